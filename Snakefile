@@ -9,5 +9,3 @@ rule study:
     default_target: True
     input:
         rules.all.input,
-    message:
-        "All is there"

@@ -51,10 +51,11 @@ def test_a_line_for_each_finished_job(console, clock):
     assert log(event=LogEvent.JOB_INFO, jobid=1, rule_name="read", rule_msg="Read flags") == ""
     clock.seconds = 60
     assert log(event=LogEvent.JOB_FINISHED, job_id=1) == "[1/3 jobs, about 2 minutes left] Read flags\n"
-    log(event=LogEvent.JOB_INFO, jobid=2, rule_name="train", rule_msg=None)
-    log(event=LogEvent.JOB_INFO, jobid=3, rule_name="train", rule_msg=None)
+    log(event=LogEvent.JOB_INFO, jobid=2, rule_name="train", rule_msg=None, wildcards={"rate": "50", "part": "0"})
+    log(event=LogEvent.JOB_INFO, jobid=3, rule_name="train", rule_msg=None, wildcards={})
     clock.seconds = 70
-    assert log(event=LogEvent.JOB_FINISHED, job_id=2) == "[2/3 jobs, 1 running, less than a minute left] train\n"
+    left = "[2/3 jobs, 1 running, less than a minute left]"
+    assert log(event=LogEvent.JOB_FINISHED, job_id=2) == f"{left} train: rate 50, part 0\n"
     assert log(event=LogEvent.JOB_FINISHED, job_id=3) == "[3/3 jobs] train\n"
 
 

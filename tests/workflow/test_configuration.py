@@ -122,6 +122,6 @@ def test_two_configurations_in_one_folder_keep_what_they_share(study, tiny):
     assert "Train kNN." in log.read_text()
     code, output = mine.run(scores)
     assert code == 0, output
-    assert "Train and score on" in output and "Read simulated" not in output and "Folds of" not in output
+    assert "] train_and_score: " in output and "] prepare_dataset: " not in output and "] split_dataset: " not in output
     assert "Train no model" in log.read_text()
     assert (mine.folder / scores).read_bytes() == made

@@ -35,7 +35,7 @@ def many(study_class, tmp_path_factory, root):
         },
     )
     code, output = made.run(
-        *(f"{UNIT}/{table}.csv" for table in ("complete_scores", "scores_at_k", "hierarchical_scores")),
+        *("results/tables/scores_at_k.csv", "results/tables/hierarchical_scores.csv"),
         *("results/tables/recommendation.csv", "results/tables/scar_tests.csv"),
     )
     assert code == 0, output
@@ -50,7 +50,8 @@ def test_predictions_are_as_sparse_as_the_models(many):
     assert "ranking_loss" in scores.loc["RF+ET"].query("note.notna()").index  # of labels below each other
     known = scores.loc["RF+ET"].query("note.isna()").drop(columns="note")
     assert len(known) == 4 and known.notna().all(axis=None) and (known["low"] <= known["corrected"]).all()
-    assert not pd.read_csv(many / UNIT / "hierarchical_scores.csv").query("model == 'RF+ET'")["n_violations"].any()
+    hierarchical = pd.read_csv(many / "results/tables/hierarchical_scores.csv")
+    assert not hierarchical.query("model == 'RF+ET'")["n_violations"].any()
 
 
 def test_a_model_that_is_left_out_says_why(many):

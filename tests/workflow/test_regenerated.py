@@ -22,7 +22,8 @@ def again(study_class, tmp_path_factory, root, mirror):
     config["splitting"] = {"datasets": ["bibtex"], "methods": SPLITTERS, "repeats": 2}
     config["weak_labels"] |= {"datasets": ["flags"], "missing_rates": [30], "models": MODELS, "rank_stability": {}}
     config["cross_testing"] |= {"experiments": {}, "models": {}}
-    config["win_percentage"] = {"datasets": ["breast-cancer"], "kurtosis_multiple": 20}
+    little = {"sampling": {"n_sampled": [20], "n_trials": 2, "n_distributions": 2}, "reevaluation": {"n_pairs": 6}}
+    config["win_percentage"] = {"datasets": ["breast-cancer"], "kurtosis_multiple": 20, **little}
     config["ecoc"]["examples"] = EXAMPLES
     made = study_class(tmp_path_factory.mktemp("papers") / "study", root, config)
     wanted = ["splitting/bibtex.csv", "weak_labels/flags/rate-30/scores_0.csv"]

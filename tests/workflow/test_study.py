@@ -72,7 +72,7 @@ def test_one_more_model_trains_no_other(finished, study):
     models = "weak_labels={models: [gcForest+, RF+ET]}"
     code, output = more.run(f"results/{unit}/scores_0.csv", "--config", models)
     assert code == 0, output
-    assert output.count("] Train and score on ") == 1
+    assert output.count("] train_and_score: ") == 1
     log = more.folder / "results/logs/train_and_score/simulated-multilabel_50_0.log"
     assert "Train gcForest+.\n" in log.read_text()
     before, after = (pd.read_csv(each.folder / f"results/{unit}/scores_0.csv") for each in (finished[0], more))
@@ -87,7 +87,7 @@ def test_models_in_jobs_of_their_own_give_the_same(finished, study, tiny):
     tables = [f"tables/{name}.csv" for name in ("weak_label_scores", "imputation", "complete_scores")]
     code, output = apart.run(*[f"results/{table}" for table in tables])
     assert code == 0, output
-    assert output.count("] Train and score on ") == 2 * 4
+    assert output.count("] train_and_score: ") == 2 * 4
     found, expected = apart.results(), finished[0].results()
     assert [found[table] for table in tables] == [expected[table] for table in tables]
 
@@ -273,9 +273,9 @@ def test_models_are_compared_on_feature_sets(finished):
     assert wins["permuted_lower"].notna().all()
     np.testing.assert_allclose(wins.groupby(["metric", "n_draws"])["win_percentage"].sum(), 1, atol=1e-12)
     folder = results / "win_percentage/models/simulated-multilabel/rate-50"
-    files = ["hidden.npz", "permuted-from-1.csv", "permuted-from-3.csv", "sets-from-0.csv", "sets-from-3.csv"]
+    files = ["permuted-from-1.csv", "permuted-from-3.csv", "sets-from-0.csv", "sets-from-3.csv"]
     assert sorted(path.name for path in folder.iterdir()) == files
-    found = pd.concat([pd.read_csv(folder / name) for name in files[1:]])
+    found = pd.concat([pd.read_csv(folder / name) for name in files])
     assert found.groupby("permutation")["set"].agg(set).to_dict() == {order: set(range(5)) for order in range(4)}
     means = found.query("permutation == 0").groupby(["metric", "model"])["performance"].mean()
     summary = pd.read_csv(results / "tables/win_percentage/model_sets.csv").set_index(["metric", "model"])["mean"]
@@ -421,7 +421,7 @@ def test_a_run_killed_without_its_jobs_is_finished_by_the_next(finished, study):
     """SIGKILL of the main process alone: its jobs go on for a while beside those of the next run."""
     killed, targets = study(), [f"results/{path}" for path in PARTS["weak_labels"]]
     process = killed.start(*targets, python=sys.executable)
-    while "] Folds of " not in (line := process.stdout.readline()):
+    while "] split_dataset: " not in (line := process.stdout.readline()):
         assert line or process.poll() is None
     time.sleep(2)  # in which models are begun
     process.kill()

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from fairfold.core.config import validated
+from fairfold.core.files import check_writable, remove_damaged, remove_leftovers
+from fairfold.core.runs import RUN_AGAIN, lock_of_folder
 from fairfold.core.settings import NonNegative, Settings
 from fairfold.cross_testing.settings import CrossTesting
 from fairfold.datasets.catalog import Catalog, load_catalog
@@ -19,7 +21,7 @@ from fairfold.ecoc.settings import ECOC
 from fairfold.errors import ConfigError, ModelError
 from fairfold.evaluation.metrics import BASIC_METRICS, MANY_LABELS
 from fairfold.final.settings import Final
-from fairfold.models.own_sources import check_entry
+from fairfold.models.own_sources import check_entry, checksum_of
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
 from fairfold.models.settings import Models
 from fairfold.splitting.methods import METHOD_NAMES
@@ -36,6 +38,7 @@ _RANDOM_FOLDS = (  # parts that draw folds of their own and train on them
     *("weak_labels.rank_stability", "weak_labels.sample_curves", "splitting.fold_effect"),
     *("cross_testing.models", "win_percentage.models"),
 )
+_CHECKS = Path("results", "logs", "check_scores")
 UNAVAILABLE = Path(".snakemake", "fairfold-unavailable.json")
 
 
@@ -407,7 +410,49 @@ def model_of_study(config: Config, model: str) -> dict[str, Any]:
         "first_level": first_level(config, model),
         "forest": labels["forest"],
         "most_labels": labels["many_labels"]["most_labels"].get(model),
+        "own": checksums_of_own(config, [model]).get(spec_of(model).family, ""),
     }
+
+
+def checksums_of_own(config: Config, models: Sequence[str]) -> dict[str, str]:
+    """Return the checksums of the code of the user's own models among these, corrected or not."""
+    return {name: checksum_of(entry) for name, entry in _own_entries(config, models).items()}
+
+
+def _own_entries(config: Config, models: Sequence[str]) -> dict[str, str]:
+    families = dict.fromkeys(spec_of(model).family for model in models)
+    return {name: spec_of(name).parameters["entry"] for name in families if name in config["models"]["own"]}
+
+
+def prepare_run(config: Config) -> IO[str]:
+    """Check before the first job of a study that it can run, and return the lock of the working directory.
+
+    Raises
+    ------
+    StudyError
+        If another run works in this directory, or results cannot be written.
+    """
+    lock = lock_of_folder()
+    check_writable("results")
+    for name, entry in _own_entries(config, used_models(config)).items():
+        from fairfold.models.isolated import try_out
+
+        if failure := try_out(name, entry):
+            print(f"Tried on 60 simulated samples, {failure}", file=sys.stderr)
+    remove_leftovers("results")
+    for path in _CHECKS.glob("*.log"):
+        path.unlink()
+    return lock
+
+
+def explain_failure() -> int | str | None:
+    """Return the exit status of a run that found damaged results, or the sentences about missing scores, if any."""
+    if damaged := remove_damaged("results"):
+        names = ", ".join(map(str, damaged))
+        print(f"{names}: damaged and deleted. Run the same command again to write what is missing.", file=sys.stderr)
+        return RUN_AGAIN
+    texts = [path.read_text(encoding="utf-8") for path in _CHECKS.glob("*.log")]
+    return "\n".join(sorted({text.partition("ModelError: ")[2].strip() for text in texts} - {""})) or None
 
 
 if __name__ == "__main__":

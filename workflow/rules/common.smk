@@ -18,10 +18,8 @@ if not (WORKFLOW / "fairfold").is_dir():  # installed with the library, or from 
     try:
         from fairfold.core.home import PROJECT
     except ImportError:
-        sys.exit(
-            "This workflow needs its library: install the same version of fairfold where snakemake runs, as by "
-            "`pip install 'fairfold[study]'`."
-        )
+        how = "install the same version of fairfold where snakemake runs, as by `pip install 'fairfold[study]'`"
+        sys.exit(f"This workflow needs its library: {how}.")
     WORKFLOW = PROJECT / "workflow"
 SCRIPTS = WORKFLOW / "scripts"
 BASE_OF_SCRIPTS = infer_source_file(str(WORKFLOW / "rules"))
@@ -35,30 +33,18 @@ logging.raiseExceptions = False
 
 from fairfold import study  # noqa: E402
 from fairfold.core.config import typed  # noqa: E402
-from fairfold.core.files import (  # noqa: E402
-    check_writable,
-    remove_damaged,
-    remove_leftovers,
-)
 from fairfold.core.provenance import code_of  # noqa: E402
-from fairfold.core.runs import RUN_AGAIN, lock_of_folder, remove_damage  # noqa: E402
+from fairfold.core.runs import lock_of_folder, remove_damage  # noqa: E402
 from fairfold.errors import StudyError  # noqa: E402
-from fairfold.models.own_sources import checksum_of  # noqa: E402
 from fairfold.models.registry import spec_of  # noqa: E402
-from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
 from fairfold.papers.published.comparison import COMPARISONS as PUBLISHED  # noqa: E402
+from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
 from fairfold.report.contents import figures_of, load_contents, owner  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 
 # Snakemake leaves the nested values of `--config folds="{'n_splits': 7}"` as text.
-update_config(
-    config,
-    {
-        name: typed(value)
-        for name, value in workflow.config_settings.config.items()
-        if isinstance(value, (dict, list)) and name in config
-    },
-)
+GIVEN = {name: value for name, value in workflow.config_settings.config.items() if isinstance(value, (dict, list))}
+update_config(config, {name: typed(value) for name, value in GIVEN.items() if name in config})
 try:
     CATALOG = study.check_study(config, list(map(Path, workflow.configfiles)))
     LEFT_OUT = study.leave_out_unavailable(config, CATALOG, workflow.is_main_process)
@@ -67,8 +53,8 @@ except StudyError as error:
 CONTENTS = load_contents()
 # Datasets with many labels: the model that estimates missing labels learns their most common ones only.
 WITH_OWN_REFERENCE = study.with_own_reference(config, CATALOG)
-# Stage -> its results without figures; filled in by the stages
-RESULTS_OF = {}
+# Stage -> all files that its rules write, without figures; filled in by the stages
+FILES_OF = {}
 
 
 wildcard_constraints:
@@ -79,9 +65,9 @@ wildcard_constraints:
     repeats=r"\d+",
     model="|".join(map(re.escape, [*study.used_models(config), study.REFERENCE])),
     experiment="|".join(map(re.escape, config["cross_testing"]["experiments"])) or "none",
-    example="linear|custom-loss|posterior|arrhythmia",
     first=r"\d+",
     part=r"\d+",
+    mechanism="[a-z]+",
 
 
 @cache
@@ -90,23 +76,9 @@ def code(script):
     return code_of(SCRIPTS / f"{script}.py")
 
 
-def own_code(models):
-    """Return the checksums of the user's own models among these, corrected or not."""
-    return {name: checksum_of(entry) for name, entry in own_models(models).items()}
-
-
-def own_models(models):
-    """Return the configuration of the user's own models among these, corrected or not."""
-    families = dict.fromkeys(spec_of(model).family for model in models)
-    return {name: spec_of(name).parameters["entry"] for name in families if name in config["models"]["own"]}
-
-
-def numbers_of_job(step, end):
+def numbers_of_job(firsts):
     """Return a function of wildcards: the first number of a job, and the number after its last."""
-    return lambda wildcards: [
-        int(wildcards.first),
-        min(int(wildcards.first) + step, end),
-    ]
+    return lambda wildcards: [int(wildcards.first), min(int(wildcards.first) + firsts.step, firsts.stop)]
 
 
 def threads_of_each(n_jobs, most):
@@ -119,50 +91,48 @@ def folds_of(n_splits, splitter=config["folds"]["method"], repeats=1):
     return f"results/folds/{{dataset}}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz"
 
 
-def own_files(wildcards):
-    """Return the user's own files of a dataset, so that changes are noticed; nothing for the catalog's datasets.
-
-    The paths are absolute, because a module's prefix would be added to others.
-    """
-    paths = map(os.path.abspath, CATALOG[wildcards.dataset].own_files)
-    return [path for path in paths if "{" not in path]
-
-
-def versions_of_own_files(wildcards):
-    """Return the times and sizes of own files with braces in their paths, which Snakemake takes for wildcards."""
-    paths = map(os.path.abspath, CATALOG[wildcards.dataset].own_files)
-    found = [os.stat(path) for path in paths if "{" in path and os.path.exists(path)]
-    return [[each.st_mtime_ns, each.st_size] for each in found]
-
-
-def scored(target):
-    """Return the files of a target, and the check of its scores if it has any."""
-    results, parts = TARGETS[target]
-    has_scores = any(SCORES_OF[part] for part in parts)
-    return [*results, *[f"results/scored/{target}.done"] * has_scores]
-
-
-def model_of_study(model):
-    """Return the parameters of a model of the study, and the checksum of a user's own code."""
-    own = own_code([model]).get(spec_of(model).family, "")
-    return {**study.model_of_study(config, model), "own": own}
-
-
 def predictions_of_reference(wildcards):
     """Return the file with predictions of the reference model, if it is a model of the study."""
-    if (
-        study.REFERENCE not in WEAK_LABELS["models"]
-        or int(wildcards.rate) not in WEAK_LABELS["missing_rates"]
-        or wildcards.dataset in WITH_OWN_REFERENCE
-    ):
+    is_trained = study.REFERENCE in WEAK_LABELS["models"] and int(wildcards.rate) in WEAK_LABELS["missing_rates"]
+    if not is_trained or wildcards.dataset in WITH_OWN_REFERENCE:
         return []
     part = WEAK_LABELS["models"].index(study.REFERENCE) // MODELS_PER_JOB
-    unit = f"results/weak_labels/{wildcards.dataset}/rate-{wildcards.rate}"
-    return [f"{unit}/predictions_{part}.npz"]
+    return [f"results/weak_labels/{wildcards.dataset}/rate-{wildcards.rate}/predictions_{part}.npz"]
+
+
+def drawn_for(part):
+    """Return the figures of a part by name."""
+    part_of = {section: section for section in PARTS_WITH_FIGURES}
+    return {name: figure for name, figure in DRAWN.items() if part_of.get(figure.section, "overview") == part}
+
+
+def read_by_figures(part):
+    """Return the tables that each figure of a part reads."""
+    return {name: [f"results/{table}" for table in figure.reads] for name, figure in drawn_for(part).items()}
+
+
+def figures_for(part):
+    """Return the files of each figure of a part; Snakemake's own report shows them, too."""
+    files = {name: [f"results/{figure.path}.pdf"] for name, figure in drawn_for(part).items()}
+    for name, figure in drawn_for(part).items():
+        shown = {"category": figure.category, "labels": {"figure": figure.label}}
+        files[name].append(report(f"results/{figure.path}.png", **shown))
+    return files
+
+
+def files_of(*stages):
+    """List all files of stages: figures, tables, and the files that they are made from.
+
+    Snakemake looks for a missing file only where a target names it. A deleted array or table would otherwise stay missing
+    for as long as the report is up to date.
+    """
+    found = [path for stage in stages for path in FILES_OF[stage]]
+    figures = [figure for figure in DRAWN.values() if figure.section in stages]
+    return [*found, *[f"results/{figure.path}{suffix}" for figure in figures for suffix in (".pdf", ".png")]]
 
 
 def page_of(table):
-    """The page of a table, in Snakemake's own report under the section that has the table in ours."""
+    """Return the page of a table; Snakemake's own report shows it in the section that has the table in ours."""
     path = table.removeprefix("results/")
     section, item = owner(path, CONTENTS) or (None, None)
     caption = item.caption if item and item.caption.endswith(".rst") else None
@@ -174,38 +144,10 @@ def page_of(table):
     )
 
 
-def prepare_run():
-    """Check before the first job that this run can work; end in one sentence if it cannot."""
-    global run_lock  # held until this process ends
-    try:
-        run_lock = lock_of_folder()
-        check_writable("results")
-        for name, entry in own_models(study.used_models(config)).items():
-            from fairfold.models.isolated import try_out
-
-            if failure := try_out(name, entry):
-                print(f"Tried on 60 simulated samples, {failure}", file=sys.stderr)
-    except StudyError as error:
-        sys.exit(str(error))
-    remove_leftovers("results")
-    for path in Path("results/logs/check_scores").glob("*.log"):
-        path.unlink()
-
-
-def explain_failure():
-    """Ask for another run if files were damaged, and repeat which scores are missing below Snakemake's messages."""
-    if damaged := remove_damaged("results"):
-        names = ", ".join(map(str, damaged))
-        print(
-            f"{names}: damaged and deleted. Run the same command again to write what is missing.",
-            file=sys.stderr,
-        )
-        sys.exit(RUN_AGAIN)
-    logs = Path("results/logs/check_scores").glob("*.log")
-    texts = [path.read_text(encoding="utf-8") for path in logs]
-    sentences = {text.partition("ModelError: ")[2].strip() for text in texts} - {""}
-    if sentences:
-        sys.exit("\n".join(sorted(sentences)))
+def scored(target):
+    """Return the files of a target, and the check of its scores if it has any."""
+    files, parts = TARGETS[target]
+    return [*files, *[f"results/scored/{target}.done"] * any(SCORES_OF[part] for part in parts)]
 
 
 if workflow.is_main_process:

@@ -4,19 +4,18 @@ CROSS_TESTING = config["cross_testing"]
 EXPERIMENTS = CROSS_TESTING["experiments"]
 CHOSEN_FROM = CROSS_TESTING["models"]
 CROSS_TESTING_FIGURES = sorted({each["figure"] for each in EXPERIMENTS.values()})
-CROSS_TESTING_POINTS = expand("results/tables/cross_testing_{figure}.csv", figure=CROSS_TESTING_FIGURES)
-RESULTS_OF["cross_testing"] = [
-    *CROSS_TESTING_POINTS,
-    *[
-        "results/tables/cross_testing_models.csv",
-        "results/timings/cross_testing_models.csv",
-        "results/cross_testing/models.csv",
-    ]
-    * bool(CHOSEN_FROM["datasets"]),
-    *["results/tables/interpretation.csv"] * bool(EXPERIMENTS or CHOSEN_FROM["datasets"]),
+CHOICE_TABLES = [
+    "results/cross_testing/models.csv",
+    "results/timings/cross_testing_models.csv",
+    "results/tables/cross_testing_models.csv",
 ]
-# What one job repeats is all that a killed run loses; a job is named by its first repetition.
-MODEL_JOBS = {
+CHOICE_OPTIONS = ("n_splits", "test_fraction", "n_permutations", "n_samples", "exchange")
+# A job repeats some of the procedures, and is named by its first repetition. A killed run loses no more than its jobs.
+EXPERIMENT_JOBS = {
+    "experiment": EXPERIMENTS,
+    "first": range(0, CROSS_TESTING["repetitions"], CROSS_TESTING["repetitions_per_job"]),
+}
+CHOICE_JOBS = {
     "dataset": CHOSEN_FROM["datasets"],
     "first": range(0, CHOSEN_FROM["repetitions"], CHOSEN_FROM["repetitions_per_job"]),
 }
@@ -31,15 +30,12 @@ rule repeat_procedures:
         "results/logs/repeat_procedures/{experiment}_{first}.log",
     benchmark:
         "results/benchmarks/repeat_procedures/{experiment}_{first}.tsv"
-    threads: 1
     params:
         seed=config["seed"],
-        repetitions=numbers_of_job(CROSS_TESTING["repetitions_per_job"], CROSS_TESTING["repetitions"]),
+        repetitions=numbers_of_job(EXPERIMENT_JOBS["first"]),
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         search={name: CROSS_TESTING[name] for name in ("parameters", "n_permutations", "folds")},
         code=code("repeat_procedures"),
-    message:
-        "Cross-testing of {wildcards.experiment}, from repetition {wildcards.first}"
     script:
         "../scripts/repeat_procedures.py"
 
@@ -55,84 +51,43 @@ rule cross_test_models:
     benchmark:
         "results/benchmarks/cross_test_models/{dataset}_{first}.tsv"
     priority: 1  # the longest jobs, for which nothing but tables waits: begun last, they would end last
-    threads: 1
     params:
         seed=config["seed"],
-        repetitions=numbers_of_job(CHOSEN_FROM["repetitions_per_job"], CHOSEN_FROM["repetitions"]),
+        repetitions=numbers_of_job(CHOICE_JOBS["first"]),
         unit={name: CHOSEN_FROM[name] for name in ("missing_rate", "scoring")},
-        setting={
-            name: CHOSEN_FROM[name]
-            for name in (
-                *("n_splits", "test_fraction", "n_permutations", "n_samples"),
-                "exchange",
-            )
-        },
+        setting={name: CHOSEN_FROM[name] for name in CHOICE_OPTIONS},
         splitter=config["folds"]["method"],
         models={model: study.model_settings(config, model, CHOSEN_FROM) for model in CHOSEN_FROM["candidates"]},
-        own=own_code(CHOSEN_FROM["candidates"]),
+        own=study.checksums_of_own(config, CHOSEN_FROM["candidates"]),
         code=code("cross_test_models"),
-    message:
-        "Cross-testing of forests on {wildcards.dataset}, from repetition {wildcards.first}"
     script:
         "../scripts/cross_test_models.py"
 
 
 rule tabulate_cross_testing:
     input:
-        repetitions=expand(
-            "results/cross_testing/{experiment}/from-{first}.csv",
-            experiment=EXPERIMENTS,
-            first=range(0, CROSS_TESTING["repetitions"], CROSS_TESTING["repetitions_per_job"]),
-        ),
+        repetitions=expand(rules.repeat_procedures.output, **EXPERIMENT_JOBS),
         published=workflow.source_path("../../resources/published/cross_testing.csv"),
+        choices=expand(rules.cross_test_models.output.scores, **CHOICE_JOBS),
+        seconds=expand(rules.cross_test_models.output.seconds, **CHOICE_JOBS),
     output:
-        repetitions="results/cross_testing/repetitions.csv",
-        points=CROSS_TESTING_POINTS,
+        interpretation="results/tables/interpretation.csv",
+        repetitions=["results/cross_testing/repetitions.csv"] * bool(EXPERIMENTS),
+        points=expand("results/tables/cross_testing_{figure}.csv", figure=CROSS_TESTING_FIGURES),
+        models=CHOICE_TABLES * bool(CHOSEN_FROM["datasets"]),
     log:
         "results/logs/tabulate_cross_testing.log",
-    benchmark:
-        "results/benchmarks/tabulate_cross_testing.tsv"
     params:
         figures=CROSS_TESTING_FIGURES,
+        candidates=CHOSEN_FROM["candidates"],
         alpha=CROSS_TESTING["alpha"],
         code=code("tabulate_cross_testing"),
-    message:
-        "Tables of cross-testing"
     script:
         "../scripts/tabulate_cross_testing.py"
 
 
-rule tabulate_cross_testing_models:
-    input:
-        repetitions=expand("results/cross_testing/models/{dataset}/from-{first}.csv", **MODEL_JOBS),
-        seconds=expand("results/timings/cross_testing_models/{dataset}_{first}.csv", **MODEL_JOBS),
-    output:
-        repetitions="results/cross_testing/models.csv",
-        seconds="results/timings/cross_testing_models.csv",
-        summary="results/tables/cross_testing_models.csv",
-    log:
-        "results/logs/tabulate_cross_testing_models.log",
-    benchmark:
-        "results/benchmarks/tabulate_cross_testing_models.tsv"
-    params:
-        candidates=CHOSEN_FROM["candidates"],
-        alpha=CROSS_TESTING["alpha"],
-        code=code("tabulate_cross_testing_models"),
-    message:
-        "Tables of cross-testing on weak labels"
-    script:
-        "../scripts/tabulate_cross_testing_models.py"
-
-
-rule tabulate_interpretation:
-    output:
-        "results/tables/interpretation.csv",
-    log:
-        "results/logs/tabulate_interpretation.log",
-    localrule: True
-    params:
-        code=code("tabulate_interpretation"),
-    message:
-        "Table of what may be interpreted"
-    script:
-        "../scripts/tabulate_interpretation.py"
+FILES_OF["cross_testing"] = [
+    *expand(rules.repeat_procedures.output, **EXPERIMENT_JOBS),
+    *expand(rules.cross_test_models.output, **CHOICE_JOBS),
+    *[*rules.tabulate_cross_testing.output] * bool(EXPERIMENTS or CHOSEN_FROM["datasets"]),
+]

@@ -1,23 +1,13 @@
 # catalog - fetch - verify - read - filter -> one .npz per dataset; what its columns are, and which look wrong
 
-OWN_DATASETS = [
-    dataset
-    for dataset in dict.fromkeys(dataset for dataset, _ in study.used_datasets(config))
-    if dataset in config["data"]["own"]
-]
+# The final models are a target of their own.
+USED_DATASETS = list(dict(study.used_datasets({**config, "final": {"datasets": []}})))
+OWN_DATASETS = [name for name in dict(study.used_datasets(config)) if name in config["data"]["own"]]
+EXAMPLE_DATASETS = [study.EXAMPLE_DATASETS[example] for example in config["ecoc"]["examples"]]
 DESCRIBED_DATASETS = list(dict.fromkeys([*config["weak_labels"]["datasets"], *OWN_DATASETS]))
-RESULTS_OF["data"] = [
-    "results/tables/datasets.csv",
-    "results/tables/columns.csv",
-    *["results/tables/suspects.csv"] * bool(OWN_DATASETS),
-]
-if LEFT_OUT:
-    RESULTS_OF["data"].append("results/tables/unavailable.csv")
 
 
 rule prepare_dataset:
-    input:
-        own_files,
     output:
         "results/datasets/{dataset}.npz",
     log:
@@ -26,12 +16,11 @@ rule prepare_dataset:
     priority: 2  # all else waits for data and folds
     localrule: True  # downloads, for which a cluster's nodes often have no network
     params:
+        # A user's own files are no inputs: Snakemake takes braces in their paths for wildcards, and adds a module's prefix.
         dataset=lambda wildcards: wildcards.dataset,
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
-        versions=versions_of_own_files,
+        versions=lambda wildcards: CATALOG[wildcards.dataset].versions,
         code=code("prepare_dataset"),
-    message:
-        "Read {wildcards.dataset}"
     script:
         "../scripts/prepare_dataset.py"
 
@@ -40,15 +29,15 @@ rule describe_datasets:
     input:
         expand("results/datasets/{dataset}.npz", dataset=DESCRIBED_DATASETS),
     output:
+        **{"unavailable": "results/tables/unavailable.csv"} if LEFT_OUT else {},
         sizes="results/tables/datasets.csv",
         columns="results/tables/columns.csv",
     log:
         "results/logs/describe_datasets.log",
     params:
         labels_are=[CATALOG[dataset].labels_are for dataset in DESCRIBED_DATASETS],
+        left_out=LEFT_OUT,
         code=code("describe_datasets"),
-    message:
-        "Describe the datasets"
     script:
         "../scripts/describe_datasets.py"
 
@@ -60,46 +49,18 @@ rule inspect_dataset:
         "results/datasets/{dataset}.suspects.csv",
     log:
         "results/logs/inspect_dataset/{dataset}.log",
-    benchmark:
-        "results/benchmarks/inspect_dataset/{dataset}.tsv"
     priority: 1  # before hours of training
     localrule: True  # its warnings are for the screen
     params:
         n_splits=config["folds"]["n_splits"],
         code=code("inspect_dataset"),
-    message:
-        "Check {wildcards.dataset} for warnings"
     script:
         "../scripts/inspect_dataset.py"
 
 
-rule tabulate_suspects:
-    input:
-        expand("results/datasets/{dataset}.suspects.csv", dataset=OWN_DATASETS),
-    output:
-        "results/tables/suspects.csv",
-    log:
-        "results/logs/tabulate_suspects.log",
-    benchmark:
-        "results/benchmarks/tabulate_suspects.tsv"
-    params:
-        code=code("concat_tables"),
-    message:
-        "Table of warnings about your data"
-    script:
-        "../scripts/concat_tables.py"
-
-
-rule list_unavailable_datasets:
-    output:
-        "results/tables/unavailable.csv",
-    log:
-        "results/logs/list_unavailable_datasets.log",
-    localrule: True
-    params:
-        rows=LEFT_OUT,
-        code=code("list_unavailable_datasets"),
-    message:
-        "List the datasets that are left out"
-    script:
-        "../scripts/list_unavailable_datasets.py"
+FILES_OF["data"] = [
+    *expand(rules.prepare_dataset.output, dataset=dict.fromkeys([*USED_DATASETS, *EXAMPLE_DATASETS])),
+    *rules.describe_datasets.output,
+    *expand(rules.inspect_dataset.output, dataset=OWN_DATASETS),
+    *["results/tables/suspects.csv"] * bool(OWN_DATASETS),
+]

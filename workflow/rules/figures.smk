@@ -1,37 +1,70 @@
-# Each figure that a module of fairfold.figures declares, where all of the tables that it reads are made
+# Figures that modules of fairfold.figures declare, if the study makes the tables that they read. A job draws those of a part.
 
-TABLES = [path for results in RESULTS_OF.values() for path in results if re.match(r"results/tables/.*\.csv$", path)]
-# Name of the file -> figure
+STUDY_FILES = list(dict.fromkeys(path for files in FILES_OF.values() for path in files))
+TABLES = [path for path in STUDY_FILES if re.match(r"results/tables/.*\.csv$", path)]
 DRAWN = {
     Path(figure.path).name: figure
     for figure in figures_of(CONTENTS, config, [path.removeprefix("results/") for path in TABLES])
 }
-FIGURES = [f"results/{figure.path}.pdf" for figure in DRAWN.values()]
-PICTURES = [f"results/{figure.path}.png" for figure in DRAWN.values()]
+FIGURES = [f"results/{figure.path}{suffix}" for figure in DRAWN.values() for suffix in (".pdf", ".png")]
+# Parts that draw the figures of their section of the report; `overview` draws those of all other sections.
+PARTS_WITH_FIGURES = ("splitting", "weak_labels", "cross_testing", "win_percentage", "ecoc")
 
 
-rule draw_figure:
+rule draw_overview:
     input:
-        lambda wildcards: [f"results/{table}" for table in DRAWN[wildcards.figure].reads],
+        **read_by_figures("overview"),
     output:
-        "results/{folder}/{figure}.pdf",
-        report(
-            "results/{folder}/{figure}.png",
-            category=lambda wildcards: DRAWN[wildcards.figure].category,
-            labels=lambda wildcards: {"figure": DRAWN[wildcards.figure].label},
-        ),
+        **figures_for("overview"),
     log:
-        "results/logs/draw_figure/{folder}/{figure}.log",
-    benchmark:
-        "results/benchmarks/draw_figure/{folder}/{figure}.tsv"
-    wildcard_constraints:
-        folder="figures|timings",  # what depends on run times lies apart
-        figure="|".join(map(re.escape, DRAWN)) or "none",
+        "results/logs/draw_overview.log",
     params:
-        figure=lambda wildcards: DRAWN[wildcards.figure].spec.name,
-        options=lambda wildcards: DRAWN[wildcards.figure].options,
-        code=code("draw_figure"),
-    message:
-        "Draw {wildcards.figure}"
+        figures=lambda wildcards, output: {name: [DRAWN[name].spec.name, DRAWN[name].options] for name in output.keys()},
+        code=code("draw_figures"),
     script:
-        "../scripts/draw_figure.py"
+        "../scripts/draw_figures.py"
+
+
+use rule draw_overview as draw_splitting with:
+    input:
+        **read_by_figures("splitting"),
+    output:
+        **figures_for("splitting"),
+    log:
+        "results/logs/draw_splitting.log",
+
+
+use rule draw_overview as draw_weak_labels with:
+    input:
+        **read_by_figures("weak_labels"),
+    output:
+        **figures_for("weak_labels"),
+    log:
+        "results/logs/draw_weak_labels.log",
+
+
+use rule draw_overview as draw_cross_testing with:
+    input:
+        **read_by_figures("cross_testing"),
+    output:
+        **figures_for("cross_testing"),
+    log:
+        "results/logs/draw_cross_testing.log",
+
+
+use rule draw_overview as draw_win_percentage with:
+    input:
+        **read_by_figures("win_percentage"),
+    output:
+        **figures_for("win_percentage"),
+    log:
+        "results/logs/draw_win_percentage.log",
+
+
+use rule draw_overview as draw_ecoc with:
+    input:
+        **read_by_figures("ecoc"),
+    output:
+        **figures_for("ecoc"),
+    log:
+        "results/logs/draw_ecoc.log",

@@ -2,34 +2,27 @@
 
 MECHANISMS = WEAK_LABELS["mechanisms"]
 MECHANISM_MODELS = MECHANISMS["models"] or WEAK_LABELS["models"]
-# Kind and percent of wrong positives, which are added to labels missing at random
-MECHANISM_CASES = [
-    (kind, wrong)
+TRAINED = [*MECHANISM_MODELS, study.REFERENCE]
+MECHANISM_PARTS = [
+    f"results/mechanisms/{dataset}/{kind}_wrong-{wrong}.csv"
+    for dataset in MECHANISMS["datasets"]
     for kind in MECHANISMS["kinds"]
     for wrong in (MECHANISMS["wrong_positives"] if kind == "random" else [0])
-]
-RESULTS_OF["mechanisms"] = [
-    "results/tables/scar_tests.csv",
-    *["results/tables/mechanisms.csv"] * bool(MECHANISMS["datasets"]),
 ]
 
 
 rule examine_observed_labels:
     input:
-        dataset="results/datasets/{dataset}.npz",
-        missing_rate="results/weak_labels/{dataset}/rate-0/missing_rate.csv",
-        frequency="results/weak_labels/{dataset}/rate-0/label_frequency.npz",
-        reference="results/weak_labels/{dataset}/rate-0/reference.npz",
+        datasets=expand("results/datasets/{dataset}.npz", dataset=WEAK_LABELS["datasets"]),
+        missing_rates=expand(rules.estimate_label_frequency.output.missing_rate, **AS_THEY_ARE),
+        frequencies=expand(rules.estimate_label_frequency.output.frequency, **AS_THEY_ARE),
+        references=expand(rules.estimate_label_frequency.output.reference, **AS_THEY_ARE),
     output:
-        "results/weak_labels/{dataset}/scar_tests.csv",
+        "results/tables/scar_tests.csv",
     log:
-        "results/logs/examine_observed_labels/{dataset}.log",
-    benchmark:
-        "results/benchmarks/examine_observed_labels/{dataset}.tsv"
+        "results/logs/examine_observed_labels.log",
     params:
         code=code("examine_observed_labels"),
-    message:
-        "Are labels of {wildcards.dataset} missing at random?"
     script:
         "../scripts/examine_observed_labels.py"
 
@@ -44,66 +37,23 @@ rule score_mechanism:
         "results/logs/score_mechanism/{dataset}_{mechanism}_{wrong}.log",
     benchmark:
         "results/benchmarks/score_mechanism/{dataset}_{mechanism}_{wrong}.tsv"
-    wildcard_constraints:
-        mechanism="[a-z]+",
-        wrong=r"\d+",
-    threads: 1
     params:
         seed=config["seed"],
         missing_rate=MECHANISMS["missing_rate"],
         compared=MECHANISM_MODELS,
         reference=study.REFERENCE,
-        difficulty_by=lambda wildcards: (
-            study.difficulty_by([*MECHANISM_MODELS, study.REFERENCE]) if wildcards.mechanism == "difficulty" else None
-        ),
-        models={
-            model: study.model_settings(config, model, MECHANISMS) for model in [*MECHANISM_MODELS, study.REFERENCE]
-        },
+        difficulty_by=lambda wildcards: study.difficulty_by(TRAINED) if wildcards.mechanism == "difficulty" else None,
+        models={model: study.model_settings(config, model, MECHANISMS) for model in TRAINED},
         threshold=WEAK_LABELS["forest"]["threshold"],
-        own=own_code(MECHANISM_MODELS),
+        own=study.checksums_of_own(config, MECHANISM_MODELS),
         code=code("score_mechanism"),
-    message:
-        "Labels of {wildcards.dataset} hidden by {wildcards.mechanism}, {wildcards.wrong} % wrong"
     script:
         "../scripts/score_mechanism.py"
 
 
-rule tabulate_scar_tests:
-    input:
-        expand(
-            "results/weak_labels/{dataset}/scar_tests.csv",
-            dataset=WEAK_LABELS["datasets"],
-        ),
-    output:
-        "results/tables/scar_tests.csv",
-    log:
-        "results/logs/tabulate_scar_tests.log",
-    benchmark:
-        "results/benchmarks/tabulate_scar_tests.tsv"
-    params:
-        code=code("concat_tables"),
-    message:
-        "Table of tests of labels missing at random"
-    script:
-        "../scripts/concat_tables.py"
-
-
-rule tabulate_mechanisms:
-    input:
-        [
-            f"results/mechanisms/{dataset}/{kind}_wrong-{wrong}.csv"
-            for dataset in MECHANISMS["datasets"]
-            for kind, wrong in MECHANISM_CASES
-        ],
-    output:
-        "results/tables/mechanisms.csv",
-    log:
-        "results/logs/tabulate_mechanisms.log",
-    benchmark:
-        "results/benchmarks/tabulate_mechanisms.tsv"
-    params:
-        code=code("concat_tables"),
-    message:
-        "Table of labels that are not missing at random"
-    script:
-        "../scripts/concat_tables.py"
+FILES_OF["mechanisms"] = [
+    *rules.examine_observed_labels.output,
+    *expand(rules.score_mechanism.input.folds, dataset=MECHANISMS["datasets"]),
+    *MECHANISM_PARTS,
+    *["results/tables/mechanisms.csv"] * bool(MECHANISM_PARTS),
+]

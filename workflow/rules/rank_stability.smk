@@ -2,14 +2,12 @@
 
 STABILITY = WEAK_LABELS["rank_stability"]
 STABILITY_MODELS = STABILITY["models"] or WEAK_LABELS["models"]
-RESULTS_OF["rank_stability"] = ["results/tables/rank_stability.csv"] * bool(STABILITY["datasets"])
-STABILITY_PARTS = expand(
-    "results/rank_stability/{dataset}/rate-{rate}/{splitter}/from-{first}.csv",
-    dataset=STABILITY["datasets"],
-    rate=STABILITY["missing_rates"],
-    splitter=STABILITY["splitters"],
-    first=range(0, STABILITY["repeats"], STABILITY["repeats_per_job"]),
-)
+STABILITY_JOBS = {
+    "dataset": STABILITY["datasets"],
+    "rate": STABILITY["missing_rates"],
+    "splitter": STABILITY["splitters"],
+    "first": range(0, STABILITY["repeats"], STABILITY["repeats_per_job"]),
+}
 
 
 rule repeat_weak_labels:
@@ -22,23 +20,20 @@ rule repeat_weak_labels:
         "results/logs/repeat_weak_labels/{dataset}_{rate}_{splitter}_{first}.log",
     benchmark:
         "results/benchmarks/repeat_weak_labels/{dataset}_{rate}_{splitter}_{first}.tsv"
-    threads: 1
     params:
         seed=config["seed"],
-        repeats=numbers_of_job(STABILITY["repeats_per_job"], STABILITY["repeats"]),
-        options={
-            "n_trainings": STABILITY["trainings"],
-            "threshold": WEAK_LABELS["forest"]["threshold"],
-        },
+        repeats=numbers_of_job(STABILITY_JOBS["first"]),
+        options={"n_trainings": STABILITY["trainings"], "threshold": WEAK_LABELS["forest"]["threshold"]},
         models={model: study.model_settings(config, model, STABILITY) for model in STABILITY_MODELS},
         first_levels={model: study.first_level(config, model) for model in STABILITY_MODELS},
         forest={**WEAK_LABELS["forest"], **STABILITY["forest"]},
-        own=own_code(STABILITY_MODELS),
+        own=study.checksums_of_own(config, STABILITY_MODELS),
         code=code("repeat_weak_labels"),
-    message:
-        "Ranks on {wildcards.dataset} with folds by {wildcards.splitter}, from split {wildcards.first}"
     script:
         "../scripts/repeat_weak_labels.py"
+
+
+STABILITY_PARTS = expand(rules.repeat_weak_labels.output, **STABILITY_JOBS)
 
 
 rule tabulate_rank_stability:
@@ -48,11 +43,14 @@ rule tabulate_rank_stability:
         "results/tables/rank_stability.csv",
     log:
         "results/logs/tabulate_rank_stability.log",
-    benchmark:
-        "results/benchmarks/tabulate_rank_stability.tsv"
     params:
         code=code("tabulate_rank_stability"),
-    message:
-        "Table of the stability of ranks"
     script:
         "../scripts/tabulate_rank_stability.py"
+
+
+FILES_OF["rank_stability"] = [
+    *expand(rules.repeat_weak_labels.input.folds, dataset=STABILITY["datasets"], splitter=STABILITY["splitters"]),
+    *STABILITY_PARTS,
+    *[*rules.tabulate_rank_stability.output] * bool(STABILITY["datasets"]),
+]

@@ -1,67 +1,82 @@
-# The report is a file of the workflow like any other: made when something is new, left alone when nothing is.
+# Tables of several jobs, the report of the study, and an archive of its figures
 
-
-rule render_tables:
-    input:
-        TABLES,
-    output:
-        [page_of(table) for table in TABLES],
-    log:
-        "results/logs/render_tables.log",
-    benchmark:
-        "results/benchmarks/render_tables.tsv"
-    params:
-        # templates, style, captions and contents are read, too
-        code=code_of(SCRIPTS / "render_tables.py", PAGES),
-    message:
-        "Pages of all tables"
-    script:
-        "../scripts/render_tables.py"
+# Name -> tables of the same columns, which are put below each other
+JOINED = {
+    "suspects": expand("results/datasets/{dataset}.suspects.csv", dataset=OWN_DATASETS),
+    "fold_effect": expand("results/splitting/fold_effect/{dataset}.csv", dataset=FOLD_EFFECT["datasets"]),
+    "mechanisms": MECHANISM_PARTS,
+    "ecoc/examples": expand("results/ecoc/{example}/summary.csv", example=ECOC_EXAMPLES),
+    "ecoc/comparison": expand("results/ecoc/comparison/{dataset}.csv", dataset=COMPARED),
+    "label_scores": expand(rules.examine_labels.output.scores, dataset=FINAL_DATASETS),
+    "suspect_labels": expand(rules.examine_labels.output.suspects, dataset=FINAL_DATASETS),
+    "suspect_precision": expand(rules.examine_labels.output.precision, dataset=FINAL_DATASETS),
+    "feature_importance": expand(rules.examine_labels.output.importance, dataset=FINAL_DATASETS),
+}
+OTHERS_SHOWN = ("results/cross_testing/models.csv", "results/recommendation/sentences.csv")
 
 
 rule render_report:
     input:
-        sorted(
-            {
-                *[path for results in RESULTS_OF.values() for path in results],
-                *FIGURES,
-                *PICTURES,
-                "results/legend.csv",
-            }
-        ),
-        rules.render_tables.output,
+        TABLES,
+        FIGURES,
+        [path for path in STUDY_FILES if path in OTHERS_SHOWN],
         config="results/config.yaml",
+        legend="results/legend.csv",
     output:
-        "results/report.html",
+        report="results/report.html",
+        tables=[page_of(table) for table in TABLES],
     log:
         "results/logs/render_report.log",
-    benchmark:
-        "results/benchmarks/render_report.tsv"
     params:
         # templates, style, captions and contents are read, too
         code=code_of(SCRIPTS / "render_report.py", PAGES),
-    message:
-        "Write the report"
     script:
         "../scripts/render_report.py"
 
 
 rule pack_figures:
     input:
-        FIGURES,
-        PICTURES,
         TABLES,
+        FIGURES,
         config="results/config.yaml",
     output:
         "results/paper_figures.zip",
     log:
         "results/logs/pack_figures.log",
-    benchmark:
-        "results/benchmarks/pack_figures.tsv"
     params:
-        # templates, style, captions and contents are read, too
         code=code_of(SCRIPTS / "pack_figures.py", PAGES),
-    message:
-        "Pack the figures"
     script:
         "../scripts/pack_figures.py"
+
+
+rule concat_tables:
+    input:
+        lambda wildcards: JOINED[wildcards.joined],
+    output:
+        "results/tables/{joined}.csv",
+    log:
+        "results/logs/concat_tables/{joined}.log",
+    wildcard_constraints:
+        joined="|".join(name for name, parts in JOINED.items() if parts),
+    params:
+        code=code("concat_tables"),
+    script:
+        "../scripts/concat_tables.py"
+
+
+rule describe_models:
+    output:
+        models="results/tables/models.csv",
+        legend="results/legend.csv",
+    log:
+        "results/logs/describe_models.log",
+    localrule: True  # a moment; in a submission, figures of one part would wait for another
+    params:
+        names=WEAK_LABELS["models"],
+        variant=WEAK_LABELS["variant"],
+        used=study.used_models(config),
+        own=config["models"],
+        own_code=study.checksums_of_own(config, WEAK_LABELS["models"]),
+        code=code("describe_models"),
+    script:
+        "../scripts/describe_models.py"

@@ -2,13 +2,6 @@
 
 SAMPLE_CURVES = WEAK_LABELS["sample_curves"]
 CURVE_MODELS = SAMPLE_CURVES["models"] or WEAK_LABELS["models"]
-RESULTS_OF["sample_curves"] = ["results/tables/sample_curves.csv"] * bool(SAMPLE_CURVES["datasets"])
-SAMPLE_CURVES_PARTS = expand(
-    "results/sample_curves/{dataset}/rate-{rate}/{model}.csv",
-    dataset=SAMPLE_CURVES["datasets"],
-    rate=SAMPLE_CURVES["missing_rate"],
-    model=CURVE_MODELS,
-)
 
 
 rule score_by_samples:
@@ -21,18 +14,23 @@ rule score_by_samples:
         "results/logs/score_by_samples/{dataset}_{rate}_{model}.log",
     benchmark:
         "results/benchmarks/score_by_samples/{dataset}_{rate}_{model}.tsv"
-    threads: 1
     params:
         seed=config["seed"],
         shares=SAMPLE_CURVES["shares"],
         settings=lambda wildcards: study.model_settings(config, wildcards.model, SAMPLE_CURVES),
         threshold=WEAK_LABELS["forest"]["threshold"],
-        own=own_code(CURVE_MODELS),
+        own=study.checksums_of_own(config, CURVE_MODELS),
         code=code("score_by_samples"),
-    message:
-        "Scores of {wildcards.model} by samples of {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/score_by_samples.py"
+
+
+SAMPLE_CURVES_PARTS = expand(
+    rules.score_by_samples.output,
+    dataset=SAMPLE_CURVES["datasets"],
+    rate=SAMPLE_CURVES["missing_rate"],
+    model=CURVE_MODELS,
+)
 
 
 rule tabulate_sample_curves:
@@ -42,13 +40,16 @@ rule tabulate_sample_curves:
         "results/tables/sample_curves.csv",
     log:
         "results/logs/tabulate_sample_curves.log",
-    benchmark:
-        "results/benchmarks/tabulate_sample_curves.tsv"
     params:
         n_splits=config["folds"]["n_splits"],
         seed=config["seed"],
         code=code("tabulate_sample_curves"),
-    message:
-        "Table of scores by number of samples"
     script:
         "../scripts/tabulate_sample_curves.py"
+
+
+FILES_OF["sample_curves"] = [
+    *expand(rules.score_by_samples.input.folds, dataset=SAMPLE_CURVES["datasets"]),
+    *SAMPLE_CURVES_PARTS,
+    *[*rules.tabulate_sample_curves.output] * bool(SAMPLE_CURVES["datasets"]),
+]

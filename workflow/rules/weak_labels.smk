@@ -2,41 +2,20 @@
 
 WEAK_LABELS = config["weak_labels"]
 FOLDS = folds_of(config["folds"]["n_splits"], repeats=config["folds"]["repeats"])
-UNITS = {
-    "dataset": WEAK_LABELS["datasets"],
-    "rate": WEAK_LABELS["missing_rates"],
-}
+UNITS = {"dataset": WEAK_LABELS["datasets"], "rate": WEAK_LABELS["missing_rates"]}
+HIERARCHICAL = {**UNITS, "dataset": [name for name in WEAK_LABELS["datasets"] if CATALOG[name].hierarchical]}
+MANY = {**UNITS, "dataset": study.with_many_labels(config, CATALOG)}
+# The share of missing labels is estimated for the data as they are, and where the study hides labels.
+ESTIMATED = {"dataset": WEAK_LABELS["datasets"], "rate": sorted({0, *WEAK_LABELS["missing_rates"]})}
 # A job trains some models on one dataset at one missing rate; its part is the number of the job.
-MODELS_PER_JOB = WEAK_LABELS["models_per_job"] or len(WEAK_LABELS["models"])
-MODELS_OF_PART = [
-    WEAK_LABELS["models"][first : first + MODELS_PER_JOB]
-    for first in range(0, len(WEAK_LABELS["models"]), MODELS_PER_JOB)
-]
+MODELS = WEAK_LABELS["models"]
+MODELS_PER_JOB = WEAK_LABELS["models_per_job"] or len(MODELS)
+MODELS_OF_PART = [MODELS[first : first + MODELS_PER_JOB] for first in range(0, len(MODELS), MODELS_PER_JOB)]
 PARTS_OF_UNIT = range(len(MODELS_OF_PART))
 N_TRAININGS = len(WEAK_LABELS["datasets"]) * len(WEAK_LABELS["missing_rates"]) * len(MODELS_OF_PART)
-UNIT_OPTIONS = {
-    "threshold": WEAK_LABELS["forest"]["threshold"],
-    "levels_by": WEAK_LABELS["levels_by"],
-}
-IMPUTERS = [model for model in WEAK_LABELS["models"] if spec_of(model).imputes]
-RESULTS_OF["weak_labels"] = [
-    *expand(
-        "results/tables/{table}.csv",
-        table=[
-            "models",
-            "weak_label_scores",
-            "score_summary",
-            "percentile_ranks",
-            "comparisons",
-            "pairs",
-            "cliques",
-            "learning_curves",
-            *["imputation", "label_frequencies", "label_frequency_errors"] * bool(IMPUTERS),
-        ],
-    ),
-    *expand("results/tables/weak_labels/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
-    "results/timings/models.csv",
-]
+UNIT_OPTIONS = {"threshold": WEAK_LABELS["forest"]["threshold"], "levels_by": WEAK_LABELS["levels_by"]}
+IMPUTING_PARTS = [part for part in PARTS_OF_UNIT if any(spec_of(model).imputes for model in MODELS_OF_PART[part])]
+IMPUTATION_TABLES = ["imputation", "label_frequencies", "label_frequency_errors"] * bool(IMPUTING_PARTS)
 
 
 rule mask_labels:
@@ -47,13 +26,9 @@ rule mask_labels:
         "results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
     log:
         "results/logs/mask_labels/{dataset}_{rate}.log",
-    benchmark:
-        "results/benchmarks/mask_labels/{dataset}_{rate}.tsv"
     params:
         seed=config["seed"],
         code=code("mask_labels"),
-    message:
-        "Hide {wildcards.rate} % of the labels of {wildcards.dataset}"
     script:
         "../scripts/mask_labels.py"
 
@@ -76,10 +51,8 @@ rule train_and_score:
     params:
         seed=config["seed"],
         unit=UNIT_OPTIONS,
-        models=lambda wildcards: [model_of_study(model) for model in MODELS_OF_PART[int(wildcards.part)]],
+        models=lambda wildcards: [study.model_of_study(config, model) for model in MODELS_OF_PART[int(wildcards.part)]],
         code=code("train_and_score"),
-    message:
-        "Train and score on {wildcards.dataset}, {wildcards.rate} % hidden"
     script:
         "../scripts/train_and_score.py"
 
@@ -88,51 +61,70 @@ rule tabulate_weak_labels:
     input:
         scores=expand(rules.train_and_score.output.scores, **UNITS, part=PARTS_OF_UNIT),
         seconds=expand(rules.train_and_score.output.seconds, **UNITS, part=PARTS_OF_UNIT),
+        imputation=expand(rules.train_and_score.output.imputation, **UNITS, part=IMPUTING_PARTS),
     output:
         scores="results/tables/weak_label_scores.csv",
         seconds="results/timings/models.csv",
         summary="results/tables/score_summary.csv",
         curves="results/tables/learning_curves.csv",
-        printed=expand(
-            "results/tables/weak_labels/{dataset}.csv",
-            dataset=WEAK_LABELS["datasets"],
-        ),
+        imputation=expand("results/tables/{table}.csv", table=IMPUTATION_TABLES),
+        printed=expand("results/tables/weak_labels/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
         ranks="results/tables/percentile_ranks.csv",
         comparisons="results/tables/comparisons.csv",
         pairs="results/tables/pairs.csv",
         cliques="results/tables/cliques.csv",
     log:
         "results/logs/tabulate_weak_labels.log",
-    benchmark:
-        "results/benchmarks/tabulate_weak_labels.tsv"
     params:
         datasets=WEAK_LABELS["datasets"],
         alpha=WEAK_LABELS["alpha"],
         code=code("tabulate_weak_labels"),
-    message:
-        "Tables of weak labels"
     script:
         "../scripts/tabulate_weak_labels.py"
 
 
-rule tabulate_imputation:
+rule score_hierarchies:
     input:
-        expand(
-            rules.train_and_score.output.imputation,
-            **UNITS,
-            part=[part for part, models in enumerate(MODELS_OF_PART) if {*models} & {*IMPUTERS}],
-        ),
+        datasets=expand("results/datasets/{dataset}.npz", dataset=HIERARCHICAL["dataset"]),
+        predictions=expand(rules.train_and_score.output.predictions, **HIERARCHICAL, part=PARTS_OF_UNIT),
     output:
-        imputation="results/tables/imputation.csv",
-        frequencies="results/tables/label_frequencies.csv",
-        errors="results/tables/label_frequency_errors.csv",
+        scores="results/tables/hierarchical_scores.csv",
+        summary="results/tables/hierarchical_summary.csv",
     log:
-        "results/logs/tabulate_imputation.log",
-    benchmark:
-        "results/benchmarks/tabulate_imputation.tsv"
+        "results/logs/score_hierarchies.log",
     params:
-        code=code("tabulate_imputation"),
-    message:
-        "Tables of imputed labels"
+        code=code("score_hierarchies"),
     script:
-        "../scripts/tabulate_imputation.py"
+        "../scripts/score_hierarchies.py"
+
+
+rule score_many_labels:
+    input:
+        datasets=expand("results/datasets/{dataset}.npz", dataset=MANY["dataset"]),
+        hidden=expand(rules.mask_labels.output, **MANY),
+        predictions=expand(rules.train_and_score.output.predictions, **MANY, part=PARTS_OF_UNIT),
+    output:
+        at_k="results/tables/scores_at_k.csv",
+        by_frequency="results/tables/scores_by_frequency.csv",
+        at_k_summary="results/tables/scores_at_k_summary.csv",
+        by_frequency_summary="results/tables/scores_by_frequency_summary.csv",
+    log:
+        "results/logs/score_many_labels.log",
+    benchmark:
+        "results/benchmarks/score_many_labels.tsv"
+    params:
+        options={name: WEAK_LABELS["many_labels"][name] for name in ("bands", "propensity")},
+        code=code("score_many_labels"),
+    script:
+        "../scripts/score_many_labels.py"
+
+
+FILES_OF["weak_labels"] = [
+    *expand(FOLDS, dataset=WEAK_LABELS["datasets"]),
+    *expand(rules.mask_labels.output, **ESTIMATED),
+    *expand(rules.train_and_score.output, **UNITS, part=PARTS_OF_UNIT),
+    *rules.tabulate_weak_labels.output,
+    *[*rules.score_hierarchies.output] * bool(HIERARCHICAL["dataset"]),
+    *[*rules.score_many_labels.output] * bool(MANY["dataset"]),
+    "results/tables/models.csv",
+]

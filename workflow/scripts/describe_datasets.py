@@ -1,10 +1,11 @@
-"""Tables of the datasets' sizes, and of what their columns are."""
+"""Tables of the datasets' sizes, of what their columns are, and of the datasets that the study is made without."""
 
 import pandas as pd
 
 from adapter import logged
 from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
+from fairfold.datasets.availability import unavailable_table
 from fairfold.datasets.columns import account_for_columns
 
 with logged(snakemake.log):
@@ -14,3 +15,5 @@ with logged(snakemake.log):
     table = pd.DataFrame(rows, columns=columns).assign(labels_are=snakemake.params.labels_are)
     write_table(table, snakemake.output.sizes)
     write_table(pd.concat(map(account_for_columns, datasets), ignore_index=True), snakemake.output.columns)
+    if snakemake.params.left_out:
+        write_table(unavailable_table(snakemake.params.left_out), snakemake.output.unavailable)

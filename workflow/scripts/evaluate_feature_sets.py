@@ -8,18 +8,21 @@ from fairfold.core.files import read_arrays, write_table
 from fairfold.datasets import Dataset
 from fairfold.models import make_model
 from fairfold.models.registry import first_level_from, register_own
-from fairfold.weak_labels.masking import observed_labels
+from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 with logged(snakemake.log):
     register_own(snakemake.config["models"])
-    data, hidden = Dataset.load(snakemake.input.dataset), read_arrays(snakemake.input.hidden)["hidden"]
-    params, rules = snakemake.params, {"negatives": data.negatives, "hierarchy": data.hierarchy}
+    data, folds = Dataset.load(snakemake.input.dataset), read_arrays(snakemake.input.folds)["fold_of"]
+    params, rate = snakemake.params, int(snakemake.wildcards.rate)
+    rules = {"negatives": data.negatives, "hierarchy": data.hierarchy}
+    names = ("hidden labels", data.id, rate)
+    hidden = hide_in_training_parts(data.Y, folds, rate / 100, seed=params.seed, names=names, **rules)
     table = win_percentage.multilabel_sets.evaluate_numbered_sets(
         {name: make_model(name, **settings, **rules) for name, settings in params.models.items()},
-        *(data.X, data.Y, read_arrays(snakemake.input.folds)["fold_of"][0]),
+        *(data.X, data.Y, folds[0]),
         observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
-        sets=range(*params.sets),
-        permutations=tqdm(range(*params.permutations)),
+        sets=range(*params.numbers["sets"]),
+        permutations=tqdm(range(*params.numbers["permutations"])),
         threshold=params.threshold,
         fit_options=first_level_from,
         groups=data.groups,
@@ -27,5 +30,5 @@ with logged(snakemake.log):
         exchange=params.exchange,
         **{"set_size": params.set_size, "seed": params.seed, "dataset": data.id},
     )
-    unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
+    unit = {"dataset": data.id, "missing_rate": rate}
     write_table(table.assign(**unit)[[*unit, *table]], snakemake.output[0])

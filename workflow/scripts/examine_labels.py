@@ -1,5 +1,9 @@
-"""Which labels of a dataset can be learned, and which cells look wrong, by the model to take home."""
+"""Examine the labels of a dataset by out-of-fold predictions of the final model.
 
+Which labels can be learned, which cells look wrong, and how many positives hidden on purpose such a list finds.
+"""
+
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +17,7 @@ from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.final.card import recommended_model
 from fairfold.models.registry import register_own
+from fairfold.weak_labels import mask_labels
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
@@ -31,16 +36,20 @@ with logged(snakemake.log):
         found = final.importance.permutation_losses(model, data.X[test], Y[test], feature_sets, seed=seed)
         losses.append(found.assign(fold=fold))
 
-    known = {"seed": params.seed, "n_jobs": snakemake.threads, "look": measure_losses}
-    P = final.left_out.left_out_of_dataset(data, name, params.settings[name], Y, fold_of, **known)
-    drawn = seed_for(params.seed, "labels", data.id, "resampling")
+    known = {"seed": params.seed, "n_jobs": snakemake.threads}
+    left_out = partial(final.left_out.left_out_of_dataset, data, name, params.settings[name], fold_of=fold_of, **known)
+    P = left_out(Y, look=measure_losses)
+    resampled, drawn = (seed_for(params.seed, "labels", data.id, what) for what in ("resampling", "hidden"))
+    rules = {"negatives": data.negatives, "hierarchy": data.hierarchy}
+    observed = mask_labels(Y, params.hidden / 100, **rules, random_state=drawn)
     tables = {
         "scores": final.labels.label_scores(
-            Y, P, data.label_names, seed=drawn, groups=data.groups, sample_weight=data.weights
+            Y, P, data.label_names, seed=resampled, groups=data.groups, sample_weight=data.weights
         ),
         "suspects": final.labels.suspect_cells(
             data.X, Y, P, data.label_names, samples, groups=data.groups, negatives=data.negatives
         ),
+        "precision": final.labels.precision_at(Y, observed, left_out(observed)).assign(hidden_rate=params.hidden),
         "importance": final.importance.summarise_losses(pd.concat(losses), feature_sets),
     }
     for kind, table in tables.items():

@@ -1,4 +1,6 @@
-"""Test a dataset's own labels, as they are, for positives that are missing completely at random."""
+"""Test the labels of each dataset, as they are, for positives that are missing completely at random."""
+
+import pandas as pd
 
 from adapter import logged
 from fairfold.core.files import read_arrays, read_table, write_table
@@ -9,12 +11,17 @@ from fairfold.recommendation.reference import Reference
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
 with logged(snakemake.log):
-    data, row = Dataset.load(snakemake.input.dataset), read_table(snakemake.input.missing_rate).fillna({"reason": ""})
-    arrays = read_arrays(snakemake.input.frequency)
-    frequency = FrequencyDistribution(**arrays) if arrays else None
-    if data.negatives == "confirmed":
-        frequency, row["reason"] = None, "zeros of these labels are confirmed"
-    reference = Reference.load(snakemake.input.reference)
-    tests = observed_tests(reference.columns_of(data.Y), reference.P, MissingRate(frequency, row), data.groups)
-    table = what_data_speak_against(tests, row)
-    write_table(table.assign(dataset=data.id)[["dataset", *table]], snakemake.output[0])
+    files, tables = snakemake.input, []
+    for dataset, missing_rate, arrays, reference in zip(
+        *(files.datasets, files.missing_rates, files.frequencies, files.references), strict=True
+    ):
+        data, row = Dataset.load(dataset), read_table(missing_rate).fillna({"reason": ""})
+        arrays = read_arrays(arrays)
+        frequency = FrequencyDistribution(**arrays) if arrays else None
+        if data.negatives == "confirmed":
+            frequency, row["reason"] = None, "zeros of these labels are confirmed"
+        predicted = Reference.load(reference)
+        tests = observed_tests(predicted.columns_of(data.Y), predicted.P, MissingRate(frequency, row), data.groups)
+        tables.append(what_data_speak_against(tests, row).assign(dataset=data.id))
+    table = pd.concat(tables, ignore_index=True)
+    write_table(table[["dataset", *table.columns.drop("dataset")]], snakemake.output[0])

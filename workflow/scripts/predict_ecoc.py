@@ -1,6 +1,7 @@
 """Cross-validated predictions of one example of error-correcting output codes."""
 
 import numpy as np
+import pandas as pd
 
 from adapter import logged
 from fairfold import papers
@@ -21,3 +22,11 @@ with logged(snakemake.log):
     write_table(papers.ecoc_examples.summarise_example(predictions, posteriors, name=name), snakemake.output.summary)
     counts = predictions["class"].value_counts().reindex(data.label_names)
     write_table(counts.reset_index(), snakemake.output.classes)
+    maps = pd.DataFrame(columns=["x", "y", "class", "posterior", "feature_1", "feature_2"])
+    samples = pd.DataFrame(columns=["x", "y", "class"])
+    if example.features is not None:
+        names = [data.feature_names[column] for column in example.features]
+        maps = papers.ecoc_examples.posterior_map(found.model, X, names, **example.predict)
+        samples = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "class": y})
+    write_table(maps, snakemake.output.map)
+    write_table(samples, snakemake.output.samples)

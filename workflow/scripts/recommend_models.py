@@ -1,17 +1,28 @@
-"""Recommend models for each dataset, in numbers and in words."""
+"""Recommend models for each dataset, in numbers and in words, by estimated scores on complete labels."""
 
 from adapter import logged
-from fairfold.core.files import read_table, write_table
+from fairfold.core.files import concat_tables, read_table, write_table
 from fairfold.recommendation.comparison import recommend
+from fairfold.recommendation.complete_scores import correction_quality
+from fairfold.recommendation.regret import regret_tables
 from fairfold.recommendation.sentences import Evidence, recommendation_sentences
 
+JOINED = ("missing_rates", "corrected_folds", "complete_scores", "identical_models")
+
 with logged(snakemake.log):
-    tables = {name: read_table(path) for name, path in snakemake.input.items()}
-    missing_rates, options = tables.pop("missing_rates"), snakemake.params.options
-    of_models = tables.pop("folds"), tables.pop("scores")
-    numbers = recommend(*of_models, missing_rates, identical=tables["identical"], **options)
+    files, made, params = snakemake.input, snakemake.output, snakemake.params
+    for name in JOINED:
+        write_table(concat_tables(files[name]), made[name])
+    missing_rates, folds, complete, identical = (read_table(made[name]) for name in JOINED)
+    write_table(correction_quality(complete), made.quality)
+    for name, table in regret_tables(read_table(files.scores), missing_rates, n_repeats=params.n_repeats).items():
+        write_table(table, made[name])
+    options = {"rope": params.rope, "n_repeats": params.n_repeats}
+    numbers = recommend(folds, complete, missing_rates, identical=identical, **options)
+    write_table(numbers, made.numbers)
+    # what else the study has, by the names of Evidence
+    tables = {name: read_table(path) for name, path in files.items() if name not in (*JOINED, "scores")}
     memory = tables["seconds"][["dataset", "missing_rate", "model", "max_rss"]].drop_duplicates(ignore_index=True)
-    write_table(numbers, snakemake.output.numbers)
-    # what is left are the tables of Evidence that this study has, by their names there
-    evidence = Evidence(memory=memory, hierarchical=snakemake.params.hierarchical, **tables)
-    write_table(recommendation_sentences(numbers, missing_rates, evidence), snakemake.output.sentences)
+    known = {"memory": memory, "identical": identical, "quality": read_table(made.quality)}
+    evidence = Evidence(hierarchical=params.hierarchical, **known, **tables)
+    write_table(recommendation_sentences(numbers, missing_rates, evidence), made.sentences)

@@ -1,29 +1,30 @@
-"""Score the left-out predictions of all models on one dataset with many labels, at one missing rate."""
+"""Score the out-of-fold predictions of all models by the first labels of samples, and by the frequency of labels."""
+
+from functools import partial
+from pathlib import Path
 
 import pandas as pd
 
 from adapter import logged
-from fairfold.core.files import read_arrays, write_table
+from fairfold.core.files import read_arrays, read_table, write_table
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import read_predictions
-from fairfold.evaluation.many_labels import score_many_labels
+from fairfold.evaluation.many_labels import score_many_labels, summarise_many_labels
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
-    data, tables = Dataset.load(snakemake.input.dataset), []
-    arrays = read_arrays(snakemake.input.hidden)
-    hidden = arrays["hidden"]
-    for model, predictions in read_predictions(snakemake.input.predictions):
-        unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate), "model": model}
-        scored = score_many_labels(
-            data.Y,
-            lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
-            predictions,
-            bands=snakemake.params.bands,
-            propensity=snakemake.params.propensity,
-            sample_weight=data.weights,
-            **unit,
-        )
-        tables.append(scored)
-    for parts, path in zip(zip(*tables, strict=True), snakemake.output, strict=True):
-        write_table(pd.concat(parts, ignore_index=True), path)
+    made, options, tables = snakemake.output, snakemake.params.options, []
+    for data in map(Dataset.load, snakemake.input.datasets):
+        for path in (path for path in map(Path, snakemake.input.predictions) if path.parts[-3] == data.id):
+            unit = {"dataset": data.id, "missing_rate": int(path.parts[-2].removeprefix("rate-"))}
+            hidden = read_arrays(path.with_name("hidden.npz"))["hidden"]
+            observed = partial(observed_labels, data.Y, hidden, negatives=data.negatives)
+            for model, predictions in read_predictions([path]):
+                known = {**options, "sample_weight": data.weights, **unit, "model": model}
+                tables.append(score_many_labels(data.Y, observed, predictions, **known))
+    at_k, by_frequency = (pd.concat(parts, ignore_index=True) for parts in zip(*tables, strict=True))
+    write_table(at_k, made.at_k)
+    write_table(by_frequency, made.by_frequency)
+    summaries = summarise_many_labels(read_table(made.at_k), read_table(made.by_frequency))
+    write_table(summaries["at_k"], made.at_k_summary)
+    write_table(summaries["by_frequency"], made.by_frequency_summary)

@@ -1,13 +1,21 @@
-"""Tabulate the points of the figures of the cross-testing paper."""
+"""Tabulate the points of the cross-testing paper's figures, the procedures on weak labels, and what each allows."""
 
 from adapter import logged
 from fairfold.core.files import concat_tables, read_table, write_table
-from fairfold.papers.cross_testing_points import summarise
+from fairfold.cross_testing.models_summary import summarise_models
+from fairfold.papers.cross_testing_points import interpretation_table, summarise
 
 with logged(snakemake.log):
-    made, params = snakemake.output, snakemake.params
-    write_table(concat_tables(snakemake.input.repetitions), made.repetitions)
-    repetitions, published = read_table(made.repetitions), read_table(snakemake.input.published)
-    for figure, path in zip(params.figures, made.points, strict=True):
-        of_figure = repetitions[repetitions["figure"] == figure]
-        write_table(summarise(of_figure, alpha=params.alpha, published=published), path)
+    files, made, params = snakemake.input, snakemake.output, snakemake.params
+    write_table(interpretation_table(), made.interpretation)
+    if files.repetitions:
+        write_table(concat_tables(files.repetitions), made.repetitions[0])
+        repetitions, published = read_table(made.repetitions[0]), read_table(files.published)
+        for figure, path in zip(params.figures, made.points, strict=True):
+            of_figure = repetitions[repetitions["figure"] == figure]
+            write_table(summarise(of_figure, alpha=params.alpha, published=published), path)
+    if files.choices:
+        choices, seconds, summary = made.models
+        write_table(concat_tables(files.choices), choices)
+        write_table(concat_tables(files.seconds), seconds)
+        write_table(summarise_models(read_table(choices), params.candidates, alpha=params.alpha), summary)

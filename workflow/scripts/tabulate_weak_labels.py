@@ -1,14 +1,15 @@
-"""Tabulate the scores of models on weak labels, and their ranks."""
+"""Tabulate the scores of models on weak labels, their ranks, and how well they impute labels."""
 
 from adapter import logged
+from fairfold import forests
 from fairfold.core.files import concat_tables, read_table, write_table
 from fairfold.evaluation.ranking import rank_tables
 from fairfold.evaluation.score_tables import score_tables
 
 with logged(snakemake.log):
-    made, params = snakemake.output, snakemake.params
-    write_table(concat_tables(snakemake.input.scores), made.scores)
-    write_table(concat_tables(snakemake.input.seconds), made.seconds)
+    files, made, params = snakemake.input, snakemake.output, snakemake.params
+    write_table(concat_tables(files.scores), made.scores)
+    write_table(concat_tables(files.seconds), made.seconds)
     scores = read_table(made.scores)
     summaries = score_tables(scores, params.datasets)
     write_table(summaries["summary"], made.summary)
@@ -17,3 +18,7 @@ with logged(snakemake.log):
         write_table(table, path)
     for name, table in rank_tables(scores, alpha=params.alpha).items():
         write_table(table, made[name])
+    if made.imputation:
+        tables = forests.diagnostics.imputation_tables(concat_tables(files.imputation))
+        for name, path in zip(("imputation", "frequencies", "errors"), made.imputation, strict=True):
+            write_table(tables[name], path)

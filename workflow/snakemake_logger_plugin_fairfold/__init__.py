@@ -85,7 +85,7 @@ class LogHandler(LogHandlerBase):
             self.progress.plan(record.stats)
             self.bar.reset(self.progress.n_jobs)
         elif event == LogEvent.JOB_INFO:
-            self.progress.start(record.jobid, record.rule_name, record.rule_msg or record.rule_name)
+            self.progress.start(record.jobid, record.rule_name, record.rule_msg or _describe(record))
         elif event == LogEvent.JOB_FINISHED:
             self._finish(record.job_id)
         elif event == LogEvent.JOB_ERROR:
@@ -122,3 +122,9 @@ def duration(seconds: float) -> str:
     if minutes < 100:
         return f"about {minutes:.0f} minutes"
     return f"about {minutes / 60:.0f} hours" if minutes < 48 * 60 else f"about {minutes / 60 / 24:.0f} days"
+
+
+def _describe(record: logging.LogRecord) -> str:
+    """Return the rule and the wildcards of a job."""
+    wildcards = ", ".join(f"{name} {value}" for name, value in record.wildcards.items())
+    return f"{record.rule_name}: {wildcards}" if wildcards else record.rule_name

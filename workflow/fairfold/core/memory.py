@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeVar
 
 import joblib
 
 FOLDER = Path(".snakemake", "fairfold-cache")
+Result = TypeVar("Result")
 _LIBRARIES = ("lightgbm", "numba", "numpy", "pandas", "scikit-learn", "scipy")
 
 
@@ -23,6 +26,23 @@ def memory() -> joblib.Memory:
         FOLDER.mkdir(parents=True, exist_ok=True)
         return joblib.Memory(FOLDER, compress=1, verbose=0)
     return joblib.Memory(None)
+
+
+def reused(key: str, compute: Callable[[], Result]) -> Result:
+    """Return the result of a call; that of an earlier call with the same key, if the cache has it.
+
+    Parameters
+    ----------
+    key : str
+        Checksum of all that the result depends on, the code included.
+    compute : callable
+        What is called if the cache has no result.
+    """
+    return memory().cache(_call, ignore=["compute"])(key, compute)
+
+
+def _call(key: str, compute: Callable[[], Result]) -> Result:
+    return compute()
 
 
 def key_of(*content: object) -> str:

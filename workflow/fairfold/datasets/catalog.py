@@ -224,6 +224,12 @@ class Entry:
             if is_given and not has_labels:
                 raise ConfigError(f"{where}: {key} is for several labels; leave it out.")
 
+    @property
+    def versions(self) -> list[tuple[int, int]]:
+        """Time of change and size of each of the user's own files that exists."""
+        found = [path.stat() for path in self.own_files if path.exists()]
+        return [(each.st_mtime_ns, each.st_size) for each in found]
+
     def require(self, task: Task) -> None:
         """Raise :class:`~fairfold.errors.ConfigError` when the dataset is of another task."""
         if self.task != task:

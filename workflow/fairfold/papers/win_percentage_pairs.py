@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
+from fairfold.core.memory import key_of, reused
 from fairfold.core.seeds import seed_for, seed_sequence
 from fairfold.errors import DataError
 from fairfold.win_percentage.all_pairs import evaluate_all_pairs
@@ -25,6 +28,26 @@ class Setting(NamedTuple):
     n_splits: int = 3
     n_repeats: int = 2
     n_best: int = 100
+
+
+def evaluate_pairs(
+    X: ArrayLike, y: ArrayLike, n_parts: int, setting: Setting, *, seed: int, name: str, code: str = "", n_jobs: int = 1
+) -> PairEvaluation:
+    """All pairs of Gaussian features, in parts; those that an earlier call finished are taken from the cache.
+
+    Parameters
+    ----------
+    X, y, setting, seed, name : see :func:`evaluate_part`.
+    n_parts : of about the same size.
+    code : checksum of the code that the result depends on.
+    n_jobs : parts that are evaluated side by side.
+    """
+    key, known = key_of(X, y, n_parts, setting, seed, name, code), {"seed": seed, "name": name}
+    calls = [
+        delayed(reused)(f"{key}-{part}", partial(evaluate_part, X, y, part, n_parts, setting, **known))
+        for part in range(n_parts)
+    ]
+    return PairEvaluation.merged(Parallel(n_jobs=n_jobs, max_nbytes=None)(calls))
 
 
 def evaluate_part(

@@ -118,7 +118,8 @@ class WinPercentage(DatasetsPart):
     """Cross-validations of each pair."""
 
     jobs_per_dataset: Count = 1
-    """Jobs among which the pairs of a dataset are divided. An interrupted study repeats at most one job."""
+    """Parts into which the pairs of a dataset are divided. A job evaluates as many at once as it has threads. An
+    interrupted study repeats unfinished parts only."""
 
     most_draws: Annotated[float, Field(ge=10)] = 1e10
     """Largest number of draws N."""
