@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    ValidationInfo,
-    field_validator,
-    model_serializer,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_serializer
 
 from fairfold.errors import unknown_name
 
@@ -46,7 +38,7 @@ class SparseSettings(Settings):
         return value
 
     @model_serializer(mode="wrap")
-    def _leave_out(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _leave_out(self, serialize: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         return {key: value for key, value in serialize(self).items() if value is not None}
 
 
