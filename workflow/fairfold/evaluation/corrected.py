@@ -99,7 +99,7 @@ def corrected_scores(
         When shapes differ, labels, weights, probabilities or frequencies are invalid, or a metric is unknown or cannot
         be corrected.
     """
-    return Corrected(Y_observed, P, threshold, tuple(metrics), sample_weight).scores(frequency=label_frequency)
+    return Corrected(Y_observed, P, threshold, tuple(metrics), sample_weight).scores(label_frequency)
 
 
 def corrected_draws(
@@ -182,10 +182,9 @@ class Corrected:
         of_labels = [Ranking(self.cells, members) for members in self.cells.by_label()] if True in needed else []
         self._rankings = {True: of_labels, False: [Ranking(self.cells)] if False in needed else []}
 
-    def scores(self, weights: np.ndarray | None = None, frequency: ArrayLike = 1.0) -> dict[str, float]:
-        """The estimates, with other weights of the samples, if given, and label frequencies, which are checked."""
-        weights = self.weights if weights is None else weights
-        found = self._of_draws(weights[np.newaxis], [frequency], np.zeros((1, 2)))
+    def scores(self, frequency: ArrayLike) -> dict[str, float]:
+        """Estimate the scores with label frequencies, which are checked."""
+        found = self._of_draws(self.weights[np.newaxis], [frequency], np.zeros((1, 2)))
         return {metric: float(value) for metric, (value,) in found.items()}
 
     def draws(

@@ -157,18 +157,20 @@ def suspect_cells(
     """
     Y = _codes(Y, "Y", P.shape)
     near = _neighbours(X, np.arange(len(Y)) if groups is None else groups)
+    tables = []
     zeros = "missing" if negatives == "unlabelled" else "wrong negative"
-    found = []
     for kind, value, sign in ((zeros, 0, -1), ("wrong", 1, 1), ("unmeasured", UNMEASURED, -1)):
         rows, columns = np.nonzero(value == Y)
         order = np.argsort(sign * P[rows, columns], kind="stable")[:most]
-        for rank, (row, column) in enumerate(zip(rows[order], columns[order], strict=True), start=1):
-            has = Y[near[row], column] == 1
-            share = has.mean() if len(has) else np.nan
-            named = ", ".join(str(samples[one]) for one in near[row][has][:N_NAMED])
-            found.append((kind, rank, samples[row], labels[column], P[row, column], share, named))
-    columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbours", "neighbours"]
-    return pd.DataFrame(found, columns=columns)
+        rows, columns = rows[order], columns[order]
+        have = [Y[near[row], column] == 1 for row, column in zip(rows, columns, strict=True)]
+        nearest = [near[row][has][:N_NAMED] for row, has in zip(rows, have, strict=True)]
+        shares = [has.mean() if len(has) else np.nan for has in have]
+        named = [", ".join(str(samples[one]) for one in those) for those in nearest]
+        table = {"kind": kind, "rank": np.arange(1, len(rows) + 1), "sample": [samples[row] for row in rows]}
+        table |= {"label": [labels[column] for column in columns], "posterior": P[rows, columns]}
+        tables.append(pd.DataFrame(table | {"share_of_neighbours": shares, "neighbours": named}))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _neighbours(X: Matrix, groups: np.ndarray) -> list[np.ndarray]:

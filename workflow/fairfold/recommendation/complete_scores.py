@@ -126,9 +126,9 @@ def _score_fold(
     scorer = Corrected(labels[1], P, metrics=correctable, **given)
     by_labels = [multilabel_scores(each, P, metrics=metrics, **given) for each in labels]
     known, median, drawn = frequencies
-    corrected = {} if median is None else scorer.scores(frequency=median)
+    corrected = {} if median is None else scorer.scores(median)
     draws = scorer.draws(drawn, counts, random_state) if drawn is not None and correctable else {}
-    return [*by_labels, corrected, scorer.scores(frequency=known)], draws
+    return [*by_labels, corrected, scorer.scores(known)], draws
 
 
 def is_corrected(metric: Metric, *, hierarchical: bool) -> bool:
