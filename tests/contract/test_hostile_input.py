@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import datetime
+import io
 import zipfile
 from pathlib import Path
 
@@ -301,18 +302,21 @@ def strange_arrays(draw, whole):
 @given(data=st.data())
 def test_arrays_that_do_not_fit(kind, whole, tmp_path, data):
     """Compiled code is not handed what would make it read beyond its arrays."""
-    with np.load(whole[kind], allow_pickle=False) as file:
-        arrays = dict(file)
-    name = data.draw(st.sampled_from(sorted(arrays)))
-    arrays[name] = data.draw(strange_arrays(arrays[name]))
+    with zipfile.ZipFile(whole[kind]) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    name = data.draw(st.sampled_from(sorted(name for name in files if name.endswith(".npy"))))
+    stream = io.BytesIO()
+    np.save(stream, data.draw(strange_arrays(np.load(io.BytesIO(files[name]), allow_pickle=False))))
     path = tmp_path / "strange.npz"
-    np.savez(path, **arrays)
+    with zipfile.ZipFile(path, "w") as archive:
+        for each, content in files.items():
+            archive.writestr(each, stream.getvalue() if each == name else content)
     found = read_or_refuse(kind, path)
     if found is None:
         return
     if kind == "model":
-        with contextlib.suppress(StudyError, ValueError):
-            assert found.predict_proba(np.zeros((5, 3))).shape[0] == 5
+        with contextlib.suppress(Exception):  # a model of strange numbers may fail, but not end the process
+            found.predict_proba(np.zeros((5, 3)))
     elif kind == "dataset":
         assert found.X.shape == (found.Y.shape[0], len(found.feature_names))
         assert set(np.unique(found.Y.toarray())) <= {0, 1}

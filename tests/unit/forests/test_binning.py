@@ -7,6 +7,17 @@ from fairfold.forests import sparse_codes
 from fairfold.forests.binning import BinnedMatrix
 
 
+def codes_of(table, feature):
+    """Codes of one feature, sparse or not."""
+    place, n_samples = table.sparse.place[feature], table.codes.shape[1]
+    if place < 0:
+        return table.codes[-1 - place]
+    entries = slice(table.sparse.starts[place], table.sparse.starts[place + 1])
+    codes = np.full(n_samples, table.sparse.common[place])
+    codes[table.sparse.rows[entries]] = table.sparse.codes[entries]
+    return codes
+
+
 def values_of(table, feature):
     return slice(table.starts[feature], table.starts[feature + 1])
 
@@ -29,7 +40,7 @@ def test_exact_codes_are_ranks(X):
     assert table.codes.shape == (73, 900) and np.flatnonzero(table.sparse.place >= 0).tolist() == [2]
     for feature, column in enumerate(X.T.astype(np.float32)):
         distinct, ranks = np.unique(column, return_inverse=True)
-        np.testing.assert_array_equal(table.codes_of(feature), ranks)
+        np.testing.assert_array_equal(codes_of(table, feature), ranks)
         np.testing.assert_array_equal(table.lowest[values_of(table, feature)], distinct)
     assert table.lowest is table.highest
 
@@ -39,7 +50,7 @@ def test_bins_hold_neighbouring_values_and_equal_shares(X, max_bins):
     binned = BinnedMatrix.from_matrix(X, max_bins=max_bins).binned
     assert binned.codes.dtype == np.uint8
     for feature, column in enumerate(X.T.astype(np.float32)):
-        codes = binned.codes_of(feature).astype(int)
+        codes = codes_of(binned, feature).astype(int)
         assert (np.unique(codes) == np.arange(codes.max() + 1)).all()
         assert codes.max() < min(max_bins, np.unique(column).size)
         for code in range(codes.max() + 1):
@@ -48,13 +59,13 @@ def test_bins_hold_neighbouring_values_and_equal_shares(X, max_bins):
             assert (binned.lowest[at], binned.highest[at]) == (inside.min(), inside.max())
         np.testing.assert_array_equal(np.argsort(column, kind="stable"), np.lexsort([np.arange(900), column, codes]))
     # continuous: as many samples in each bin as there are, but for rounding
-    counts = np.bincount(binned.codes_of(0))
+    counts = np.bincount(codes_of(binned, 0))
     assert len(counts) == max_bins and counts.max() - counts.min() <= 1
     # few values: one bin each
     if max_bins >= 5:
-        np.testing.assert_array_equal(binned.codes_of(1), X[:, 1])
+        np.testing.assert_array_equal(codes_of(binned, 1), X[:, 1])
     # four fifths are zero: one bin of its own, and the others still share more than one
-    codes = binned.codes_of(3)
+    codes = codes_of(binned, 3)
     assert (np.bincount(codes)[codes[X[:, 3] == 0][0]]) >= (X[:, 3] == 0).sum()
     assert codes.max() >= 1
 
@@ -105,7 +116,7 @@ def test_codes_do_not_depend_on_what_is_listed(mixed, monkeypatch):
         for name in ("starts", "lowest", "highest"):
             np.testing.assert_array_equal(getattr(table, name), getattr(other, name))
         for feature in range(mixed.shape[1]):
-            np.testing.assert_array_equal(table.codes_of(feature), other.codes_of(feature))
+            np.testing.assert_array_equal(codes_of(table, feature), codes_of(other, feature))
 
 
 def test_entries_that_are_zero_out_of_order_or_to_be_added(mixed):
@@ -142,7 +153,7 @@ def test_memory_is_that_of_the_entries():
 
 def test_zeros_have_no_sign():
     table = BinnedMatrix.from_matrix(np.array([[0.0], [-0.0], [1.0]])).exact
-    assert table.codes_of(0).tolist() == [0, 0, 1]
+    assert codes_of(table, 0).tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize("max_bins", [1, 257, 10.0])
@@ -167,5 +178,5 @@ def test_some_samples_keep_the_codes_that_they_have_among_all():
         assert (some.binned is some.exact) == (whole.binned is whole.exact)
         for part, table in ((some.exact, whole.exact), (some.binned, whole.binned)):
             for feature in range(features.shape[1]):
-                np.testing.assert_array_equal(part.codes_of(feature), table.codes_of(feature)[rows])
+                np.testing.assert_array_equal(codes_of(part, feature), codes_of(table, feature)[rows])
             assert part.codes.flags.c_contiguous and part.lowest is table.lowest

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, to_dense, with_data
-from fairfold.errors import StudyError, unknown_name
+from fairfold.errors import ModelError, StudyError, unknown_name
 
 UNMEASURED = -1
 """Code of an unmeasured label inside a function. Functions take and return NaN instead."""
@@ -115,6 +115,12 @@ def check_negatives(negatives: str, error: type[StudyError]) -> None:
     """Raise ``error`` for a kind of negatives that there is not."""
     if negatives not in get_args(Negatives):
         raise error(unknown_name("negatives", negatives, get_args(Negatives)))
+
+
+def check_whole_number(name: str, value: object, least: int) -> None:
+    """Raise a ModelError unless a parameter is a whole number of at least ``least``."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        raise ModelError(f"{name} is {value!r}; it must be a whole number of at least {least}.")
 
 
 def check_weights(weights: ArrayLike | None, n_samples: int, error: type[StudyError]) -> np.ndarray | None:

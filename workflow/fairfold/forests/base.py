@@ -23,7 +23,7 @@ from fairfold.core.groups import OfSamples, group_codes
 from fairfold.core.hierarchy import Hierarchy, check_hierarchy
 from fairfold.core.precision import DistinctValues
 from fairfold.core.samples import ForgetsSamples
-from fairfold.core.validation import check_training_labels, check_weights, has_unmeasured, with_nan
+from fairfold.core.validation import check_training_labels, check_weights, check_whole_number, has_unmeasured, with_nan
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.thresholds import thresholds_of
 from fairfold.forests.levels import FORESTS, Level, mean_proba
@@ -274,9 +274,7 @@ class BaseCascade(MultilabelModel):
         """Check numbers by name, and that the others are among their choices."""
         parameters = self.get_params()
         for name, low in _WHOLE_NUMBERS.items():
-            value = parameters.get(name, low)
-            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
-                raise ModelError(f"{name} is {value!r}; it must be a whole number of at least {low}.")
+            check_whole_number(name, parameters.get(name, low), low)
         for name in _SHARES:
             value = parameters.get(name, 0.5)
             if not isinstance(value, (int, float, np.number)) or not 0 < value < 1:

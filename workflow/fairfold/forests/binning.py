@@ -12,6 +12,7 @@ samples, in dense input too, only the others have a code; see :mod:`fairfold.for
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -52,11 +53,6 @@ class CodeTable(NamedTuple):
     def sparse_starts(self) -> np.ndarray:
         """(n_sparse,) where the values of each sparse feature begin."""
         return self.starts[:-1][self.sparse.place >= 0]
-
-    def codes_of(self, feature: int) -> np.ndarray:
-        """(n_samples,) codes of one feature."""
-        place = self.sparse.place[feature]
-        return self.codes[-1 - place] if place < 0 else self.sparse.codes_of(place, self.codes.shape[1])
 
 
 class Pool(NamedTuple):
@@ -177,16 +173,51 @@ def single_precision(X: Matrix) -> Matrix:
 def _rank_values(X: Matrix) -> CodeTable:
     """Codes of exact values."""
     X = single_precision(X)
-    n, p = X.shape
-    X = _by_columns(X) if sparse.issparse(X) else X
-    ranked = _Ranked(n)
-    for first in range(0, p, COLUMNS_AT_ONCE):
-        block = X[:, first : first + COLUMNS_AT_ONCE]
-        if sparse.issparse(block):
-            _rank_sparse(block, ranked)
+    dense, common, places, values = [], [], [], []
+    listed, ranks = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.uint8)]
+    for rows, column in _columns(X):
+        # zeros have no sign, and are values of sparse features, too
+        known = column + np.float32(0) if rows is None else np.append(column, np.float32(0))
+        found, codes = np.unique(known, return_inverse=True)
+        codes = codes.astype(np.min_scalar_type(len(found) - 1))
+        values.append(found)
+        if rows is None:
+            places.append(-1 - len(dense))
+            dense.append(codes)
         else:
-            _rank_dense(np.ascontiguousarray(block.T), ranked)
-    return ranked.table()
+            places.append(len(common))
+            common.append(codes[-1])
+            listed.append(rows.astype(np.uint32))
+            ranks.append(codes[:-1])
+    dtype = np.min_scalar_type(max(map(len, values), default=1) - 1)
+    table = np.empty((len(dense), X.shape[0]), dtype=dtype)
+    for row, codes in zip(table, dense, strict=True):
+        row[:] = codes
+    sizes, counts = ([0, *map(len, parts)] for parts in (values, listed[1:]))
+    values = np.concatenate([np.empty(0, dtype=np.float32), *values])
+    entries = np.cumsum(counts), np.concatenate(listed), np.concatenate(ranks).astype(dtype)
+    codes = SparseCodes(np.array(places, dtype=np.int32), np.array(common, dtype=dtype), *entries)
+    return CodeTable(table, np.cumsum(sizes), values, values, codes)
+
+
+def _columns(X: Matrix) -> Iterator[tuple[np.ndarray | None, np.ndarray]]:
+    """Values of each feature: of a sparse one the rows and values that are not zero, of another None and all."""
+    n, p = X.shape
+    if sparse.issparse(X):
+        X = _by_columns(X)
+        for start, end in itertools.pairwise(X.indptr):
+            rows, entries = X.indices[start:end], X.data[start:end]
+            if is_sparse(len(rows), n):
+                yield rows, entries
+            else:
+                column = np.zeros(n, dtype=np.float32)
+                column[rows] = entries
+                yield None, column
+        return
+    for first in range(0, p, COLUMNS_AT_ONCE):
+        for column in np.ascontiguousarray(X[:, first : first + COLUMNS_AT_ONCE].T):
+            rows = np.flatnonzero(column)
+            yield (rows, column[rows]) if is_sparse(len(rows), n) else (None, column)
 
 
 def _by_columns(X: Matrix) -> sparse.csc_array:
@@ -198,79 +229,6 @@ def _by_columns(X: Matrix) -> sparse.csc_array:
     columns.sum_duplicates()
     columns.eliminate_zeros()
     return columns
-
-
-class _Ranked:
-    """Features that have been ranked so far, of so many samples; of sparse ones, the samples that are not zero."""
-
-    def __init__(self, n_samples: int) -> None:
-        self._n_samples = n_samples
-        self._dense: list[np.ndarray] = []
-        self._common, self._rows, self._ranks = [], [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.uint8)]
-        self._places: list[int] = []
-        self._values: list[np.ndarray] = []
-
-    def add_dense(self, column: np.ndarray) -> None:
-        """A feature."""
-        values, ranks = np.unique(column + np.float32(0), return_inverse=True)  # zeros have no sign
-        self._places.append(-1 - len(self._dense))
-        self._dense.append(_narrowed(ranks, len(values)))
-        self._values.append(values)
-
-    def add_sparse(self, rows: np.ndarray, entries: np.ndarray) -> None:
-        """A feature that is zero in all samples but these."""
-        values, ranks = np.unique(np.append(entries, np.float32(0)), return_inverse=True)
-        self._places.append(len(self._common))
-        self._common.append(ranks[-1])
-        self._rows.append(rows.astype(np.uint32))
-        self._ranks.append(_narrowed(ranks[:-1], len(values)))
-        self._values.append(values)
-
-    def table(self) -> CodeTable:
-        """All of them."""
-        dtype = np.min_scalar_type(max(map(len, self._values), default=1) - 1)
-        codes = np.empty((len(self._dense), self._n_samples), dtype=dtype)
-        for row, ranks in zip(codes, self._dense, strict=True):
-            row[:] = ranks
-        sizes, counts = ([0, *map(len, parts)] for parts in (self._values, self._rows[1:]))
-        values = np.concatenate([np.empty(0, dtype=np.float32), *self._values])
-        listed = SparseCodes(
-            np.array(self._places, dtype=np.int32),
-            np.array(self._common, dtype=dtype),
-            np.cumsum(counts),
-            np.concatenate(self._rows),
-            np.concatenate(self._ranks).astype(dtype),
-        )
-        return CodeTable(codes, np.cumsum(sizes), values, values, listed)
-
-
-def _narrowed(ranks: np.ndarray, n_values: int) -> np.ndarray:
-    """Ranks of so many values, in as few bytes as hold them."""
-    return ranks.astype(np.min_scalar_type(n_values - 1))
-
-
-def _rank_sparse(columns: sparse.csc_array, ranked: _Ranked) -> None:
-    """Rank features, (n_samples, n_features), of which only entries other than zero are stored."""
-    n_samples = columns.shape[0]
-    for start, end in itertools.pairwise(columns.indptr):
-        rows, entries = columns.indices[start:end], columns.data[start:end]
-        if is_sparse(end - start, n_samples):
-            ranked.add_sparse(rows, entries)
-        else:
-            column = np.zeros(n_samples, dtype=np.float32)
-            column[rows] = entries
-            ranked.add_dense(column)
-
-
-def _rank_dense(columns: np.ndarray, ranked: _Ranked) -> None:
-    """Rank features, (n_features, n_samples)."""
-    n_samples = columns.shape[1]
-    for column, n_others in zip(columns, np.count_nonzero(columns, axis=1), strict=True):
-        if is_sparse(n_others, n_samples):
-            rows = np.flatnonzero(column)
-            ranked.add_sparse(rows, column[rows])
-        else:
-            ranked.add_dense(column)
 
 
 def _group(exact: CodeTable, max_bins: int) -> CodeTable:

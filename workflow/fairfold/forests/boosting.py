@@ -14,6 +14,7 @@ number of rounds then trains on all samples. Features are ranked once for all of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar, Literal, Self
@@ -34,7 +35,7 @@ from fairfold.core.precision import DistinctValues
 from fairfold.core.samples import ForgetsSamples
 from fairfold.core.seeds import seed_for, seed_sequence
 from fairfold.core.ties import first_best
-from fairfold.core.validation import check_training_labels, check_weights
+from fairfold.core.validation import check_training_labels, check_weights, check_whole_number
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.growth import GrowthRules, grow_tree
@@ -139,25 +140,15 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         if self.kind not in KINDS:
             raise ModelError(f"kind is {self.kind!r}; it must be {' or '.join(map(repr, KINDS))}.")
         for name, least in (("max_rounds", 1), ("min_samples_leaf", 1), ("patience", 1), ("n_splits", 2)):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-                raise ModelError(f"{name} is {value!r}; it must be a whole number of at least {least}.")
+            check_whole_number(name, getattr(self, name), least)
         for name in ("learning_rate", "l2"):
             value = getattr(self, name)
             if not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
                 raise ModelError(f"{name} is {value!r}; it must be a number above 0.")
 
     def _start(self, X: BinnedMatrix, Y: np.ndarray, seen: np.ndarray, name: object) -> _Run:
-        rules = GrowthRules(
-            n_draws=len(seen),
-            max_features=number_of(self.max_features, X.shape[1], "max_features", "features"),
-            min_samples_leaf=self.min_samples_leaf,
-            random_thresholds=self.kind == "extra_trees",
-        )
         seeds = seed_sequence(self.random_state, "rounds", name).generate_state(self.max_rounds, np.uint64)
-        # each sample is drawn by itself: nothing is left out of a bag here
-        alone = replace(X, groups=None)
-        return _Run(alone, self.kind, Y, seen, rules, seeds, self.learning_rate, self.l2)
+        return _Run(self, X, Y, seen, iter(seeds))
 
     def _boost_until_no_better(
         self, runs: list[_Run], Y: np.ndarray, unseen: list[np.ndarray]
@@ -196,19 +187,15 @@ class _Run:
     """
 
     def __init__(
-        self,
-        X: BinnedMatrix,
-        kind: ForestKind,
-        Y: np.ndarray,
-        seen: np.ndarray,
-        rules: GrowthRules,
-        seeds: np.ndarray,
-        rate: float,
-        l2: float,
+        self, model: MultilabelBoosting, X: BinnedMatrix, Y: np.ndarray, seen: np.ndarray, seeds: Iterator[np.uint64]
     ) -> None:
-        self._features, self._Y, self._pool = X.for_kind(kind), Y, X.pool(seen)
+        # each sample is drawn by itself: nothing is left out of a bag here
+        self._features, self._Y, self._pool = X.for_kind(model.kind), Y, replace(X, groups=None).pool(seen)
         self.weights = np.ones(len(Y)) if X.weights is None else X.weights
-        self._rules, self._seeds, self._rate, self._l2 = rules, iter(seeds), rate, l2
+        max_features = number_of(model.max_features, X.shape[1], "max_features", "features")
+        random_thresholds = model.kind == "extra_trees"
+        self._rules = GrowthRules(len(seen), max_features, model.min_samples_leaf, random_thresholds)
+        self._seeds, self._rate, self._l2 = seeds, model.learning_rate, model.l2
         self.base = _log_odds(Y[seen], self.weights[seen])
         self.log_odds = np.tile(self.base, (len(Y), 1))
         self._residuals = np.zeros((len(Y), -(-Y.shape[1] // LANES) * LANES))

@@ -207,33 +207,17 @@ class CascadeForest(BaseCascade):
 
     def _make_imputer(self, features: Matrix, observed: np.ndarray, seed: int) -> LabelImputer:
         """The imputer, at level 1; LC's label frequencies are estimated on what its forests see."""
+        options = {"percentile": self.percentile, "threshold": self.threshold, "hierarchy": self.hierarchy}
         if self.imputation == "fla":
-            return FluidLabelAddition(
-                observed, percentile=self.percentile, threshold=self.threshold, hierarchy=self.hierarchy
-            )
+            return FluidLabelAddition(observed, **options)
+        options |= {"cap_rounding": self.cap_rounding}
         if self.imputation == "slc":
-            return StrictLabelComplement(
-                observed,
-                percentile=self.percentile,
-                threshold=self.threshold,
-                cap_rounding=self.cap_rounding,
-                threshold_on=self.slc_threshold_on,
-                hierarchy=self.hierarchy,
-            )
-        frequency = tice(
-            features,
-            np.fmax(observed, 0),  # To TIcE, all labels that are not observed positives are unlabelled.
-            min_set_size=5,
-            variant=self.tice_variant,
-            random_state=seed_for(seed, "tice"),
-        )
-        return LabelComplement(
-            observed,
-            frequency=frequency,
-            threshold=self.lc_threshold,
-            cap_rounding=self.cap_rounding,
-            hierarchy=self.hierarchy,
-        )
+            return StrictLabelComplement(observed, **options, threshold_on=self.slc_threshold_on)
+        # To TIcE, all labels that are not observed positives are unlabelled.
+        seed, unlabelled = seed_for(seed, "tice"), np.fmax(observed, 0)
+        frequency = tice(features, unlabelled, min_set_size=5, variant=self.tice_variant, random_state=seed)
+        options = {"cap_rounding": self.cap_rounding, "hierarchy": self.hierarchy}
+        return LabelComplement(observed, given=frequency, threshold=self.lc_threshold, **options)
 
     def _unseen_proba(self, grow: Grower, level: int, features: Matrix, imputer: LabelImputer) -> np.ndarray:
         """(n_forests, n_samples, n_active) probabilities for the imputer, of forests that did not see the sample."""

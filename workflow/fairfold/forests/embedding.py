@@ -33,6 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from fairfold.core.ties import ROUNDING, first_best
+from fairfold.core.validation import check_whole_number
 from fairfold.errors import ModelError, unknown_name
 
 NODE_WEIGHTS = {"text": lambda draws: 1 / np.log(draws + 1), "authors-code": lambda draws: 1 / (np.log(draws) + 1)}
@@ -188,9 +189,7 @@ class TreeEmbedding(BaseEstimator):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value <= 1:
                 raise ModelError(f"{name} is {value!r}; it must be a number above 0 and at most 1.")
-        n = self.max_samples
-        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 2:
-            raise ModelError(f"max_samples is {n!r}; it must be a whole number of at least 2.")
+        check_whole_number("max_samples", self.max_samples, 2)
         if self.weighting not in NODE_WEIGHTS:
             raise ModelError(unknown_name("weighting", self.weighting, NODE_WEIGHTS))
 

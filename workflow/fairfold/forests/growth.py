@@ -94,19 +94,6 @@ class _Split(NamedTuple):
     n_constant: int
 
 
-class _Candidates(NamedTuple):
-    """The ``count`` ways in which a node's ``n`` samples, sorted by a feature, can be split in two.
-
-    At the first the ``fewest`` lie on the left, at the next one more, and so on. The ``n_lowest`` samples in front are
-    not listed (see ``_leave_out_lowest``).
-    """
-
-    n: int
-    n_lowest: int
-    fewest: int
-    count: int
-
-
 @njit(cache=True, nogil=True)
 def _next_random(state):  # noqa: ANN001, ANN202
     """64 random bits (splitmix64; Steele, Lea & Flood 2014)."""
@@ -152,7 +139,8 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
     n, width = labels.shape
     state = np.array([seed], dtype=np.uint64)
     weights = _draw_weights(n, pool, rules.n_draws, state)
-    rows, n_drawn = _drawn_first(weights)
+    rows = np.arange(n).astype(np.uint32)
+    n_drawn = _partition(-weights, -1.0, rows, np.empty_like(rows))  # those that are drawn come first
     drawn = _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
     tree = _empty_tree(2 * most_leaves - 1, n_labels, n)
@@ -195,14 +183,12 @@ def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stac
         tree.weight[number] = np.int32(whole)
         for label in range(n_labels):
             tree.value[number, label] = totals[label] / whole
-        # Searches are compiled into this loop (forceinline): to hand on the hundreds of words that describe all these
+        # The search is compiled into this loop (forceinline): to hand on the hundreds of words that describe all these
         # arrays takes as long as a search in a small node.
         if len(in_bag) < 2 * rules.min_samples_leaf or _is_pure(labels, n_labels, in_bag):
             split = _Split(-1, 0, 0.0, n_constant)
-        elif rules.random_thresholds:
-            split = _random_split(table, codes, node, features, n_constant, rules, state, work)
         else:
-            split = _best_split(table, codes, node, features, n_constant, rules, state, work)
+            split = _find_split(table, codes, node, features, n_constant, rules, state, work)
         if split.feature < 0:
             tree.leaf_of[in_bag] = number
             tree.leaf_of[out_of_bag] = number
@@ -288,24 +274,13 @@ def _empty_tree(most_nodes, n_labels, n):  # noqa: ANN001, ANN202
 def _empty_workspace(table, n):  # noqa: ANN001, ANN202
     return _Workspace(
         np.empty(n, dtype=table.codes.dtype),
-        np.empty(n, dtype=np.uint64),
+        np.empty(n + 1, dtype=np.uint64),
         np.empty(max(SHORT_COUNT, 4 * n), dtype=np.uint32),
         np.empty(n, dtype=np.uint32),
-        np.empty(n),
-        np.empty(n),
+        np.empty(n + 1),
+        np.empty(n + 1),
         np.full(n, -1, dtype=np.int32),
     )
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def _drawn_first(weights):  # noqa: ANN001, ANN202
-    """Samples with a weight, then those without, each in order; and the number of the former."""
-    n = len(weights)
-    rows, others = np.empty(n, dtype=np.uint32), np.empty(n, dtype=np.uint32)
-    n_drawn = n_others = np.uintp(0)
-    for row in range(n):
-        n_drawn, n_others = _put_on_side(weights[row] > 0, row, rows, n_drawn, others, n_others)
-    return rows, _put_behind(others, n_others, rows, n_drawn)
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
@@ -357,26 +332,12 @@ def _write_codes(table, codes, feature, rows, gathered):  # noqa: ANN001, ANN202
 @njit(cache=True, nogil=True, boundscheck=False)
 def _partition(gathered, cut, rows, side):  # noqa: ANN001, ANN202
     """Move samples with codes up to the cut to the front, each side in order; returns their number."""
+    # Where a place may be negative, Numba looks whether it is, and counts from the end of the array.
     n_left = n_right = np.uintp(0)
     for position in range(len(rows)):
         is_left = gathered[position] <= cut
-        n_left, n_right = _put_on_side(is_left, rows[position], rows, n_left, side, n_right)
-    return _put_behind(side, n_right, rows, n_left)
-
-
-@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
-def _put_on_side(is_left, row, rows, n_left, side, n_right):  # noqa: ANN001, ANN202
-    """Put a sample behind those on its side; returns how many there are, unsigned.
-
-    Where a place may be negative, Numba looks whether it is, and counts from the end of the array.
-    """
-    rows[n_left] = side[n_right] = row
-    return n_left + np.uintp(is_left), n_right + np.uintp(not is_left)
-
-
-@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
-def _put_behind(side, n_right, rows, n_left):  # noqa: ANN001, ANN202
-    """Put the samples on the right behind those on the left; returns the number of the latter."""
+        rows[n_left] = side[n_right] = rows[position]
+        n_left, n_right = n_left + np.uintp(is_left), n_right + np.uintp(not is_left)
     for position in range(n_right):
         rows[n_left + position] = side[position]
     return np.int64(n_left)
@@ -398,32 +359,48 @@ def _extremes(gathered, n):  # noqa: ANN001, ANN202
     return lowest, highest
 
 
-@njit(cache=True, nogil=True, boundscheck=False)
-def _draw_feature(state, first, last, n_known):  # noqa: ANN001, ANN202
-    """Place of the next feature to look at, or -1 for one of the ``n_known`` that are known to be constant.
-
-    Those from position ``first`` to before ``last`` were not looked at in this node.
-    """
-    draw = random_below(state, n_known + last - first)
-    return -1 if draw < n_known else first + draw - n_known
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
+def _best_cut(gathered, rows, n_lowest, lowest, highest, least, best_score, of_node, work):  # noqa: ANN001, ANN202
+    """Score of a feature's best split and the codes on both sides of it; -1 where none is better than the best."""
+    weights, drawn, totals, whole = of_node
+    n, n_codes, side, keys = len(rows), np.int64(highest - lowest) + 1, work.side, work.keys
+    if n_lowest == 0:
+        n_lowest = _leave_out_lowest(gathered, rows, lowest, side)
+    if n_lowest > 0 and n_codes == 2:
+        score = -1.0
+        if min(n_lowest, n - n_lowest) >= least:
+            score = _score_listed(side, n - n_lowest - 1, -1, -1, weights, drawn, totals, whole)
+        return score, np.int64(lowest), np.int64(highest)
+    sample = rows if n_lowest == 0 else side
+    _sort_by_code(gathered, sample, n_lowest, n - n_lowest, lowest, n_codes, keys, work.counts)
+    scores = work.scores
+    end = _best_end(keys, n, n_lowest, n_codes, least, weights, drawn, totals, whole, work.parts, scores, best_score)
+    return scores[end], np.int64(keys[end - 1] >> CODE_BITS), np.int64(keys[end] >> CODE_BITS)
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
-def _best_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
-    """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``."""
+def _find_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
+    """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``.
+
+    Those from position ``first`` to before ``last`` were not looked at in this node.
+    """
     number, rows, weights, drawn, totals, whole = node
-    gathered, keys, counts, side, parts, scores, node_of = work
-    n, n_samples = len(rows), table.codes.shape[1]
+    gathered, side, node_of = work.codes, work.side, work.node_of
+    n, n_samples, starts, values = len(rows), table.codes.shape[1], table.starts, table.lowest
     place_of, common_of, list_starts, list_rows, list_codes = table.sparse
-    _mark_node(table, node, work)
-    best_score, best_feature, best_left, best_right = -1.0, -1, 0, 0
+    if len(common_of) > 0:  # samples of sparse features are found by their node
+        for row in rows:
+            node_of[row] = number
+    best_score, best_feature, best_left, best_right, best_at = -1.0, -1, 0, 0, 0.0
+    least, at = rules.min_samples_leaf, 0.0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
         n_looked_at += 1
-        position = _draw_feature(state, first, last, n_known)
-        if position < 0:
+        draw = random_below(state, n_known + last - first)
+        if draw < n_known:  # known to be constant
             n_known -= 1
             continue
+        position = first + draw - n_known
         feature = features[position]
         place = place_of[feature]
         if place < 0:
@@ -441,31 +418,24 @@ def _best_split(table, codes, node, features, n_constant, rules, state, work):  
         last -= 1
         n_useful += 1
         features[position], features[last] = features[last], feature
-        n_codes = np.int64(highest - lowest) + 1
-        if n_lowest == 0:
-            n_lowest = _leave_out_lowest(gathered, rows, lowest, side)
-        if n_lowest > 0 and highest - lowest == 1:
-            if min(n_lowest, n - n_lowest) >= rules.min_samples_leaf:
-                score = _score_listed(side, n - n_lowest - 1, -1, -1, weights, drawn, totals, whole)
-                if score > best_score:
-                    best_score, best_feature = score, feature
-                    best_left, best_right = np.int64(lowest), np.int64(highest)
-            continue
-        _sort_by_code(gathered, side if n_lowest > 0 else rows, n_lowest, n - n_lowest, lowest, n_codes, keys, counts)
-        fewest = max(n_lowest, rules.min_samples_leaf)
-        candidates = _Candidates(n, n_lowest, fewest, n - rules.min_samples_leaf - fewest + 1)
-        if n_lowest == 0 and SHORT_RUN * n_codes > n:
-            _score_all(weights, drawn, totals, whole, keys, candidates, parts, scores)
+        if rules.random_thresholds:
+            right, sample = 0, rows if n_lowest == 0 else side[: n - n_lowest]
+            low, high = starts[feature] + np.int64(lowest), starts[feature] + np.int64(highest)
+            at = _draw_threshold(values[low], values[high], state)
+            if len(sample) <= COMPARED_AT_MOST:
+                cut = _highest_up_to(gathered, len(sample), lowest, values, starts[feature], at)
+            else:
+                cut = codes.dtype.type(_last_up_to(values, low, high, at) - starts[feature])
+            score = _score_cut(gathered, sample, n_lowest, cut, least, side, weights, drawn, totals, whole)
+            left = _last_up_to(values, low, high, at) - starts[feature] if score > best_score else 0
         else:
-            _score_between_codes(weights, drawn, totals, whole, keys, candidates, parts, scores)
-        candidate = _best_candidate(keys, candidates, parts, scores, whole, best_score)
-        if candidate >= 0:
-            best_score, best_feature, end = scores[candidate], feature, candidate + fewest
-            best_left, best_right = np.int64(keys[end - 1] >> CODE_BITS), np.int64(keys[end] >> CODE_BITS)
-    if best_feature < 0:
-        return _Split(-1, 0, 0.0, first)
-    cut, at = _place_threshold(table, best_feature, best_left, best_right)
-    return _Split(best_feature, cut, at, first)
+            of_node = weights, drawn, totals, whole
+            score, left, right = _best_cut(gathered, rows, n_lowest, lowest, highest, least, best_score, of_node, work)
+        if score > best_score:
+            best_score, best_feature, best_left, best_right, best_at = score, feature, left, right, at
+    if best_feature >= 0 and not rules.random_thresholds:
+        best_left, best_at = _place_threshold(table, best_feature, best_left, best_right)
+    return _Split(best_feature, best_left, best_at, first)
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
@@ -483,14 +453,6 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     if table.highest[start + cut] > at:
         at = table.highest[start + cut] / 2.0 + table.lowest[start + cut + 1] / 2.0
     return cut, at
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def _mark_node(table, node, work):  # noqa: ANN001, ANN202
-    """Note the node of its samples, by which those of sparse features are found."""
-    if len(table.sparse.common) > 0:
-        for row in node.rows:
-            work.node_of[row] = node.number
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
@@ -547,28 +509,15 @@ def _sort_by_code(gathered, rows, first, n, lowest, n_codes, keys, counts):  # n
     """Sort ``n`` samples by code into ``keys[first:]``; of the keys in front the last is set, to the lowest code."""
     if first > 0:
         keys[first - 1] = np.uint64(lowest) << CODE_BITS
-    if n <= INSERTION_SORT_AT_MOST:
-        _insert_keys(gathered, rows, first, n, keys)
-    elif n_codes <= max(SHORT_COUNT, 4 * n):
+    if n > INSERTION_SORT_AT_MOST and n_codes <= max(SHORT_COUNT, 4 * n):
         _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts)
     else:
         _compare_keys(gathered, rows, first, n, keys)
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def _insert_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
-    """Sort ``n`` samples by code into ``keys[first:]``: the code in the upper half, the sample in the lower."""
-    for position in range(n):
-        key, to = (np.uint64(gathered[position]) << CODE_BITS) | np.uint64(rows[position]), first + position
-        while to > first and keys[to - 1] > key:
-            keys[to] = keys[to - 1]
-            to -= 1
-        keys[to] = key
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
 def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
-    """The same for a short range of codes."""
+    """Sort samples of a short range of codes: a key has the code in its upper half, the sample in the lower."""
     for code in range(n_codes):
         counts[code] = 0
     for position in range(n):
@@ -586,11 +535,11 @@ def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noq
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
-    """The same for many samples and a wide range (Shell's method, gaps of Knuth 1973)."""
+    """The same for any range (Shell's method, gaps of Knuth 1973)."""
     for position in range(n):
         keys[first + position] = (np.uint64(gathered[position]) << CODE_BITS) | np.uint64(rows[position])
     gap = 1
-    while 3 * gap + 1 < n:
+    while n > INSERTION_SORT_AT_MOST and 3 * gap + 1 < n:
         gap = 3 * gap + 1
     while gap > 0:
         for position in range(first + gap, first + n):
@@ -602,76 +551,42 @@ def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
         gap //= 3
 
 
-@njit(cache=True, nogil=True, boundscheck=False)
-def _score_all(weights, drawn, totals, whole, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
-    """Imbalance and weight of the samples on the left of each candidate.
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def _best_end(keys, n, n_lowest, n_codes, least, weights, drawn, totals, whole, parts, scores, best_score):  # noqa: ANN001, ANN202
+    """How many samples lie on the left of a feature's best split, whose score is at this place of ``scores``.
 
-    Those between samples of one code are not skipped, because to guess which they are takes a processor longer than to
-    score them.
+    The ``n_lowest`` keys in front are not there (see ``_leave_out_lowest``). The samples of the longest run of a code,
+    the zeros of a sparse feature, are never added up: a split is worth the same from either side. Where runs are short,
+    all samples are added up from the front, and splits within a run are scored, too: to guess where it ends takes a
+    processor longer than to score them.
     """
-    width = len(totals)
-    for block in range(0, width, LANES):
-        lanes, part = no_rows(drawn), 0.0
-        for at in range(candidates.fewest - 1):
-            row = np.uint32(keys[at])
-            lanes = add_row(lanes, drawn, row * width + block)
-            part += weights[row]
-        for candidate in range(candidates.count):
-            row = np.uint32(keys[candidate + candidates.fewest - 1])
-            lanes = add_row(lanes, drawn, row * width + block)
-            part += weights[row]
-            score = imbalance(lanes, part, whole, totals, block)
-            scores[candidate] = score if block == 0 else scores[candidate] + score
-            parts[candidate] = part
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def _score_between_codes(weights, drawn, totals, whole, keys, candidates, parts, scores):  # noqa: ANN001, ANN202
-    """The same where many samples share a code: only between codes, and from both ends up to the longest run of a code.
-
-    The samples of that run, the zeros of a sparse feature, are never added up: a split is worth the same from either
-    side.
-    """
-    for candidate in range(candidates.count):
-        scores[candidate], parts[candidate] = -1.0, 1.0  # worse than any split
-    start, end = (0, candidates.n_lowest) if candidates.n_lowest > 0 else _longest_run(keys, candidates.n)
+    first, end = max(n_lowest, least), n - least + 1
+    scores[n], best = -1.0, n
+    is_short = n_lowest == 0 and SHORT_RUN * n_codes > n
+    if is_short:
+        run_start, run_end = n - least, n
+    else:
+        run_start, run_end = (0, n_lowest) if n_lowest > 0 else _longest_run(keys, n)
+        for n_left in range(first, end):
+            scores[n_left], parts[n_left] = -1.0, 1.0  # worse than any split
     for block in range(0, len(totals), LANES):
-        _score_from_end(weights, drawn, totals, whole, keys, candidates, 0, start, 1, block, parts, scores)
-        last = candidates.n - 1
-        _score_from_end(weights, drawn, totals, whole, keys, candidates, last, end - 1, -1, block, parts, scores)
-
-
-@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
-def _score_from_end(weights, drawn, totals, whole, keys, candidates, first, stop, step, block, parts, scores):  # noqa: ANN001, ANN202
-    """Add a block of labels to the scores between codes, for samples from one end: ``range(first, stop, step)``.
-
-    A candidate lies behind the sample that was last added, as seen from that end.
-    """
-    width = len(totals)
-    lanes, part = no_rows(drawn), 0.0
-    for at in range(first, stop, step):
-        row = np.uint32(keys[at])
-        lanes = add_row(lanes, drawn, row * width + block)
-        part += weights[row]
-        n_left = at + 1 if step > 0 else at
-        candidate = n_left - candidates.fewest
-        if 0 <= candidate < candidates.count and keys[n_left - 1] >> CODE_BITS != keys[n_left] >> CODE_BITS:
-            score = imbalance(lanes, part, whole, totals, block)
-            scores[candidate] = score if block == 0 else scores[candidate] + score
-            parts[candidate] = part
-
-
-@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
-def _best_candidate(keys, candidates, parts, scores, whole, least):  # noqa: ANN001, ANN202
-    """Divide imbalances by weights; returns the best between two codes, -1 where none is worth over ``least``."""
-    for candidate in range(candidates.count):
-        scores[candidate] /= parts[candidate] * (whole - parts[candidate])
-    best = -1
-    for candidate in range(candidates.count):
-        if scores[candidate] > least:
-            end = candidate + candidates.fewest
-            if keys[end - 1] >> CODE_BITS != keys[end] >> CODE_BITS:
-                least, best = scores[candidate], candidate
+        for step in (1, -1):
+            at, stop = (0, run_start) if step > 0 else (n - 1, run_end - 1)
+            lanes, part = no_rows(drawn), 0.0
+            while at != stop:
+                row = np.uint32(keys[at])
+                lanes = add_row(lanes, drawn, row * len(totals) + block)
+                part += weights[row]
+                n_left = at + 1 if step > 0 else at
+                at += step
+                if first <= n_left < end and (is_short or keys[n_left - 1] >> CODE_BITS != keys[n_left] >> CODE_BITS):
+                    score = imbalance(lanes, part, whole, totals, block)
+                    scores[n_left] = score if block == 0 else scores[n_left] + score
+                    parts[n_left] = part
+    for n_left in range(first, end):
+        scores[n_left] /= parts[n_left] * (whole - parts[n_left])
+        if scores[n_left] > best_score and keys[n_left - 1] >> CODE_BITS != keys[n_left] >> CODE_BITS:
+            best_score, best = scores[n_left], n_left
     return best
 
 
@@ -685,58 +600,6 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
                 best_start, best_end = start, end
             start = end
     return best_start, best_end
-
-
-@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
-def _random_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
-    """Best of the features drawn, each at one random threshold; moves features as ``_best_split``."""
-    number, rows, weights, drawn, totals, whole = node
-    gathered, side, node_of, starts, values = work.codes, work.side, work.node_of, table.starts, table.lowest
-    n, n_samples = len(rows), table.codes.shape[1]
-    place_of, common_of, list_starts, list_rows, list_codes = table.sparse
-    _mark_node(table, node, work)
-    best_score, best_feature, best_cut, best_at = -1.0, -1, 0, 0.0
-    first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
-    while first < last and (n_looked_at < rules.max_features or n_useful == 0):
-        n_looked_at += 1
-        position = _draw_feature(state, first, last, n_known)
-        if position < 0:
-            n_known -= 1
-            continue
-        feature = features[position]
-        place = place_of[feature]
-        if place < 0:
-            _gather_codes(codes, (-1 - place) * n_samples, rows, gathered)
-            lowest, highest = _extremes(gathered, n)
-            n_lowest = 0
-        else:
-            first_entry, end_entry = list_starts[place], list_starts[place + 1]
-            n_others = list_others(list_rows, list_codes, first_entry, end_entry, rows, node_of, number, side, gathered)
-            lowest, highest, n_lowest = _with_common(common_of[place], rows, n_others, side, gathered)
-        if lowest == highest:
-            features[position], features[first] = features[first], feature
-            first += 1
-            continue
-        last -= 1
-        n_useful += 1
-        features[position], features[last] = features[last], feature
-        start = starts[feature]
-        low, high = start + np.int64(lowest), start + np.int64(highest)
-        at = _draw_threshold(values[low], values[high], state)
-        listed = side[: n - n_lowest] if n_lowest > 0 else rows
-        if len(listed) <= COMPARED_AT_MOST:
-            cut = _highest_up_to(gathered, len(listed), lowest, values, start, at)
-        else:
-            cut = codes.dtype.type(_last_up_to(values, low, high, at) - start)
-        n_left = n_lowest + _count_up_to(gathered, len(listed), cut)
-        if min(n_left, n - n_left) < rules.min_samples_leaf:
-            continue
-        n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
-        score = _score_listed(side, 0, n_side, 1, weights, drawn, totals, whole)
-        if score > best_score:
-            best_score, best_feature, best_at = score, feature, at
-            best_cut = _last_up_to(values, low, high, at) - start
-    return _Split(best_feature, best_cut, best_at, first)
 
 
 @njit(cache=True, nogil=True)
@@ -786,14 +649,22 @@ def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
     return n_side
 
 
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def _score_cut(gathered, listed, n_lowest, cut, least, side, weights, drawn, totals, whole):  # noqa: ANN001, ANN202
+    """What a split behind a code is worth, from the samples on its smaller side; -1 where a side is too small."""
+    n, n_left = n_lowest + len(listed), n_lowest + _count_up_to(gathered, len(listed), cut)
+    if min(n_left, n - n_left) < least:
+        return -1.0
+    n_side = _list_side(gathered, listed, cut, 2 * n_left <= n, side)
+    return _score_listed(side, 0, n_side, 1, weights, drawn, totals, whole)
+
+
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def _score_listed(side, first, stop, step, weights, drawn, totals, whole):  # noqa: ANN001, ANN202
     """What a split is worth, from the samples on one side of it, added up in order of ``range(first, stop, step)``."""
-    width = len(totals)
-    part = 0.0
+    width, part, score = len(totals), 0.0, 0.0
     for position in range(first, stop, step):
         part += weights[side[position]]
-    score = 0.0
     for block in range(0, width, LANES):
         lanes = no_rows(drawn)
         for position in range(first, stop, step):

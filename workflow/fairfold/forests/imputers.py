@@ -185,6 +185,7 @@ class FluidLabelAddition(LabelImputer):
         return np.zeros(len(active), dtype=bool)
 
 
+@dataclass(eq=False, repr=False)
 class LabelComplement(LabelImputer):
     """LC: every forest must agree (Wang, Yang & Li 2020; Equation 2 of Ilidio et al. 2024).
 
@@ -192,30 +193,26 @@ class LabelComplement(LabelImputer):
 
     Parameters
     ----------
-    frequency : (n_labels,) label frequencies, by TIcE.
+    given : (n_labels,) label frequencies, by TIcE.
     threshold : probability that all forests must exceed.
     cap_rounding : ``"ceil"`` or ``"floor"``.
     """
 
-    def __init__(
-        self,
-        observed: np.ndarray,
-        *,
-        frequency: np.ndarray,
-        threshold: float,
-        cap_rounding: Literal["ceil", "floor"],
-        hierarchy: Hierarchy | None = None,
-    ) -> None:
-        super().__init__(observed, hierarchy=hierarchy)
-        self._threshold = threshold
-        self.frequency = frequency
-        self.cap = positive_cap(self.observed, frequency, rounding=cap_rounding)
+    _: KW_ONLY
+    given: np.ndarray
+    threshold: float
+    cap_rounding: Literal["ceil", "floor"]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.frequency = self.given
+        self.cap = positive_cap(self.observed, self.given, rounding=self.cap_rounding)
 
     def _estimate(self, probabilities: np.ndarray) -> None:
         """Frequencies are given."""
 
     def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-        return label_complement(self.observed[:, active], probabilities, threshold=self._threshold)
+        return label_complement(self.observed[:, active], probabilities, threshold=self.threshold)
 
 
 @dataclass(eq=False, repr=False)

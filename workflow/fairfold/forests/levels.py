@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -110,6 +110,7 @@ class Level(NamedTuple):
         return cls([], forests)
 
 
+@dataclass
 class Grower:
     """Grows pairs of forests, each with its own random stream unless one seed is shared by all.
 
@@ -123,24 +124,24 @@ class Grower:
     of_samples : groups, which trees draw and folds hold out together, and weights, in proportion to which trees draw.
     """
 
-    def __init__(
-        self, seed: int, settings: Mapping[str, int | None], *, shared_seed: bool = False, of_samples: OfSamples = ALIKE
-    ) -> None:
-        self._seed, self._settings, self._shared_seed = seed, settings, shared_seed
-        self._of_samples = of_samples
-        self._shapes: dict[str, Sequence[TreeShape]] = {}
+    seed: int
+    settings: Mapping[str, int | None]
+    _: KW_ONLY
+    shared_seed: bool = False
+    of_samples: OfSamples = ALIKE
+    shapes: dict[str, Sequence[TreeShape]] = field(default_factory=dict, init=False)
 
     def choose_shapes(self, X: BinnedMatrix, labels: Matrix) -> None:
         """From now on, grow forests of the shapes that have the least out-of-bag error on these data."""
         settings = self._settings_of(labels, "n_trees", "n_jobs")
-        self._shapes = {
+        self.shapes = {
             kind: choose_shapes(kind, X, _targets(labels), random_state=self._seed_for("shapes", kind), **settings)
             for kind in FORESTS
         }
 
     def take_shapes_from(self, first_level: Sequence[MultilabelForest]) -> None:
         """From now on, grow forests of the shapes that suit levels above this one."""
-        self._shapes = {forest.kind: [above_first_level(shape) for shape in forest.shapes_] for forest in first_level}
+        self.shapes = {forest.kind: [above_first_level(shape) for shape in forest.shapes_] for forest in first_level}
 
     def pair(
         self, inputs: Matrix | BinnedMatrix | list[Matrix], labels: Matrix, *names: object, is_full: bool = False
@@ -158,21 +159,21 @@ class Grower:
 
     def binned(self, X: Matrix | BinnedMatrix) -> BinnedMatrix:
         """Features of all samples, as trees take them."""
-        return X if isinstance(X, BinnedMatrix) else BinnedMatrix.from_matrix(X, **self._of_samples._asdict())
+        return X if isinstance(X, BinnedMatrix) else BinnedMatrix.from_matrix(X, **self.of_samples._asdict())
 
     def _grow(self, kind: ForestKind, X: BinnedMatrix, labels: Matrix, seed: int, *, is_full: bool) -> MultilabelForest:
-        if not self._shapes:
+        if not self.shapes:
             settings = self._settings_of(labels, "n_trees", "n_jobs", "min_samples_leaf")
             if is_full:
                 # in proportion to their weights samples can only be drawn
                 settings |= {"max_samples": 1.0, "bootstrap": kind == "random_forest" or X.weights is not None}
             return forest_of(labels)(kind, random_state=seed, **settings).fit(X, _targets(labels))
         settings = self._settings_of(labels, "n_trees", "n_jobs")
-        return grow_mixture(kind, X, _targets(labels), self._shapes[kind], random_state=seed, **settings)
+        return grow_mixture(kind, X, _targets(labels), self.shapes[kind], random_state=seed, **settings)
 
     def _settings_of(self, labels: Matrix, *names: str) -> dict[str, int | None]:
         """Of forests on these labels."""
-        return {name: self._settings[name] for name in (*names, *(["n_sketched"] if sparse.issparse(labels) else []))}
+        return {name: self.settings[name] for name in (*names, *(["n_sketched"] if sparse.issparse(labels) else []))}
 
     def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object, is_full: bool = False) -> np.ndarray:
         """(n_forests, n_samples, n_labels) probabilities, each from forests that never saw the sample's fold.
@@ -180,16 +181,16 @@ class Grower:
         Forests are full as those of :meth:`pair`.
         """
         probabilities = np.empty((len(FORESTS), *labels.shape))
-        groups = self._of_samples.groups
-        folds = random_parts(X.shape[0], CROSS_VALIDATION_FOLDS, groups, seed_for(self._seed, *names))
+        groups = self.of_samples.groups
+        folds = random_parts(X.shape[0], CROSS_VALIDATION_FOLDS, groups, seed_for(self.seed, *names))
         for fold, (train, test) in enumerate(folds):
-            part = BinnedMatrix.from_matrix(X[train], **self._of_samples.for_training(train)._asdict())
+            part = BinnedMatrix.from_matrix(X[train], **self.of_samples.for_training(train)._asdict())
             forests = self.pair(part, labels[train], *names, fold, is_full=is_full)
             probabilities[:, test] = [forest.predict_proba(X[test]) for forest in forests]
         return probabilities
 
     def _seed_for(self, *names: object) -> int:
-        return seed_for(self._seed, *(() if self._shared_seed else names))
+        return seed_for(self.seed, *(() if self.shared_seed else names))
 
 
 def _targets(labels: Matrix) -> Matrix:

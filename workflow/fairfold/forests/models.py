@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal
 
 from fairfold.errors import ModelError, unknown_name
 
@@ -64,21 +62,7 @@ _CASCADE = "fairfold.forests.cascade:CascadeForest"
 _OUT_OF_BAG_CASCADE = "fairfold.forests.out_of_bag:OutOfBagCascade"
 
 
-def make_model(
-    name: str,
-    *,
-    variant: Literal["text", "authors-code"] | None = None,
-    n_trees: int = 150,
-    max_levels: int = 10,
-    min_samples_leaf: int = 5,
-    threshold: float = 0.5,
-    percentile: float = 0.95,
-    shape: Literal["auto", "paper"] = "auto",
-    label_frequencies: Literal["shared", "by-label"] = "shared",
-    n_jobs: int | None = 1,
-    random_state: int | np.random.RandomState | None = None,
-    **options: object,
-) -> BaseCascade:
+def make_model(name: str, *, variant: Literal["text", "authors-code"] | None = None, **settings: Any) -> BaseCascade:
     """Unfitted deep forest by its name; the defaults are the paper's settings (Section 4.3).
 
     Parameters
@@ -87,11 +71,9 @@ def make_model(
         samples that come from trees which did not see them.
     variant : ``"text"``, what the paper's text says, or ``"authors-code"``, what its authors' code ran. None is
         ``"text"``. Those with a "+" have no variants.
-    n_trees, max_levels, min_samples_leaf, threshold, percentile, n_jobs, random_state : see
-        :class:`~fairfold.forests.cascade.CascadeForest`. ``percentile`` says nothing to models with a "+", and
-        ``max_levels`` nothing to ``"RF+ET"``, which has one level.
-    shape, label_frequencies : of models with a "+", see :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
-    **options : further parameters of the model's class, in place of the variant's.
+    **settings : parameters of :class:`~fairfold.forests.cascade.CascadeForest` or, for a "+",
+        :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`. Models with a "+" ignore ``percentile``, the others
+        ``shape`` and ``label_frequencies``; ``"RF+ET"``, which has one level, ignores ``max_levels``.
 
     Returns
     -------
@@ -104,31 +86,22 @@ def make_model(
     """
     if name not in MODEL_NAMES:
         raise ModelError(unknown_name("model", name, MODEL_NAMES))
-    settings = {
-        "n_trees": n_trees,
-        "max_levels": max_levels,
-        "min_samples_leaf": min_samples_leaf,
-        "threshold": threshold,
-        "n_jobs": n_jobs,
-        "random_state": random_state,
-    }
     if name in OUT_OF_BAG_MODELS:
         if variant is not None:
             raise ModelError(f"variant of {name} is {variant!r}, but it has none; leave it out.")
-        model, chosen = resolve_name(_OUT_OF_BAG_CASCADE), {**OUT_OF_BAG_MODELS[name], "shape": shape}
-        chosen["label_frequencies"] = label_frequencies
+        model, chosen, ignored = resolve_name(_OUT_OF_BAG_CASCADE), OUT_OF_BAG_MODELS[name], ("percentile",)
     else:
         if variant not in (None, *VARIANTS):
             allowed = ", ".join(map(repr, VARIANTS))
             raise ModelError(f"variant of {name} is {variant!r}; it must be one of {allowed}.")
-        model = resolve_name(_CASCADE)
-        chosen = {**PUBLISHED_MODELS[name], **VARIANTS[variant or "text"], "percentile": percentile}
+        model, ignored = resolve_name(_CASCADE), ("shape", "label_frequencies")
+        chosen = {**PUBLISHED_MODELS[name], **VARIANTS[variant or "text"]}
         if variant == "authors-code":
             chosen["full_samples"] = _AUTHORS_FULL_SAMPLES.get(name, ())
-    parameters = {**settings, **chosen, **options}
-    unknown = sorted(set(parameters) - set(model().get_params()))
-    if unknown:
-        raise ModelError(unknown_name(f"parameter of {name}", unknown[0], tuple(model().get_params())))
+    parameters = {**chosen, **{setting: value for setting, value in settings.items() if setting not in ignored}}
+    known = tuple(model().get_params())
+    if unknown := sorted(set(parameters) - set(known)):
+        raise ModelError(unknown_name(f"parameter of {name}", unknown[0], known))
     return model(**parameters)
 
 

@@ -55,14 +55,10 @@ class SketchedForest(MultilabelForest):
     """
 
     _of_samples: ClassVar = ("oob_proba_", "leaf_of_", "in_bag_")
-    _of_leaves: ClassVar = {
-        "leaf_starts_": (np.int64, 1),
-        "leaf_samples_": (np.int32, 1),
-        "leaf_times_": (np.int32, 1),
-        "label_starts_": (np.int64, 1),
-        "labels_": (np.int32, 1),
-        "label_means_": (np.float64, 1),
-    }
+    _of_leaves: ClassVar = {"leaf_starts_": np.int64, "label_starts_": np.int64, "label_means_": np.float64} | (
+        dict.fromkeys(("leaf_samples_", "leaf_times_", "labels_"), np.int32)
+    )
+
     _: KW_ONLY
     n_sketched: int = N_SKETCHED
 

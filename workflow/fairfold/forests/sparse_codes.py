@@ -56,13 +56,6 @@ class SparseCodes(NamedTuple):
             self.place, self.common, some.indptr.astype(np.int64), some.indices.astype(np.uint32), some.data
         )
 
-    def codes_of(self, place: int, n_samples: int) -> np.ndarray:
-        """(n_samples,) codes of one of the features."""
-        codes = np.full(n_samples, self.common[place])
-        entries = slice(self.starts[place], self.starts[place + 1])
-        codes[self.rows[entries]] = self.codes[entries]
-        return codes
-
 
 @njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def list_others(listed, listed_codes, first, end, rows, node_of, node, found, codes):  # noqa: ANN001, ANN201

@@ -22,54 +22,25 @@ if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
 # What our models are made of, besides scikit-learn's estimators and plain types, which skops knows.
-TRUSTED = frozenset(
-    {
-        "collections.OrderedDict",
-        "fairfold.forests.boosting.MultilabelBoosting",
-        "fairfold.forests.cascade.CascadeForest",
-        "fairfold.forests.embedding.TreeEmbedding",
-        "fairfold.forests.levels.Encoder",
-        "fairfold.forests.levels.Level",
-        "fairfold.forests.out_of_bag.OutOfBagCascade",
-        "fairfold.forests.sketched.SketchedForest",
-        "fairfold.forests.trees.MultilabelForest",
-        "fairfold.forests.trees.TreeShape",
-        "fairfold.core.gaps.GapFiller",
-        "fairfold.core.hierarchy.Hierarchy",
-        "fairfold.models.binary.BinaryClassifier",
-        "fairfold.models.binary.ChainEnsemble",
-        "fairfold.models.binary.Standardised",
-        "fairfold.models.binary.OnePerLabel",
-        "fairfold.models.binary.Steps",
-        "fairfold.models.binary.as_csr_matrix",
-        "fairfold.models.binary.as_dense",
-        "fairfold.models.categories.CategoryCodes",
-        "fairfold.models.categories.FittedWith",
-        "fairfold.models.correction.CorrectedClassifier",
-        "fairfold.models.exact_forests.ExactExtraTrees",
-        "fairfold.models.exact_forests.ExactRandomForest",
-        "fairfold.models.exact_forests.GapTolerantBoosting",
-        "fairfold.models.kernel_ridge.KernelRidgeClassifier",
-        "fairfold.models.many_label_ridge.ManyLabelRidge",
-        "fairfold.models.measured.MeasuredRows",
-        "fairfold.models.ml_knn.MLkNN",
-        "fairfold.models.one_level.OneLevelModel",
-        "fairfold.models.stacking.StackedClassifier",
-        "fairfold.models.wrong_positives.PartialLabelClassifier",
-        "fairfold.core.precision.DistinctValues",
-        "lightgbm.basic.Booster",
-        "lightgbm.sklearn.LGBMClassifier",
-        "functools.partial",  # of functions that are trusted themselves
-        "sklearn.calibration._CalibratedClassifier",
-        "sklearn.calibration._SigmoidCalibration",
-        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-        "sklearn.metrics._dist_metrics.EuclideanDistance64",
-        "sklearn.model_selection._split.StratifiedKFold",
-        "sklearn.neighbors._kd_tree.KDTree",
-        "sklearn.tree._tree.Tree",
-        "sklearn.utils.validation.check_array",
-    }
-)
+_TRUSTED = {  # partial: of functions that are trusted themselves
+    "collections": "OrderedDict",
+    "fairfold.core": "gaps.GapFiller hierarchy.Hierarchy precision.DistinctValues",
+    "fairfold.forests": "boosting.MultilabelBoosting cascade.CascadeForest embedding.TreeEmbedding levels.Encoder "
+    "levels.Level out_of_bag.OutOfBagCascade sketched.SketchedForest trees.MultilabelForest trees.TreeShape",
+    "fairfold.models": "binary.BinaryClassifier binary.ChainEnsemble binary.OnePerLabel binary.Standardised "
+    "binary.Steps binary.as_csr_matrix binary.as_dense categories.CategoryCodes categories.FittedWith "
+    "correction.CorrectedClassifier exact_forests.ExactExtraTrees exact_forests.ExactRandomForest "
+    "exact_forests.GapTolerantBoosting kernel_ridge.KernelRidgeClassifier many_label_ridge.ManyLabelRidge "
+    "measured.MeasuredRows ml_knn.MLkNN one_level.OneLevelModel stacking.StackedClassifier "
+    "wrong_positives.PartialLabelClassifier",
+    "functools": "partial",
+    "lightgbm": "basic.Booster sklearn.LGBMClassifier",
+    "sklearn": "calibration._CalibratedClassifier calibration._SigmoidCalibration "
+    "ensemble._hist_gradient_boosting.predictor.TreePredictor metrics._dist_metrics.EuclideanDistance64 "
+    "model_selection._split.StratifiedKFold neighbors._kd_tree.KDTree tree._tree.Tree "
+    "utils.validation.check_array",
+}
+TRUSTED = frozenset(f"{module}.{name}" for module, names in _TRUSTED.items() for name in names.split())
 _SCHEMA = "schema.json"  # of skops: the types, and which file holds which array
 _HEADER = "fairfold.json"  # ours
 FORMAT = 3  # Format 2 has deep forests in files of their own.
@@ -124,12 +95,9 @@ def load_model(path: str | Path) -> ClassifierMixin:
         with warnings.catch_warnings():
             warnings.simplefilter("error", InconsistentVersionWarning)
             foreign = sorted(set(skops.get_untrusted_types(data=data)) - TRUSTED)
-            if foreign:
-                raise ModelError(f"{path} holds {foreign[0]}, which no model of fairfold has; it is not loaded.")
-            _check_format(data)
-            model = skops.loads(data, trusted=sorted(TRUSTED))
-    except ModelError:
-        raise
+            if not foreign:
+                _check_format(data)
+                model = skops.loads(data, trusted=sorted(TRUSTED))
     except InconsistentVersionWarning as error:
         raise ModelError(
             f"{path} was written with scikit-learn {error.original_sklearn_version}, here is "
@@ -137,6 +105,8 @@ def load_model(path: str | Path) -> ClassifierMixin:
         ) from None
     except Exception as error:  # a file of somebody else may hold anything
         raise ModelError(f"{path} is not a saved model ({first_sentence(error)}); fit and save it again.") from None
+    if foreign:
+        raise ModelError(f"{path} holds {foreign[0]}, which no model of fairfold has; it is not loaded.")
     if not hasattr(model, "predict_proba"):
         raise ModelError(f"{path} holds {type(model).__name__}, which is no model; fit and save it again.")
     return model

@@ -26,6 +26,7 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.samples import ForgetsSamples
 from fairfold.core.seeds import seed_sequence
 from fairfold.core.usage import NEVER_TOO_MUCH, free_memory
+from fairfold.core.validation import check_whole_number
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool, single_precision
 from fairfold.forests.growth import GrowthRules, add_leaf_values, find_leaves, grow_tree, measured_values
@@ -95,16 +96,11 @@ class MultilabelForest(ForgetsSamples):
     """
 
     _of_samples: ClassVar = ("oob_proba_", "training_proba_", "leaf_of_", "in_bag_", "label_means_")
-    # What predictions need, with type and number of dimensions; the first are by node, the next by tree.
-    _of_nodes: ClassVar = {
-        "feature_": (np.int32, 1),
-        "threshold_": (np.float64, 1),
-        "left_": (np.int32, 1),
-        "right_": (np.int32, 1),
-        "weight_": (np.int32, 1),
-    }
-    _of_trees: ClassVar = {"tree_starts_": (np.int64, 1), "label_of_tree_": (np.int32, 1)}
-    _of_leaves: ClassVar = {"value_": (np.float32, 2)}
+    # What predictions need, with type; the first are by node, the next by tree.
+    _of_nodes: ClassVar = {"threshold_": float} | dict.fromkeys(("feature_", "left_", "right_", "weight_"), np.int32)
+    _of_trees: ClassVar = {"tree_starts_": np.int64, "label_of_tree_": np.int32}
+    _of_leaves: ClassVar = {"value_": np.float32}
+
     kind: ForestKind
     _: KW_ONLY
     n_trees: int = 150
@@ -305,12 +301,12 @@ class MultilabelForest(ForgetsSamples):
         if "weight_" not in state:
             return
         self._check_parameters()
-        for name, (dtype, ndim) in (self._of_trees | self._of_nodes | self._of_leaves).items():
+        for name, dtype in (self._of_trees | self._of_nodes | self._of_leaves).items():
             array = getattr(self, name)
-            if array.dtype != dtype or array.ndim != ndim:
+            if array.dtype != dtype or array.ndim != 1 + (name == "value_"):
                 raise ModelError(f"saved forest has {name} of {array.dtype} and shape {array.shape}.")
         if not self._are_trees():
-            raise ModelError("saved forest has arrays that do not fit together; fit and save it again.")
+            raise ModelError("saved forest has arrays that do not fit together.")
 
     def _are_trees(self) -> bool:
         """Whether walks from the roots stay within their trees and end; compiled code relies on that."""
@@ -409,9 +405,7 @@ class MultilabelForest(ForgetsSamples):
         if self.kind not in KINDS:
             raise ModelError(f"kind is {self.kind!r}; it must be {' or '.join(map(repr, KINDS))}.")
         for name in ("n_trees", "min_samples_leaf"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or value < 1:
-                raise ModelError(f"{name} is {value!r}; it must be a whole number of at least 1.")
+            check_whole_number(name, getattr(self, name), 1)
         if self.n_jobs is not None and (not isinstance(self.n_jobs, (int, np.integer)) or self.n_jobs == 0):
             raise ModelError(f"n_jobs is {self.n_jobs!r}; it must be a number of threads, -1 for all cores, or None.")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -162,51 +162,42 @@ class ChainEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.mean([chain.predict_proba(X) for chain in self.chains_], axis=0)
 
 
-def one_per_label(
-    estimator: BaseEstimator,
-    *,
-    scale: bool = False,
-    convert: Callable[[Matrix], Matrix] | None = None,
-    distinct: DistinctValues | None = None,
-    categories: Sequence[Sequence[int]] = (),
-) -> BaseEstimator:
+def one_per_label(estimator: BaseEstimator, **steps: Any) -> BaseEstimator:
     """A classifier of one label, fitted to each of several by itself.
 
     Parameters
     ----------
     estimator : unfitted; :class:`BinaryClassifier` tells what is made of it.
+    **steps : of :func:`prepared`.
+    """
+    return prepared(OnePerLabel(BinaryClassifier(estimator)), fills=not takes_gaps(estimator), **steps)
+
+
+def prepared(
+    classifier: BaseEstimator,
+    *,
+    scale: bool = False,
+    convert: Callable[[Matrix], Matrix] | None = None,
+    distinct: DistinctValues | None = None,
+    categories: Sequence[Sequence[int]] = (),
+    fills: bool | None = None,
+) -> BaseEstimator:
+    """The classifier behind the steps that its features need.
+
+    Parameters
+    ----------
+    classifier : unfitted, of several labels.
     scale : bool, default=False
         Whether to standardize the features.
     convert : what makes of the features, once for all labels, what it takes; :func:`as_dense` or :func:`as_csr_matrix`.
     distinct : DistinctValues, optional
         Protects feature values that the estimator would round or take for equal.
     categories : see :class:`~fairfold.models.categories.CategoryCodes`.
-
-    Where the estimator does not take features with gaps, these are filled first, by the training samples' medians.
+    fills : whether gaps are filled first, by the training samples' medians; None asks the classifier.
     """
-    whole = OnePerLabel(BinaryClassifier(estimator))
-    options = {"scale": scale, "convert": convert, "distinct": distinct, "categories": categories}
-    return _behind_steps(whole, fills=not takes_gaps(estimator), **options)
-
-
-def prepared(
-    classifier: BaseEstimator, *, scale: bool = False, convert: Callable[[Matrix], Matrix] | None = None
-) -> BaseEstimator:
-    """The classifier behind the steps that its features need; see :func:`one_per_label`."""
-    return _behind_steps(classifier, fills=not takes_gaps(classifier), scale=scale, convert=convert)
-
-
-def _behind_steps(
-    classifier: BaseEstimator,
-    *,
-    fills: bool,
-    scale: bool,
-    convert: Callable[[Matrix], Matrix] | None,
-    distinct: DistinctValues | None = None,
-    categories: Sequence[Sequence[int]] = (),
-) -> BaseEstimator:
     if distinct is None and scale:
         distinct = DistinctValues(moves=False)  # Means and variances of values far from zero lose digits.
+    fills = not takes_gaps(classifier) if fills is None else fills
     steps = [
         *[("distinct", distinct)] * (distinct is not None),
         *[("gaps", GapFiller())] * fills,

@@ -7,13 +7,12 @@ import json
 import os
 import pickle
 import random
-import resource
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from loky import get_reusable_executor
@@ -146,12 +145,6 @@ def _repeats_itself(name: str, entry: str) -> bool:
 # --- the worker process -----------------------------------------------------------------------------------------------
 
 
-class _Answer(NamedTuple):
-    value: Any
-    cpu_seconds: float
-    max_rss: float
-
-
 def _run(function: Callable, name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any) -> Any:
     """Call a function with a model in the worker process, within the minutes of the model's entry."""
     if entry["file"]:  # a worker that started in another folder goes on in there
@@ -162,7 +155,7 @@ def _run(function: Callable, name: str, entry: Mapping[str, Any], *arguments: An
     )
     future = executor.submit(_answer, function, name, entry, *arguments, **settings)
     try:
-        answer = future.result(60 * entry["minutes"])
+        value, cpu_seconds, max_rss = future.result(60 * entry["minutes"])
     except TimeoutError:
         executor.shutdown(kill_workers=True)
         raise ModelError(f"{name} took longer than its {entry['minutes']:g} minutes.") from None
@@ -171,8 +164,8 @@ def _run(function: Callable, name: str, entry: Mapping[str, Any], *arguments: An
     except KeyboardInterrupt:
         executor.shutdown(kill_workers=True)
         raise
-    usage.add(answer.cpu_seconds, answer.max_rss)
-    return answer.value
+    usage.add(cpu_seconds, max_rss)
+    return value
 
 
 def _redirect(log: str) -> None:
@@ -185,8 +178,10 @@ def _redirect(log: str) -> None:
     sys.stdout.reconfigure(line_buffering=True)
 
 
-def _answer(function: Callable, name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any) -> _Answer:
-    before = _cpu_seconds()
+def _answer(
+    function: Callable, name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any
+) -> tuple[Any, float, float]:
+    before = sum(os.times()[:4])  # of this process, and of its children that have ended
     try:
         value = function(name, entry, *arguments, **settings)
     except ConfigError:
@@ -194,7 +189,7 @@ def _answer(function: Callable, name: str, entry: Mapping[str, Any], *arguments:
     except BaseException as error:  # SystemExit, too; an exception of the user's own may not be picklable
         kind = "" if isinstance(error, StudyError) else f"{type(error).__name__}: "
         raise ModelError(f"{name} failed: {kind}{first_sentence(error)}.") from None
-    return _Answer(value, _cpu_seconds() - before, usage.own_max_rss())
+    return value, sum(os.times()[:4]) - before, usage.own_max_rss()
 
 
 def _fit_and_pickle(name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any) -> bytes:
@@ -210,11 +205,7 @@ def _unpickle_and_predict(name: str, entry: Mapping[str, Any], pickled_model: by
 def _fit(
     name: str,
     entry: Mapping[str, Any],
-    X: Matrix,
-    Y: Matrix,
-    groups: np.ndarray | None = None,
-    sample_weight: np.ndarray | None = None,
-    *,
+    *data: Any,
     corrected: bool = False,
     negatives: Negatives = "unlabelled",
     n_jobs: int | None = 1,
@@ -224,7 +215,7 @@ def _fit(
     _seed(random_state)
     estimator = make_estimator(name, entry)
     whole = CorrectedClassifier(estimator, negatives=negatives) if corrected else estimator
-    model = OneLevelModel(whole, n_jobs=n_jobs, random_state=random_state).fit(X, Y, groups, sample_weight)
+    model = OneLevelModel(whole, n_jobs=n_jobs, random_state=random_state).fit(*data)
     if hasattr(model.estimator_, "best_params_"):
         chosen = {key.rpartition("__")[2]: value for key, value in model.estimator_.best_params_.items()}
         print(f"{name}: chosen by cross-validation of the training part: {chosen}", flush=True)
@@ -255,9 +246,3 @@ def _seed(random_state: int | None) -> None:
     ctypes.CDLL(None).srand(ctypes.c_uint(seed % 2**32))  # of the C library, where LIBLINEAR and others draw
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(seed)
-
-
-def _cpu_seconds() -> float:
-    """CPU time of this process, and of its children that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in used)

@@ -29,7 +29,7 @@ from fairfold.core.gaps import GapFiller, TakesGaps
 from fairfold.core.groups import group_codes, rows_of_groups
 from fairfold.core.precision import DistinctValues
 from fairfold.core.samples import ForgetsSamples
-from fairfold.core.validation import check_training_labels, check_weights
+from fairfold.core.validation import check_training_labels, check_weights, check_whole_number
 from fairfold.errors import ModelError
 
 LINEAR = 0.0
@@ -56,8 +56,30 @@ class _Basis(NamedTuple):
         return self.s**2 @ Y / (self.s @ self.s)
 
 
+class Ridge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
+    """Ridge regression on labels, and what it does before fitting."""
+
+    def _start(
+        self, X: Matrix, Y: Matrix, groups: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> tuple[Matrix, Matrix, np.ndarray | None, np.ndarray | None, np.ndarray]:
+        """Checked features without gaps, labels, groups and weights, and the square roots of the weights."""
+        X = self._checked(X, reset=True)
+        self._preparation = make_pipeline(DistinctValues(moves=False), GapFiller()).fit(X)
+        X, n = self._preparation.transform(X), X.shape[0]
+        Y = check_training_labels(Y, n, ModelError, unmeasured=False)
+        self.classes_ = np.arange(Y.shape[1]).astype(object)
+        weights = check_weights(sample_weight, n, ModelError)
+        s = np.ones(n) if weights is None else np.sqrt(weights)
+        return X, Y, None if groups is None else group_codes(groups, n), weights, s
+
+    def _scaled(self, X: Matrix) -> Matrix:
+        if sparse.issparse(X):
+            return sparse.csr_array(X.multiply(self._scale[np.newaxis, :]))
+        return X * self._scale
+
+
 @dataclass(eq=False, repr=False)
-class KernelRidgeClassifier(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
+class KernelRidgeClassifier(Ridge):
     """Kernel ridge regression whose kernel and penalty have the least leave-one-out error.
 
     Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.core.gaps.GapFiller` does.
@@ -101,16 +123,9 @@ class KernelRidgeClassifier(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEsti
             When features are infinite or no numbers.
         """
         self._check_parameters()
-        X = self._checked(X, reset=True)
-        self._preparation = make_pipeline(DistinctValues(moves=False), GapFiller()).fit(X)
-        X = self._preparation.transform(X)
-        codes = check_training_labels(Y, X.shape[0], ModelError, unmeasured=False)
-        Y = to_dense(codes, "Y", ModelError).astype(np.float64)
-        codes = None if groups is None else group_codes(groups, len(Y))
-        weights = check_weights(sample_weight, len(Y), ModelError)
-        s = np.ones(len(Y)) if weights is None else np.sqrt(weights)
-        self.classes_ = np.arange(Y.shape[1]).astype(object)
-        self._scale = _scale(X, weights)
+        X, Y, codes, weights, s = self._start(X, Y, groups, sample_weight)
+        Y = to_dense(Y, "Y", ModelError).astype(np.float64)
+        self._scale = inverse_deviations(X, weights)
         Z = self._scaled(X)
         order = np.random.default_rng(self.random_state).permutation(len(Y))
         few = np.sort(order[:_CHOSEN_ON])
@@ -149,17 +164,10 @@ class KernelRidgeClassifier(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEsti
         if isinstance(gammas, str) or not len(gammas) or not all(0 <= gamma < np.inf for gamma in gammas):
             raise ModelError(f"gammas is {gammas!r}; it must hold numbers of at least 0, where 0 is the linear kernel.")
         for name in ("max_exact", "n_landmarks"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
-                raise ModelError(f"{name} is {value!r}; it must be a whole number of at least 1.")
-
-    def _scaled(self, X: Matrix) -> Matrix:
-        if sparse.issparse(X):
-            return sparse.csr_array(X.multiply(self._scale[np.newaxis, :]))
-        return X * self._scale
+            check_whole_number(name, getattr(self, name), 1)
 
 
-def _scale(X: Matrix, weights: np.ndarray | None) -> np.ndarray:
+def inverse_deviations(X: Matrix, weights: np.ndarray | None = None) -> np.ndarray:
     """(n_features,) one over the standard deviation; constant features are left as they are."""
     if sparse.issparse(X):
         variance = mean_variance_axis(X.tocsr(), axis=0, weights=weights)[1]
@@ -216,35 +224,24 @@ def _strength(basis: _Basis, penalty: float) -> float:
     return penalty * basis.w.sum() / len(basis.V)
 
 
-def _leave_one_out(basis: _Basis, Y: np.ndarray, penalty: float) -> np.ndarray:
-    """(n_samples, n_labels) predictions by models that did not see the sample; intercepts are not penalised."""
-    shrink, residuals = _fit(basis, Y, penalty)
-    leverage = basis.s**2 / (basis.s @ basis.s) + np.einsum("ij,ij,j->i", basis.V, basis.V, shrink)
-    return Y - residuals / (basis.s * np.maximum(1 - leverage, 1e-12))[:, np.newaxis]
+def _left_out(basis: _Basis, Y: np.ndarray, penalty: float, members: Sequence[np.ndarray] | None) -> np.ndarray:
+    """(n_samples, n_labels) predictions by models that did not see the sample, or none of its group.
 
-
-def _fit(basis: _Basis, Y: np.ndarray, penalty: float) -> tuple[np.ndarray, np.ndarray]:
-    """How much is left of each direction, and (n_samples, n_labels) residuals times s."""
+    Intercepts are not penalised. Of a group, the prediction is y - (I - H_gg)⁻¹ (y - fitted).
+    """
+    V, s, total = basis.V, basis.s, basis.s @ basis.s
     shrink = basis.w / (basis.w + _strength(basis, penalty))
-    scaled = basis.s[:, np.newaxis] * (Y - basis.mean(Y))
-    return shrink, scaled - basis.V @ (shrink[:, np.newaxis] * (basis.V.T @ scaled))
-
-
-def _leave_group_out(basis: _Basis, Y: np.ndarray, penalty: float, members: Sequence[np.ndarray]) -> np.ndarray:
-    """The same by models that saw none of the sample's group: y - (I - H_gg)⁻¹ (y - fitted), by group."""
-    shrink, residuals = _fit(basis, Y, penalty)
+    scaled = s[:, np.newaxis] * (Y - basis.mean(Y))
+    residuals = scaled - V @ (shrink[:, np.newaxis] * (V.T @ scaled))
+    if members is None:
+        leverage = s**2 / total + np.einsum("ij,ij,j->i", V, V, shrink)
+        return Y - residuals / (s * np.maximum(1 - leverage, 1e-12))[:, np.newaxis]
     found = np.empty(Y.shape)
     for rows in members:
-        V, s = basis.V[rows], basis.s[rows]
-        rest = np.eye(len(rows)) - np.outer(s, s) / (basis.s @ basis.s) - (V * shrink) @ V.T
-        found[rows] = Y[rows] - linalg.lstsq(rest, residuals[rows], cond=1e-12)[0] / s[:, np.newaxis]
+        of_group = V[rows]
+        rest = np.eye(len(rows)) - np.outer(s[rows], s[rows]) / total - (of_group * shrink) @ of_group.T
+        found[rows] = Y[rows] - linalg.lstsq(rest, residuals[rows], cond=1e-12)[0] / s[rows, np.newaxis]
     return found
-
-
-def _left_out(basis: _Basis, Y: np.ndarray, penalty: float, members: Sequence[np.ndarray] | None) -> np.ndarray:
-    if members is None:
-        return _leave_one_out(basis, Y, penalty)
-    return _leave_group_out(basis, Y, penalty, members)
 
 
 def _means_of_others(Y: np.ndarray, weights: np.ndarray, members: Sequence[np.ndarray] | None) -> np.ndarray:

@@ -28,23 +28,18 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
-from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.gaps import GapFiller, TakesGaps
-from fairfold.core.groups import group_codes, rows_of_groups
-from fairfold.core.precision import DistinctValues
-from fairfold.core.samples import ForgetsSamples
+from fairfold.core.groups import rows_of_groups
 from fairfold.core.sparse_rows import add_rows, joined_rows
 from fairfold.core.usage import NEVER_TOO_MUCH, free_memory, give_back_memory
-from fairfold.core.validation import check_training_labels, check_weights
+from fairfold.core.validation import check_whole_number
 from fairfold.errors import ModelError
 from fairfold.forests.sketched import MOST_KEPT
 from fairfold.forests.sketches import N_SKETCHED, sketch
+from fairfold.models.kernel_ridge import Ridge, inverse_deviations
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +61,7 @@ Members = Sequence[np.ndarray] | None
 
 
 @dataclass(eq=False, repr=False)
-class ManyLabelRidge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
+class ManyLabelRidge(Ridge):
     """Ridge regression of all labels whose penalty has the least leave-one-out error.
 
     Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.core.gaps.GapFiller` does.
@@ -109,25 +104,17 @@ class ManyLabelRidge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
         ValueError
             When features are infinite or no numbers.
         """
-        X = self._checked(X, reset=True)
-        whole = isinstance(self.n_landmarks, (int, np.integer)) and not isinstance(self.n_landmarks, bool)
-        if not whole or self.n_landmarks < 0:
-            raise ModelError(f"n_landmarks is {self.n_landmarks!r}; it must be a whole number of at least 0.")
-        self._preparation = make_pipeline(DistinctValues(moves=False), GapFiller()).fit(X)
-        X = self._preparation.transform(X)
-        codes = check_training_labels(Y, X.shape[0], ModelError, unmeasured=False)
-        Y = sparse.csr_array(codes).astype(np.float64)
-        weights = check_weights(sample_weight, X.shape[0], ModelError)
-        s = np.ones(X.shape[0]) if weights is None else np.sqrt(weights)
-        self.classes_ = np.arange(Y.shape[1]).astype(object)
+        check_whole_number("n_landmarks", self.n_landmarks, 0)
+        X, Y, codes, _, s = self._start(X, Y, groups, sample_weight)
+        Y = sparse.csr_array(Y).astype(np.float64)
         self._is_text = sparse.issparse(X) and X.data.min(initial=0) >= 0
-        self._scale = _inverse_document_frequencies(X) if self._is_text else _inverse_deviations(X)
+        self._scale = _inverse_document_frequencies(X) if self._is_text else inverse_deviations(X)
         Z = self._weighted(X)
         self.landmarks_ = self._chosen_landmarks(Z)
         _check_room(len(s), Z.shape[1] if self.landmarks_ is None else self.landmarks_.shape[0], Y.shape[1])
         directions = _Directions.of(Z, s, self.random_state, self.landmarks_)
         give_back_memory()
-        members = None if groups is None else rows_of_groups(group_codes(groups, X.shape[0]))
+        members = None if codes is None else rows_of_groups(codes)
         self.penalty_ = PENALTIES[int(np.argmin(self._errors(directions, Y, members)))]
         mean = directions.mean(Y)
         projected = directions.project(Y, mean)
@@ -156,8 +143,7 @@ class ManyLabelRidge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
         return joined_rows([_highest(S[rows] @ self.coef_ + self.intercept_) for rows in parts], self.coef_.shape[1])
 
     def _weighted(self, X: Matrix) -> Matrix:
-        scaled = sparse.csr_array(X.multiply(self._scale[np.newaxis])) if sparse.issparse(X) else X * self._scale
-        return normalize(scaled, copy=False) if self._is_text else scaled
+        return normalize(self._scaled(X), copy=False) if self._is_text else self._scaled(X)
 
     def _chosen_landmarks(self, Z: Matrix) -> sparse.csr_array | None:
         """Samples drawn at random, if features are words and fewer than these."""
@@ -431,12 +417,6 @@ def _inverse_document_frequencies(X: sparse.csr_array) -> np.ndarray:
     """(n_features,) 1 + log((1 + n) / (1 + samples with the feature))."""
     documents = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
     return 1 + np.log((1 + X.shape[0]) / (1 + documents))
-
-
-def _inverse_deviations(X: Matrix) -> np.ndarray:
-    """(n_features,) one over the standard deviation; constant features are left as they are."""
-    variance = mean_variance_axis(X, axis=0)[1] if sparse.issparse(X) else np.var(X, axis=0)
-    return 1 / np.sqrt(np.where(variance > 0, variance, 1))
 
 
 def _parts(n: int, n_columns: int) -> list[slice]:

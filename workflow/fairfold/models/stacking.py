@@ -54,9 +54,6 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         that know ``unseen_proba_`` of their training samples after ``fit`` are fitted once, others are cross-fitted.
     of_many : the same for sparse labels, which is how the models get more than ``MOST_EXACT`` of them; None: the same.
     n_splits : folds of a cross-fitting.
-    weighted : whether members have the weights of :func:`pool_weights`; otherwise all have the same.
-    calibrated : whether probabilities are calibrated, of each member and pooled.
-    corrected : whether the pool is divided by the label frequency; otherwise it says how likely a label is observed.
     negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and there is nothing to
         correct; handed on to the members.
     label_frequencies : ``"shared"`` by all labels, or ``"by-label"``; see
@@ -80,9 +77,6 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     _: KW_ONLY
     of_many: Sequence[tuple[str, BaseEstimator]] | None = None
     n_splits: int = 5
-    weighted: bool = True
-    calibrated: bool = True
-    corrected: bool = True
     negatives: Negatives = "unlabelled"
     label_frequencies: LabelFrequencies = "shared"
     n_jobs: int | None = 1
@@ -117,23 +111,20 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
             self.estimators_.append(fitted)
             if isinstance(fitted, ForgetsSamples):
                 fitted.forget_samples()  # which would take memory twice
-            calibrations.append(self._calibration_of(Y, P, weights))
+            calibrations.append(fit_calibration(Y, P, sample_weight=weights))
             unseen.append(calibrate(P, calibrations[-1]))
             del P
             give_back_memory()
-        equal = np.full(len(unseen), 1 / len(unseen))
-        self.weights_ = pool_weights(Y, unseen, weights) if self.weighted else equal
+        self.weights_ = pool_weights(Y, unseen, weights)
         give_back_memory()
         pooled = _pool(self.weights_, unseen)
         del unseen
         give_back_memory()
-        self._calibrations = [*calibrations, self._calibration_of(Y, pooled, weights)]
+        self._calibrations = [*calibrations, fit_calibration(Y, pooled, sample_weight=weights)]
         self.unseen_proba_ = calibrate(pooled, self._calibrations[-1])
         del pooled
-        self.label_frequency_ = 1.0
-        if self.corrected:
-            how = self.label_frequencies, self.negatives
-            self.label_frequency_ = estimated_label_frequency(Y, self.unseen_proba_, *how)
+        how = self.label_frequencies, self.negatives
+        self.label_frequency_ = estimated_label_frequency(Y, self.unseen_proba_, *how)
         self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))
         give_back_memory()
         self.classes_ = np.arange(Y.shape[1]).astype(object)
@@ -154,12 +145,6 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     def predict_proba(self, X: Matrix) -> Matrix:
         """(n_samples, n_labels) probability that each label is positive."""
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
-
-    def _calibration_of(self, Y: Matrix, P: Matrix, weights: np.ndarray | None) -> np.ndarray:
-        """(n_labels, 2) coefficients; those that leave everything as it is where nothing is to be calibrated."""
-        if not self.calibrated:
-            return np.tile([1.0, 0.0], (Y.shape[1], 1))
-        return fit_calibration(Y, P, sample_weight=weights)
 
 
 def _pool(weights: np.ndarray, probabilities: Sequence[Matrix]) -> Matrix:

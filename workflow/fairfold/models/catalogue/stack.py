@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from fairfold.models.spec import ModelSpec
@@ -10,29 +9,18 @@ from fairfold.models.spec import ModelSpec
 if TYPE_CHECKING:
     from fairfold.models.stacking import StackedClassifier
 
-MEMBERS = ("forests", "boosting", "kernel ridge")
 TREES_OF_MANY = 100  # of each kind, at most
 
 
-def make(
-    n_trees: int = 150,
-    max_levels: int = 10,
-    *,
-    members: Collection[str] = MEMBERS,
-    shape: str = "auto",
-    imputation: str | None = None,
-    **options: Any,
-) -> StackedClassifier:
+def make(n_trees: int = 150, max_levels: int = 10, *, shape: str = "auto", **options: Any) -> StackedClassifier:
     """Unfitted classifier of several labels.
 
-    Where labels are many, it pools forests of one level, as more add nothing there, and ridge regression,
-    whatever ``members`` and ``imputation`` say.
+    Where labels are many, it pools forests of one level, as more add nothing there, and ridge regression.
 
     Parameters
     ----------
-    n_trees, max_levels, shape, imputation : of the cascade of forests; see
+    n_trees, max_levels, shape : of the cascade of forests; see
         :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
-    members : which of ``MEMBERS`` take part.
     **options : of :class:`~fairfold.models.stacking.StackedClassifier`.
     """
     from fairfold.forests.boosting import MultilabelBoosting
@@ -41,15 +29,13 @@ def make(
     from fairfold.models.many_label_ridge import ManyLabelRidge
     from fairfold.models.stacking import StackedClassifier
 
-    forests = {"n_trees": n_trees, "max_levels": max_levels, "shape": shape, "imputation": imputation}
-    made = {
-        "forests": [("forests", OutOfBagCascade(**forests))],
-        "boosting": [("boosting", MultilabelBoosting(kind="random_forest", max_features="sqrt"))],
-        "kernel ridge": [("kernel ridge", KernelRidgeClassifier())],
-    }
+    estimators = [
+        ("forests", OutOfBagCascade(n_trees=n_trees, max_levels=max_levels, shape=shape)),
+        ("boosting", MultilabelBoosting(kind="random_forest", max_features="sqrt")),
+        ("kernel ridge", KernelRidgeClassifier()),
+    ]
     one_level = OutOfBagCascade(n_trees=min(n_trees, TREES_OF_MANY), max_levels=0, shape=shape)
     of_many = [("forests", one_level), ("ridge", ManyLabelRidge())]
-    estimators = [each for name in MEMBERS if name in members for each in made[name]]
     return StackedClassifier(estimators, of_many=of_many, **options)
 
 
