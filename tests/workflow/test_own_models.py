@@ -89,17 +89,10 @@ def test_it_is_scored_and_stops_no_other(mine):
     assert trained(study) == {"trees", "trees+", "unlucky"}
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"class": "no_trees"}, "config.models.own.trees.class: 'no_trees' of mine.py cannot be imported: "),
-        ({"parameters": {"m": 3}}, "config.models.own.trees.parameters: some_trees has no parameter 'm'; it has n."),
-        ({"file": "../mine.py"}, "config.models.own.trees.file: ../mine.py lies outside of the study's folder "),
-    ],
-)
-def test_a_mistake_ends_the_run_before_the_first_job(mine, changes, sentence):
-    study = mine(**changes)
+def test_a_mistake_ends_the_run_before_the_first_job(mine):
+    study = mine(parameters={"m": 3})
     code, output = study.run("weak_labels", python=sys.executable)
     assert code != 0, output
-    assert sentence in output and "Traceback" not in output
+    assert "config.models.own.trees.parameters: some_trees has no parameter 'm'; it has n." in output
+    assert "Traceback" not in output
     assert study.results() == {}
