@@ -123,6 +123,7 @@ class PartitionedECOC(BaseEstimator):
         if model.random_state is not None:
             own_seed = seed_from(model.random_state)
         X, self.classes_, self._codes, self._weights = model.check_data(X, y, sample_weight)
+        data = (X, self._codes, self.classes_, self._weights)
         parts = self._parts(X, np.asarray(y), seed)
         self.fold_of_ = fold_that_tests(parts, len(self._codes))
         _warn_of_missing_classes(parts, self._codes, self.classes_)
@@ -130,8 +131,7 @@ class PartitionedECOC(BaseEstimator):
             model.set_params(n_jobs=1)
         models = [clone(model).set_params(random_state=seed_for(seed, "fold", f, own_seed)) for f in range(len(parts))]
         fitted = Parallel(self.n_jobs, verbose=self.verbose)(
-            delayed(_fit_fold)(models[fold], X, self._codes, self.classes_, self._weights, part, fold)
-            for fold, part in enumerate(parts)
+            delayed(_fit_fold)(models[fold], data, part, fold) for fold, part in enumerate(parts)
         )
         self.models_, self._scores = (list(each) for each in zip(*fitted, strict=True))
         return self
@@ -352,11 +352,9 @@ def _warn_of_missing_classes(parts: Iterable[Part], codes: np.ndarray, classes: 
         )
 
 
-def _fit_fold(
-    model: ECOCClassifier, X: Matrix, codes: np.ndarray, classes: np.ndarray, weights: np.ndarray, part: Part, fold: int
-) -> tuple[ECOCClassifier, np.ndarray]:
+def _fit_fold(model: ECOCClassifier, data: tuple, part: Part, fold: int) -> tuple[ECOCClassifier, np.ndarray]:
     """The fold's model, and its learners' scores of the fold's samples."""
-    train, test = part
+    (X, codes, classes, weights), (train, test) = data, part
     try:
         model.fit_codes(X[train], codes[train], classes, weights[train])
         return model, model.binary_scores(X[test])

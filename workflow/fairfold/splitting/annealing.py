@@ -138,13 +138,9 @@ class _State:
         _sweep(self._active, self._row_weights, self.fold_of, self.tables, size_arrays, scales, noise, noise_from)
         self.keep_if_best()
 
-    def _n_heard(self, temperature: np.float32) -> int:
-        """Number of labels that have a say at this temperature, the rarest."""
-        return int(np.searchsorted(-self.weights, -IGNORED * temperature, side="right"))
-
     def _listen(self, temperature: np.float32) -> None:
-        """Choose the labels that have a say at this temperature."""
-        n_heard = self._n_heard(temperature)
+        """Choose the labels that have a say at this temperature, the rarest."""
+        n_heard = int(np.searchsorted(-self.weights, -IGNORED * temperature, side="right"))
         heard, active = self._entries_before[[n_heard, self._n_active]]
         # Choosing takes a while, so only when those that join hold many positives; when it is cold, all have a say.
         if heard < active or heard > 1.3 * active or temperature == 0:

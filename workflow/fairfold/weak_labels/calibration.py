@@ -25,6 +25,7 @@ from fairfold.core.arrays import Matrix, canonical, map_stored, to_dense
 from fairfold.core.sparse_rows import values_at
 from fairfold.core.validation import UNMEASURED, Negatives, check_label_matrix
 from fairfold.errors import ModelError, unknown_name
+from fairfold.weak_labels.plateau import logits
 from fairfold.weak_labels.rankings import Rankings
 
 # Shares of a label's observed positives that are looked at from the top of its ranking.
@@ -76,7 +77,7 @@ def calibrate(probabilities: Matrix, coefficients: np.ndarray) -> Matrix:
     """
     if sparse.issparse(probabilities):
         return map_stored(lambda p, labels: calibrate(p, coefficients[labels]), canonical(probabilities))
-    return scipy.special.expit(_logits(probabilities) * coefficients[:, 0] + coefficients[:, 1])
+    return scipy.special.expit(logits(probabilities) * coefficients[:, 0] + coefficients[:, 1])
 
 
 def posterior(seen_proba: Matrix, frequency: float | np.ndarray) -> Matrix:
@@ -178,10 +179,6 @@ def _best_share(n_hits: np.ndarray, top: np.ndarray, z: float) -> float:
     return float(bound[n >= _LEAST_TOP].max(initial=0.0))
 
 
-def _logits(probabilities: np.ndarray) -> np.ndarray:
-    return scipy.special.logit(np.clip(probabilities, 1e-3, 1 - 1e-3))
-
-
 class _Terms(NamedTuple):
     """Terms of the likelihood, each of so many cells.
 
@@ -197,7 +194,7 @@ class _Terms(NamedTuple):
     @classmethod
     def of_all(cls, observed: Matrix, probabilities: np.ndarray, sample_weight: np.ndarray | None) -> _Terms:
         """A term of each cell."""
-        z = _logits(probabilities)
+        z = logits(probabilities)
         is_observed = np.asarray(to_dense(observed, "observed", ModelError), dtype=np.float64)
         counts = (is_observed >= 0).astype(np.float64)
         if sample_weight is not None:
@@ -212,7 +209,7 @@ class _Terms(NamedTuple):
         counts = seen != UNMEASURED
         if sample_weight is not None:
             counts = counts * np.repeat(sample_weight, np.diff(p.indptr))
-        return cls(map_stored(lambda values, _: _logits(values), p).data, seen, counts, p.indices)
+        return cls(map_stored(lambda values, _: logits(values), p).data, seen, counts, p.indices)
 
     def pooled(self) -> _Terms:
         """Those of a single label that is all of them together."""

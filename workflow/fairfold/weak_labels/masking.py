@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -144,7 +143,7 @@ def hide_in_training_parts(
         As :func:`~fairfold.core.folds.parts_of`.
     """
     parts = [train for train, _ in parts_of(fold_of, Y.shape[0])]
-    return _hide_in(parts, Y, rate, seed, names, negatives, hierarchy)
+    return _hide_in(parts, Y, rate, seed, names, negatives=negatives, hierarchy=hierarchy)
 
 
 def hide_in_test_parts(
@@ -163,22 +162,13 @@ def hide_in_test_parts(
     the left-out fold.
     """
     tests = [test for _, test in parts_of(fold_of, Y.shape[0])]
-    return _hide_in(tests, Y, rate, seed, (*names, "test part"), negatives, hierarchy)
+    return _hide_in(tests, Y, rate, seed, (*names, "test part"), negatives=negatives, hierarchy=hierarchy)
 
 
-def _hide_in(
-    parts: Sequence[np.ndarray],
-    Y: Matrix,
-    rate: float,
-    seed: int,
-    names: tuple,
-    negatives: Negatives,
-    hierarchy: Hierarchy | None,
-) -> np.ndarray:
+def _hide_in(parts: list[np.ndarray], Y: Matrix, rate: float, seed: int, names: tuple, **by: Any) -> np.ndarray:
     hidden = []
     for fold, part in enumerate(parts):
-        random = np.random.default_rng(seed_sequence(seed, *names, fold))
-        rows, labels = _choose_hidden(Y[part], rate, random, negatives, hierarchy=hierarchy)
+        rows, labels = _choose_hidden(Y[part], rate, np.random.default_rng(seed_sequence(seed, *names, fold)), **by)
         triples = np.column_stack([np.full(rows.size, fold), part[rows], labels])
         hidden.append(triples[np.lexsort((labels, rows))])
     return np.concatenate(hidden)

@@ -115,12 +115,7 @@ def frequency_distribution(
     ModelError
         When shapes differ, or labels or probabilities are none.
     """
-    observed = check_dense_binary(observed, "observed", ModelError, unmeasured=True)
-    P = np.asarray(probabilities, dtype=np.float64)
-    if observed.shape != P.shape or not ((P >= 0) & (P <= 1)).all():
-        raise ModelError(
-            f"labels have shape {observed.shape} and probabilities {P.shape}; give as many of these, from 0 to 1."
-        )
+    observed, P = check_given(observed, probabilities)
     has_positive = (observed == 1).any(axis=0)
     if not has_positive.any():
         return FrequencyDistribution.certain(1.0)
@@ -131,6 +126,17 @@ def frequency_distribution(
     likelihood = _profile(scores, observed == 1, (observed >= 0).astype(np.float64))
     weights = np.exp((likelihood - likelihood.max()) / _TEMPERATURE)
     return FrequencyDistribution(_GRID, _around_the_plateau(weights / weights.sum()))
+
+
+def check_given(observed: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return checked labels and probabilities; raise :class:`ModelError` if either is none, or shapes differ."""
+    observed = check_dense_binary(observed, "observed", ModelError, unmeasured=True)
+    P = np.asarray(probabilities, dtype=np.float64)
+    if observed.shape != P.shape or not ((P >= 0) & (P <= 1)).all():
+        raise ModelError(
+            f"labels have shape {observed.shape} and probabilities {P.shape}; give as many of these, from 0 to 1."
+        )
+    return observed, P
 
 
 def logits(P: np.ndarray) -> np.ndarray:

@@ -48,9 +48,8 @@ import pandas as pd
 import scipy
 
 from fairfold.core.groups import group_codes
-from fairfold.core.validation import check_dense_binary
 from fairfold.errors import ModelError
-from fairfold.weak_labels.plateau import fit_curves, logits
+from fairfold.weak_labels.plateau import check_given, fit_curves, logits
 
 TESTS = ("samples", "groups", "labels")
 MARGIN = 0.15  # relative variance of label frequencies that complete labels may seem to have
@@ -103,12 +102,7 @@ def scar_tests(
     ModelError
         When shapes differ, labels, probabilities or groups are none, or the frequency is no share.
     """
-    observed = check_dense_binary(observed, "observed", ModelError, unmeasured=True)
-    P = np.asarray(probabilities, dtype=np.float64)
-    if observed.shape != P.shape or not ((P >= 0) & (P <= 1)).all():
-        raise ModelError(
-            f"labels have shape {observed.shape} and probabilities {P.shape}; give as many of these, from 0 to 1."
-        )
+    observed, P = check_given(observed, probabilities)
     if not 0 < label_frequency <= 1:
         raise ModelError(f"the label frequency is {label_frequency}; it must be above 0 and at most 1.")
     codes = None if groups is None else group_codes(groups, len(observed))
