@@ -155,7 +155,7 @@ def test_too_few_samples_are_refused_before_training(study):
     code, output = mine.run()
     assert code != 0
     assert "DataError: dataset mine: 8 samples are too few for weak_labels: with 9 folds, 7 are in training" in output
-    assert "Folds of mine" not in output and "Traceback" not in output
+    assert "] split_dataset: " not in output and "Traceback" not in output
 
     # It is a matter of the settings, and prepared anew for others.
     config["weak_labels"]["forest"]["min_samples_leaf"] = 1
