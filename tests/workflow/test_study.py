@@ -256,7 +256,7 @@ def test_win_percentages_come_with_what_chance_gives(finished):
     assert wins["permuted_lower"].notna().all()
     datasets = pd.read_csv(tables / "datasets.csv").iloc[0]
     pairs = np.load(study.folder / "results/win_percentage/breast-cancer/pairs.npz")
-    assert pairs["n_pairs"].sum() == datasets["n_pairs"] == math.comb(datasets["n_gaussian"], 2)
+    assert pairs["counts"].sum() == datasets["n_pairs"] == math.comb(datasets["n_gaussian"], 2)
     assert len(pd.read_csv(tables / "best_pairs.csv")) == 6 * 6
     panels = pd.read_csv(tables / "table1_breast-cancer.csv")["best"]
     assert panels.is_unique and set(panels) <= set(wins["classifier"])

@@ -30,6 +30,12 @@ rule write_config:
         "../scripts/write_config.py"
 
 
+# In a module, paths of outputs begin with the module's prefix. Snakemake adds it to inputs, so it is removed here.
+PREFIX = rules.write_config.output[0].removesuffix("results/config.yaml")
+for stage, files in FILES_OF.items():
+    FILES_OF[stage] = [path.removeprefix(PREFIX) for path in files]
+
+
 rule compare_published:
     input:
         **{name: path for name, path in COMPARED_TABLES.items() if path in sum(FILES_OF.values(), [])},
