@@ -58,6 +58,7 @@ rule concat_tables:
         "results/logs/concat_tables/{joined}.log",
     wildcard_constraints:
         joined="|".join(name for name, parts in JOINED.items() if parts),
+    localrule: True  # a moment; in a submission, tables of one part would wait for another
     params:
         code=code("concat_tables"),
     script:
