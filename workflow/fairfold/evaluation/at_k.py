@@ -1,22 +1,25 @@
-"""Scores where labels are many: of the k labels that come first in each sample, and of labels by how frequent they are.
+"""Scores for data with many labels: scores at k and scores by label frequency.
 
-Who has thousands of labels looks at the first few of a sample, and asks whether rare labels are among them. Precision,
-recall, nDCG and coverage at k are as defined for extreme classification, and so is propensity-scored precision (Jain,
-Prabhu & Varma 2016, "Extreme multi-label loss functions for recommendation, tagging, ranking & other missing label
-applications", KDD), in which a label counts more the rarer it is, as more of its positives are likely to be missing.
-On the same predictions these equal napkinXC's, to the last bit.
+Applications with thousands of labels use the first few labels of each sample and need to know whether these include
+rare labels. Precision, recall, nDCG and coverage at k follow the definitions of extreme classification.
+Propensity-scored precision (Jain et al. 2016) gives rare labels more weight, because more of their positives are likely
+to be missing. Scores are identical to those of napkinXC, except for the differences below.
 
-All take labels and probabilities dense or CSR and make nothing dense that is sparse. In CSR an absent probability is 0.
-Labels of equal probability come in the order of their numbers; so those of probability 0 come last, the first label
-first, and dense and CSR give the same scores. (napkinXC leaves a place empty where a CSR row stores nothing more, and
-breaks ties by chance. ``top_labels(P, k, zeros=False)`` gives what the former does.)
+All functions accept dense and CSR matrices and keep sparse input sparse. In CSR matrices, an entry that is not stored
+has probability 0. Labels with equal probabilities are ordered by their column. Dense and CSR input therefore give the
+same scores. napkinXC breaks ties at random and fills no place with labels that a CSR row does not store.
+``top_labels(P, k, zeros=False)`` reproduces the latter.
 
-Unmeasured labels take no part: they hold no place, and count in no label's scores. Samples without a measured label
-count in no score.
+Unmeasured labels take no place and are ignored by all scores. Samples without a measured label are ignored as well.
 
-A sample without a positive counts as 0 in recall and nDCG, as in napkinXC. A score is NaN where any prediction would
-have it: see the *Returns* sections. Samples of k labels or fewer are left out of recall, coverage and propensity-scored
-precision at k, because their labels are all among the first k.
+A sample without a positive has recall 0 and nDCG 0, as in napkinXC. A score is NaN if every prediction would get the
+same score, as described in each *Returns* section. Recall, coverage and propensity-scored precision at k exclude
+samples with at most k measured labels, because all their labels are among the first k.
+
+References
+----------
+H. Jain, Y. Prabhu & M. Varma (2016), Extreme multi-label loss functions for recommendation, tagging, ranking & other
+missing label applications, KDD.
 """
 
 from __future__ import annotations
@@ -37,33 +40,51 @@ from fairfold.evaluation.plain_scores import check_pair, quotient
 
 
 class TopLabels(NamedTuple):
-    """The labels that come first in each sample.
+    """First labels of each sample, in descending order of probability.
 
-    labels : (n_samples, k) their numbers, the most probable first; -1 where a sample has no more.
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples, k)
+        Columns of the labels, the most probable label first. -1 marks an empty place.
     """
 
     labels: np.ndarray
 
 
 def top_labels(P: Matrix, k: int = 5, *, unmeasured: Matrix | None = None, zeros: bool = True) -> TopLabels:
-    """Find the k labels of highest probability in each sample; labels of equal probability stay in order.
+    """Find the k most probable labels of each sample.
 
     Parameters
     ----------
-    P : (n_samples, n_labels) probabilities, or other scores if dense; finite. In CSR an absent one is 0.
-    k : how many, at least 1.
-    unmeasured : (n_samples, n_labels) of bool, labels that take no place; None for none.
-    zeros : whether labels of probability 0 take the places that are left when there are fewer than k others.
+    P : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Finite probabilities. Dense input may contain other scores. Entries that a sparse matrix does not store are 0.
+    k : int, default=5
+        Number of labels per sample, at least 1.
+    unmeasured : {ndarray, sparse matrix} of bool of shape (n_samples, n_labels) or None, default=None
+        Labels to skip. If None, no label is skipped.
+    zeros : bool, default=True
+        Whether labels of probability 0 fill places for which no other label remains.
 
     Returns
     -------
     TopLabels
-        Time and memory grow with the cells of a dense P, and with the stored ones of a sparse P.
+        First labels of each sample. Labels with equal probabilities are ordered by their column.
 
     Raises
     ------
     DataError
-        When `unmeasured` has another shape, a sparse P holds negative numbers, or k is no whole number from 1.
+        If `unmeasured` has another shape, a sparse `P` contains negative numbers, or `k` is not a positive integer.
+
+    Notes
+    -----
+    Time and memory grow with the number of entries of a dense `P`, or of stored entries of a sparse `P`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> top_labels(np.array([[0.1, 0.7, 0.2], [0.5, 0.0, 0.5]]), k=2).labels
+    array([[1, 2],
+           [0, 2]])
     """
     if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
         raise DataError(f"k is {k!r}; it must be a whole number from 1.")
@@ -87,7 +108,7 @@ def _top_of_sparse(P: sparse.csr_array, k: int, unmeasured: Matrix | None, zeros
         unmeasured = canonical(unmeasured)
         P = canonical(P - P.multiply(unmeasured))
     rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
-    order = np.lexsort((-P.data, rows))  # stable, so that labels ascend where values are equal
+    order = np.lexsort((-P.data, rows))  # The sort is stable: labels with equal values ascend.
     place = np.arange(P.nnz) - P.indptr[rows]
     top = np.full((P.shape[0], k), -1, dtype=np.int64)
     top[rows[place < k], place[place < k]] = P.indices[order][place < k]
@@ -100,17 +121,24 @@ def _top_of_sparse(P: sparse.csr_array, k: int, unmeasured: Matrix | None, zeros
 
 
 BANDS = (5, 20, 100)
-"""Most training positives of the labels of each band but the last: 1-5, 6-20, 21-100, and more."""
+"""Largest number of training positives in each band except the last: 1-5, 6-20, 21-100 and more."""
 
 
 class _Hits(NamedTuple):
-    """Checked labels, and what comes first.
+    """Checked labels, the first labels of each sample, and which of these are positive.
 
-    positive : (n_samples, n_labels) CSR, 1 where a label is positive and nothing elsewhere.
-    top : (n_samples, k) labels, -1 for none.
-    hit : (n_samples, k) whether they are positive.
-    weights : (n_samples,) of mean 1.
-    n_measured : (n_samples,) measured labels.
+    Attributes
+    ----------
+    positive : csr_array of shape (n_samples, n_labels)
+        1 for each positive label. Other entries are not stored.
+    top : ndarray of shape (n_samples, k)
+        First labels of each sample. -1 marks an empty place.
+    hit : ndarray of bool of shape (n_samples, k)
+        Whether each of these labels is positive.
+    weights : ndarray of shape (n_samples,)
+        Weight of each sample.
+    n_measured : ndarray of shape (n_samples,)
+        Number of measured labels of each sample.
     """
 
     positive: sparse.csr_array
@@ -121,18 +149,18 @@ class _Hits(NamedTuple):
 
     @property
     def n_positives(self) -> np.ndarray:
-        """(n_samples,)"""
+        """Number of positive labels of each sample, of shape (n_samples,)."""
         return np.diff(self.positive.indptr)
 
     @property
     def has_choice(self) -> np.ndarray:
-        """(n_samples, k) whether a sample has more measured labels than places."""
+        """Whether each sample has more measured labels than places, of shape (n_samples, k)."""
         return self.n_measured[:, np.newaxis] > np.arange(1, self.top.shape[1] + 1)
 
     def mean(self, values: np.ndarray, counted: np.ndarray, defined_by: np.ndarray) -> np.ndarray:
-        """Weighted mean over samples of (n_samples, k) values.
+        """Compute the weighted mean of `values` of shape (n_samples, k) over the samples in `counted`.
 
-        ``counted`` : the samples that count. ``defined_by`` : those of which one must count, else the mean is NaN.
+        The mean is NaN if no counted sample is in `defined_by`.
         """
         weights = self.weights[:, np.newaxis] * counted
         return np.where((counted & defined_by).any(axis=0), quotient(_sum(values * weights), _sum(weights)), np.nan)
@@ -141,25 +169,37 @@ class _Hits(NamedTuple):
 def precision_at_k(
     Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weight: np.ndarray | None = None
 ) -> np.ndarray:
-    """Share of positives among the first labels, mean over samples.
+    """Compute the share of positives among the first k labels, averaged over samples.
 
     Parameters
     ----------
-    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, NaN where a label is unmeasured, which takes no part.
-    P : (n_samples, n_labels) probabilities, dense or CSR, or the labels that come first by them, at least k of each
-        sample, as ``fairfold.evaluation.at_k`` finds them. Who wants several scores spares time by the latter.
-    k : last place, at least 1. Places without a label, where a sample has no more, count as wrong.
-    sample_weight : (n_samples,) above 0, how much a sample counts; None for 1.
+    Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels) or TopLabels
+        Predicted probabilities, or the result of ``top_labels`` with at least `k` places per sample. Passing the latter
+        saves time if several scores are computed. Entries that a sparse matrix does not store are 0.
+    k : int, default=5
+        Number of places, at least 1. Empty places of samples with fewer labels count as wrong.
+    sample_weight : ndarray of shape (n_samples,) or None, default=None
+        Positive weight of each sample. If None, all samples have weight 1.
 
     Returns
     -------
-    (k,) values at 1, 2, ..., k; NaN where all measured labels are positive or all are negative.
+    ndarray of shape (k,)
+        Scores at 1, 2, ..., k. NaN if all measured labels are positive or all are negative.
 
     Raises
     ------
     DataError
-        When shapes differ, there is no sample, labels are not 0/1, weights not above 0, k is none, or probabilities are
-        missing or infinite.
+        If shapes differ, there are no samples, or labels, probabilities, weights or `k` are invalid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 0, 1], [0, 1, 0]])
+    >>> P = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
+    >>> precision_at_k(Y, P, k=2)
+    array([0.5 , 0.75])
     """
     of = _hits(Y_true, P, k, sample_weight)
     counted = np.repeat(of.n_measured[:, np.newaxis] > 0, k, axis=1)
@@ -170,15 +210,38 @@ def precision_at_k(
 def recall_at_k(
     Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weight: np.ndarray | None = None
 ) -> np.ndarray:
-    """Share of a sample's positives that are among the first labels, mean over samples; 0 for one without a positive.
+    """Compute the share of positives that are among the first k labels, averaged over samples.
 
     Parameters
     ----------
-    Y_true, P, k, sample_weight : as of :func:`precision_at_k`, whose errors are raised.
+    Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels) or TopLabels
+        Predicted probabilities, or the result of ``top_labels`` with at least `k` places per sample. Passing the latter
+        saves time if several scores are computed. Entries that a sparse matrix does not store are 0.
+    k : int, default=5
+        Number of places, at least 1.
+    sample_weight : ndarray of shape (n_samples,) or None, default=None
+        Positive weight of each sample. If None, all samples have weight 1.
 
     Returns
     -------
-    (k,) values at 1, 2, ..., k; NaN where no sample has a positive and more measured labels than places.
+    ndarray of shape (k,)
+        Scores at 1, 2, ..., k. A sample without a positive counts as 0. NaN if no sample has both a positive and more
+        measured labels than places.
+
+    Raises
+    ------
+    DataError
+        If shapes differ, there are no samples, or labels, probabilities, weights or `k` are invalid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 0, 1], [0, 1, 0]])
+    >>> P = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
+    >>> recall_at_k(Y, P, k=2)
+    array([0.25, 1.  ])
     """
     of = _hits(Y_true, P, k, sample_weight)
     n_positives = of.n_positives[:, np.newaxis]
@@ -188,19 +251,43 @@ def recall_at_k(
 def ndcg_at_k(
     Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weight: np.ndarray | None = None
 ) -> np.ndarray:
-    """Normalised discounted cumulative gain, mean over samples; 0 for one without a positive.
-
-    A positive at place i gains 1 / log2(i + 1); the sum is divided by what it is where all positives, or k of them,
-    come first.
+    """Compute the normalized discounted cumulative gain at k, averaged over samples.
 
     Parameters
     ----------
-    Y_true, P, k, sample_weight : as of :func:`precision_at_k`, whose errors are raised.
+    Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels) or TopLabels
+        Predicted probabilities, or the result of ``top_labels`` with at least `k` places per sample. Passing the latter
+        saves time if several scores are computed. Entries that a sparse matrix does not store are 0.
+    k : int, default=5
+        Number of places, at least 1.
+    sample_weight : ndarray of shape (n_samples,) or None, default=None
+        Positive weight of each sample. If None, all samples have weight 1.
 
     Returns
     -------
-    (k,) values at 1, 2, ..., k; NaN where no sample has both a positive and a negative. Samples of positives alone are
-    left out.
+    ndarray of shape (k,)
+        Scores at 1, 2, ..., k. A sample without a positive counts as 0. Samples with only positives are excluded. NaN
+        if no sample has both a positive and a negative label.
+
+    Raises
+    ------
+    DataError
+        If shapes differ, there are no samples, or labels, probabilities, weights or `k` are invalid.
+
+    Notes
+    -----
+    A positive at place i gains 1 / log2(i + 1). The sum of gains is divided by the largest possible sum, which is
+    reached if positives fill the first places.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 0, 1], [0, 1, 0]])
+    >>> P = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
+    >>> ndcg_at_k(Y, P, k=2).round(2)
+    array([0.5 , 0.82])
     """
     of = _hits(Y_true, P, k, sample_weight)
     gains = np.array([1 / math.log2(place + 1) for place in range(1, k + 1)])
@@ -211,26 +298,37 @@ def ndcg_at_k(
 
 
 def inverse_propensities(Y_train: Matrix, *, A: float = 0.55, B: float = 1.5) -> np.ndarray:
-    """How much a positive label counts for those that are missing: more, the fewer positives training has.
-
-    1 + (ln N - 1) (B + 1)^A (N_j + B)^(-A) for label j with N_j positives of N training samples; its inverse is the
-    probability, or propensity, that a positive is observed (Jain et al. 2016).
+    """Compute the weight of a positive of each label, which is larger for rarer labels.
 
     Parameters
     ----------
-    Y_train : (n_samples, n_labels) array or CSR matrix of the 0/1 that training sees, NaN where unmeasured; from 3
-        samples on, as the formula gives propensities above 1 for fewer.
-    A, B : above 0, parameters of the kind of data. The defaults, .55 and 1.5, are those of Jain et al. for all but
-        Wikipedia's (.5, .4) and Amazon's (.6, 2.6).
+    Y_train : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed training labels, 0 or 1, with NaN for unmeasured labels. At least 3 samples are required, because the
+        formula gives propensities above 1 for fewer.
+    A, B : float, default=0.55 and 1.5
+        Positive parameters of the propensity model. Jain et al. use the defaults for all data except Wikipedia (0.5 and
+        0.4) and Amazon (0.6 and 2.6).
 
     Returns
     -------
-    (n_labels,) above 1.
+    ndarray of shape (n_labels,)
+        Inverse propensities, above 1.
 
     Raises
     ------
     DataError
-        When labels are not 0/1, samples fewer than 3, or A or B not above 0.
+        If labels are not 0 or 1, there are fewer than 3 samples, or `A` or `B` is not positive.
+
+    Notes
+    -----
+    The propensity of a label is the probability that one of its positives is observed. For label j with N_j positives
+    among N training samples, its inverse is 1 + (ln N - 1) (B + 1)^A (N_j + B)^(-A) (Jain et al. 2016).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> inverse_propensities(np.array([[1, 0], [1, 0], [1, 1], [0, 0]])).round(2)
+    array([1.28, 1.39])
     """
     Y = check_label_matrix(Y_train, "Y_train", DataError)
     if Y.shape[0] < 3:
@@ -249,21 +347,41 @@ def propensity_scored_precision_at_k(
     *,
     sample_weight: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Precision in which each positive counts by its inverse propensity, divided by the best that there could be.
+    """Compute precision at k with positives weighted by inverse propensity, relative to the best possible.
 
     Parameters
     ----------
-    Y_true, P, k, sample_weight : as of :func:`precision_at_k`.
-    inverse_propensity : (n_labels,) above 0; see :func:`inverse_propensities`.
+    Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels) or TopLabels
+        Predicted probabilities, or the result of ``top_labels`` with at least `k` places per sample. Passing the latter
+        saves time if several scores are computed. Entries that a sparse matrix does not store are 0.
+    inverse_propensity : ndarray of shape (n_labels,)
+        Positive weight of each label. See :func:`inverse_propensities`.
+    k : int, default=5
+        Number of places, at least 1.
+    sample_weight : ndarray of shape (n_samples,) or None, default=None
+        Positive weight of each sample. If None, all samples have weight 1.
+
     Returns
     -------
-    (k,) values at 1, 2, ..., k, of samples with a negative; NaN where none of these has a positive and
-    more measured labels than places.
+    ndarray of shape (k,)
+        Scores at 1, 2, ..., k. Samples without a negative label are excluded. NaN if no other sample has both a
+        positive and more measured labels than places.
 
     Raises
     ------
     DataError
-        As :func:`precision_at_k`; also when inverse propensities are not above 0, or of another number of labels.
+        If inverse propensities are not positive or do not match the number of labels. Also raised for the reasons given
+        in :func:`precision_at_k`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 0, 1], [0, 1, 0]])
+    >>> P = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
+    >>> propensity_scored_precision_at_k(Y, P, np.array([1.0, 2.0, 4.0]), k=2).round(2)
+    array([0.17, 1.  ])
     """
     of = _hits(Y_true, P, k, sample_weight)
     inverse = np.asarray(inverse_propensity, dtype=np.float64)
@@ -276,21 +394,42 @@ def propensity_scored_precision_at_k(
     gained = np.cumsum(np.where(of.hit, inverse[of.top], 0.0), axis=1) / places
     first = top_labels(with_data(of.positive, inverse[of.positive.indices]), k, zeros=False).labels
     best = np.cumsum(np.where(first >= 0, inverse[first], 0.0), axis=1) / places
-    has_negative = of.n_positives < of.n_measured  # other samples are predicted perfectly, whatever comes first
+    has_negative = of.n_positives < of.n_measured  # Every order is perfect for other samples.
     weights = of.weights[:, np.newaxis] * (of.has_choice & has_negative[:, np.newaxis])
     return quotient(*(_sum(part * weights) for part in (gained, best)))
 
 
 def coverage_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5) -> np.ndarray:
-    """Share of the labels with a positive that are found: that are among the first labels of one of their samples.
+    """Compute the share of labels that are among the first k labels of at least one of their positive samples.
 
     Parameters
     ----------
-    Y_true, P, k : as of :func:`precision_at_k`, whose errors are raised; samples have no weights.
+    Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels) or TopLabels
+        Predicted probabilities, or the result of ``top_labels`` with at least `k` places per sample. Passing the latter
+        saves time if several scores are computed. Entries that a sparse matrix does not store are 0.
+    k : int, default=5
+        Number of places, at least 1.
 
     Returns
     -------
-    (k,) values at 1, 2, ..., k; NaN where no sample has a positive and more measured labels than places.
+    ndarray of shape (k,)
+        Scores at 1, 2, ..., k. Labels without a positive are excluded. NaN if no sample has both a positive and more
+        measured labels than places.
+
+    Raises
+    ------
+    DataError
+        If shapes differ, there are no samples, or labels, probabilities, weights or `k` are invalid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 0, 1], [0, 1, 0]])
+    >>> P = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
+    >>> coverage_at_k(Y, P, k=2).round(2)
+    array([0.33, 1.  ])
     """
     of = _hits(Y_true, P, k, None)
     found, possible = np.zeros((2, k))
@@ -302,21 +441,33 @@ def coverage_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5) -> np.ndarr
 
 
 def label_average_precisions(Y_true: Matrix, P: Matrix) -> np.ndarray:
-    """Compute the average precision of each label over the samples; ties are one step, as in scikit-learn.
+    """Compute the average precision of each label over the samples.
 
     Parameters
     ----------
-    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, NaN where a label is unmeasured, which takes no part.
-    P : (n_samples, n_labels) probabilities, dense or CSR.
+    Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Predicted probabilities. Entries that a sparse matrix does not store are 0.
 
     Returns
     -------
-    (n_labels,) NaN for a label without a positive or without a negative.
+    ndarray of shape (n_labels,)
+        Average precision of each label. Tied samples form one step, as in scikit-learn. NaN for labels without a
+        positive or without a negative.
 
     Raises
     ------
     DataError
-        When shapes differ, labels are not 0/1, or probabilities are as :func:`top_labels` does not take them.
+        If shapes differ, labels are not 0 or 1, or probabilities are not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 0], [0, 0], [1, 0]])
+    >>> P = np.array([[0.9, 0.2], [0.7, 0.6], [0.8, 0.1]])
+    >>> label_average_precisions(Y, P)
+    array([ 1., nan])
     """
     Y, P = check_pair(Y_true, P)
     Y = sparse.csc_array(canonical(Y))
@@ -336,10 +487,10 @@ def label_average_precisions(Y_true: Matrix, P: Matrix) -> np.ndarray:
 
 
 def _average_precision(state: np.ndarray, values: np.ndarray, n_positives: int, n_measured: int) -> float:
-    """Average precision of a label, where all samples that are not given come last and tie."""
+    """Compute the average precision of a label. Samples that are not given tie for the last rank."""
     state, values = state[state != UNMEASURED], values[state != UNMEASURED]
     order = np.argsort(-values, kind="stable")
-    last = np.flatnonzero(np.diff(values[order], append=np.nan))  # of runs of equal probability
+    last = np.flatnonzero(np.diff(values[order], append=np.nan))  # The last place of each run of equal probabilities.
     true = np.cumsum(state[order])[last]
     terms = np.append(np.diff(true, prepend=0) * (true / (last + 1)), 0.0)
     n_left = n_positives - true[-1] if len(true) else n_positives
@@ -349,30 +500,50 @@ def _average_precision(state: np.ndarray, values: np.ndarray, n_positives: int, 
 def scores_by_frequency_band(
     Y_true: Matrix, P: Matrix, n_train_positives: np.ndarray, *, bands: Sequence[int] = BANDS, k: int = 5
 ) -> pd.DataFrame:
-    """Macro scores of the labels of each band, which are those with about as many training positives.
+    """Compute macro-averaged scores in bands of labels with similar numbers of training positives.
 
     Parameters
     ----------
-    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, NaN where a label is unmeasured, which takes no part.
-    P : (n_samples, n_labels) probabilities, dense or CSR.
-    n_train_positives : (n_labels,) positives that training saw of each label.
-    bands : the most training positives of each band but the last, ascending from 1 or more. A band is from one above
-        the one before; labels without any are one of their own.
-    k : of the scores at k.
+    Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Predicted probabilities. Entries that a sparse matrix does not store are 0.
+    n_train_positives : ndarray of int of shape (n_labels,)
+        Number of training positives of each label.
+    bands : sequence of int, default=(5, 20, 100)
+        Largest number of training positives in each band except the last, in ascending order. The default gives the
+        bands 0, 1-5, 6-20, 21-100 and >100.
+    k : int, default=5
+        Number of places for the scores at k.
 
     Returns
     -------
-    DataFrame with the columns ``band, least, most, n_labels, n_scored, metric, k, value``
-        In the order of bands; ``most`` is infinite in the last. ``average_precision``
-        (``k`` is 0), ``precision``, ``recall`` and ``f1``, of the samples that have the label among their first k, are
-        means over the ``n_scored`` of its ``n_labels`` labels for which ``label_scores`` defines the score; NaN
-        where there is none. Precision is 0 for a label that is never among the first. ``coverage`` is the share of
-        these labels that are found at least once. All samples count alike.
+    DataFrame
+        Columns ``band, least, most, n_labels, n_scored, metric, k, value``, in the order of the bands. The metrics are
+        ``average_precision`` (with ``k`` 0), and ``precision``, ``recall``, ``f1`` and ``coverage`` at k. Each value is
+        a mean over the ``n_scored`` of ``n_labels`` labels with a defined score, or NaN if no score is defined.
+        ``least`` and ``most`` are the limits of the band. ``most`` is infinite in the last band.
 
     Raises
     ------
     DataError
-        As :func:`precision_at_k`; also when counts are none, or bands do not ascend.
+        If the counts are invalid or the bands do not ascend. Also raised for the reasons given in
+        :func:`precision_at_k`.
+
+    Notes
+    -----
+    Precision, recall and F1 of a label treat it as predicted for the samples that have it among their first k labels.
+    Precision is 0 for a label that is never among them. Coverage is the share of labels that are found at least once.
+    All samples have equal weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 0, 1], [0, 1, 0]])
+    >>> P = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
+    >>> table = scores_by_frequency_band(Y, P, np.array([9, 2, 0]), bands=[5], k=1)
+    >>> table.loc[table["metric"] == "coverage", ["band", "n_labels", "value"]].values.tolist()
+    [['0', 1, 0.0], ['1-5', 1, 0.0], ['>5', 1, 1.0]]
     """
     names, lowest, highest = _check_bands(bands)
     counts = np.asarray(n_train_positives)
@@ -394,17 +565,31 @@ def scores_by_frequency_band(
 
 
 def label_scores(Y_true: Matrix, P: Matrix, k: int = 5) -> dict[str, np.ndarray]:
-    """Compute scores of each label: average precision; precision, recall and F1 at k; and whether it is found at all.
+    """Compute average precision, and precision, recall, F1 and coverage at k, of each label.
 
     Parameters
     ----------
-    Y_true, P, k : as of :func:`scores_by_frequency_band`.
+    Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Predicted probabilities. Entries that a sparse matrix does not store are 0.
+    k : int, default=5
+        Number of places, at least 1.
 
     Returns
     -------
-    dict from ``average_precision, precision, recall, f1, coverage`` to (n_labels,)
-        The average precision is NaN for a label without a positive or without a negative. The others are of the samples
-        with more than k measured labels, and NaN for a label without a positive among these.
+    dict of str to ndarray of shape (n_labels,)
+        Scores named ``average_precision``, ``precision``, ``recall``, ``f1`` and ``coverage``. Average precision is NaN
+        for a label without a positive or without a negative. The others use the samples with more than k measured
+        labels and are NaN for a label without a positive in these samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 0, 1], [0, 1, 0]])
+    >>> P = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
+    >>> label_scores(Y, P, k=2)["precision"]
+    array([0.5, 1. , 1. ])
     """
     of = _hits(Y_true, P, k, None)
     has_choice = of.has_choice[:, -1:]
@@ -424,13 +609,30 @@ def label_scores(Y_true: Matrix, P: Matrix, k: int = 5) -> dict[str, np.ndarray]
 
 
 def count_positives(Y: Matrix) -> np.ndarray:
-    """Count the positives of each label, (n_labels,), of (n_samples, n_labels) labels of 0/1, NaN where unmeasured."""
+    """Count the positives of each label.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Labels, 0 or 1, with NaN for unmeasured labels.
+
+    Returns
+    -------
+    ndarray of int of shape (n_labels,)
+        Number of positives of each label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> count_positives(np.array([[1, 0], [1, np.nan]]))
+    array([2, 0])
+    """
     Y = canonical(check_label_matrix(Y, "Y", DataError))
     return np.bincount(Y.indices[Y.data == 1], minlength=Y.shape[1])
 
 
 def _check_bands(bands: Sequence[int]) -> tuple[list[str], list[int], list[float]]:
-    """Names, and the fewest and the most training positives."""
+    """Return the name, and the smallest and largest number of training positives, of each band."""
     ends = list(bands)
     if not ends or not all(isinstance(end, Integral) for end in ends) or sorted({0, *ends}) != [0, *ends]:
         raise DataError(f"bands are {bands!r}; they must be whole numbers from 1 that ascend, such as {BANDS}.")
@@ -463,5 +665,8 @@ def _counts(labels: np.ndarray, of: _Hits) -> np.ndarray:
 
 
 def _sum(values: np.ndarray) -> np.ndarray:
-    """Sum over samples, one after the other: NumPy's own order depends on k, and so does then the last bit."""
+    """Sum over samples sequentially.
+
+    The summation order of ``np.sum``, and therefore the last bit of its result, depends on k.
+    """
     return np.cumsum(values, axis=0)[-1]

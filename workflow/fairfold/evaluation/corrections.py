@@ -1,4 +1,4 @@
-"""Corrections of scores for missing labels; :mod:`fairfold.evaluation.corrected` derives their formulas."""
+"""Corrections of scores for missing labels. :mod:`fairfold.evaluation.corrected` derives the formulas."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def mcc(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray |
     Returns
     -------
     ndarray of shape (...)
-        0 where one of the sets is empty or holds all labels.
+        Matthews correlation. 0 if one of the sets is empty or contains all labels.
 
     Examples
     --------
@@ -40,12 +40,21 @@ def mcc(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray |
 
 
 def f1(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray | float = np.nan) -> np.ndarray:
-    """Compute the harmonic mean of precision and recall; parameters are those of :func:`mcc`.
+    """Compute the harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    hits : ndarray of shape (...)
+        Weight of the labels in both sets.
+    first, second : ndarray of shape (...)
+        Weight of each set: predicted and positive labels, in any order.
+    n : float or ndarray of shape (...), default=nan
+        Not used. Present for consistency with :func:`mcc`.
 
     Returns
     -------
     ndarray of shape (...)
-        0 where both sets are empty.
+        F1 score. 0 if both sets are empty.
 
     Examples
     --------
@@ -57,21 +66,23 @@ def f1(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray | 
 
 
 NOT_CORRECTED = "cannot be corrected"
-_ROUNDING = 1e-9  # of sums of the same weights in another order, relative to the sum
+_ROUNDING = 1e-9  # Relative rounding error of sums that add the same weights in another order.
 
 
 class Estimates(NamedTuple):
-    """Estimated sums over complete labels that corrections are computed from, for several draws of the samples.
+    """Estimated sums over complete labels, for several draws of the samples.
+
+    Corrections of metrics are computed from these sums.
 
     Parameters
     ----------
     weighed : Weighed
-        The ranking of the pairs of a sample and a label, with observed positives divided by their label frequency.
+        Ranking of the (sample, label) pairs. Observed positives are divided by their label frequency.
     hits, predicted, positives, whole : ndarray of shape (n_draws,)
         Weights of true positives, of predicted labels, of positives and of all pairs.
     ranking_losses : callable
-        Returns the ranking loss of each draw, of shape (n_draws,). The other attributes are None where
-        `Correction.of_samples` is set.
+        Returns the ranking loss of each draw, of shape (n_draws,). The other attributes are None if
+        `Correction.of_samples` is True.
     """
 
     weighed: Weighed | None = None
@@ -82,17 +93,19 @@ class Estimates(NamedTuple):
     ranking_losses: Callable[[], np.ndarray] | None = None
 
     def where_negatives(self, values: np.ndarray, positives: np.ndarray) -> np.ndarray:
-        """Leave values out where the estimated positives leave no negative.
+        """Set values to NaN in draws without an estimated negative.
 
         Parameters
         ----------
-        values, positives : ndarray of shape (n_draws,)
-            Scores, and estimated weights of positives.
+        values : ndarray of shape (n_draws,)
+            Scores.
+        positives : ndarray of shape (n_draws,)
+            Estimated weight of positives.
 
         Returns
         -------
         ndarray of shape (n_draws,)
-            The values, with NaN where there is no negative.
+            The scores, with NaN in draws without a negative.
         """
         return np.where(self.whole - positives > _ROUNDING * self.whole, values, np.nan)
 
@@ -103,12 +116,12 @@ class Correction(NamedTuple):
     Parameters
     ----------
     function : callable
-        Computes estimates of shape (n_draws,) from :class:`Estimates`; NaN where they are undefined.
+        Computes the estimates, of shape (n_draws,), from :class:`Estimates`. Returns NaN where they are undefined.
     by_label : bool, default=True
-        Whether the mean over labels is offered, too, under the metric's name with the prefix ``macro_``.
+        Whether the mean over labels is also available, under the name of the metric with the prefix ``macro_``.
     of_samples : bool, default=False
-        Whether the correction uses the labels of each sample and therefore needs labels that are missing independently
-        of each other. It is not applied to hierarchies of labels.
+        Whether the correction uses the labels of each sample. Such a correction requires labels that are missing
+        independently of each other and is not applied to hierarchies of labels.
     """
 
     function: Callable[[Estimates], np.ndarray]
@@ -117,17 +130,17 @@ class Correction(NamedTuple):
 
 
 def average_precision(of: Estimates) -> np.ndarray:
-    """Estimate the average precision; NaN without an observed positive or an estimated negative."""
+    """Estimate average precision. NaN without an observed positive or an estimated negative."""
     return of.where_negatives(quotient(*of.weighed.precision_sums()), of.weighed.positives)
 
 
 def roc_auc(of: Estimates) -> np.ndarray:
-    """Estimate the area under the ROC curve; NaN without an observed positive or an estimated negative."""
+    """Estimate the area under the ROC curve. NaN without an observed positive or an estimated negative."""
     return of.where_negatives(quotient(*of.weighed.order_sums()), of.weighed.positives)
 
 
 def corrected_mcc(of: Estimates) -> np.ndarray:
-    """Estimate the Matthews correlation; NaN without an observed positive or an estimated negative."""
+    """Estimate the Matthews correlation. NaN without an estimated negative."""
     return of.where_negatives(mcc(of.hits, of.positives, of.predicted, of.whole), of.positives)
 
 

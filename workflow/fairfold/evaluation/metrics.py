@@ -1,19 +1,19 @@
-"""The metrics of the study. Each metric is one entry of `METRICS`, which holds all that the study needs to know of it.
+"""Metrics of the study, each defined by one entry of `METRICS`.
 
-Scores, corrections, thresholds, choices of levels, ranks, tables and figures derive from the entry. Metrics of the use
-``"top"`` look at the first labels of each sample. They are computed where labels are many, for tables of their own, and
-take no part in choices of levels and ranks.
+Scores, corrections for missing labels, thresholds, model selection, ranks, tables and figures use these entries.
+Metrics of the use ``"top"`` score the first labels of each sample. They are computed for datasets with many labels and
+reported in separate tables. They are not used to select levels or to rank models.
 
 Undefined scores
 ----------------
-A score is NaN where the labels do not define it. It is never taken for a good score: an undefined metric leaves the
-comparison of models, and tables show an empty cell or "–". Each entry states what its metric needs (`needs`) and what
-scikit-learn returns without it (`scikit_learn`); the reference page of names prints both.
+A score is NaN if the labels do not define it. NaN never counts as a good score: an undefined metric is excluded from
+the comparison of models, and tables show an empty cell or "–". Each entry states the requirement of its metric
+(`needs`) and the value that scikit-learn returns otherwise (`scikit_learn`). The reference page of names prints both.
 
-The ranking loss follows scikit-learn where any sample has both a positive and a negative label: other samples count in
-the mean with a loss of 0. It is undefined where no sample has both.
+The ranking loss follows scikit-learn if at least one sample has both a positive and a negative label: other samples
+then have a loss of 0. It is undefined if no sample has both.
 
-Unmeasured labels count as absent. Means over labels leave out labels for which the metric is undefined.
+Unmeasured labels are ignored. Means over labels exclude labels with an undefined score.
 """
 
 from __future__ import annotations
@@ -30,25 +30,34 @@ from fairfold.evaluation.at_k import TopLabels
 from fairfold.evaluation.corrections import Correction
 
 MANY_LABELS = 50
-"""More labels than these are many: metrics of the first ones are computed, too."""
+"""Metrics of the first labels are computed for datasets with more labels than this."""
 
 PLACES = (1, 3, 5)
-"""At which those look."""
+"""Values of k for the metrics of the first labels."""
 
 
 class Predictions(NamedTuple):
-    """Checked labels and probabilities, and what most metrics make of them.
+    """Checked labels and probabilities, in the forms that metrics use.
 
     Attributes
     ----------
-    Y, P : (n_samples, n_labels) labels of 0/1, or ``UNMEASURED``, and probabilities; both CSR, or neither.
-    truth, score : both raveled, the measured (sample, label) pairs as one binary problem. Of sparse ones the pairs that
-        are 0 in both are one, which has their weight; None where no metric looks.
-    predicted : whether each pair's probability is above the threshold, 0/1; None, too.
-    weights : None, or weights of the pairs; ``of_samples`` are those of the samples.
-    top : the labels that come first in each sample, as many as the last of ``PLACES``; None where no metric looks.
-    sparse_Y : the labels once more, with NaN where unmeasured, for metrics that look at these; None where none does.
-    inverse_propensity : (n_labels,) or None, where no metric needs it.
+    Y, P : ndarray or csr_array of shape (n_samples, n_labels)
+        Labels (0, 1 or ``UNMEASURED``) and probabilities. Both are CSR, or neither is.
+    truth, score : ndarray of shape (n_pairs,) or None
+        Label and probability of each measured (sample, label) pair, as one binary problem. For CSR input, one weighted
+        pair represents all pairs that neither matrix stores. None if no requested metric needs them.
+    predicted : ndarray of shape (n_pairs,) or None
+        1 for each pair whose probability exceeds the threshold, else 0. None if no requested metric needs it.
+    weights : ndarray of shape (n_pairs,) or None
+        Weight of each pair.
+    of_samples : ndarray of shape (n_samples,) or None
+        Weight of each sample.
+    top : TopLabels or None
+        First labels of each sample, up to the largest of ``PLACES``. None if no requested metric needs them.
+    sparse_Y : csr_array of shape (n_samples, n_labels) or None
+        Labels with NaN for unmeasured labels. None if no requested metric needs them.
+    inverse_propensity : ndarray of shape (n_labels,) or None
+        Inverse propensity of each label. None if no requested metric needs it.
     """
 
     Y: Matrix
@@ -64,37 +73,44 @@ class Predictions(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """One number for predictions of several labels, with all that a study needs to know of it.
+    """Metric of multilabel predictions, with all properties that a study needs.
 
     Parameters
     ----------
     direction : {1, -1}
-        1 where more is better, -1 for a loss.
+        1 if higher is better, -1 for a loss.
     label : str
         Name on axes and panels of figures.
     name : str
         Name in sentences.
     use : {"ranking", "threshold", "top"}
-        What a good score shows: labels in the right order, on the right side of a threshold, or first in their sample.
+        Property that the metric measures: the order of all labels, the labels predicted at a threshold, or the first
+        labels of each sample.
     function : callable
-        Computes the score from :class:`Predictions`; NaN where the labels leave it undefined.
+        Computes the score from :class:`Predictions`. Returns NaN if the labels leave the score undefined.
     leads : bool, default=False
-        Whether the metric stands first among those of its use.
+        Whether the metric is the main one of its use.
     needs_propensity : bool, default=False
         Whether the metric needs `inverse_propensity`.
     short : str, default=""
-        Name in narrow tables; `name` where it is empty.
+        Name in narrow tables. If empty, `name` is used.
     range : tuple of float, default=(0, 1)
         Lowest and highest value.
     needs : str, default=""
-        What the labels must have, else the score is NaN. It completes the sentence "It needs …".
+        Requirement on the labels. The score is NaN if it is not met. Completes the sentence "It needs …".
     scikit_learn : str, default=""
-        What scikit-learn returns where the score is NaN here.
-    correction : Correction, default=None
-        How the score is corrected for missing labels; None for a metric that cannot be corrected.
-    objective : callable or float, default=None
-        How thresholds are chosen for the metric: a function of expected counts, as those of
-        ``fairfold.evaluation.corrections``, or the threshold itself. None for a metric that no threshold is chosen for.
+        Value that scikit-learn returns if the score is NaN here.
+    correction : Correction or None, default=None
+        Correction of the score for missing labels. None for a metric that cannot be corrected.
+    objective : callable, float or None, default=None
+        Objective for the choice of thresholds: a function of expected counts, as in
+        ``fairfold.evaluation.corrections``, or a fixed threshold. None if no thresholds are chosen for the metric.
+
+    Examples
+    --------
+    >>> from fairfold.evaluation.metrics import METRICS
+    >>> METRICS["mcc"].name, METRICS["mcc"].best
+    ('Matthews correlation', 1.0)
     """
 
     direction: Literal[1, -1]
@@ -113,26 +129,32 @@ class Metric(NamedTuple):
 
     @property
     def best(self) -> float:
-        """The best possible value."""
+        """Best possible value."""
         return max(self.range, key=lambda end: self.direction * end)
 
     @property
     def undefined(self) -> str:
-        """Reason for a score that is NaN."""
+        """Reason for an undefined score."""
         return f"{self.name} is undefined: it needs {self.needs}" if self.needs else f"{self.name} is undefined"
 
     def goodness(self, values: np.ndarray | list[float]) -> np.ndarray:
-        """Turn scores so that more is better; undefined ones are as bad as the worst.
+        """Convert scores to a scale on which higher is better. Undefined scores get the worst value.
 
         Parameters
         ----------
         values : array-like of shape (n_scores,)
-            Scores; NaN where undefined.
+            Scores, with NaN for undefined scores.
 
         Returns
         -------
         ndarray of shape (n_scores,)
-            Numbers that are higher for better scores, and finite.
+            Finite numbers that are higher for better scores.
+
+        Examples
+        --------
+        >>> from fairfold.evaluation.metrics import METRICS
+        >>> METRICS["hamming_loss"].goodness([0.25, float("nan")])
+        array([-0.25, -1.  ])
         """
         worst = min(self.direction * end for end in (*self.range, self.direction * -1.0))
         found = self.direction * np.asarray(values, dtype=np.float64)
@@ -151,7 +173,7 @@ def _average_precision(of: Predictions) -> float:
 
 
 def _has_both(truth: np.ndarray) -> bool:
-    """Whether there are positives and negatives."""
+    """Check that both positives and negatives occur."""
     return bool(0 < truth.sum() < truth.size)
 
 
@@ -166,8 +188,7 @@ def _f1(of: Predictions) -> float:
 
 
 def _metrics_at(k: int) -> dict[str, Metric]:
-    """Those of the first k labels."""
-
+    """Return the entries of the metrics at k."""
     functions = {
         "precision": lambda of: at_k.precision_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples),
         "recall": lambda of: at_k.recall_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples),
@@ -270,16 +291,26 @@ ON_REQUEST = {
         objective=corrections.f1,
     )
 }
-"""Metrics that are computed where they are asked for by name, and that a study has no tables of."""
+"""Metrics that are computed on request only. Studies have no tables of them."""
 
 BASIC_METRICS = {name: metric for name, metric in METRICS.items() if metric.use != "top"}
-"""Those that are computed however many labels there are."""
+"""Metrics that are computed for any number of labels."""
 
 HIGHER_IS_BETTER = {name: metric.direction > 0 for name, metric in METRICS.items()}
 
 
 def metric_of(name: str) -> Metric | None:
-    """Return the entry of a metric of `METRICS` or `ON_REQUEST`, or None.
+    """Return the entry of a metric in `METRICS` or `ON_REQUEST`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the metric.
+
+    Returns
+    -------
+    Metric or None
+        Entry of the metric, or None if the name is unknown.
 
     Examples
     --------
@@ -290,6 +321,22 @@ def metric_of(name: str) -> Metric | None:
 
 
 def metrics_of(use: str) -> tuple[str, ...]:
-    """Names of the metrics of a use, the one that leads first."""
+    """Return the names of the metrics of a use, the main one first.
+
+    Parameters
+    ----------
+    use : {"ranking", "threshold", "top"}
+        Use of the metrics.
+
+    Returns
+    -------
+    tuple of str
+        Names of the metrics.
+
+    Examples
+    --------
+    >>> metrics_of("ranking")
+    ('average_precision', 'roc_auc', 'ranking_loss')
+    """
     names = (name for name, metric in METRICS.items() if metric.use == use)
     return tuple(sorted(names, key=lambda name: not METRICS[name].leads))

@@ -26,34 +26,55 @@ def multilabel_scores(
 ) -> dict[str, float]:
     """Compute scores of predicted label probabilities.
 
-    ``roc_auc``, ``average_precision`` and ``mcc`` (Matthews correlation) are micro-averaged: the (sample, label) pairs
-    are pooled into one binary problem. ``hamming_loss`` is the share of wrong pairs. ``ranking_loss`` is the share of
-    wrongly ordered (positive, negative) label pairs within a sample, averaged over samples that have such a pair. For
-    both less is better.
-    ``hamming_loss`` and ``mcc`` score ``P > threshold``, the others the probabilities (Ilidio et al. 2024, Sec. 4.4).
-    Those at k, such as ``recall_at_5``, are of ``fairfold.evaluation.at_k``, which takes sparse matrices, too.
-
     Parameters
     ----------
-    Y_true : (n_samples, n_labels) array or CSR matrix of 0/1, NaN where a label is unmeasured, which takes no part.
-    P : (n_samples, n_labels) probabilities, finite; of a CSR matrix those that are not stored are 0.
-    threshold : probability above which a label counts as predicted.
-    metrics : those to compute, of ``METRICS`` or ``ON_REQUEST``; by default those of ``METRICS`` that are not at k.
-    sample_weight : (n_samples,) above 0, how much a sample counts in means, and its labels in pools; None for 1.
-    inverse_propensity : (n_labels,), what propensity-scored precision needs; see
+    Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Finite predicted probabilities. Entries that a sparse matrix does not store are 0.
+    threshold : float, default=0.5
+        A label is predicted if its probability exceeds this threshold.
+    metrics : iterable of str, optional
+        Metrics to compute, from ``METRICS`` or ``ON_REQUEST``. By default, all of ``METRICS`` except the metrics at k.
+    sample_weight : ndarray of shape (n_samples,) or None, default=None
+        Positive weight of each sample in means, and of its labels in pooled scores. If None, all samples have weight 1.
+    inverse_propensity : ndarray of shape (n_labels,) or None, default=None
+        Inverse propensities, required by propensity-scored precision. See
         :func:`~fairfold.evaluation.at_k.inverse_propensities`.
 
     Returns
     -------
-    dict from metric to float
-        NaN where the labels leave a metric undefined; its entry states in `needs` what it needs. Time grows with
-        n·q·log(n·q), of sparse probabilities with what is stored in place of n·q.
+    dict of str to float
+        Score of each metric. NaN if the labels leave the metric undefined. The field `needs` of its entry states the
+        requirement.
 
     Raises
     ------
     DataError
-        When the shapes differ, labels are not 0/1, weights not above 0, probabilities are not finite, there is no
-        such metric, or it needs propensities that are not given.
+        If shapes differ, labels are not 0 or 1, weights are not positive, probabilities are not finite, a metric is
+        unknown, or required propensities are missing.
+
+    Notes
+    -----
+    ``roc_auc``, ``average_precision``, ``mcc`` (Matthews correlation) and ``f1`` are micro-averaged: all (sample,
+    label) pairs form one binary problem. ``hamming_loss`` is the share of wrong pairs. ``ranking_loss`` is the share of
+    wrongly ordered (positive, negative) label pairs of a sample, averaged over samples. A sample without such a pair
+    has a loss of 0. Lower is better for both losses.
+
+    ``hamming_loss``, ``mcc`` and ``f1`` score the predictions ``P > threshold``. The other metrics score the
+    probabilities (Ilidio et al. 2024, Sec. 4.4). Metrics at k, such as ``recall_at_5``, are defined in
+    ``fairfold.evaluation.at_k``.
+
+    Run time is O(n_samples · n_labels · log(n_samples · n_labels)). For sparse input, the number of stored entries
+    replaces n_samples · n_labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 0, 1], [0, 1, 0]])
+    >>> P = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
+    >>> multilabel_scores(Y, P, metrics=["hamming_loss", "ranking_loss"])
+    {'hamming_loss': 0.16666666666666666, 'ranking_loss': 0.25}
     """
     entries = _checked_metrics(metrics, inverse_propensity)
     Y, P = check_pair(Y_true, P)
@@ -73,10 +94,10 @@ def multilabel_scores(
 
 
 def _pairs(Y: Matrix, P: Matrix, of_samples: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Labels, probabilities and weights of all measured pairs of a sample and a label.
+    """Return label, probability and weight of each measured (sample, label) pair.
 
-    Of sparse matrices, all pairs that neither stores are one pair, which has their weight. These take five times the
-    memory of what is stored.
+    For sparse matrices, one weighted pair represents all pairs that neither matrix stores. The result takes about five
+    times the memory of the stored entries.
     """
     if sparse.issparse(P):
         rows, _, truth, score = stored_cells(Y, P)

@@ -1,9 +1,13 @@
-"""Thresholds for what is asked of predicted labels, from calibrated probabilities alone.
+"""Thresholds that maximize expected scores, computed from calibrated probabilities.
 
-Where P is the probability that a label is positive, the labels above a threshold t have sum of P over those above t
-expected hits, and so on: a table of expected counts, whose Matthews correlation or F1 is that of the threshold. The
-ratio of expectations takes the place of the expectation of the ratio, which it tends to as samples grow (Ye et al.
-2012, "Optimizing F-measures: a tale of two approaches"). The Hamming loss is least at one half.
+If P is the probability that a label is positive, the sum of P over the labels above a threshold is the expected number
+of hits. Other counts follow in the same way. The score of a threshold is the Matthews correlation or F1 of these
+expected counts. This ratio of expectations approximates the expectation of the ratio and converges to it as the number
+of samples grows (Ye et al. 2012). The Hamming loss is minimal at a threshold of 0.5.
+
+References
+----------
+N. Ye, K. M. A. Chai, W. S. Lee & H. L. Chieu (2012), Optimizing F-measures: a tale of two approaches, ICML.
 """
 
 from __future__ import annotations
@@ -28,26 +32,31 @@ OBJECTIVES = tuple(_ENTRIES)
 
 
 def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
-    """Find the thresholds above which labels are to be predicted for the best expected scores.
+    """Find the thresholds that maximize expected scores.
 
     Parameters
     ----------
     probabilities : {ndarray, sparse matrix} of shape (n_samples, n_labels)
-        Calibrated probabilities of samples that the model did not see; of a CSR matrix those not stored are 0.
+        Calibrated probabilities of samples that the model was not trained on. Entries that a sparse matrix does not
+        store are 0.
 
     Returns
     -------
-    dict of dict of list
-        For each metric of ``OBJECTIVES`` its thresholds by pooling: ``all_thresholds(P)["mcc"]["label"]`` has the best
-        one of each label, and ``"pooled"`` repeats the one with which all pairs of a sample and a label have the best
-        score together. They lie midway between two probabilities, in [0, 1). Where no label is expected to be positive,
-        or all are, they are one half. Time grows with n·q·log(n·q), of a CSR matrix with what it stores in place of
-        n·q.
+    dict of str to dict of str to list of float
+        Thresholds for each metric of ``OBJECTIVES``, as one list with a threshold per label for each kind of pooling.
+        ``all_thresholds(P)["mcc"]["label"]`` contains the best threshold of each label. ``"pooled"`` repeats the
+        threshold with the best score over all (sample, label) pairs. Thresholds are midway between two probabilities,
+        in [0, 1). They are 0.5 if no label, or every label, is expected to be positive.
 
     Raises
     ------
     DataError
-        When probabilities do not lie between 0 and 1.
+        If probabilities are not between 0 and 1.
+
+    Notes
+    -----
+    Run time is O(n_samples · n_labels · log(n_samples · n_labels)). For sparse input, the number of stored entries
+    replaces n_samples · n_labels.
 
     Examples
     --------
@@ -58,7 +67,7 @@ def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
     is_sparse = sparse.issparse(probabilities)
     P = canonical(probabilities) if is_sparse else np.asarray(probabilities, dtype=np.float64)
     values = P.data if is_sparse else P.ravel()
-    # which NaN does not meet
+    # This form of the condition also rejects NaN.
     if P.ndim != 2 or not (values.min(initial=0) >= 0 and values.max(initial=0) <= 1):
         raise DataError("probabilities must be (n_samples, n_labels) numbers between 0 and 1.")
     n_samples, n_labels = P.shape
@@ -74,13 +83,13 @@ def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
 
 
 def _best_of_sorted(p: np.ndarray, n: float, score: Callable[..., np.ndarray]) -> float:
-    """Best threshold of falling probabilities; the n cells that are not among them are 0."""
+    """Find the best threshold for descending probabilities of n entries. Entries that are not given are 0."""
     p = p.astype(np.float64)
     hits, chosen = np.cumsum(p), np.arange(1.0, len(p) + 1)
     total = hits[-1] if len(p) else 0.0
     thresholds = np.where(chosen < n, (p + np.append(p[1:], 0.0)) / 2, 0.0)
-    is_last = np.diff(p, append=-1.0) < 0  # ties go together
-    if len(p) < n:  # all zeros are predicted together
+    is_last = np.diff(p, append=-1.0) < 0  # Tied cells are predicted together.
+    if len(p) < n:  # All zeros are predicted together.
         hits, chosen, thresholds = np.append(hits, total), np.append(chosen, n), np.append(thresholds, 0.0)
         is_last = np.append(is_last, True)
     goodness = np.where(is_last, score(hits, chosen, total, n), -np.inf)
@@ -88,12 +97,33 @@ def _best_of_sorted(p: np.ndarray, n: float, score: Callable[..., np.ndarray]) -
 
 
 def thresholds_of(model: Any, objective: str, by: Literal["pooled", "label"]) -> np.ndarray:
-    """(n_labels,) thresholds of a fitted model, from its ``thresholds_``, which :func:`all_thresholds` made.
+    """Return the thresholds of a fitted model.
+
+    Parameters
+    ----------
+    model : object
+        Fitted model. Its attribute ``thresholds_`` holds the result of :func:`all_thresholds`.
+    objective : str
+        Metric of ``OBJECTIVES``.
+    by : {"pooled", "label"}
+        One threshold for all labels, or one per label.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        Threshold of each label.
 
     Raises
     ------
     ModelError
-        When the model has none, or there is no such objective or pooling.
+        If the model has no thresholds, or `objective` or `by` is unknown.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> model = SimpleNamespace(thresholds_={"f1": {"pooled": [0.375, 0.375]}})
+    >>> thresholds_of(model, "f1", "pooled")
+    array([0.375, 0.375])
     """
     if not hasattr(model, "thresholds_"):
         raise ModelError(
