@@ -1,33 +1,39 @@
-"""Scores on complete labels, estimated from labels of which some positives are missing.
+"""Estimates of scores on complete labels from labels with missing positives.
 
-A positive label y of a sample is observed, s = 1, with probability c, its *label frequency*, whatever else there is; a
-negative never is. So w = s / c has the expectation y (Horvitz & Thompson 1952; of labels, Claesen et al. 2015; of
-recommendations and extreme labels, Jain et al. 2016), and so has any polynomial of labels in which each stands once at
-most: products of several w are unbiased, as labels are observed independently of each other. Scores are ratios of such
-polynomials. Both sides of a ratio are unbiased, and the ratio is wrong by what ratios of means are, which vanishes as
-samples grow. In the sums below i and k are (sample, label) pairs, p their probabilities, and R_i the pairs of at least
-p_i; pairs of one pair with itself are taken apart, since y² = y, but w² does not estimate it.
+A positive label is observed with probability c, its *label frequency*, independently of everything else. A negative
+label is never observed as positive. Let y be the true label, s the observed label and w = s / c. Then w is an unbiased
+estimate of y (Horvitz & Thompson 1952; Claesen et al. 2015 for labels; Jain et al. 2016 for recommendations and extreme
+classification). A product of the w of different pairs is also unbiased, because labels are observed independently of
+each other. Scores are ratios of sums of such products. Numerator and denominator are unbiased, and the bias of their
+ratio vanishes as the number of samples grows.
 
-- *Average precision*: Σ_i y_i (Σ_k y_k [p_k ≥ p_i]) / R_i over Σ_i y_i; R_i needs no label. Estimated by
-  Σ_i w_i (1 + Σ_{k≠i} w_k [p_k ≥ p_i]) / R_i over Σ_i w_i.
-- *AUROC*: Σ_{i≠k} y_i (1 - y_k) ([p_k < p_i] + [p_k = p_i] / 2) over Σ_{i≠k} y_i (1 - y_k), with w for y.
-- *Counts* at a threshold: true positives Σ_i w_i [p_i > t], positives Σ_i w_i, and what follows: F1, Matthews
-  correlation, and Hamming loss, which is linear in labels and unbiased as a whole (for one label, Ramola et al. 2019).
-- *Ranking loss* is no ratio of such sums: each sample's is divided by the number of its own positives, m, times that of
-  its negatives. Its unbiased estimate is a polynomial of as many labels as it has, and of no use: it is of size
-  (2/c - 1)^m. So m is estimated, see
-  :func:`~fairfold.evaluation.corrected_cells.RankingLoss`.
+In the formulas below, i and k are (sample, label) pairs, p are their probabilities, and R_i is the number of pairs with
+a probability of at least p_i. Terms that contain a pair twice are treated separately, because y² = y but w² is not an
+unbiased estimate of y.
 
-*Intervals* come from bootstrap samples, which know nothing of what no sample shows: where none of a model's few hits is
-observed, none is in any of them. So to the hits of each bootstrap sample, and to the positives that are no hits, come
-hidden ones. Of T of them k are observed; with every T as likely beforehand, T - k follows a negative binomial law, the
-sum of what k + 1 observed ones stand for, (1 - c) / c hidden ones each in the mean. What k stand for is in s / c, what
-the last one does is drawn, from the gamma law of that mean. Only for pooled counts, as it would add one to each label.
+- *Average precision* is Σ_i y_i (Σ_k y_k [p_k ≥ p_i]) / R_i divided by Σ_i y_i. R_i does not depend on labels. The
+  estimate is Σ_i w_i (1 + Σ_{k≠i} w_k [p_k ≥ p_i]) / R_i divided by Σ_i w_i.
+- *AUROC* is Σ_{i≠k} y_i (1 - y_k) ([p_k < p_i] + [p_k = p_i] / 2) divided by Σ_{i≠k} y_i (1 - y_k). The estimate
+  replaces y by w.
+- *Counts* at a threshold t are the true positives Σ_i w_i [p_i > t] and the positives Σ_i w_i. F1, the Matthews
+  correlation and the Hamming loss follow from them. The Hamming loss is linear in the labels and therefore unbiased
+  (Ramola et al. 2019 for one label).
+- *Ranking loss* is not a ratio of such sums, because the loss of each sample is divided by its numbers of positives, m,
+  and negatives. An unbiased estimate exists, but its size grows as (2/c - 1)^m, which makes it useless. The number m is
+  estimated instead, see :func:`~fairfold.evaluation.corrected_cells.RankingLoss`.
+
+*Confidence intervals* come from bootstrap samples. A bootstrap sample cannot contain a positive that no sample shows:
+if none of the few hits of a model is observed, no bootstrap sample contains a hit. Hidden positives are therefore added
+to the hits of each bootstrap sample, and to its positives that are not hits. Assume that k of T positives are observed
+and that all T are equally likely a priori. Then T - k follows a negative binomial distribution, the sum of k + 1 terms
+with mean (1 - c) / c. The weights s / c account for k of these terms. The last term is drawn from a gamma distribution
+with the same mean. This applies to pooled counts only, because it would add one term per label to averages over labels.
 
 Jain et al. divide precision at k by label frequencies from a curve that was fitted to other data. Schultheis et al.
-(2022) object that nothing says such a curve holds, that what they report is normalised by the best that the *observed*
-labels allow, which no loss on complete labels is, and that unbiased estimates of what does not decompose over labels
-have huge variances. Here is no default frequency, no such normalisation, and no product of more than two labels.
+(2022) raise three objections. Such a curve need not hold for other data. The reported scores are normalized by the best
+possible score on the *observed* labels, which does not correspond to a loss on complete labels. Unbiased estimates of
+scores that do not decompose over labels have huge variances. This module therefore has no default label frequency, no
+such normalization, and no product of more than two labels.
 """
 
 from __future__ import annotations
@@ -49,16 +55,16 @@ from fairfold.evaluation.corrections import Estimates
 from fairfold.evaluation.metrics import METRICS, ON_REQUEST, Metric, metric_of
 from fairfold.evaluation.plain_scores import quotient
 
-MACRO = "macro_"  # before the name of a metric whose scores are averaged over labels
+MACRO = "macro_"  # Prefix of metrics that are averaged over labels.
 CORRECTED = tuple(
     f"{prefix}{name}"
     for name, metric in (METRICS | ON_REQUEST).items()
     if metric.correction is not None
     for prefix in ("", MACRO)[: 1 + metric.correction.by_label]
 )
-"""Metrics whose entry has a correction, and their means over labels."""
+"""Metrics with a correction, and their means over labels."""
 
-_CELLS_AT_ONCE = 1 << 17  # of all draws that are scored together: a megabyte for each of their sums
+_CELLS_AT_ONCE = 1 << 17  # Limit for the draws that are scored together: one megabyte per sum.
 
 
 def corrected_scores(
@@ -70,34 +76,57 @@ def corrected_scores(
     metrics: Iterable[str] = CORRECTED,
     sample_weight: ArrayLike | None = None,
 ) -> dict[str, float]:
-    """Scores that probabilities would have on complete labels, estimated from observed ones.
+    """Estimate the scores that probabilities would have on complete labels.
 
     Parameters
     ----------
-    Y_observed : (n_samples, n_labels) array or CSR matrix of 0/1, the labels that were seen, of samples that the model
-        has not; NaN where unmeasured, which takes no part.
-    P : (n_samples, n_labels) predicted probabilities of complete labels; of a CSR matrix those not stored are 0.
-    label_frequency : share of positives that are observed, above 0, at most 1: of all labels, (n_labels,) of each, or
-        (n_samples, n_labels) of each cell. With 1, scores are those of the labels as they are.
-    threshold : probability above which a label counts as predicted.
-    metrics : those to estimate, of ``CORRECTED``. Without ``macro_`` all pairs of a sample and a label are pooled, with
-        it scores of labels are averaged. Labels without an observed positive, and others for which the score is
-        undefined, are left out.
-    sample_weight : (n_samples,) above 0, or None; two copies of a sample lack the same labels.
+    Y_observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels, 0 or 1, of samples that the model was not trained on. NaN marks an unmeasured label, which is
+        ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Predicted probabilities of complete labels. Entries that a sparse matrix does not store are 0.
+    label_frequency : float or array-like of shape (n_labels,) or (n_samples, n_labels)
+        Share of positives that is observed, above 0 and at most 1: for all labels, for each label, or for each cell.
+        With 1, the observed labels are scored without correction.
+    threshold : float, default=0.5
+        A label is predicted if its probability exceeds this threshold.
+    metrics : iterable of str, default=CORRECTED
+        Scores to estimate, from ``CORRECTED``. Scores without the prefix ``macro_`` pool all (sample, label) pairs.
+        Scores with it are averaged over labels, except labels without an observed positive or with an undefined score.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Positive weight of each sample. Copies of a sample are assumed to lack the same labels.
 
     Returns
     -------
-    dict from metric to float
-        Estimates beyond a score's range are taken to its border. NaN where no positive is observed; for
-        ``average_precision``, ``roc_auc`` and ``mcc`` where the estimated positives leave no negative; and for
-        ``ranking_loss`` where no sample can have both a positive and a negative label. Time grows with
-        n·q·log(n·q), of sparse probabilities with what is stored in place of n·q.
+    dict of str to float
+        Estimate of each score, clipped to the range of the score. NaN if no positive is observed.
+        ``average_precision``, ``roc_auc`` and ``mcc`` are also NaN if the estimated positives leave no negative.
+        ``ranking_loss`` is also NaN if no sample can have both a positive and a negative label.
 
     Raises
     ------
     DataError
-        When shapes differ, labels, weights, probabilities or frequencies are invalid, or a metric is unknown or cannot
-        be corrected.
+        If shapes differ, labels, weights, probabilities or label frequencies are invalid, or a metric is unknown or
+        cannot be corrected.
+
+    See Also
+    --------
+    corrected_draws : Estimate the variability of the corrected scores.
+
+    Notes
+    -----
+    Run time is O(n_samples · n_labels · log(n_samples · n_labels)). For sparse probabilities, the number of stored
+    entries replaces n_samples · n_labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 0], [0, 1], [0, 0], [0, 0]])
+    >>> P = np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.1, 0.2]])
+    >>> for frequency in (1.0, 0.5):
+    ...     print(round(corrected_scores(Y, P, frequency, metrics=["f1"])["f1"], 2))
+    0.8
+    0.86
     """
     return Corrected(Y_observed, P, threshold, tuple(metrics), sample_weight).scores(label_frequency)
 
@@ -115,29 +144,62 @@ def corrected_draws(
     random_state: int = 0,
     counts: ArrayLike | None = None,
 ) -> dict[str, np.ndarray]:
-    """Corrected scores of bootstrap samples: how they scatter, over samples and over what is known of the frequency.
+    """Estimate corrected scores on bootstrap samples, for confidence intervals.
+
+    The draws reflect the uncertainty due to the samples and, if `label_frequency` is a function, due to the estimated
+    label frequency.
 
     Parameters
     ----------
-    Y_observed, P, threshold, metrics, sample_weight : see :func:`corrected_scores`.
-    label_frequency : see there; or a function of the rows that were drawn, with repetition, that estimates it from
-        them.
-    groups : (n_samples,) of samples that are drawn together, or None.
-    n_draws : how many.
-    random_state : seed; the same one draws the same, so that differences between models are paired.
-    counts : (n_draws, n_samples) how often each sample is drawn, if given, so that models meet the same ones.
+    Y_observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels, 0 or 1, of samples that the model was not trained on. NaN marks an unmeasured label, which is
+        ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Predicted probabilities of complete labels. Entries that a sparse matrix does not store are 0.
+    label_frequency : callable, float or array-like of shape (n_labels,) or (n_samples, n_labels)
+        Share of positives that is observed, as in :func:`corrected_scores`. A function estimates it from the rows of
+        each bootstrap sample, which contain repetitions.
+    threshold : float, default=0.5
+        A label is predicted if its probability exceeds this threshold.
+    metrics : iterable of str, default=CORRECTED
+        Scores to estimate, as in :func:`corrected_scores`.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Positive weight of each sample. Copies of a sample are assumed to lack the same labels.
+    groups : array-like of shape (n_samples,) or None, default=None
+        Groups of samples that are drawn together.
+    n_draws : int, default=500
+        Number of bootstrap samples.
+    random_state : int, default=0
+        Seed. Calls with the same seed draw the same samples, which makes differences between models paired.
+    counts : array-like of shape (n_draws, n_samples) or None, default=None
+        Number of times that each draw contains each sample. Replaces `groups` and `n_draws`.
 
     Returns
     -------
-    dict from metric to (n_draws,); quantiles are an interval. NaN as in :func:`corrected_scores`. Time grows with the
-    draws times n·q, or what is stored, as ranks are found once.
+    dict of str to ndarray of shape (n_draws,)
+        Estimates of each score. Their quantiles are the limits of a confidence interval. NaN as in
+        :func:`corrected_scores`.
 
     Raises
     ------
     DataError
-        As :func:`corrected_scores`.
+        For the reasons given in :func:`corrected_scores`.
     ModelError
-        When groups are none.
+        If groups are invalid.
+
+    Notes
+    -----
+    Pairs are ranked once. Run time is O(n_draws · n_samples · n_labels). For sparse probabilities, the number of stored
+    entries replaces n_samples · n_labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 0], [0, 1], [0, 0], [0, 0]])
+    >>> P = np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.1, 0.2]])
+    >>> draws = corrected_draws(Y, P, 0.5, metrics=["f1"], n_draws=20)["f1"]
+    >>> draws.shape
+    (20,)
     """
     scorer = Corrected(Y_observed, P, threshold, tuple(metrics), sample_weight)
     if counts is None:
@@ -150,7 +212,34 @@ def corrected_draws(
 
 
 def draw_samples(n_samples: int, groups: ArrayLike | None, n_draws: int, random_state: int) -> Iterator[np.ndarray]:
-    """(n_samples,) counts of each bootstrap sample; parameters and errors as of :func:`corrected_draws`."""
+    """Draw bootstrap samples.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    groups : array-like of shape (n_samples,) or None
+        Groups of samples that are drawn together.
+    n_draws : int
+        Number of bootstrap samples.
+    random_state : int
+        Seed.
+
+    Yields
+    ------
+    ndarray of int of shape (n_samples,)
+        Number of times that the bootstrap sample contains each sample.
+
+    Raises
+    ------
+    ModelError
+        If groups are invalid.
+
+    Examples
+    --------
+    >>> [counts.sum().item() for counts in draw_samples(4, None, n_draws=3, random_state=0)]
+    [4, 4, 4]
+    """
     units = np.arange(n_samples) if groups is None else group_codes(groups, n_samples)
     n_units, rng = units.max() + 1, np.random.default_rng(random_state)
     for _ in range(n_draws):
@@ -158,11 +247,28 @@ def draw_samples(n_samples: int, groups: ArrayLike | None, n_draws: int, random_
 
 
 class Corrected:
-    """Estimates of one model's scores, for any weights of the same samples: rankings are made once.
+    """Corrected scores of one model for any weights of the same samples.
+
+    Pairs are ranked once, when the object is created.
 
     Parameters
     ----------
-    Y_observed, P, threshold, metrics, sample_weight : see :func:`corrected_scores`.
+    Y_observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels, 0 or 1, of samples that the model was not trained on. NaN marks an unmeasured label, which is
+        ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Predicted probabilities of complete labels. Entries that a sparse matrix does not store are 0.
+    threshold : float
+        A label is predicted if its probability exceeds this threshold.
+    metrics : tuple of str
+        Scores to estimate, as in :func:`corrected_scores`.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Positive weight of each sample. Copies of a sample are assumed to lack the same labels.
+
+    Raises
+    ------
+    DataError
+        For the reasons given in :func:`corrected_scores`.
     """
 
     def __init__(
@@ -183,14 +289,45 @@ class Corrected:
         self._rankings = {True: of_labels, False: [Ranking(self.cells)] if False in needed else []}
 
     def scores(self, frequency: ArrayLike) -> dict[str, float]:
-        """Estimate the scores with label frequencies, which are checked."""
+        """Estimate the scores.
+
+        Parameters
+        ----------
+        frequency : float or array-like of shape (n_labels,) or (n_samples, n_labels)
+            Label frequency.
+
+        Returns
+        -------
+        dict of str to float
+            Estimate of each score.
+
+        Raises
+        ------
+        DataError
+            If label frequencies are invalid.
+        """
         found = self._of_draws(self.weights[np.newaxis], [frequency], np.zeros((1, 2)))
         return {metric: float(value) for metric, (value,) in found.items()}
 
     def draws(
         self, frequencies: Iterable[ArrayLike], counts: Iterable[np.ndarray], random_state: int
     ) -> dict[str, np.ndarray]:
-        """Metric -> estimates of each draw, of its counts of samples and its frequency; see :func:`corrected_draws`."""
+        """Estimate the scores of several draws.
+
+        Parameters
+        ----------
+        frequencies : iterable of float or array-like
+            Label frequency of each draw.
+        counts : iterable of ndarray of shape (n_samples,)
+            Number of times that each draw contains each sample.
+        random_state : int
+            Seed for the hidden positives that are added to pooled counts.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_draws,)
+            Estimates of each score.
+        """
         rng = np.random.default_rng(seed_for(random_state, "hidden hits"))
         frequencies, counts = iter(frequencies), iter(counts)
         n_at_once = max(1, _CELLS_AT_ONCE // max(len(self.cells.rows), len(self.weights)))
@@ -204,10 +341,10 @@ class Corrected:
     def _of_draws(
         self, weights: np.ndarray, frequencies: Iterable[ArrayLike], unseen: np.ndarray
     ) -> dict[str, np.ndarray]:
-        """Metric -> (n_draws,), with (n_draws, n_samples) weights and as many frequencies.
+        """Estimate each score for (n_draws, n_samples) weights and one label frequency per draw.
 
-        ``unseen`` : (n_draws, 2) by how many observed hits, and positives that are none, there may be more than are
-        seen.
+        ``unseen``, of shape (n_draws, 2), scales the hidden positives that are added to the hits and to the other
+        positives.
         """
         w, of_all_labels = zip(*map(self._weigh, frequencies), strict=True)
         w = np.array(w)
@@ -231,12 +368,15 @@ class Corrected:
         return found
 
     def _weigh(self, frequency: ArrayLike) -> tuple[np.ndarray, float | None]:
-        """(k,) s / c of all pairs, and the frequency where it is one of all labels."""
+        """Return s / c of all pairs, and the label frequency if it is the same for all labels, else None."""
         frequency = check_frequency(frequency, self.cells.shape)
         return self.cells.divided_by(frequency).w, None if frequency.ndim else float(frequency)
 
     def _ranking_loss(self, weights: np.ndarray, w: np.ndarray, frequency: float | None) -> float:
-        """Of one draw. What it sums over is made once unless a sample's labels differ in their frequency."""
+        """Estimate the ranking loss of one draw.
+
+        Its sums are computed once, unless the label frequency differs between labels.
+        """
         if frequency is None:
             return RankingLoss(self.cells._replace(w=w)).of(weights)
         return self._loss.of(weights, frequency)
@@ -247,7 +387,7 @@ class Corrected:
 
 
 def _hidden_per_observed(cells: Cells, w: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(n_draws,) weight of the hidden positives for which an observed one stands, (1 - c) / c of a mean sample."""
+    """Compute the weight of hidden positives per observed positive, (1 - c) / c at mean sample weight, by draw."""
     of_cells = np.take(weights, cells.rows, axis=-1)
     observed = ((w > 0) * of_cells).sum(axis=-1)
     all_positives = (w * of_cells).sum(axis=-1)
@@ -255,9 +395,10 @@ def _hidden_per_observed(cells: Cells, w: np.ndarray, weights: np.ndarray) -> np
 
 
 def _counts(P: np.ndarray, weighed: Weighed, threshold: float, hidden: np.ndarray) -> Estimates:
-    """Weights of true positives, positives, what is predicted, and all pairs; none more than what it is part of.
+    """Compute the weights of true positives, predicted labels, positives and all pairs.
 
-    To the former two come (..., 2) ``hidden`` hits, and positives that are none. P are those of the ranking, in order.
+    ``hidden``, of shape (..., 2), is added to the hits and to the other positives. Counts are clipped to consistent
+    values. P contains the probabilities in the order of the ranking.
     """
     n_predicted = np.searchsorted(-P, -threshold)
     predicted = weighed.until[..., n_predicted] + weighed.absent * (threshold < 0)
@@ -268,7 +409,7 @@ def _counts(P: np.ndarray, weighed: Weighed, threshold: float, hidden: np.ndarra
 
 
 def _mean_score(metric: Metric, parts: Iterable[Estimates], n_draws: int) -> np.ndarray:
-    """(n_draws,) mean over the parts with an observed positive for which the score is defined; NaN without one."""
+    """Average each draw's score over the parts that have an observed positive and a defined score."""
     values = [
         metric.correction.function(part)
         if part.weighed is None
@@ -280,7 +421,7 @@ def _mean_score(metric: Metric, parts: Iterable[Estimates], n_draws: int) -> np.
 
 
 def _entry_of(name: str) -> tuple[Metric, bool]:
-    """Entry of a corrected score, and whether it is the mean over labels."""
+    """Return the entry of a corrected score, and whether the score is a mean over labels."""
     metric, macro = metric_of(name), False
     if metric is None:
         metric, macro = metric_of(name.removeprefix(MACRO)), True

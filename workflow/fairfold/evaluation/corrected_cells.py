@@ -1,4 +1,4 @@
-"""Pairs of a sample and a label, and their ranking, as :mod:`fairfold.evaluation.corrected` sums over them."""
+"""(Sample, label) pairs and their ranking, the basis of the sums in :mod:`fairfold.evaluation.corrected`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,24 @@ from fairfold.evaluation.plain_scores import check_pair
 
 
 class Cells(NamedTuple):
-    """Pairs that are looked at one by one; others are negatives of probability 0, of which there are many in CSR.
+    """(Sample, label) pairs that are stored explicitly.
+
+    The other pairs of sparse input are negatives of probability 0.
 
     Attributes
     ----------
-    rows, labels, P : (k,) of each pair, row by row.
-    is_measured : (k,); what is not takes no part.
-    w : (k,) s / c, an observed label by the label frequency; 0 of all others.
-    n_absent : (n_samples,) labels of each sample that are in no pair.
-    n_labels : of each sample.
+    rows, labels : ndarray of int of shape (n_pairs,)
+        Sample and label of each pair, ordered by sample.
+    P : ndarray of shape (n_pairs,)
+        Probability of each pair.
+    is_measured : ndarray of bool of shape (n_pairs,)
+        Whether the label is measured. Unmeasured labels are ignored.
+    w : ndarray of shape (n_pairs,)
+        Observed label divided by the label frequency, s / c. 0 for pairs without an observed positive.
+    n_absent : ndarray of int of shape (n_samples,)
+        Number of labels of each sample that are not stored as pairs.
+    n_labels : int
+        Number of labels of each sample.
     """
 
     rows: np.ndarray
@@ -38,14 +47,35 @@ class Cells(NamedTuple):
 
     @classmethod
     def of(cls, Y: Matrix, P: Matrix, name: str = "Y_observed") -> Cells:
-        """All pairs, or of sparse probabilities those that are stored in either matrix; with a label frequency of 1.
+        """Return the pairs of labels and probabilities, with a label frequency of 1.
 
-        ``name`` is what messages call the labels.
+        For sparse probabilities, these are the pairs that either matrix stores.
+
+        Parameters
+        ----------
+        Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Labels, 0 or 1, with NaN for unmeasured labels.
+        P : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Finite probabilities.
+        name : str, default="Y_observed"
+            Name of the labels in error messages.
+
+        Returns
+        -------
+        Cells
+            The pairs.
 
         Raises
         ------
         DataError
-            When shapes differ, labels are none, or probabilities are not finite.
+            If shapes differ, labels are invalid, or probabilities are not finite.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> cells = Cells.of(np.array([[1, 0], [0, 1]]), np.array([[0.9, 0.2], [0.4, 0.7]]))
+        >>> cells.labels.tolist(), cells.w.tolist()
+        ([0, 1, 0, 1], [1.0, 0.0, 0.0, 1.0])
         """
         Y, P = check_pair(Y, P, name)
         if sparse.issparse(P):
@@ -58,32 +88,63 @@ class Cells(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Numbers of samples and labels."""
         return len(self.n_absent), self.n_labels
 
     def divided_by(self, frequency: np.ndarray) -> Cells:
-        """With label frequencies that come on top: one, (n_labels,), or (n_samples, n_labels)."""
+        """Divide the weights of observed labels by label frequencies.
+
+        Parameters
+        ----------
+        frequency : ndarray of shape (), (n_labels,) or (n_samples, n_labels)
+            Label frequencies.
+
+        Returns
+        -------
+        Cells
+            The pairs with the new weights.
+        """
         if frequency.ndim:
             frequency = np.broadcast_to(frequency, self.shape)[self.rows, self.labels]
         return self._replace(w=self.w / frequency)
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """(n_samples,) sums of what each pair has."""
+        """Sum a value of each pair over the pairs of each sample.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_pairs,)
+            Value of each pair.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Sum of each sample.
+        """
         return np.bincount(self.rows, values, minlength=len(self.n_absent))
 
     def by_label(self) -> list[np.ndarray]:
-        """Numbers of the pairs of each label that has an observed one."""
+        """Return the indices of the pairs of each label with an observed positive.
+
+        Returns
+        -------
+        list of ndarray of int
+            Indices of the pairs, one array per label.
+        """
         order = np.argsort(self.labels, kind="stable")
         ends = np.cumsum(np.bincount(self.labels, minlength=self.n_labels))
         return [members for members in np.split(order, ends[:-1]) if self.w[members].any()]
 
 
 class Ranking:
-    """Some pairs from the highest probability on, and where the observed ones stand among them.
+    """Pairs in descending order of probability, and the positions of the observed positives.
 
     Parameters
     ----------
-    cells : all.
-    members : numbers of those that are ranked: all, with those that are absent, or one label's.
+    cells : Cells
+        All pairs.
+    members : ndarray of int or None, default=None
+        Indices of the pairs of one label. If None, all pairs are ranked, including pairs that are not stored.
     """
 
     def __init__(self, cells: Cells, members: np.ndarray | None = None) -> None:
@@ -95,7 +156,7 @@ class Ranking:
         self._n_absent = n_labels - np.bincount(self._rows, minlength=len(cells.n_absent))
         self._at = np.flatnonzero(cells.w[order] > 0)
         self._observed = order[self._at]
-        ends = np.append(np.flatnonzero(P[1:] != P[:-1]), len(P) - 1)  # the last place of each rank
+        ends = np.append(np.flatnonzero(P[1:] != P[:-1]), len(P) - 1)  # The last place of each rank.
         rank = np.searchsorted(ends, self._at)
         self._last, self._first = ends[rank], np.append(0, ends + 1)[rank]
         self._ties_with_absent = P[self._at] == 0
@@ -103,7 +164,20 @@ class Ranking:
         self._n_until = np.searchsorted(self._at, self._last, side="right")
 
     def weigh(self, w: np.ndarray, weights: np.ndarray) -> Weighed:
-        """With (..., k) s / c of all pairs, and (..., n_samples) weights; results begin with the same axes."""
+        """Compute the weighted sums of the ranking.
+
+        Parameters
+        ----------
+        w : ndarray of shape (..., n_pairs)
+            Observed label divided by label frequency, s / c, of all pairs.
+        weights : ndarray of shape (..., n_samples)
+            Weight of each sample.
+
+        Returns
+        -------
+        Weighed
+            Sums with the same leading axes.
+        """
         of_cells = self._is_measured * np.take(weights, self._rows, axis=-1)
         absent = np.asarray(weights @ self._n_absent)
         weight = np.take(of_cells, self._at, axis=-1)
@@ -125,26 +199,37 @@ class Ranking:
 
 
 def _sums_until(values: np.ndarray) -> np.ndarray:
-    """Of the first values along the last axis, from none on."""
+    """Compute cumulative sums along the last axis, starting with an empty sum."""
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     np.cumsum(values, axis=-1, out=sums[..., 1:])
     return sums
 
 
 class Weighed(NamedTuple):
-    """A ranking with weights of samples: of each observed pair, and sums over others by where they stand to it.
+    """Weighted sums over a ranking, for each observed positive and in total.
 
-    Weights may be those of several draws, whose axes come first in all but ``places``.
+    Weights may belong to several draws. Their axes come first in all arrays except ``places``.
 
     Attributes
     ----------
-    places : (m,) of the pair among those that are ranked.
-    weight, positive : (..., m) of the pair itself, and this times s / c.
-    at_least, above : (..., m) weight of all pairs with at least its probability, and with more.
-    positive_at_least, positive_above : (..., m) the same of s / c times weight.
-    whole, positives : weight of all pairs, and s / c times weight.
-    until : (..., k + 1) weight of the first ones of all pairs, from none on, in the order of their rank.
-    absent : weight of the pairs that are no cells.
+    places : ndarray of int of shape (n_observed,)
+        Position of each observed positive in the ranking.
+    weight : ndarray of shape (..., n_observed)
+        Weight of each observed positive.
+    positive : ndarray of shape (..., n_observed)
+        This weight times s / c.
+    at_least, above : ndarray of shape (..., n_observed)
+        Weight of all pairs with at least its probability, and with a higher one.
+    positive_at_least, positive_above : ndarray of shape (..., n_observed)
+        The same sums of weight times s / c.
+    whole : ndarray of shape (...)
+        Weight of all pairs.
+    positives : ndarray of shape (...)
+        Sum of weight times s / c over all pairs.
+    until : ndarray of shape (..., n_pairs + 1)
+        Cumulative weight of the ranked pairs, starting with 0.
+    absent : ndarray of shape (...)
+        Weight of the pairs that are not stored.
     """
 
     places: np.ndarray
@@ -160,15 +245,28 @@ class Weighed(NamedTuple):
     absent: np.ndarray
 
     def precision_sums(self) -> tuple[np.ndarray, np.ndarray]:
-        """Above and below of average precision; pairs that weigh nothing add nothing."""
-        hits = self.weight + self.positive_at_least - self.positive  # it is one for sure among those of its own rank
+        """Compute numerator and denominator of average precision.
+
+        Returns
+        -------
+        numerator, denominator : ndarray of shape (...)
+            Sums of each draw. Pairs of weight 0 add nothing.
+        """
+        # The pair itself is known to be positive, which replaces its s / c by 1.
+        hits = self.weight + self.positive_at_least - self.positive
         terms = np.divide(
             self.positive * hits, self.at_least, out=np.zeros_like(self.positive), where=self.at_least > 0
         )
         return terms.sum(axis=-1), self.positives
 
     def order_sums(self) -> tuple[np.ndarray, np.ndarray]:
-        """Above and below of the area under the ROC curve."""
+        """Compute numerator and denominator of the area under the ROC curve.
+
+        Returns
+        -------
+        numerator, denominator : ndarray of shape (...)
+            Sums of each draw.
+        """
         own = self.weight - self.positive
         negatives = (self.whole - self.positives)[..., np.newaxis]
         at_least, above = self.at_least - self.positive_at_least, self.above - self.positive_above
@@ -177,12 +275,29 @@ class Weighed(NamedTuple):
 
 
 def check_frequency(label_frequency: ArrayLike, shape: tuple[int, int]) -> np.ndarray:
-    """Label frequencies as an array that labels of this shape can be divided by.
+    """Convert label frequencies to an array and check them.
+
+    Parameters
+    ----------
+    label_frequency : float or array-like of shape (n_labels,) or (n_samples, n_labels)
+        Label frequencies.
+    shape : tuple of int
+        Numbers of samples and labels.
+
+    Returns
+    -------
+    ndarray of shape (), (n_labels,) or (n_samples, n_labels)
+        Label frequencies.
 
     Raises
     ------
     DataError
-        When they are no numbers above 0 and at most 1, or of another shape.
+        If label frequencies are not numbers above 0 and at most 1, or have another shape.
+
+    Examples
+    --------
+    >>> check_frequency([0.5, 1], (3, 2))
+    array([0.5, 1. ])
     """
     try:
         frequency = np.asarray(label_frequency, dtype=np.float64)
@@ -201,19 +316,19 @@ def check_frequency(label_frequency: ArrayLike, shape: tuple[int, int]) -> np.nd
     return frequency
 
 
-_STEPS = 20  # of expectation maximisation
-_LEAST_SHARE = 1e-6  # of samples by their positives, so that what is seen is possible
-_LEAST_SPREAD = 1e-12  # variance of expected positives; what is less is rounding
+_STEPS = 20  # Number of steps of expectation maximization.
+_LEAST_SHARE = 1e-6  # Smallest share of samples. Keeps all observed numbers possible.
+_LEAST_SPREAD = 1e-12  # A smaller variance of expected positives is due to rounding.
 
 
-@lru_cache(maxsize=1 << 14)  # for all models that predict the same samples
+@lru_cache(maxsize=1 << 14)  # Shared by all models that predict the same samples.
 def chances_of_positives(
     seen: tuple[float, ...], n_samples: int, n_labels: int, frequency: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Estimate from observed labels how many positives samples have.
+    """Estimate the distribution of the number of positives per sample from observed labels.
 
-    The shares of least chi-square, and from there steps of expectation maximization, which alone would take thousands.
-    That no sample shows more than some number of positives tells as much as what is seen.
+    The estimate starts from shares with the least chi-square and is refined by expectation maximization. Expectation
+    maximization alone would take thousands of steps. The largest observed number of positives also limits the estimate.
 
     Parameters
     ----------
@@ -222,7 +337,7 @@ def chances_of_positives(
     n_samples : int
         Number of these samples.
     n_labels : int
-        Largest number of labels that a sample has.
+        Largest number of labels of a sample.
     frequency : float
         Label frequency.
 
@@ -231,9 +346,15 @@ def chances_of_positives(
     m : ndarray of shape (k,)
         Possible numbers of positives.
     shares : ndarray of shape (k,)
-        Shares of samples by these.
+        Estimated share of samples with each number of positives.
     chances : ndarray of shape (len(seen), k)
-        Probability of each by the number that is observed.
+        Probability of each number of positives, given the number of observed positives.
+
+    Examples
+    --------
+    >>> m, shares, _ = chances_of_positives((1.0, 2.0, 1.0), n_samples=4, n_labels=5, frequency=1)
+    >>> m.tolist(), shares.round(2).tolist()
+    ([0, 1, 2], [0.25, 0.5, 0.25])
     """
     most_seen = len(seen) - 1
     m = np.arange(min(n_labels, most_seen if frequency == 1 else int(2 * most_seen / frequency) + 5) + 1)
@@ -258,24 +379,32 @@ def chances_of_positives(
 
 
 class RankingLoss:
-    """Mean over samples of the share of wrongly ordered (positive, negative) pairs; ties are wrong, no pairs count 0.
+    """Estimate of the ranking loss on complete labels.
 
-    A sample of q labels, m of them positive, has the loss (A - (m - 1) (1 + t) / 2) / (q - m): A is the mean over its
-    positives of the number of other labels that are not ranked below, from which those are taken that are positive,
-    half of the others and those that tie (t is the share of other positives that do). Of k ≥ 1 observed positives, each
-    is as likely any of the m, so that their mean, by 1/c, estimates A.
-
-    Only m is unknown. Numbers of observed positives are thinned ones, k ~ Bin(m, c), and the shares π of samples by m
-    follow from those by k (:func:`chances_of_positives`), the chances of m given k by Bayes' rule. As A changes with m
-    among samples of one k, it is moved by the slope of A on E[m | k]: what is exact with labels that are complete, or
-    equally many in all samples, or where the mean of A is linear in m. Samples without observed positives are like
-    others of their m. Where frequencies differ, c is their mean over positives.
-
-    The loss is linear in A and t, so that of samples of one k and q only the sums count, for any weights.
+    The ranking loss is the share of wrongly ordered (positive, negative) pairs of a sample, averaged over samples. Ties
+    count as wrong. A sample without pairs has a loss of 0.
 
     Parameters
     ----------
-    cells : of the samples.
+    cells : Cells
+        Pairs of the samples.
+
+    Notes
+    -----
+    A sample with q labels, m of them positive, has the loss (A - (m - 1) (1 + t) / 2) / (q - m). A is the number of
+    other labels that are not ranked below a positive, averaged over the positives of the sample. The second term
+    subtracts the positives among them: half of the other positives, plus half of those that tie. The share of other
+    positives that tie is t. Given k ≥ 1 observed positives, each is equally likely to be any of the m. Their mean,
+    weighted by 1 / c, therefore estimates A.
+
+    Only m is unknown. The number of observed positives follows a binomial distribution, k ~ Bin(m, c). The shares of
+    samples by m follow from the shares by k, see :func:`chances_of_positives`, and the probabilities of m given k from
+    the rule of Bayes. A may vary with m among samples with the same k. It is therefore shifted according to the slope
+    of A on E[m | k]. The estimate is exact if labels are complete, all samples have the same number of positives, or
+    the mean of A is linear in m. Samples without observed positives are treated like other samples with the same m. If
+    label frequencies differ, c is their mean over positives.
+
+    The loss is linear in A and t. Sums over samples with the same k and q are therefore sufficient, for any weights.
     """
 
     def __init__(self, cells: Cells) -> None:
@@ -287,13 +416,24 @@ class RankingLoss:
         self._is_alone, self._tied = np.isnan(tied), np.nan_to_num(tied)
         numbers = np.column_stack([self._n_observed, self._n_labels])[self._known]
         kinds, kind = np.unique(numbers, axis=0, return_inverse=True)
-        self._kind = kind.ravel()  # of two axes in NumPy 2.0.0
+        self._kind = kind.ravel()  # NumPy 2.0.0 returns two axes.
         self._k, self._q = kinds.T
 
     def of(self, weights: np.ndarray, frequency: float = 1.0) -> float:
-        """Estimate the loss with these weights of the samples, and a label frequency that comes on top.
+        """Estimate the loss for given sample weights.
 
-        NaN where no positive is observed, or no sample can have a positive and a negative label.
+        Parameters
+        ----------
+        weights : ndarray of shape (n_samples,)
+            Weight of each sample.
+        frequency : float, default=1.0
+            Label frequency, applied in addition to the weights of the pairs.
+
+        Returns
+        -------
+        float
+            Estimate of the loss. NaN if no positive is observed, or no sample can have both a positive and a negative
+            label.
         """
         n_observed, n_positives = (float(each @ weights) for each in (self._n_observed, self._w))
         if n_observed == 0:
@@ -321,7 +461,10 @@ class RankingLoss:
         return float(shares @ of_m)
 
     def _sums(self, weights: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Of each kind of samples: weights, and A and t times these; one of a single positive ties as others do."""
+        """Compute weight, and weighted A and t, of each kind of sample.
+
+        The t of a sample with a single observed positive is set to the mean of the other samples.
+        """
         alone = weights * self._is_alone
         parts = (weights, weights * self._above, weights * self._tied, alone)
         weight, above, tied, alone = (np.bincount(self._kind, part, minlength=len(self._k)) for part in parts)
@@ -330,16 +473,37 @@ class RankingLoss:
 
 
 def _slope(expected: np.ndarray, above: np.ndarray, weight: np.ndarray) -> float:
-    """Of A on the expected number of positives, from sums over kinds of samples; 0 where all expect as many."""
+    """Compute the slope of A on the expected number of positives, from sums over kinds of samples.
+
+    The slope is 0 if all kinds have the same expected number.
+    """
     centred = expected - weight @ expected / weight.sum()
     spread = weight @ centred**2
     return centred @ above / spread if spread > _LEAST_SPREAD * weight.sum() else 0.0
 
 
 def ranks_of_observed(cells: Cells) -> np.ndarray:
-    """(n, 2) how many other labels an observed positive is not above, and which share of other positives it ties.
+    """Compute rank and ties of the observed positives of each sample.
 
-    Others are observed positives, too. Means over the sample's; NaN where it has none, and no other.
+    Parameters
+    ----------
+    cells : Cells
+        Pairs of the samples.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, 2)
+        First column: number of other labels that are not ranked below an observed positive. Second column: share of the
+        other observed positives that tie with it. Both are means over the observed positives of the sample. They are
+        NaN if the sample has none, and the second is NaN if it has only one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cells = Cells.of(np.array([[1, 0, 1], [0, 1, 0]]), np.array([[0.9, 0.2, 0.1], [0.8, 0.7, 0.1]]))
+    >>> ranks_of_observed(cells)
+    array([[ 1.,  0.],
+           [ 1., nan]])
     """
     ranks = np.full((cells.shape[0], 2), np.nan)
     starts = np.searchsorted(cells.rows, np.arange(cells.shape[0] + 1))

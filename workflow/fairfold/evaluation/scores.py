@@ -73,8 +73,9 @@ def multilabel_scores(
     >>> import numpy as np
     >>> Y = np.array([[1, 0, 1], [0, 1, 0]])
     >>> P = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
-    >>> multilabel_scores(Y, P, metrics=["hamming_loss", "ranking_loss"])
-    {'hamming_loss': 0.16666666666666666, 'ranking_loss': 0.25}
+    >>> scores = multilabel_scores(Y, P, metrics=["hamming_loss", "ranking_loss", "recall_at_1"])
+    >>> {name: round(score, 2) for name, score in scores.items()}
+    {'hamming_loss': 0.17, 'ranking_loss': 0.25, 'recall_at_1': 0.25}
     """
     entries = _checked_metrics(metrics, inverse_propensity)
     Y, P = check_pair(Y_true, P)
