@@ -1,1 +1,1 @@
-"""The report: tables and pictures in, self-contained HTML out."""
+"""Self-contained HTML reports of tables and figures."""

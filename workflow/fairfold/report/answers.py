@@ -1,4 +1,4 @@
-"""The study's answer, in sentences computed from its tables."""
+"""Sentences that answer the question of a study, computed from its tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-# Use -> its heading
+# Heading of each use.
 _HEADINGS = {
     "data": "The data",
     "ranking": "To rank labels by their probability",
@@ -17,11 +17,25 @@ _HEADINGS = {
 
 
 def group_sentences(recommendation: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
-    """Sentences by dataset and by what the reader wants to do, in the order of the table.
+    """Group the sentences of a recommendation by dataset and use.
 
     Parameters
     ----------
-    recommendation : columns ``dataset, use, sentence``, in reading order; a use without a heading is its own.
+    recommendation : DataFrame
+        Columns ``dataset, use, sentence``, in reading order.
+
+    Returns
+    -------
+    dict of str to dict of str to list of str
+        Sentences by dataset and heading of the use, in the order of the table. Other uses serve as
+        their own heading.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"dataset": ["flags"], "use": ["data"], "sentence": ["It has 194 samples."]})
+    >>> group_sentences(table)
+    {'flags': {'The data': ['It has 194 samples.']}}
     """
     groups: dict[str, dict[str, list[str]]] = {}
     for row in recommendation.itertuples(index=False):
@@ -34,19 +48,32 @@ def rank_sentences(ranks: pd.DataFrame, legend: pd.DataFrame, identical: pd.Data
 
     Parameters
     ----------
-    ranks : columns ``dataset, missing_rate, metric, model, percentile_rank``.
-    legend : columns ``name, text, use, leads``, of which the rows that lead are the metrics to look at.
-    identical : columns ``dataset, missing_rate, model, same_as``, models with the scores of another model, which are
-        named if they have the same scores on all datasets.
+    ranks : DataFrame
+        Columns ``dataset, missing_rate, metric, model, percentile_rank``.
+    legend : DataFrame
+        Columns ``name, text, use, leads``. Rows with ``leads`` 1 are the metrics to use.
+    identical : DataFrame or None, default=None
+        Columns ``dataset, missing_rate, model, same_as``: models with the scores of another model. They are mentioned
+        if the scores are identical on all datasets.
 
     Returns
     -------
     list of str
-        One sentence per use; the last says over how many datasets, and that a best mean is not yet a difference.
+        One sentence per use, and a last sentence with the number of datasets and a note on the uncertainty of the
+        order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> ranks = pd.DataFrame({"model": ["a", "b"], "percentile_rank": [1.0, 0.5]})
+    >>> ranks = ranks.assign(dataset="flags", missing_rate=0, metric="mcc")
+    >>> legend = pd.DataFrame({"name": ["mcc"], "text": ["MCC"], "use": ["threshold"], "leads": [1]})
+    >>> print(rank_sentences(ranks, legend)[0])
+    To decide which labels a sample has (MCC), best on average: a with no label hidden (mean percentile rank 1.00).
     """
     everywhere, sentences = {}, []
     if identical is not None:
-        from fairfold.evaluation.ranking import identical_everywhere  # SciPy takes a second to load
+        from fairfold.evaluation.ranking import identical_everywhere  # Importing SciPy is slow.
 
         for rate, part in identical_everywhere(identical, ranks["dataset"].unique()).groupby("missing_rate"):
             everywhere[rate] = dict(zip(part["model"], part["same_as"], strict=True))

@@ -1,4 +1,4 @@
-"""All figures and tables of a study in one archive, for a paper."""
+"""Archive with all figures and tables of a study."""
 
 from __future__ import annotations
 
@@ -13,22 +13,26 @@ from fairfold.core.files import atomic_open
 from fairfold.report.contents import Item, Section, load_contents, owner
 from fairfold.report.templates import plain_text
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date of the format: the same files make the same bytes
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # The earliest date that ZIP supports. A fixed date makes archives reproducible.
 
 
 def write_archive(
     results: str | os.PathLike[str], files: Iterable[str], config: Mapping[str, Any], target: str | os.PathLike[str]
 ) -> None:
-    """Pack figures and tables, the configuration, and a README that says what each is.
+    """Write figures, tables, configuration and a README with captions to a ZIP archive.
 
     Parameters
     ----------
-    results : folder of results.
-    files : paths under it: figures (PDF, PNG), tables (CSV) and the configuration.
-    config : the study's configuration, for the captions.
-    target : the archive, ZIP.
+    results : str or path-like
+        Folder of results.
+    files : iterable of str
+        Paths relative to `results`: figures (PDF, PNG), tables (CSV) and the configuration.
+    config : mapping
+        Configuration of the study, used in captions.
+    target : str or path-like
+        Path of the archive.
     """
-    # figures that lie beside run times go to the figures
+    # All figures go to one folder, including those stored next to run times.
     positions = {
         f"figures/{Path(file).name}" if file.endswith((".pdf", ".png")) else file: file for file in sorted(files)
     }
@@ -43,7 +47,7 @@ def write_archive(
 
 
 def _readme(positions: Mapping[str, str], config: Mapping[str, Any]) -> str:
-    """Under each entry of the report: its files, its title and its caption."""
+    """List the files of each report entry with title and caption."""
     contents = load_contents()
     members: dict[str, list[str]] = {}
     for position, file in positions.items():

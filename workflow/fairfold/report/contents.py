@@ -1,4 +1,4 @@
-"""Contents of the report: the order of ``workflow/report/contents.yaml``, and what each figure declares of itself."""
+"""Contents of the report, defined by ``workflow/report/contents.yaml`` and the declarations of figures."""
 
 from __future__ import annotations
 
@@ -23,41 +23,45 @@ _FILE_KINDS = ("figure", "table", "published")
 
 @dataclass(frozen=True)
 class Item:
-    """An entry of the report, of one of ``KINDS``; paths are under ``results/``, and ``*`` is any text within one name.
+    """Entry of the report.
+
+    The kind of an entry is the one of ``KINDS`` that is set. Paths are relative to ``results/``. In paths, ``*``
+    matches any text within one name.
 
     Parameters
     ----------
     title : str
         Heading.
     caption : str, default=""
-        Text in reStructuredText, or the name of an ``.rst`` file beside ``contents.yaml``.
-    labels_of : str, default=None
-        Key of the configuration with datasets. The caption ends with which of them have complete labels.
-    when : str, default=None
-        Key of the configuration, such as ``"ecoc.examples"``. If it is empty, there is nothing to show.
+        Text in reStructuredText, or the name of an ``.rst`` file in the folder of ``contents.yaml``.
+    labels_of : str or None, default=None
+        Configuration key that contains datasets. The caption then ends with a statement on which of them have complete
+        labels.
+    when : str or None, default=None
+        Configuration key, such as ``"ecoc.examples"``. The entry is omitted if its value is empty.
     open : bool, default=False
-        Whether the entry stands open, or is shown by a click only.
+        Whether the entry is initially expanded.
     embed : bool, default=True
-        Whether the report contains rows of a table, or links to it only.
-    figure, key_figure : str, default=None
-        Path of a picture; in ``contents.yaml`` the name of a figure, which declares the rest of its entry. Key figures
-        are shown once more, with another title and caption.
-    spec : FigureSpec, default=None
-        Declaration of that figure.
+        Whether the report contains rows of a table. If False, it only links to the table.
+    figure, key_figure : str or None, default=None
+        Path of a figure. In ``contents.yaml``, the name of a figure, whose declaration defines the rest of the entry.
+        Key figures are shown an additional time, with another title and caption.
+    spec : FigureSpec or None, default=None
+        Declaration of the figure.
     alt : str, default=""
-        Description of the picture for screen readers.
-    table, published, costs, file : str, default=None
-        Path of a table, of the comparison with published numbers, of the folder of measured jobs, of a text.
-    answer, ranks : str, default=None
-        Tables of sentences and of ranks, of which the first that suits gives the answer of the study.
-    sentences : str, default=None
-        Table of sentences.
-    failures : list of str, default=None
-        Tables with a column ``reason``; shown where one is not empty.
-    suspects : str, default=None
-        Table of warnings, whose rows are counted; shown where it is not empty.
-    versions : bool, default=None
-        Whether to show the versions of the software.
+        Description of the figure for screen readers.
+    table, published, costs, file : str or None, default=None
+        Path of a table, of the comparison with published numbers, of the folder of benchmarks, or of a text file.
+    answer, ranks : str or None, default=None
+        Paths of the tables of sentences and of ranks. The first suitable one provides the answer of the study.
+    sentences : str or None, default=None
+        Path of a table of sentences.
+    failures : list of str or None, default=None
+        Paths of tables with a column ``reason``. Shown if a reason is not empty.
+    suspects : str or None, default=None
+        Path of a table of warnings. The number of rows is shown if it is not 0.
+    versions : bool or None, default=None
+        Whether to show software versions.
     """
 
     title: str
@@ -83,18 +87,32 @@ class Item:
 
     @property
     def kind(self) -> str:
-        """The one of ``KINDS`` that the entry is of."""
+        """Kind of the entry, one of ``KINDS``."""
         return next(kind for kind in KINDS if getattr(self, kind) is not None)
 
     @property
     def pattern(self) -> str | None:
-        """Pattern of the files of an entry that shows figures or tables."""
+        """Pattern of the files of an entry that shows figures or tables, else None."""
         return getattr(self, self.kind) if self.kind in _FILE_KINDS else None
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the report; ``id`` is its anchor, and ``intro``, ``labels_of`` and ``when`` are as of an item."""
+    """Section of the report.
+
+    Attributes
+    ----------
+    id : str
+        Anchor of the section.
+    title : str
+        Heading.
+    items : list of Item
+        Entries of the section.
+    intro : str, default=""
+        Introduction: text in reStructuredText, or the name of an ``.rst`` file.
+    labels_of, when : str or None, default=None
+        Configuration keys, as in :class:`Item`.
+    """
 
     id: str
     title: str
@@ -105,13 +123,20 @@ class Section:
 
 
 class Figure(NamedTuple):
-    """A figure of a study.
+    """Figure of a study.
 
-    spec : its declaration.
-    path : under the folder of results, without suffix.
-    reads : tables, under that folder.
-    options : further parameters of the function that draws it.
-    category, label : of Snakemake's own report.
+    Attributes
+    ----------
+    spec : FigureSpec
+        Declaration of the figure.
+    path : str
+        Path relative to the folder of results, without suffix.
+    reads : list of str
+        Paths of the tables that the figure reads.
+    options : dict
+        Further parameters of the drawing function.
+    category, label : str
+        Category and label in the report of Snakemake.
     """
 
     spec: FigureSpec
@@ -123,17 +148,29 @@ class Figure(NamedTuple):
 
     @property
     def section(self) -> str:
-        """Part of the configuration that the figure belongs to."""
+        """Section of the configuration that the figure belongs to."""
         return self.spec.section.replace("-", "_")
 
 
 def load_contents(path: Path = FOLDER / "contents.yaml") -> list[Section]:
-    """Return the sections in the order of the report; figures that the file does not name come last in theirs.
+    """Load the sections of the report.
+
+    Figures that the file does not list come last in their section.
+
+    Parameters
+    ----------
+    path : Path, default=FOLDER / "contents.yaml"
+        Path of the contents file.
+
+    Returns
+    -------
+    list of Section
+        Sections in the order of the report.
 
     Raises
     ------
     ConfigError
-        When the file has an unknown key or figure, or a figure names a section that is not there.
+        If the file contains an unknown key or figure, or a figure names an unknown section.
     """
     specs, named = figure_specs(), set()
     sections = {}
@@ -152,13 +189,24 @@ def load_contents(path: Path = FOLDER / "contents.yaml") -> list[Section]:
 
 
 def item_of_figure(spec: FigureSpec) -> Item:
-    """Return the entry of a figure in the report."""
+    """Return the report entry of a figure.
+
+    Parameters
+    ----------
+    spec : FigureSpec
+        Declaration of the figure.
+
+    Returns
+    -------
+    Item
+        Entry of the report.
+    """
     caption = spec.caption or spec.name.replace("*", "").rstrip("_") + ".rst"
     return Item(spec.title, caption, spec.labels_of, spec.when, figure=spec.file, alt=spec.alt, spec=spec)
 
 
 def _item(entry: Mapping[str, Any], specs: Mapping[str, FigureSpec], where: str) -> Item:
-    """Entry of the file; a figure or key figure is named there."""
+    """Convert an entry of the file to an item, and look up the figure that it names."""
     if (name := entry.get("figure", entry.get("key_figure"))) is not None:
         if name not in specs:
             raise ConfigError(f"{where}: {unknown_name('figure', name, specs)}")
@@ -181,12 +229,24 @@ def _checked(kind: type, entry: Mapping[str, Any], where: str) -> Any:
 
 
 def select(pattern: str, files: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the files that fit a pattern, in natural order, each with the text that its ``*`` stand for.
+    """Return the files that match a pattern, in natural order.
 
     Parameters
     ----------
-    pattern : path under the folder of results; ``*`` is any text within one name.
-    files : paths under that folder.
+    pattern : str
+        Path relative to the folder of results. ``*`` matches any text within one name.
+    files : iterable of str
+        Paths relative to the folder of results.
+
+    Returns
+    -------
+    list of tuple of str
+        Each file, with the text that ``*`` matches.
+
+    Examples
+    --------
+    >>> select("figures/curve_*.png", ["figures/curve_10.png", "figures/curve_9.png", "tables/a.csv"])
+    [('figures/curve_9.png', '9'), ('figures/curve_10.png', '10')]
     """
     expression = re.compile("([^/]*)".join(map(re.escape, pattern.split("*"))))
     found = [(file, match) for file in files if (match := expression.fullmatch(file))]
@@ -194,13 +254,23 @@ def select(pattern: str, files: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: Collection[str]) -> list[Figure]:
-    """Return the figures of a study: those that are on, and read no table of the study that is not made.
+    """Return the figures of a study.
+
+    A figure is omitted if it is turned off in the configuration or reads a table that the study does not produce.
 
     Parameters
     ----------
-    contents : sections.
-    config : checked.
-    tables : paths of the tables that are made, under the folder of results.
+    contents : iterable of Section
+        Sections of the report.
+    config : mapping
+        Checked configuration of the study.
+    tables : collection of str
+        Paths of the tables that the study produces, relative to the folder of results.
+
+    Returns
+    -------
+    list of Figure
+        Figures of the study.
     """
     figures = [(section, item) for section in contents for item in section.items if item.kind == "figure"]
     return [
@@ -213,7 +283,7 @@ def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: C
 
 
 def _each_of(spec: FigureSpec, config: Mapping[str, Any]) -> list[str]:
-    """What ``*`` stands for in the names of the figures of a spec."""
+    """Return the values of ``*`` in the file names of a figure declaration."""
     values = [""] if spec.each is None else list(dict.fromkeys(_values(spec.each.split("."), config)))
     return [value for value in values if value in (spec.only or values)]
 
@@ -230,7 +300,7 @@ def _figure(spec: FigureSpec, each: str, config: Mapping[str, Any], category: st
 
 
 def _values(key: list[str], position: Any) -> Iterator[str]:
-    """All that stands in a configuration under a key, in which ``*`` is any name."""
+    """Yield all values under a configuration key. ``*`` in the key matches any name."""
     if not key:
         yield from position if isinstance(position, list) else [position]
     else:
@@ -239,7 +309,25 @@ def _values(key: list[str], position: Any) -> Iterator[str]:
 
 
 def is_on(entry: Item | Section, config: Mapping[str, Any]) -> bool:
-    """Whether the part of the configuration that an entry names under ``when``, such as ``ecoc.examples``, is used."""
+    """Check that the configuration uses an entry.
+
+    Parameters
+    ----------
+    entry : Item or Section
+        Entry of the report. Its attribute ``when`` names a configuration key, such as ``ecoc.examples``.
+    config : mapping
+        Configuration of the study.
+
+    Returns
+    -------
+    bool
+        False if the value of the key is empty.
+
+    Examples
+    --------
+    >>> is_on(Section("codes", "Codes", [], when="ecoc.examples"), {"ecoc": {"examples": []}})
+    False
+    """
     if entry.when is None:
         return True
     value = setting(entry.when, config)
@@ -247,7 +335,25 @@ def is_on(entry: Item | Section, config: Mapping[str, Any]) -> bool:
 
 
 def setting(key: str, config: Mapping[str, Any]) -> Any:
-    """Return the value of a key such as ``ecoc.examples``; None where the configuration has no such key."""
+    """Return the value of a configuration key.
+
+    Parameters
+    ----------
+    key : str
+        Key with dots, such as ``ecoc.examples``.
+    config : mapping
+        Configuration of the study.
+
+    Returns
+    -------
+    object or None
+        The value, or None if the configuration has no such key.
+
+    Examples
+    --------
+    >>> setting("ecoc.examples", {"ecoc": {"examples": ["flags"]}})
+    ['flags']
+    """
     value: Any = config
     for part in key.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
@@ -255,11 +361,24 @@ def setting(key: str, config: Mapping[str, Any]) -> Any:
 
 
 def owner(file: str, contents: Iterable[Section]) -> tuple[Section, Item] | None:
-    """Return the first section and entry that show a figure or table; None where no entry does."""
+    """Find the first entry that shows a figure or table.
+
+    Parameters
+    ----------
+    file : str
+        Path of the figure or table.
+    contents : iterable of Section
+        Sections of the report.
+
+    Returns
+    -------
+    tuple of (Section, Item) or None
+        The section and the entry, or None if no entry shows the file.
+    """
     entries = ((section, item) for section in contents for item in section.items if item.pattern is not None)
     return next((found for found in entries if select(found[1].pattern, [file])), None)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Sorts ``fig2`` before ``fig10``."""
+    """Return a sort key that orders ``fig2`` before ``fig10``."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]

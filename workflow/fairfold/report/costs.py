@@ -1,4 +1,4 @@
-"""Time, memory and space that each step of a study took."""
+"""Run time, memory and disk space of each step of a study."""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ import pandas as pd
 
 
 def gather_costs(folder: str | os.PathLike[str]) -> pd.DataFrame:
-    """Sum up the benchmarks that Snakemake wrote, one row per step, the longest first.
+    """Sum up the benchmark files of Snakemake by step.
 
     Parameters
     ----------
-    folder : holds ``<step>/<job>.tsv``, or ``<step>.tsv`` for steps of a single job.
+    folder : str or path-like
+        Folder with files ``<step>/<job>.tsv``, or ``<step>.tsv`` for steps with a single job.
 
     Returns
     -------
-    DataFrame with the columns ``step, jobs, seconds, longest_job_seconds, cpu_seconds, peak_memory_mib``
-        Seconds are those of the clock, summed over jobs that may have run side by side. Memory is the largest
-        resident set of a job, in MiB. What a job was too short to measure does not count.
+    DataFrame
+        Columns ``step, jobs, seconds, longest_job_seconds, cpu_seconds, peak_memory_mib``, with one row per step in
+        descending order of ``seconds``. ``seconds`` is the wall-clock time, summed over jobs, which may have run in
+        parallel. ``peak_memory_mib`` is the largest resident set of a job, in MiB. Values that are missing for short
+        jobs are ignored.
     """
     rows = []
     for path in sorted(Path(folder).rglob("*.tsv")):
         step = path.relative_to(folder).parts[0].removesuffix(".tsv")
         try:
             runs = pd.read_csv(path, sep="\t")
-        except ValueError:  # A killed run left an incomplete file, which measures nothing.
+        except ValueError:  # A run that was killed may leave an incomplete file.
             continue
         rows += [{"step": step, **run} for run in runs.to_dict("records")]
     jobs = pd.DataFrame(rows, columns=["step", "s", "cpu_time", "max_rss"])
@@ -42,11 +45,17 @@ def gather_costs(folder: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def gather_sizes(folder: str | os.PathLike[str]) -> pd.DataFrame:
-    """Number of files and megabytes of each folder of results.
+    """Return the number and size of the files in each folder of results.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        Folder of results.
 
     Returns
     -------
-    DataFrame with the columns ``folder, files, megabytes``, by name
+    DataFrame
+        Columns ``folder, files, megabytes``, sorted by name.
     """
     rows = []
     for each in sorted(path for path in Path(folder).glob("[!.]*") if path.is_dir()):
@@ -56,7 +65,25 @@ def gather_sizes(folder: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def costs_sentence(costs: pd.DataFrame) -> str:
-    """How much all steps took together."""
+    """Summarize the costs of all steps in a sentence.
+
+    Parameters
+    ----------
+    costs : DataFrame
+        Result of :func:`gather_costs`.
+
+    Returns
+    -------
+    str
+        The sentence.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> costs = pd.DataFrame({"step": ["fit"], "jobs": [3], "seconds": [60.0], "peak_memory_mib": [200.0]})
+    >>> costs_sentence(costs)
+    '3 measured jobs took 60 s one after the other, most of it fit (60 s); the largest needed 200 MiB of memory.'
+    """
     if costs.empty:
         return "No job of this study has been measured."
     together, longest, memory = costs["seconds"].sum(), costs.iloc[0], costs["peak_memory_mib"].max()
@@ -68,7 +95,7 @@ def costs_sentence(costs: pd.DataFrame) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Seconds in the unit that a reader would choose."""
+    """Format seconds in a suitable unit."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,4 +1,4 @@
-"""The page of one dataset, for a reader who has no Python: the answer, the doubts, and what to do next."""
+"""HTML page of one dataset for readers without Python: answer, doubts and next steps."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from fairfold.report.images import embedded_image
 from fairfold.report.tables import table_html, table_of
 from fairfold.report.templates import render
 
-_SHOWN = 20  # cells to look at, and features
-_NAMED = 12  # labels in a sentence
+_SHOWN = 20  # Rows of likely label errors, and of features.
+_NAMED = 12  # Labels listed in a sentence.
 _SUSPECTS = {
     "missing": "May be positive, and are not marked so",
     "wrong negative": "Are marked negative, and may not be",
@@ -38,16 +38,29 @@ def render_dataset_page(
     figure: str | PathLike[str],
     folder: str,
 ) -> str:
-    """HTML that needs no other file and no network.
+    """Render the page as self-contained HTML.
 
     Parameters
     ----------
-    dataset, model : ids of the data, and of the model to take home.
-    data : what the data are, in a sentence.
-    sentences : the study's recommendation, columns ``dataset, use, sentence``; None where the model was named.
-    label_scores, suspects, precision, importance : tables of :mod:`fairfold.final` for these data.
-    figure : PNG file of the label scores.
-    folder : where the model is.
+    dataset : str
+        Id of the dataset.
+    model : str
+        Id of the final model.
+    data : str
+        One sentence that describes the data.
+    sentences : DataFrame or None
+        Recommendation of the study, with the columns ``dataset, use, sentence``. None if the user named the model.
+    label_scores, suspects, precision, importance : DataFrame
+        Tables of :mod:`fairfold.final` for the dataset.
+    figure : str or path-like
+        PNG file of the label scores.
+    folder : str
+        Folder of the model.
+
+    Returns
+    -------
+    str
+        HTML page.
     """
     answers, doubts = None, ""
     if sentences is not None:
@@ -75,7 +88,18 @@ def render_dataset_page(
 
 
 def unlearned(label_scores: pd.DataFrame) -> dict[str, list[str]]:
-    """Labels that should not be relied on, by the reason."""
+    """Group the labels that should not be relied on by reason.
+
+    Parameters
+    ----------
+    label_scores : DataFrame
+        Table of label scores, with the columns ``label, n_positives, roc_auc, roc_auc_low``.
+
+    Returns
+    -------
+    dict of str to list of str
+        Labels, with their numbers of positives, by reason.
+    """
     defined = label_scores["roc_auc"].notna()
     chance = defined & ~(label_scores["roc_auc_low"] > 0.5)
     rare = defined & ~chance & (label_scores["n_positives"] < 10)
@@ -91,7 +115,7 @@ def unlearned(label_scores: pd.DataFrame) -> dict[str, list[str]]:
 
 def _label_table(scores: pd.DataFrame) -> dict[str, Any]:
     columns = {"label": "label", "n_positives": "positives", "n_expected": "expected positives"}
-    columns |= {"roc_auc": METRICS["roc_auc"].name}  # by which the labels are sorted
+    columns |= {"roc_auc": METRICS["roc_auc"].name}  # The labels are sorted by this score.
     columns |= {name: METRICS[name].name for name in scores if name in METRICS and name not in columns}
     return _table("All labels, the worst first", scores[list(columns)].rename(columns=columns), len(scores))
 

@@ -1,4 +1,4 @@
-"""What could not be computed, and why."""
+"""Failed computations and their reasons."""
 
 from __future__ import annotations
 
@@ -13,23 +13,33 @@ from fairfold.report.results import read_results
 _UNITS = ("dataset", "missing_rate", "hidden_rate", "splitter", "mechanism", "model", "part", "procedure")
 _PARTS = ("repeat", "training", "fold", "repetition")
 _ALL_MODELS = "all models"
-_SCORES = ("value", "score", "mean", "complete")  # the column of scores in each table of a study
+_SCORES = ("value", "score", "mean", "complete")  # Columns of scores in the tables of a study.
 
 
 def failures_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows that have a reason in place of numbers; folds and repetitions with the same reason are put together.
+    """Return the rows with a reason instead of numbers, grouped by reason.
 
-    A metric that is undefined on a fold has the same reason for all models. It has one row, which names no model.
+    A metric that is undefined on a fold has the same reason for all models. It has one row, with "all models" as the
+    model.
 
     Parameters
     ----------
-    table : any of dataset, missing rate, model and the like, a fold or repetition, or how many failed, ``n_failed``,
-        and the column ``reason``, which is empty where there are numbers.
+    table : DataFrame
+        Table with the column ``reason``, which is empty for rows with numbers. Other columns may be dataset, missing
+        rate, model and the like, a fold or repetition, or the number of failures, ``n_failed``.
 
     Returns
     -------
-    DataFrame with the columns of ``table`` that say what failed, ``times`` (folds, repetitions or ``n_failed``), and
-    ``reason``, in order of first appearance.
+    DataFrame
+        The columns of `table` that identify the failure, ``times`` (number of folds, of repetitions, or ``n_failed``)
+        and ``reason``, in order of first appearance.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"dataset": "flags", "model": "a", "fold": [0, 1, 2], "reason": ["", "No.", "No."]})
+    >>> failures_of(table).values.tolist()
+    [['flags', 'a', 2, 'No.']]
     """
     units = [name for name in _UNITS if name in table]
     failed = table[table["reason"] != ""]
@@ -37,7 +47,7 @@ def failures_of(table: pd.DataFrame) -> pd.DataFrame:
         places = [table[name] for name in (*units, *_PARTS) if name in table]
         has_others = table["reason"].eq("").groupby(places, dropna=False).transform("any")
         failed = failed.assign(model=failed["model"].mask(has_others[failed.index], _ALL_MODELS))
-    if "n_failed" not in table:  # metrics of a fold share its fate
+    if "n_failed" not in table:  # All metrics of a fold fail together.
         failed = failed[[*units, *(name for name in _PARTS if name in table), "reason"]].drop_duplicates()
         failed = failed.groupby([*units, "reason"], sort=False).size().rename("n_failed").reset_index()
     counts = failed.groupby([*units, "reason"], sort=False)["n_failed"].max().rename("times").reset_index()
@@ -45,19 +55,21 @@ def failures_of(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def check_scored(tables: Mapping[str, Sequence[str | os.PathLike[str]]], report: str | None = None) -> None:
-    """Refuse a study that has a dataset on which no model could be scored.
+    """Raise an error if no model could be scored on a dataset.
 
     Parameters
     ----------
-    tables : part of the study, as its configuration calls it -> CSV files with the columns ``dataset``, ``reason`` and
-        one of scores, as for :func:`failures_of`.
-    report : where all reasons stand; None sends the reader to the first table without scores.
+    tables : mapping of str to sequence of path-like
+        CSV files of each part of the study, with the columns ``dataset``, ``reason`` and a column of scores, as in
+        :func:`failures_of`.
+    report : str or None, default=None
+        Location of the full list of reasons, for the message. None refers to the first table without scores.
 
     Raises
     ------
     ModelError
-        Naming the datasets whose every row has a reason in place of a score, the parts in which that is so, and the
-        first reason of each.
+        If all rows of a dataset have a reason instead of a score. The message lists these datasets, the affected parts
+        of the study and the first reason of each.
     """
     failed: dict[str, pd.DataFrame] = {}
     parts: dict[str, list[str]] = {}

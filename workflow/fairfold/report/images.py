@@ -1,4 +1,4 @@
-"""Figures within a page, which then needs no other file."""
+"""Figures that are embedded in HTML pages."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from PIL import Image
 
 from fairfold.errors import DamagedFileError, first_sentence
 
-_SCALE = 96 / 200  # pixels per inch of a page and of a figure
+_SCALE = 96 / 200  # Pixels per inch of the page, divided by those of a figure.
 
 
 def embedded_image(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a figure for a page: its address ``uri``, ``width``, ``height``, and the meaning of its ``points``.
+    """Read a figure for embedding in an HTML page.
 
     Parameters
     ----------
     path : str or path-like
-        A PNG file that :func:`fairfold.figures.save_figure` wrote.
+        PNG file written by :func:`fairfold.figures.save_figure`.
 
     Returns
     -------
     dict
-        Values for the template of the page.
+        Values for the page template: the data URI ``uri``, ``width`` and ``height`` in pixels, and the description of
+        ``points``.
 
     Raises
     ------
     DamagedFileError
-        If the file is no whole PNG.
+        If the file is not a complete PNG file.
     """
     png = Path(path).read_bytes()
     try:
@@ -39,7 +40,7 @@ def embedded_image(path: str | os.PathLike[str]) -> dict[str, Any]:
             image.verify()
     except (OSError, SyntaxError, ValueError) as error:  # Pillow raises SyntaxError for a broken chunk.
         raise DamagedFileError(str(path), "a figure", first_sentence(error)) from None
-    with Image.open(io.BytesIO(png)) as image:  # its header only
+    with Image.open(io.BytesIO(png)) as image:  # Reads the header only.
         (width, height), points = image.size, image.info.get("Points")
     return {
         "uri": f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}",

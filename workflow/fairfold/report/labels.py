@@ -1,4 +1,4 @@
-"""Which labels scores are against: complete ones, or those that were observed."""
+"""Sentences on the labels that scores refer to: complete or observed labels."""
 
 from __future__ import annotations
 
@@ -9,17 +9,26 @@ _MOST_NAMED = 4
 
 
 def labels_sentences(datasets: Collection[str], config: Mapping[str, Any]) -> str:
-    """What the labels of datasets are, and what that does to scores where they are not complete.
+    """Describe the labels of datasets and the effect of incomplete labels on scores.
 
     Parameters
     ----------
-    datasets : ids. Those of the catalog are taken as complete, as they were published.
-    config : the study's configuration, with defaults; ``labels_are`` of ``data.own`` tells of the user's own.
+    datasets : collection of str
+        Datasets. Labels of catalog datasets are considered complete.
+    config : mapping
+        Configuration of the study, with defaults. ``labels_are`` under ``data.own`` describes the labels of the user's
+        own datasets.
 
     Returns
     -------
     str
-        A sentence for each kind that there is. Datasets whose labels are only observed are always named.
+        One sentence for each kind of labels. Datasets with observed labels are always listed.
+
+    Examples
+    --------
+    >>> config = {"data": {"own": {"mine": {"labels_are": "observed"}}}}
+    >>> labels_sentences(["flags"], config)
+    'The labels of flags are taken as complete.'
     """
     own = config["data"]["own"]
     observed = [dataset for dataset in datasets if dataset in own and _are_observed(own[dataset])]

@@ -1,4 +1,4 @@
-"""The report: one page that needs no other file and no network."""
+"""HTML report of a study as a single self-contained page."""
 
 from __future__ import annotations
 
@@ -26,19 +26,24 @@ from fairfold.report.versions import gather_versions
 _LEGEND = "legend.csv"
 _IDENTICAL = "tables/identical_models.csv"
 _MOST_DATASETS_IN_ANSWER = 4
-_LEADING = 2  # which model is best, and which cannot be told from it
+_LEADING = 2  # The first sentences: on the best model, and on models that do not differ significantly.
 
 
 @dataclass(frozen=True)
 class Study:
-    """What a report is made of.
+    """Inputs of a report.
 
     Parameters
     ----------
-    results : folder of results.
-    files : paths under it that this configuration makes; others that lie there are left alone.
-    config : the configuration, with defaults.
-    contents : the sections that are declared.
+    results : Path
+        Folder of results.
+    files : collection of str
+        Paths of the files that this configuration produces, relative to `results`. Other files in the folder are
+        ignored.
+    config : mapping
+        Configuration, with defaults.
+    contents : list of Section
+        Declared sections.
     """
 
     results: Path
@@ -47,7 +52,20 @@ class Study:
     contents: list[Section]
 
     def own(self, pattern: str, entry: Item) -> list[tuple[str, str]]:
-        """Files of a pattern that no earlier entry shows."""
+        """Return the files that match a pattern and are not shown by an earlier entry.
+
+        Parameters
+        ----------
+        pattern : str
+            Pattern of paths, see :func:`~fairfold.report.contents.select`.
+        entry : Item
+            Entry of the report.
+
+        Returns
+        -------
+        list of tuple of str
+            Each file, with the text that ``*`` matches.
+        """
         found = select(pattern, self.files)
         return [(file, name) for file, name in found if owner(file, self.contents)[1] is entry]
 
@@ -58,18 +76,26 @@ def render_report(
     config: Mapping[str, Any],
     contents: list[Section] | None = None,
 ) -> str:
-    """The report as HTML.
+    """Render the report as HTML.
+
+    Figures and tables without an entry come last. Entries without files are listed at the end of their section, unless
+    ``when`` turns them off.
 
     Parameters
     ----------
-    results, files, config : see :class:`Study`.
-    contents : sections as of ``load_contents()``, the default.
+    results : str or path-like
+        Folder of results.
+    files : collection of str
+        Paths of the files that this configuration produces, relative to `results`.
+    config : mapping
+        Configuration, with defaults.
+    contents : list of Section or None, default=None
+        Sections of the report. By default, the result of ``load_contents()``.
 
     Returns
     -------
     str
-        Sections in the order of ``contents``. Figures and tables that no entry names come last, so that nothing is
-        missing; entries without files are named at the end of their section, unless ``when`` says that they are off.
+        HTML page, with sections in the order of `contents`.
     """
     files = frozenset(files)
     declared = load_contents() if contents is None else contents
@@ -99,7 +125,7 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
             absent.append(entry.title)
         elif content and not entry.embed:
             more += content["tables"]
-        elif content:  # Otherwise nothing went wrong.
+        elif content:  # Empty content means that nothing failed.
             frame = {"kind": entry.kind, "id": f"{section.id}-{position + 1}", "title": entry.title}
             caption = text_html(entry.caption, study.config, entry.labels_of)
             items.append({**frame, "is_open": entry.open, "caption": caption, "n_failed": 0, **content})
@@ -111,7 +137,7 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
 
 
 def _number(items: list[dict[str, Any]]) -> None:
-    """Give figures and tables numbers, and key figures the anchor of the figure that they show before its turn."""
+    """Assign numbers to figures and tables, and link key figures to their regular position."""
     shown_at = {}
     for kind in ("figure", "table"):
         for number, item in enumerate((item for item in items if item["kind"] == kind), start=1):
@@ -154,7 +180,7 @@ def _embedded(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]
 
 
 def _answer(entry: Item, study: Study) -> dict[str, Any] | None:
-    """The recommendation's leading sentences where they are few, or else which models have the best ranks."""
+    """Return the main sentences of the recommendation if it has few datasets, else the models with the best ranks."""
     groups = group_sentences(_read(entry.answer, study)) if entry.answer in study.files else {}
     if 0 < len(groups) <= _MOST_DATASETS_IN_ANSWER:
         leading = {name: {use: texts[:_LEADING] for use, texts in uses.items()} for name, uses in groups.items()}
@@ -195,7 +221,7 @@ def _file(entry: Item, study: Study) -> dict[str, Any] | None:
 
 
 def _failures(entry: Item, study: Study) -> dict[str, Any]:
-    """Tables of what has a reason in place of numbers; empty when nothing has."""
+    """Return tables of failures, or an empty dict if nothing failed."""
     tables, n_failed = [], 0
     for file in filter(study.files.__contains__, entry.failures):
         if n := len(table := failures_of(_read(file, study))):
@@ -208,7 +234,7 @@ def _failures(entry: Item, study: Study) -> dict[str, Any]:
 
 
 def _suspects(entry: Item, study: Study) -> dict[str, Any]:
-    """How many suspects of each kind a dataset has; empty when there is none."""
+    """Count the warnings of each kind by dataset. Returns an empty dict if there are no warnings."""
     if entry.suspects not in study.files:
         return {}
     counts = _read(entry.suspects, study).groupby(["dataset", "kind"], sort=False).size()
@@ -223,7 +249,7 @@ def _read(file: str, study: Study) -> pd.DataFrame:
     return read_results(study.results / file)
 
 
-# Entry and study -> content; None where files are missing.
+# Functions that build the content of an entry. They return None if files are missing.
 _BUILDERS: dict[str, Callable[[Item, Study], dict[str, Any] | None]] = {
     **{"failures": _failures, "suspects": _suspects, "key_figure": _figure, "figure": _figure, "table": _table},
     **{"answer": _answer, "sentences": _sentences, "published": _published},

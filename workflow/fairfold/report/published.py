@@ -1,4 +1,4 @@
-"""Summarize the comparison with published numbers in sentences."""
+"""Sentences that summarize the comparison with published numbers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,42 @@ _NEGLIGIBLE = (
 
 
 def distance(comparison: pd.DataFrame) -> pd.Series:
-    """Size of the difference, in standard errors or else in units of the last digit; NaN without a counterpart."""
+    """Compute the absolute difference between published and computed numbers.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        Columns ``difference_in_se, difference_in_digits``.
+
+    Returns
+    -------
+    Series
+        Difference in standard errors if available, else in units of the last digit. NaN for numbers without a
+        counterpart.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> comparison = pd.DataFrame({"difference_in_se": [-1.5, None], "difference_in_digits": [None, 0.5]})
+    >>> distance(comparison).tolist()
+    [1.5, 0.5]
+    """
     return comparison["difference_in_se"].fillna(comparison["difference_in_digits"]).abs()
 
 
 def published_sentences(comparison: pd.DataFrame) -> list[str]:
-    """What the comparison comes to, one sentence per paper, and one more where nothing has a counterpart."""
+    """Summarize the comparison with published numbers, with one sentence per paper.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        Columns ``paper, place, what, published, ours, difference_in_se, difference_in_digits``.
+
+    Returns
+    -------
+    list of str
+        Sentences. An additional sentence comes first if no published number has a counterpart.
+    """
     sentences = [_sentence(paper, rows) for paper, rows in comparison.groupby("paper", sort=True)]
     if comparison["ours"].notna().any():
         return sentences
@@ -32,7 +62,7 @@ def _sentence(paper: str, rows: pd.DataFrame) -> str:
     for column, most, what in _NEGLIGIBLE:
         sizes = computed[column].dropna().abs()
         if len(sizes):
-            # a tie in the last place, 0.0625 as 0.062 or 0.063, is no difference
+            # A tie in the last digit, such as 0.0625 printed as 0.062 or 0.063, is not a difference.
             parts.append(f"{(sizes <= most + 1e-9).sum():,} of {len(sizes):,} {what}")
     return f"{'; '.join(parts)}; {_farthest(computed)}."
 

@@ -1,4 +1,4 @@
-"""Tables as HTML: fragments for the report, and pages of their own."""
+"""HTML tables: fragments for the report, and self-contained pages."""
 
 from __future__ import annotations
 
@@ -16,19 +16,37 @@ from fairfold.report.results import TEXTS
 from fairfold.report.templates import render
 
 ROWS_IN_REPORT = 60
-ROWS_ON_PAGE = 5000  # what a browser still sorts at once
+ROWS_ON_PAGE = 5000  # Browsers sort this number of rows without delay.
 _DIGITS = 4
 
 
 class Cell(NamedTuple):
-    """What is printed, and what is sorted by: all digits of the CSV."""
+    """Cell of a table.
+
+    Attributes
+    ----------
+    text : str
+        Printed text.
+    key : str
+        Text of the CSV file with all digits, used for sorting.
+    """
 
     text: str
     key: str
 
 
 class Column(NamedTuple):
-    """Name of a column, whether it holds numbers, and its cells."""
+    """Column of a table.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    is_number : bool
+        Whether the column contains numbers.
+    cells : list of Cell
+        Cells of the column.
+    """
 
     name: str
     is_number: bool
@@ -36,7 +54,17 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The first rows of a CSV, ready to print: columns, their cells row by row, and how many rows there are in all."""
+    """First rows of a table, formatted for printing.
+
+    Attributes
+    ----------
+    columns : list of Column
+        Columns of the table.
+    rows : list of tuple of Cell
+        Cells, row by row.
+    n_rows : int
+        Number of rows of the complete table.
+    """
 
     columns: list[Column]
     rows: list[tuple[Cell, ...]]
@@ -48,8 +76,22 @@ def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT) -> Table:
 
     Parameters
     ----------
-    data : any table; a column holds numbers if each of its cells that is not empty does. Names stay as they are.
-    most_rows : rows to format.
+    data : DataFrame
+        Any table. A column contains numbers if all its non-empty cells are numbers. Names are not changed.
+    most_rows : int, default=60
+        Number of rows to format.
+
+    Returns
+    -------
+    Table
+        Formatted table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = table_of(pd.DataFrame({"model": ["a", "b"], "mean": [0.123456, None]}))
+    >>> [cell.text for cell in table.columns[1].cells]
+    ['0.1235', '']
     """
     texts = data.map(lambda value: "" if pd.isna(value) else str(value))
     columns = [_column(name, texts[name], most_rows) for name in texts]
@@ -57,17 +99,53 @@ def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT) -> Table:
 
 
 def table_of_file(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT) -> Table:
-    """Like :func:`table_of`, of a CSV; text such as ``NA`` stays as it is."""
+    """Format the first rows of a CSV file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file. Text such as ``NA`` is not changed.
+    most_rows : int, default=60
+        Number of rows to format.
+
+    Returns
+    -------
+    Table
+        Formatted table.
+    """
     return table_of(read_csv(path, dtype=str), most_rows)
 
 
 def table_html(table: Table, title: str) -> Markup:
-    """A table that is sorted by a click on a heading; ``title`` is read out by screen readers."""
+    """Render a table that is sorted by clicking on a heading.
+
+    Parameters
+    ----------
+    table : Table
+        Formatted table.
+    title : str
+        Title for screen readers.
+
+    Returns
+    -------
+    Markup
+        HTML fragment.
+    """
     return Markup(render("table.html.jinja", table=table, title=title))
 
 
 def write_table_page(source: str | os.PathLike[str], target: str | os.PathLike[str], title: str) -> None:
-    """Write a CSV as a sortable page of its own, which needs no other file and no network."""
+    """Write a CSV file as a sortable, self-contained HTML page.
+
+    Parameters
+    ----------
+    source : str or path-like
+        Path of the CSV file.
+    target : str or path-like
+        Path of the page.
+    title : str
+        Title of the page.
+    """
     path = Path(source)
     page = render("table_page.html.jinja", table=table_of_file(path, ROWS_ON_PAGE), title=title, csv=path.name)
     with atomic_open(target, "w", encoding="utf-8") as stream:
@@ -84,13 +162,27 @@ def _column(name: str, texts: pd.Series, most_rows: int) -> Column:
 
 
 def format_numbers(values: np.ndarray) -> list[str]:
-    """Numbers of one column as they are printed: integers whole, others with four digits of the largest.
+    """Format the numbers of one column.
 
-    Where the smallest would vanish beside the largest, each number has its own digits.
+    Integers are printed without decimals. Other columns have four significant digits of the largest number. Each number
+    has its own precision, with three significant digits, if the largest number is very large or the smallest would
+    vanish.
 
     Parameters
     ----------
-    values : (n,) float; NaN is printed as nothing.
+    values : ndarray of shape (n,)
+        Numbers. NaN is printed as an empty string.
+
+    Returns
+    -------
+    list of str
+        Printed numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> format_numbers(np.array([0.5, 0.123456, np.nan]))
+    ['0.5000', '0.1235', '']
     """
     sizes = np.abs(values[np.isfinite(values) & (values != 0)])
     decimals: int | None = 0

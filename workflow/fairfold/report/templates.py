@@ -1,4 +1,4 @@
-"""Templates, style and script of the report, and its texts in reStructuredText."""
+"""Templates, style sheet and script of the report, and its texts in reStructuredText."""
 
 from __future__ import annotations
 
@@ -17,19 +17,45 @@ _SETTINGS = {"raw_enabled": False, "file_insertion_enabled": False, "report_leve
 
 
 def render(template: str, **values: Any) -> str:
-    """Fill in a template of ``workflow/report``; values are escaped unless they are ``Markup``."""
+    """Render a template of ``workflow/report``.
+
+    Parameters
+    ----------
+    template : str
+        File name of the template.
+    **values : object
+        Values of the template. They are escaped unless they are ``Markup``.
+
+    Returns
+    -------
+    str
+        Rendered text.
+    """
     return _pages().get_template(template).render(**values)
 
 
 def plain_text(text: str, config: Mapping[str, Any], labels_of: str | None = None) -> str:
-    """A text of the report as reStructuredText: the file of that name, or the text itself, with its values filled in.
+    """Fill in the values of a text and return it as reStructuredText.
 
     Parameters
     ----------
-    text : name of an ``.rst`` file in ``workflow/report``, or the text.
-    config : the study's configuration; texts read it as ``snakemake.config``, as those of Snakemake's own report do.
-    labels_of : key of the configuration with datasets; the text ends with what
-        :func:`~fairfold.report.labels.labels_sentences` says of them.
+    text : str
+        Name of an ``.rst`` file in ``workflow/report``, or the text itself.
+    config : mapping
+        Configuration of the study. Texts read it as ``snakemake.config``, as in the report of Snakemake.
+    labels_of : str or None, default=None
+        Configuration key that contains datasets. The result of :func:`~fairfold.report.labels.labels_sentences` for
+        them is appended to the text.
+
+    Returns
+    -------
+    str
+        Text in reStructuredText.
+
+    Examples
+    --------
+    >>> plain_text("Seed {{ snakemake.config.seed }}.", {"seed": 7})
+    'Seed 7.'
     """
     source = (FOLDER / text).read_text(encoding="utf-8") if text.endswith(".rst") else text
     written = _texts().from_string(source).render(snakemake=SimpleNamespace(config=config)).strip()
@@ -37,8 +63,23 @@ def plain_text(text: str, config: Mapping[str, Any], labels_of: str | None = Non
 
 
 def text_html(text: str, config: Mapping[str, Any], labels_of: str | None = None) -> Markup:
-    """Like :func:`plain_text`, as HTML."""
-    from docutils.core import publish_parts  # here, as pages of tables have no such texts
+    """Fill in the values of a text and convert it to HTML.
+
+    Parameters
+    ----------
+    text : str
+        Name of an ``.rst`` file in ``workflow/report``, or the text itself.
+    config : mapping
+        Configuration of the study.
+    labels_of : str or None, default=None
+        Configuration key that contains datasets, see :func:`plain_text`.
+
+    Returns
+    -------
+    Markup
+        HTML fragment.
+    """
+    from docutils.core import publish_parts  # Imported here because pages of tables do not need docutils.
 
     source = plain_text(text, config, labels_of)
     parts = publish_parts(source, writer="html5", settings_overrides=_SETTINGS | {"initial_header_level": 4})
@@ -55,4 +96,4 @@ def _pages() -> jinja2.Environment:
 
 @functools.cache
 def _texts() -> jinja2.Environment:
-    return jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)  # docutils escapes
+    return jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)  # Docutils escapes the text.

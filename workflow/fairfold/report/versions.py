@@ -1,4 +1,4 @@
-"""Versions of what made a study."""
+"""Software versions of a study."""
 
 from __future__ import annotations
 
@@ -17,11 +17,17 @@ NOT_INSTALLED = "not installed"
 
 
 def gather_versions() -> pd.DataFrame:
-    """Return the versions of fairfold, Python and the packages that studies need, and the kind of machine.
+    """Return the versions of fairfold, Python and required packages, and the kind of machine.
 
     Returns
     -------
-    DataFrame with the columns ``software, version``
+    DataFrame
+        Columns ``software, version``.
+
+    Examples
+    --------
+    >>> gather_versions()["software"].head(2).tolist()
+    ['fairfold', 'Python']
     """
     rows = [("fairfold", __version__), ("Python", platform.python_version())]
     library, studies = dependencies()
@@ -31,9 +37,22 @@ def gather_versions() -> pd.DataFrame:
 
 
 def dependencies() -> tuple[list[str], list[str]]:
-    """Return the names of the packages that the library needs and of those that only studies need.
+    """Return the packages that fairfold requires.
 
-    They are read from ``pyproject.toml``, or from the metadata of an installed wheel.
+    They are read from ``pyproject.toml``, or from the metadata of the installed package.
+
+    Returns
+    -------
+    library : list of str
+        Names of the packages that the library requires.
+    studies : list of str
+        Names of the additional packages that studies require.
+
+    Examples
+    --------
+    >>> library, studies = dependencies()
+    >>> "numpy" in library
+    True
     """
     declaration = PROJECT / "pyproject.toml"
     if declaration.exists():
