@@ -1,4 +1,4 @@
-"""Evaluation: what scores there are, scores on folds, and comparisons of methods."""
+"""Metrics, scores on folds, and comparisons of methods."""
 
 import lazy_loader
 

@@ -495,7 +495,7 @@ def ranks_of_observed(cells: Cells) -> np.ndarray:
     ndarray of shape (n_samples, 2)
         First column: number of other labels that are not ranked below an observed positive. Second column: share of the
         other observed positives that tie with it. Both are means over the observed positives of the sample. They are
-        NaN if the sample has none, and the second is NaN if it has only one.
+        NaN for a sample without observed positives. The second is also NaN for a sample with only one.
 
     Examples
     --------

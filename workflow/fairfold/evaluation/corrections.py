@@ -81,7 +81,7 @@ class Estimates(NamedTuple):
     hits, predicted, positives, whole : ndarray of shape (n_draws,)
         Weights of true positives, of predicted labels, of positives and of all pairs.
     ranking_losses : callable
-        Returns the ranking loss of each draw, of shape (n_draws,). The other attributes are None if
+        Returns the ranking loss of each draw, of shape (n_draws,). The other attributes are not set if
         `Correction.of_samples` is True.
     """
 
@@ -130,30 +130,96 @@ class Correction(NamedTuple):
 
 
 def average_precision(of: Estimates) -> np.ndarray:
-    """Estimate average precision. NaN without an observed positive or an estimated negative."""
+    """Estimate average precision.
+
+    Parameters
+    ----------
+    of : Estimates
+        Estimated sums over complete labels.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        Estimate of each draw. NaN without an observed positive or an estimated negative.
+    """
     return of.where_negatives(quotient(*of.weighed.precision_sums()), of.weighed.positives)
 
 
 def roc_auc(of: Estimates) -> np.ndarray:
-    """Estimate the area under the ROC curve. NaN without an observed positive or an estimated negative."""
+    """Estimate the area under the ROC curve.
+
+    Parameters
+    ----------
+    of : Estimates
+        Estimated sums over complete labels.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        Estimate of each draw. NaN without an observed positive or an estimated negative.
+    """
     return of.where_negatives(quotient(*of.weighed.order_sums()), of.weighed.positives)
 
 
 def corrected_mcc(of: Estimates) -> np.ndarray:
-    """Estimate the Matthews correlation. NaN without an estimated negative."""
+    """Estimate the Matthews correlation.
+
+    Parameters
+    ----------
+    of : Estimates
+        Estimated sums over complete labels.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        Estimate of each draw. NaN without an estimated negative.
+    """
     return of.where_negatives(mcc(of.hits, of.positives, of.predicted, of.whole), of.positives)
 
 
 def corrected_f1(of: Estimates) -> np.ndarray:
-    """Estimate F1."""
+    """Estimate F1.
+
+    Parameters
+    ----------
+    of : Estimates
+        Estimated sums over complete labels.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        Estimate of each draw.
+    """
     return f1(of.hits, of.positives, of.predicted)
 
 
 def corrected_hamming_loss(of: Estimates) -> np.ndarray:
-    """Estimate the Hamming loss."""
+    """Estimate the Hamming loss.
+
+    Parameters
+    ----------
+    of : Estimates
+        Estimated sums over complete labels.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        Estimate of each draw. NaN if all weights are 0.
+    """
     return quotient(of.positives + of.predicted - 2 * of.hits, of.whole)
 
 
 def ranking_loss(of: Estimates) -> np.ndarray:
-    """Estimate the ranking loss."""
+    """Estimate the ranking loss.
+
+    Parameters
+    ----------
+    of : Estimates
+        Estimated sums over complete labels.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        Estimate of each draw.
+    """
     return of.ranking_losses()

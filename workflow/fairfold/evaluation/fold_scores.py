@@ -1,4 +1,4 @@
-"""Score models on left-out folds, level by level, and keep their out-of-fold predictions."""
+"""Scores on test folds, by cascade level, and out-of-fold predictions."""
 
 from __future__ import annotations
 
@@ -25,20 +25,24 @@ _PARTS = ("data", "indices", "indptr", "shape")
 
 
 class FinalPredictions(NamedTuple):
-    """Out-of-fold probabilities, each sample's from the model that was trained without its fold.
+    """Out-of-fold probabilities. The model that predicts a sample was trained without its fold.
 
-    Levels of a cascade differ, and the one that counts may differ by metric and fold; those that count are kept.
+    Each metric selects one level of a cascade in each fold. Only the selected levels are kept.
 
     Attributes
     ----------
-    probabilities : (n_kept, n_samples, n_labels); NaN where there is none. Of a model whose probabilities are sparse,
-        CSR of (n_kept · n_samples, n_labels), the rows of what is kept below each other; a row where there is none
-        stores one NaN, see :func:`~fairfold.core.arrays.finite_rows`.
-    kept : (n_metrics, n_folds) which of them counts, in the order of ``BASIC_METRICS``.
-    fold_of : (n_samples,) fold in which a sample was left out, -1 for none.
+    probabilities : ndarray of shape (n_kept, n_samples, n_labels) or csr_array of shape (n_kept · n_samples, n_labels)
+        Probabilities, with NaN for samples without a prediction. A CSR array stacks the kept levels, and a row without
+        a prediction stores one NaN, see :func:`~fairfold.core.arrays.finite_rows`.
+    kept : ndarray of int of shape (n_metrics, n_folds)
+        Index of the kept level that each metric selects in each fold. Metrics are in the order of ``BASIC_METRICS``.
+    fold_of : ndarray of int of shape (n_samples,)
+        Test fold of each sample, or -1 for a sample that is never tested.
 
-    Where cross-validation was repeated, ``fold_of`` is (n_repeats, n_samples), of each split by itself, probabilities
-    are (n_kept, n_repeats, n_samples, n_labels), and the folds of all splits follow each other in ``kept``.
+    Notes
+    -----
+    For repeated cross-validation, ``fold_of`` has the shape (n_repeats, n_samples) and ``probabilities`` the shape
+    (n_kept, n_repeats, n_samples, n_labels). ``kept`` contains the folds of all repeats, one repeat after the other.
     """
 
     probabilities: Matrix
@@ -53,7 +57,24 @@ class FinalPredictions(NamedTuple):
         fold_of: np.ndarray,
         n_labels: int,
     ) -> FinalPredictions:
-        """From fold -> level -> probabilities of the fold's samples, and fold -> metric -> level that counts."""
+        """Collect the probabilities of the selected levels.
+
+        Parameters
+        ----------
+        stages : mapping of int to mapping of int to matrix
+            Probabilities of the test samples, by fold and level.
+        best_levels : mapping of int to mapping of str to int
+            Level that each metric selects, by fold and metric.
+        fold_of : ndarray of int of shape (n_samples,) or (n_repeats, n_samples)
+            Test fold of each sample.
+        n_labels : int
+            Number of labels.
+
+        Returns
+        -------
+        FinalPredictions
+            Out-of-fold predictions.
+        """
         fold_of = fold_of[0] if fold_of.ndim == 2 and len(fold_of) == 1 else fold_of
         numbers = _numbers_of(fold_of)
         kept = np.zeros((len(BASIC_METRICS), int(numbers.max(initial=-1)) + 1), dtype=np.int8)
@@ -65,15 +86,26 @@ class FinalPredictions(NamedTuple):
         return cls((_stacked if is_sparse else _filled)(chosen, numbers, n_labels), kept, fold_of)
 
     def by(self, metric: str) -> Matrix:
-        """(n_samples, n_labels) probabilities that the metric scores; NaN where there is none.
+        """Return the probabilities that a metric selects.
 
-        Of repeated cross-validations the mean over those that have some: no model behind it has seen the sample, and it
-        depends less on the split. It is of no use for scores, as several models together are better than one.
+        For repeated cross-validation, this is the mean over the repeats that predict the sample. It depends less on the
+        split, and all its models were trained without the sample. Do not use it to compute scores: an average of
+        several models scores better than one model.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a metric in ``BASIC_METRICS``.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_labels)
+            Probabilities, with NaN for samples without a prediction.
 
         Raises
         ------
         DataError
-            When there is no such metric.
+            If the metric is unknown.
         """
         numbers = np.atleast_2d(_numbers_of(self.fold_of))
         counts = self._kept_by(metric)[np.maximum(numbers, 0)]
@@ -82,17 +114,29 @@ class FinalPredictions(NamedTuple):
         return of_repeats[0] if len(of_repeats) == 1 else _mean_of_known(of_repeats)
 
     def in_fold(self, metric: str, fold: int) -> Matrix:
-        """(n_tested, n_labels) probabilities of a fold's samples that the metric scores there.
+        """Return the probabilities of the test samples of a fold that a metric selects.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a metric in ``BASIC_METRICS``.
+        fold : int
+            Number of the fold.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_tested, n_labels)
+            Probabilities.
 
         Raises
         ------
         DataError
-            When there is no such metric.
+            If the metric is unknown.
         """
         return self._rows(self._kept_by(metric)[fold], np.flatnonzero(_numbers_of(self.fold_of) == fold))
 
     def _rows(self, kept: np.ndarray, places: np.ndarray) -> Matrix:
-        """Probabilities of what is kept, at places among all samples of all splits."""
+        """Return the probabilities of kept levels at positions among the samples of all repeats."""
         P = self.probabilities
         rows = P if sparse.issparse(P) else P.reshape(-1, P.shape[-1])
         return rows[kept.astype(np.int64) * self.fold_of.size + places]
@@ -103,11 +147,23 @@ class FinalPredictions(NamedTuple):
         return self.kept[list(BASIC_METRICS).index(metric)]
 
     def digest(self) -> str:
-        """Compute a digest that two models share if their predictions are equal to the last bit."""
+        """Compute a digest that is equal for identical predictions.
+
+        Returns
+        -------
+        str
+            Digest of the predictions.
+        """
         return joblib.hash({name: np.ascontiguousarray(array) for name, array in self.to_arrays().items()})
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return plain arrays by name."""
+        """Convert to dense arrays.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Arrays by name. Sparse probabilities are split into their parts.
+        """
         arrays = self._asdict()
         if sparse.issparse(self.probabilities):
             P = arrays.pop("probabilities")
@@ -116,7 +172,20 @@ class FinalPredictions(NamedTuple):
 
     @classmethod
     def load(cls, path: str | PathLike, model: str) -> FinalPredictions:
-        """Read the predictions of a model from a file that :func:`write_predictions` wrote."""
+        """Read the predictions of a model from a file of :func:`write_predictions`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Path of the file.
+        model : str
+            Name of the model.
+
+        Returns
+        -------
+        FinalPredictions
+            Out-of-fold predictions of the model.
+        """
         arrays = read_arrays(path, prefix=f"{model}/")
         P = arrays.get(f"{model}/probabilities")
         if P is None:
@@ -126,14 +195,29 @@ class FinalPredictions(NamedTuple):
 
 
 def write_predictions(predictions: Mapping[str, FinalPredictions], path: str | PathLike, **arrays: np.ndarray) -> None:
-    """Write the predictions of several models, and other arrays, to an ``.npz`` file."""
+    """Write the predictions of several models to an ``.npz`` file.
+
+    Parameters
+    ----------
+    predictions : mapping of str to FinalPredictions
+        Predictions by model.
+    path : str or path-like
+        Path of the file.
+    **arrays : ndarray
+        Further arrays to write.
+    """
     for model, found in predictions.items():
         arrays |= {f"{model}/{name}": array for name, array in found.to_arrays().items()}
     write_arrays(path, models=np.array(list(predictions)), **arrays)
 
 
 def read_predictions(paths: Iterable[str | PathLike]) -> Iterator[tuple[str, FinalPredictions]]:
-    """Read files that :func:`write_predictions` wrote, one model after the other.
+    """Read the predictions in files of :func:`write_predictions`, one model at a time.
+
+    Parameters
+    ----------
+    paths : iterable of str or path-like
+        Paths of the files.
 
     Yields
     ------
@@ -148,7 +232,7 @@ def read_predictions(paths: Iterable[str | PathLike]) -> Iterator[tuple[str, Fin
 
 
 def _filled(chosen: Mapping[int, list[np.ndarray]], numbers: np.ndarray, n_labels: int) -> np.ndarray:
-    """Probabilities of samples where the numbers say that they were tested."""
+    """Fill a dense array with the probabilities of tested samples, and NaN for other samples."""
     n_kept = max(map(len, chosen.values()), default=1)
     probabilities = np.full((n_kept, *numbers.shape, n_labels), np.nan)
     for fold, of_fold in chosen.items():
@@ -157,7 +241,7 @@ def _filled(chosen: Mapping[int, list[np.ndarray]], numbers: np.ndarray, n_label
 
 
 def _stacked(chosen: Mapping[int, list[Matrix]], numbers: np.ndarray, n_labels: int) -> sparse.csr_array:
-    """The same as rows of CSR, which store one NaN where there is none."""
+    """Stack the probabilities as rows of a CSR array. A row without a prediction stores one NaN."""
     none = sparse.csr_array(([np.nan], ([0], [0])), shape=(1, n_labels))
     levels = []
     for number in range(max(map(len, chosen.values()))):
@@ -173,13 +257,13 @@ def _stacked(chosen: Mapping[int, list[Matrix]], numbers: np.ndarray, n_labels: 
 
 
 def _mean_of_known(matrices: list[Matrix]) -> Matrix:
-    """Mean of each row over the matrices that have it; NaN where none does."""
+    """Average each row over the matrices that contain it, with NaN if no matrix does."""
     known = np.array([finite_rows(P) for P in matrices])
     n_known = known.sum(axis=0)
     if not sparse.issparse(matrices[0]):
         total = np.where(known[..., np.newaxis], matrices, 0).sum(axis=0)
         return np.divide(total, n_known[:, np.newaxis], out=np.full(total.shape, np.nan), where=n_known[:, None] > 0)
-    total = sum(with_data(P, np.nan_to_num(P.data)) for P in matrices)  # a row without probabilities stores one NaN
+    total = sum(with_data(P, np.nan_to_num(P.data)) for P in matrices)  # A row without probabilities stores one NaN.
     mean = sparse.diags_array(1 / np.maximum(n_known, 1)) @ total
     rows = np.flatnonzero(n_known == 0)
     none = sparse.csr_array((np.full(len(rows), np.nan), (rows, np.zeros_like(rows))), shape=mean.shape)
@@ -187,7 +271,7 @@ def _mean_of_known(matrices: list[Matrix]) -> Matrix:
 
 
 def _numbers_of(fold_of: np.ndarray) -> np.ndarray:
-    """Folds of several splits, numbered one after the other as in :func:`~fairfold.core.folds.parts_of`."""
+    """Assign consecutive numbers to the folds of all repeats, as in :func:`~fairfold.core.folds.parts_of`."""
     if fold_of.ndim == 1:
         return fold_of
     first = (int(fold_of.max(initial=-1)) + 1) * np.arange(len(fold_of))[:, np.newaxis]
@@ -195,17 +279,65 @@ def _numbers_of(fold_of: np.ndarray) -> np.ndarray:
 
 
 class StagedEstimator(Protocol):
-    """What :func:`score_on_folds` needs: scikit-learn's ``fit``, and probabilities after each level."""
+    """Interface that :func:`score_on_folds` requires of an estimator.
+
+    Attributes
+    ----------
+    best_levels_ : mapping of str to int
+        Level that each metric selects.
+    """
 
     best_levels_: Mapping[str, int]
 
-    def fit(self, X: Matrix, Y: Matrix, **options: Any) -> Any: ...
+    def fit(self, X: Matrix, Y: Matrix, **options: Any) -> Any:
+        """Fit the model.
 
-    def staged_predict_proba(self, X: Matrix) -> Iterator[Matrix]: ...
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Labels.
+        **options : object
+            Further arguments.
+
+        Returns
+        -------
+        object
+            The fitted estimator.
+        """
+        ...
+
+    def staged_predict_proba(self, X: Matrix) -> Iterator[Matrix]:
+        """Predict probabilities after each level.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Yields
+        ------
+        ndarray or csr_array of shape (n_samples, n_labels)
+            Probabilities.
+        """
+        ...
 
 
 class FoldTables(NamedTuple):
-    """What :func:`score_on_folds` returns: tidy tables with a column ``fold`` each, and predictions."""
+    """Tables, each with a column ``fold``, and predictions returned by :func:`score_on_folds`.
+
+    Attributes
+    ----------
+    scores : DataFrame
+        Scores by fold, level and metric.
+    seconds : DataFrame
+        CPU time by fold and step, in seconds.
+    findings : DataFrame
+        Tables returned by `examine`.
+    predictions : FinalPredictions
+        Out-of-fold predictions of the final scores.
+    """
 
     scores: pd.DataFrame
     seconds: pd.DataFrame
@@ -229,43 +361,63 @@ def score_on_folds(
     sample_weight: np.ndarray | None = None,
     examine: Callable[[Any, Matrix], pd.DataFrame] | None = None,
 ) -> FoldTables:
-    """Train on observed labels, score on the true labels of the left-out fold, level by level.
+    """Train on observed labels and score on the true labels of each test fold, by cascade level.
 
     Parameters
     ----------
-    make_estimator : fold -> unfitted estimator.
-    X : (n_samples, n_features).
-    Y : (n_samples, n_labels) of 0/1, the truth.
-    fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested; or (n_repeats, n_samples) of
-        several splits, whose folds follow each other.
-    observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
-    folds : numbers of those that are left out, each in turn; None for all.
-    observed_in_test : fold -> (n_samples, n_labels) labels by which the same predictions are scored once more, as who
-        knows no others would score them; None for no such scores.
-    threshold : see :func:`~fairfold.evaluation.scores.multilabel_scores`.
-    fit_options : fold -> further arguments of ``fit``; making them counts as its time.
-    adjust : what is done to an estimator when it is fitted: (estimator, true labels of its training samples) -> None.
-    groups : (n_samples,) of samples that belong together; those of the training samples are handed on to ``fit``.
-    sample_weight : (n_samples,) above 0, handed on to ``fit``, too; in scores samples count as much.
-    examine : (fitted estimator, true labels of its training samples) -> table of whatever is to be known about it.
+    make_estimator : callable
+        Returns an unfitted estimator for a fold number.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1.
+    fold_of : ndarray of int of shape (n_samples,) or (n_repeats, n_samples)
+        Test fold of each sample, or -1 for a sample that is never tested. The folds of several splits are numbered
+        consecutively.
+    observed : callable
+        Returns the labels, of shape (n_samples, n_labels), that training may use if a given fold is the test fold.
+    folds : collection of int or None, default=None
+        Folds to use as test folds. None for all.
+    observed_in_test : callable or None, default=None
+        Returns the observed labels, of shape (n_samples, n_labels), for a fold number. The predictions are scored a
+        second time on these labels. None for no such scores.
+    threshold : float, default=0.5
+        Threshold of predicted labels, see :func:`~fairfold.evaluation.scores.multilabel_scores`.
+    fit_options : callable or None, default=None
+        Returns further arguments of ``fit`` for a fold number. Its run time counts as part of ``fit``.
+    adjust : callable or None, default=None
+        Modifies the fitted estimator. Called with the estimator and the true labels of its training samples.
+    groups : ndarray of shape (n_samples,) or None, default=None
+        Group of each sample. The groups of the training samples are passed to ``fit``.
+    sample_weight : ndarray of shape (n_samples,) or None, default=None
+        Positive weight of each sample, used in scores and passed to ``fit``.
+    examine : callable or None, default=None
+        Returns a table of findings. Called with the fitted estimator and the true labels of its training samples.
 
     Returns
     -------
     FoldTables
-        ``scores``, columns ``fold, level, is_final, metric, value, observed_value, reason, share_tested``, where
-        ``is_final`` marks the level that the estimator chose by that metric, ``observed_value`` is the score by
-        ``observed_in_test``, of that level alone and NaN of others, a column only if there are such labels, and
-        ``share_tested`` is of the fold's samples (:func:`~fairfold.core.folds.share_tested`); ``seconds``, columns
-        ``fold, step, seconds``, CPU time of the steps ``fit`` and ``predict``, all levels together; ``findings``,
-        the tables of ``examine`` below each other; and ``predictions``, what the final scores are of. A fold on which
-        the estimator cannot run gives scores without value and one finding that say why in ``reason``, and no times; it
-        never stops the others. A metric that is undefined on a fold has no value there; its ``reason`` says what it
-        needs.
+        Three tables and the predictions:
+
+        - ``scores``, with the columns ``fold, level, is_final, metric, value, observed_value, reason, share_tested``.
+          ``is_final`` marks the level that the estimator selects by the metric. ``observed_value`` is the score on the
+          labels of `observed_in_test` at this level, and NaN at other levels. The column is absent without such labels.
+          ``reason`` explains a missing value. ``share_tested`` is the number of test samples divided by
+          the number of training and test samples (:func:`~fairfold.core.folds.share_tested`).
+        - ``seconds``, with the columns ``fold, step, seconds``: CPU time of the steps ``fit`` and ``predict`` over all
+          levels.
+        - ``findings``, the concatenated tables of `examine`.
+        - ``predictions``, the predictions of the final scores.
 
     Raises
     ------
     SplitError
-        As :func:`~fairfold.core.folds.parts_of`.
+        If `fold_of` is invalid, see :func:`~fairfold.core.folds.parts_of`.
+
+    Notes
+    -----
+    If the estimator fails on a fold, its scores have no value, and the scores and one finding state the reason. The
+    fold then has no run times. Other folds are not affected.
     """
     scores, seconds, findings, counting, best_levels = [], [], [], {}, {}
     of_samples = OfSamples(groups, check_weights(sample_weight, X.shape[0], DataError))
@@ -273,7 +425,7 @@ def score_on_folds(
         if folds is not None and fold not in folds:
             continue
         start = cpu_seconds()
-        # Outside the block below: a damaged file of options is no failure of the estimator.
+        # Options are read outside of the try block: a damaged file is not a failure of the estimator.
         options = {} if fit_options is None else dict(fit_options(fold))
         try:
             options |= of_samples.for_training(train).as_options()
@@ -307,14 +459,33 @@ def score_on_folds(
 
 
 def labels_for(estimator: Any, Y: Matrix) -> Matrix:
-    """Return labels as a study hands them to an estimator: sparse where it learns from sparse labels, dense elsewhere.
+    """Convert labels to the format that an estimator accepts: sparse if it learns from sparse labels, else dense.
 
-    Predictions are sparse where labels are. Sparse ones save time and memory only where labels are many.
+    Estimators without a method ``learns_sparse`` get the labels unchanged. Predictions are sparse if labels are. Sparse
+    labels save time and memory only for data with many labels.
+
+    Parameters
+    ----------
+    estimator : object
+        Estimator.
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Labels.
+
+    Returns
+    -------
+    ndarray or csr_array of shape (n_samples, n_labels)
+        Labels.
 
     Raises
     ------
     ModelError
-        When sparse labels are too many to be made dense.
+        If dense labels would need too much memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> labels_for(object(), np.array([[1, 0]]))
+    array([[1, 0]])
     """
     if not hasattr(estimator, "learns_sparse"):
         return Y
@@ -324,7 +495,7 @@ def labels_for(estimator: Any, Y: Matrix) -> Matrix:
 def _score_levels(
     Y: Matrix, seen: Matrix | None, stages: Sequence[Matrix], best_levels: Mapping[str, int], given: Mapping[str, Any]
 ) -> list[tuple[int, bool, str, float, float, str]]:
-    """Rows ``level, is_final, metric, value, observed_value, reason``."""
+    """Return rows of ``level, is_final, metric, value, observed_value, reason``."""
     rows = []
     for level, P in enumerate(stages):
         if not finite_rows(P).all():

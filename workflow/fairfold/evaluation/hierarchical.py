@@ -1,13 +1,19 @@
-"""Scores of predicted labels in a hierarchy, as the Critical Assessment of Functional Annotation has them (CAFA).
+"""Scores for hierarchies of labels, as defined by the Critical Assessment of Functional Annotation (CAFA).
 
-F_max (Radivojac et al. 2013, "A large-scale evaluation of computational protein function prediction", Nature Methods
-10): precision averages over the samples for which anything is predicted at a threshold, recall over all that have a
-label; the best F1 of any threshold counts. S_min (Clark & Radivojac 2013, "Information-theoretic evaluation of
-predicted ontological annotations", Bioinformatics 29): the information in labels that were not predicted (remaining
-uncertainty) and in labels that were predicted wrongly (misinformation), each a mean over samples, as the two legs of a
-triangle; the least hypotenuse of any threshold counts. All is as in CAFA's own evaluator: thresholds of .01 to .99,
-which a probability meets that is equal; samples without any label take no part; of thresholds at which nothing is
-predicted neither score is taken, as long as there are others.
+F_max (Radivojac et al. 2013) is the best F1 over all thresholds. Precision is averaged over the samples with a
+prediction at the threshold, recall over all samples with a label. S_min (Clark & Radivojac 2013) combines the
+information in labels that are not predicted (remaining uncertainty) and in labels that are wrongly predicted
+(misinformation). Both are averaged over samples. S_min is the smallest Euclidean norm of the two over all thresholds.
+
+Details follow the evaluator of CAFA. Thresholds are 0.01 to 0.99, and a label is predicted if its probability is at
+least the threshold. Samples without a label are ignored. Thresholds without any prediction are ignored if other
+thresholds exist.
+
+References
+----------
+P. Radivojac et al. (2013), A large-scale evaluation of computational protein function prediction, Nature Methods 10.
+W. T. Clark & P. Radivojac (2013), Information-theoretic evaluation of predicted ontological annotations, Bioinformatics
+29.
 """
 
 from __future__ import annotations
@@ -27,36 +33,49 @@ from fairfold.evaluation.corrected_cells import Cells
 from fairfold.evaluation.fold_scores import FinalPredictions
 
 THRESHOLDS = np.arange(0.01, 1, 0.01)
-"""Of CAFA's evaluator, to the last bit."""
+"""Thresholds of CAFA's evaluator, identical to the last bit."""
 
 
-_ROUNDING = 1e-9  # a mean of ones may be above 1 by a bit
+_ROUNDING = 1e-9  # Means of ones may exceed 1 by rounding errors.
 
 
 SCORES = ("f_max", "weighted_f_max", "s_min")
-"""Names of the scores. Of the first two more is better, of the last one less."""
+"""Names of the scores. Higher is better for the first two, lower for the last."""
 
 
 def information_accretion(Y: Matrix, hierarchy: Hierarchy) -> np.ndarray:
-    """What a label tells of a sample of which all its parents are known, in bits: -log2 P(label | all its parents).
-
-    Clark & Radivojac (2013), Equation 3, with shares of samples for probabilities, as CAFA computes them.
+    """Compute the information of each label given its parents, in bits: -log2 P(label | all its parents).
 
     Parameters
     ----------
-    Y : (n_samples, n_labels) of 0/1 that keep the true-path rule, the annotations that were known beforehand; NaN where
-        unmeasured, which counts as not annotated. Samples without any label take no part.
-    hierarchy : of the labels.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Training labels, 0 or 1, that respect the true-path rule. NaN marks an unmeasured label and counts as 0. Samples
+        without a label are ignored.
+    hierarchy : Hierarchy
+        Hierarchy of the labels.
 
     Returns
     -------
-    (n_labels,) at least 0; 0 for labels that no sample has, of which nothing is known, and which then count in no
-    weighted score, as in CAFA's evaluator.
+    ndarray of shape (n_labels,)
+        Information of each label, at least 0. It is 0 for labels without a sample, which then do not affect weighted
+        scores, as in the evaluator of CAFA.
 
     Raises
     ------
     DataError
-        When Y is not such a matrix, or of another number of labels.
+        If `Y` is invalid or has another number of labels.
+
+    Notes
+    -----
+    This is Equation 3 of Clark & Radivojac (2013). Probabilities are shares of samples, as in CAFA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.core.hierarchy import Hierarchy
+    >>> hierarchy = Hierarchy(np.array([[1, 0]]), n_labels=2)  # label 0 is the parent of label 1
+    >>> information_accretion(np.array([[1, 1], [1, 0], [1, 1], [1, 0]]), hierarchy)
+    array([0., 1.])
     """
     Y = check_label_matrix(Y, "Y", DataError, n_labels=hierarchy.n_labels)
     positive = sparse.csr_array(Y == 1)
@@ -72,24 +91,40 @@ def information_accretion(Y: Matrix, hierarchy: Hierarchy) -> np.ndarray:
 
 
 def hierarchical_scores(Y_true: Matrix, P: Matrix, information: np.ndarray) -> dict[str, float]:
-    """F_max, the same weighted by information, and S_min; see above.
+    """Compute F_max, F_max weighted by information, and S_min.
 
     Parameters
     ----------
-    Y_true : (n_samples, n_labels) of 0/1 that keep the true-path rule; NaN where unmeasured, which takes no part.
-    P : (n_samples, n_labels) probabilities from 0 to 1 that keep it, too; of a CSR matrix those not stored are 0.
-    information : (n_labels,) of each label, from the training samples; see :func:`information_accretion`.
+    Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1, that respect the true-path rule. NaN marks an unmeasured label, which is ignored.
+    P : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Probabilities from 0 to 1 that respect the true-path rule. Entries that a sparse matrix does not store are 0.
+    information : array-like of shape (n_labels,)
+        Information of each label, computed from the training samples. See :func:`information_accretion`.
 
     Returns
     -------
-    dict with the keys ``SCORES``; all NaN where no sample has a label. Where nothing is predicted at any threshold,
-    F is 0, and S what saying nothing leaves. Time and memory grow with samples · (labels + thresholds), of sparse
-    probabilities with what is stored in place of samples · labels.
+    dict of str to float
+        Scores with the keys of ``SCORES``. All are NaN if no sample has a label. If nothing is predicted at any
+        threshold, F_max is 0 and S_min is the remaining uncertainty without predictions.
 
     Raises
     ------
     DataError
-        When shapes differ, labels are not 0/1, or probabilities are not from 0 to 1.
+        If shapes differ, labels are not 0 or 1, or probabilities are not from 0 to 1.
+
+    Notes
+    -----
+    Time and memory are O(n_samples · (n_labels + n_thresholds)). For sparse probabilities, the number of stored entries
+    replaces n_samples · n_labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y, P = np.array([[1, 1], [1, 0]]), np.array([[0.9, 0.4], [0.8, 0.6]])
+    >>> scores = hierarchical_scores(Y, P, information=np.array([0.0, 1.0]))
+    >>> {name: round(score, 2) for name, score in scores.items()}
+    {'f_max': 0.86, 'weighted_f_max': 0.5, 's_min': 0.5}
     """
     cells = Cells.of(Y_true, P, "Y_true")
     information = np.asarray(information, dtype=np.float64)
@@ -110,7 +145,10 @@ def hierarchical_scores(Y_true: Matrix, P: Matrix, information: np.ndarray) -> d
 
 
 def _sums(cells: Cells, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights of each sample's labels: (n_samples, n_thresholds) predicted, and rightly so; (n_samples, 1) true."""
+    """Compute the weights of predicted labels, of hits and of true labels of each sample.
+
+    The first two have the shape (n_samples, n_thresholds), the last (n_samples, 1).
+    """
     n_bins = len(THRESHOLDS) + 1
     places = np.searchsorted(THRESHOLDS, cells.P, side="right") + n_bins * cells.rows
     of_cells = np.where(cells.is_measured, weights[cells.labels], 0.0)
@@ -123,40 +161,45 @@ def _sums(cells: Cells, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
 
 
 def _f(predicted: np.ndarray, hit: np.ndarray, true: np.ndarray) -> np.ndarray:
-    """(n_thresholds,) harmonic means of precision and recall."""
+    """Compute the harmonic mean of precision and recall at each threshold."""
     precision = _ratio(_ratio(hit, predicted).sum(axis=0), (predicted > 0).sum(axis=0))
     recall = _ratio(hit, true).mean(axis=0)
     return _ratio(2 * precision * recall, precision + recall)
 
 
 def _s(predicted: np.ndarray, hit: np.ndarray, true: np.ndarray) -> np.ndarray:
-    """(n_thresholds,) distances from a prediction without fault."""
+    """Compute the norm of remaining uncertainty and misinformation at each threshold."""
     return np.hypot((true - hit).mean(axis=0), (predicted - hit).mean(axis=0))
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """0 where the whole is."""
+    """Divide, with 0 where the divisor is 0."""
     part, whole = np.broadcast_arrays(part, whole)
     return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 
 def score_hierarchy(Y: Matrix, predictions: FinalPredictions, hierarchy: Hierarchy, **unit: Any) -> pd.DataFrame:
-    """Scores of out-of-fold predictions, fold by fold, with the information of each fold's training part.
+    """Compute hierarchical scores of out-of-fold predictions, by fold and namespace.
 
-    Each namespace of an ontology is scored by itself, as CAFA does it: by its own labels, the samples that have one of
-    them, and what these labels tell where their parents in it are known.
+    Each namespace of an ontology is scored separately, as in CAFA. Its scores use only its labels and the samples that
+    have at least one of them. The information of labels is computed from the training part of each fold.
 
     Parameters
     ----------
-    Y : (n_samples, n_labels) all labels that the data have.
-    predictions : probabilities of left-out samples; those count that average precision scores.
-    hierarchy : of the labels.
-    **unit : columns that stand first.
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        True labels.
+    predictions : FinalPredictions
+        Out-of-fold predictions. Those selected by average precision are scored.
+    hierarchy : Hierarchy
+        Hierarchy of the labels.
+    **unit : object
+        Values of additional columns, which come first.
 
     Returns
     -------
-    DataFrame with the columns ``*unit, fold, namespace, metric, value, n_violations``; the namespace is ``all`` where
-    there is one, and the last is how often a probability of its labels is above that of a parent, which is to be never.
+    DataFrame
+        Columns ``*unit, fold, namespace, metric, value, n_violations``. The namespace is ``all`` if there is only one.
+        ``n_violations`` counts the probabilities above that of a parent and should be 0.
     """
     rows = []
     for fold, (train, test) in enumerate(parts_of(predictions.fold_of, Y.shape[0])):
@@ -174,16 +217,19 @@ def score_hierarchy(Y: Matrix, predictions: FinalPredictions, hierarchy: Hierarc
 
 
 def summarise_hierarchies(scores: pd.DataFrame) -> pd.DataFrame:
-    """Mean and standard deviation over folds.
+    """Compute mean and standard deviation over folds.
 
     Parameters
     ----------
-    scores : columns ``dataset, missing_rate, model`` and those of :func:`score_hierarchy`.
+    scores : DataFrame
+        Columns ``dataset, missing_rate, model`` and those of :func:`score_hierarchy`.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, missing_rate, model, namespace, metric, mean, sd, n_folds, n_violations``: the
-    number of folds with a score, ``sd`` (divided by one less) being NaN below 2, and violations of all folds.
+    DataFrame
+        Columns ``dataset, missing_rate, model, namespace, metric, mean, sd, n_folds, n_violations``. ``n_folds`` is the
+        number of folds with a score. ``sd`` (divided by n_folds - 1) is NaN for fewer than 2 folds. ``n_violations`` is
+        summed over folds.
     """
     groups = scores.groupby(["dataset", "missing_rate", "model", "namespace", "metric"], sort=False)
     summary = groups["value"].agg(mean="mean", sd="std", n_folds="count")

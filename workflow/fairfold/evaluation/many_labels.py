@@ -1,4 +1,4 @@
-"""Scores of out-of-fold predictions where labels are many: at k, and by the number of a label's training positives."""
+"""Scores of out-of-fold predictions for data with many labels: at k, and by number of training positives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,15 @@ from fairfold.evaluation.scores import multilabel_scores
 
 
 class ManyLabelTables(NamedTuple):
-    """What :func:`score_many_labels` returns: tidy tables with a column ``fold`` each."""
+    """Tables returned by :func:`score_many_labels`.
+
+    Attributes
+    ----------
+    at_k : DataFrame
+        Scores at k of each fold.
+    by_frequency : DataFrame
+        Scores by number of training positives, of each fold.
+    """
 
     at_k: pd.DataFrame
     by_frequency: pd.DataFrame
@@ -34,32 +42,41 @@ def score_many_labels(
     sample_weight: np.ndarray | None = None,
     **unit: Any,
 ) -> ManyLabelTables:
-    """Scores of out-of-fold predictions on the true labels, fold by fold.
+    """Score out-of-fold predictions on the true labels, fold by fold.
 
-    Propensities follow from the positives that training saw. Bands follow from those that the data have in the training
-    part, hidden ones included, so that the same labels are compared whatever share is hidden.
+    Propensities are computed from the positives that are observed in training. Bands use all positives of the training
+    part, including hidden ones. The same labels are therefore compared at each missing rate.
 
     Parameters
     ----------
-    Y : (n_samples, n_labels) all labels that the data have.
-    observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
-    predictions : probabilities of left-out samples; those count that average precision scores.
-    bands : see :func:`~fairfold.evaluation.at_k.scores_by_frequency_band`.
-    propensity : ``A`` and ``B`` of :func:`~fairfold.evaluation.at_k.inverse_propensities`; None for its defaults.
-    sample_weight : (n_samples,) above 0, how much a sample counts at k; by bands all count alike.
-    **unit : columns that stand first.
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        True labels.
+    observed : callable
+        Returns the labels, of shape (n_samples, n_labels), that training may use if a given fold is the test fold.
+    predictions : FinalPredictions
+        Out-of-fold predictions. Those selected by average precision are scored.
+    bands : sequence of int, default=(5, 20, 100)
+        Largest number of training positives in each band except the last. See
+        :func:`~fairfold.evaluation.at_k.scores_by_frequency_band`.
+    propensity : mapping of str to float or None, default=None
+        Parameters ``A`` and ``B`` of :func:`~fairfold.evaluation.at_k.inverse_propensities`. None for its defaults.
+    sample_weight : ndarray of shape (n_samples,) or None, default=None
+        Positive weight of each sample in the scores at k. Scores by band weight all samples equally.
+    **unit : object
+        Values of additional columns, which come first.
 
     Returns
     -------
     ManyLabelTables
-        ``at_k``, columns ``*unit, fold, metric, value``, the metrics of :data:`~fairfold.evaluation.metrics.METRICS`
-        whose use is ``"top"``; ``by_frequency``, columns ``*unit, fold, band, least, most, n_labels, n_scored, metric,
-        k, value``. Values of a fold without predictions are NaN.
+        ``at_k`` has the columns ``*unit, fold, metric, value`` and contains the metrics with the use ``"top"`` of
+        :data:`~fairfold.evaluation.metrics.METRICS`. ``by_frequency`` has the columns ``*unit, fold, band, least, most,
+        n_labels, n_scored, metric, k, value``. Values of a fold without predictions are NaN.
 
     Raises
     ------
     DataError
-        As :func:`~fairfold.evaluation.at_k.scores_by_frequency_band` and ``inverse_propensities`` do.
+        For the reasons given in :func:`~fairfold.evaluation.at_k.scores_by_frequency_band` and
+        :func:`~fairfold.evaluation.at_k.inverse_propensities`.
     """
     names = metrics_of("top")
     at_k, by_frequency = [], []
@@ -83,19 +100,20 @@ def score_many_labels(
 
 
 def summarise_many_labels(at_k: pd.DataFrame, by_frequency: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Mean and standard deviation over folds.
+    """Compute mean and standard deviation over folds.
 
     Parameters
     ----------
-    at_k, by_frequency : of several units, ``dataset, missing_rate, model``; see :func:`score_many_labels`.
+    at_k, by_frequency : DataFrame
+        Tables of :func:`score_many_labels`, with the additional columns ``dataset, missing_rate, model``.
 
     Returns
     -------
-    dict of DataFrames
-        ``at_k``, columns ``dataset, missing_rate, model, metric, mean, sd, n_folds``; ``by_frequency``, columns
-        ``dataset, missing_rate, model, metric, k, band, least, most, n_labels, n_scored, mean, sd, n_folds``, those
-        without a label in any fold left out. ``n_folds`` have a score; ``sd`` (divided by one less) is NaN below 2.
-        Numbers of labels are means over folds.
+    dict of str to DataFrame
+        ``at_k`` has the columns ``dataset, missing_rate, model, metric, mean, sd, n_folds``. ``by_frequency`` has the
+        columns ``dataset, missing_rate, model, metric, k, band, least, most, n_labels, n_scored, mean, sd, n_folds``,
+        without bands that have no label in any fold. ``n_folds`` is the number of folds with a score. ``sd`` (divided
+        by n_folds - 1) is NaN for fewer than 2 folds. Numbers of labels are means over folds.
     """
     unit = ["dataset", "missing_rate", "model"]
     folds = {"mean": "mean", "sd": "std", "n_folds": "count"}

@@ -1,9 +1,8 @@
-"""Parts of scores: checks of input, scikit-learn's scores to the last bit, and scores of sparse predictions.
+"""Input checks and fast scores that equal those of scikit-learn.
 
-Cascades score every level as they grow. On small data nine tenths of the time went into scikit-learn's checks of arrays
-that are known to be 0/1 and finite, and into a loop over samples. The functions named as scikit-learn's do the same
-arithmetic in the same order, so that they give the same numbers; a test compares them. They are for checked input only:
-``truth`` and ``predicted`` hold 0 and 1, no array is empty, scores are finite. ``weights`` of the pairs may be None.
+Cascades are scored after every level. On small data, the input checks of scikit-learn and a loop over samples would
+dominate the run time. The functions with names of scikit-learn do the same arithmetic in the same order and return
+identical numbers. They require checked input: labels are 0 or 1, arrays are not empty, and scores are finite.
 """
 
 from __future__ import annotations
@@ -23,22 +22,29 @@ def check_pair(Y: Matrix, P: ArrayLike | Matrix, name: str = "Y_true") -> tuple[
     Parameters
     ----------
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-        Labels of 0/1, NaN where unmeasured.
+        Labels, 0 or 1, with NaN for unmeasured labels.
     P : {array-like, sparse matrix} of shape (n_samples, n_labels)
         Finite probabilities.
     name : str, default="Y_true"
-        Name of the labels in messages.
+        Name of the labels in error messages.
 
     Returns
     -------
     Y, P : ndarray or csr_array of shape (n_samples, n_labels)
-        Labels with ``UNMEASURED`` in unmeasured cells, and probabilities, in canonical CSR if these are sparse, as
-        arrays otherwise.
+        Labels, with ``UNMEASURED`` for unmeasured labels, and probabilities. Both are canonical CSR if `P` is sparse,
+        else dense.
 
     Raises
     ------
     DataError
-        If shapes differ, labels are not 0/1, or probabilities are not finite numbers.
+        If shapes differ, labels are not 0 or 1, or probabilities are not finite numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y, P = check_pair(np.array([[1, np.nan]]), [[1, 0]])
+    >>> P
+    array([[1., 0.]])
     """
     is_sparse = sparse.issparse(P)
     Y = (check_binary if is_sparse else check_dense_binary)(Y, name, DataError, unmeasured=True)
@@ -58,9 +64,30 @@ def check_pair(Y: Matrix, P: ArrayLike | Matrix, name: str = "Y_true") -> tuple[
 
 
 def roc_auc_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Area under the ROC curve; both classes must occur."""
+    """Compute the area under the ROC curve.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_pairs,)
+        True labels, 0 or 1. Both must occur.
+    score : ndarray of shape (n_pairs,)
+        Predicted scores.
+    weights : ndarray of shape (n_pairs,) or None, default=None
+        Weight of each pair.
+
+    Returns
+    -------
+    float
+        Area under the ROC curve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> roc_auc_score(np.array([1, 0, 1, 0]), np.array([0.9, 0.6, 0.4, 0.2]))
+    0.75
+    """
     false, true = _counts_at_thresholds(truth, score, weights)
-    if len(true) > 2:  # points on a straight line with both neighbours go, as in roc_curve
+    if len(true) > 2:  # Drops collinear points, as roc_curve does.
         kept = np.concatenate([[True], (np.diff(false, 2) != 0) | (np.diff(true, 2) != 0), [True]])
         false, true = false[kept], true[kept]
     false, true = np.append(0.0, false), np.append(0.0, true)
@@ -68,7 +95,28 @@ def roc_auc_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray | No
 
 
 def average_precision_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Mean of the precisions at each threshold, weighted by the gain in recall; a positive must occur."""
+    """Compute average precision: precision at each threshold, weighted by the gain in recall.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_pairs,)
+        True labels, 0 or 1. At least one must be 1.
+    score : ndarray of shape (n_pairs,)
+        Predicted scores.
+    weights : ndarray of shape (n_pairs,) or None, default=None
+        Weight of each pair.
+
+    Returns
+    -------
+    float
+        Average precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(average_precision_score(np.array([1, 0, 1, 0]), np.array([0.9, 0.6, 0.4, 0.2])), 2)
+    0.83
+    """
     false, true = _counts_at_thresholds(truth, score, weights)
     precision = (true / (true + false))[::-1]
     recall = np.append((true / true[-1])[::-1], 0.0)
@@ -76,7 +124,28 @@ def average_precision_score(truth: np.ndarray, score: np.ndarray, weights: np.nd
 
 
 def matthews_corrcoef(truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Matthews correlation; 0 where either side is constant."""
+    """Compute the Matthews correlation.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_pairs,)
+        True labels, 0 or 1.
+    predicted : ndarray of int of shape (n_pairs,)
+        Predicted labels, 0 or 1.
+    weights : ndarray of shape (n_pairs,) or None, default=None
+        Weight of each pair.
+
+    Returns
+    -------
+    float
+        Matthews correlation. 0 if the true or the predicted labels are constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(matthews_corrcoef(np.array([1, 0, 1, 0]), np.array([1, 0, 1, 1])), 2)
+    0.58
+    """
     cells = 2 * truth.astype(np.int64) + predicted
     table = np.bincount(cells, weights, minlength=4).reshape(2, 2).astype(np.float64)
     of_truth, of_predicted = table.sum(axis=1), table.sum(axis=0)
@@ -88,7 +157,7 @@ def matthews_corrcoef(truth: np.ndarray, predicted: np.ndarray, weights: np.ndar
 def _counts_at_thresholds(
     truth: np.ndarray, score: np.ndarray, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """False and true positives when all scores from each distinct one on upwards count as positive, highest first."""
+    """Count false and true positives at each distinct score as threshold, in descending order of scores."""
     order = np.argsort(-score, kind=None if weights is None else "stable")
     last = np.append(np.flatnonzero(np.diff(score[order])), len(score) - 1)
     if weights is None:
@@ -99,16 +168,32 @@ def _counts_at_thresholds(
 
 
 def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
-    """Share of (positive, negative) label pairs of a sample in which the positive has no higher score; mean of samples.
-
-    Samples without a positive or without a negative label have a loss of 0, and those without a measured one take no
-    part; NaN where no sample has a pair. Labels of a sample that CSR matrices do not store are negatives, which tie at
-    0: they are one cell that counts for all of them.
+    """Compute the share of wrongly ordered (positive, negative) label pairs of a sample, averaged over samples.
 
     Parameters
     ----------
-    Y, P : (n_samples, n_labels), both CSR or neither; ``UNMEASURED`` labels take no part. Some are measured.
-    of_samples : (n_samples,) weights, or None.
+    Y, P : ndarray or csr_array of shape (n_samples, n_labels)
+        Labels and probabilities. Both are CSR, or neither is. ``UNMEASURED`` labels are ignored. At least one label
+        must be measured.
+    of_samples : ndarray of shape (n_samples,) or None, default=None
+        Weight of each sample.
+
+    Returns
+    -------
+    float
+        Ranking loss. Ties count as wrong. NaN if no sample has a pair.
+
+    Notes
+    -----
+    Samples without a positive or without a negative label have a loss of 0. Samples without a measured label are
+    ignored. Labels that CSR matrices do not store are negatives that tie at 0. One cell with their number as weight
+    represents them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> label_ranking_loss(np.array([[1, 0, 1], [0, 1, 0]]), np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]]))
+    0.25
     """
     n_samples, n_labels = P.shape
     if sparse.issparse(P):
@@ -128,7 +213,7 @@ def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = Non
         order = (np.argsort(P, axis=1) + n_labels * np.arange(n_samples)[:, np.newaxis]).ravel()
     rows, score, is_positive, n_negatives = (each[order] for each in (rows, score, is_positive, n_negatives))
     of_rows = [np.bincount(rows, each, minlength=n_samples) for each in (is_positive, n_negatives)]
-    # Positives of at most a cell's score: of equal scores, the count at the last one.
+    # Number of positives with at most the score of a cell. Cells with equal scores use the count at the last one.
     is_last = np.append((np.diff(score) != 0) | (np.diff(rows) != 0), True)
     at_most = np.cumsum(is_positive)[is_last][np.cumsum(is_last) - is_last]
     at_most = at_most - (np.cumsum(of_rows[0]) - of_rows[0])[rows]
@@ -141,14 +226,45 @@ def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = Non
 
 
 def sparse_average_precision_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray) -> float:
-    """Compute :func:`average_precision_score` of many pairs, whose terms are added one after the other."""
+    """Compute :func:`average_precision_score` with sequential summation, for pairs of sparse matrices.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_pairs,)
+        True labels, 0 or 1. At least one must be 1.
+    score : ndarray of shape (n_pairs,)
+        Predicted scores.
+    weights : ndarray of shape (n_pairs,)
+        Weight of each pair.
+
+    Returns
+    -------
+    float
+        Average precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sparse_average_precision_score(np.array([1, 0]), np.array([0.5, 0.0]), np.array([1.0, 9.0]))
+    1.0
+    """
     false, true = _counts_at_thresholds(truth, score, weights)
     terms = np.diff(true, prepend=0.0) * (true / (true + false))
     return float(np.cumsum(terms)[-1] / true[-1])
 
 
 def quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Divide, with NaN where the divisor is not above 0.
+    """Divide, with NaN where the divisor is not positive.
+
+    Parameters
+    ----------
+    above, below : ndarray of the same shape
+        Dividend and divisor.
+
+    Returns
+    -------
+    ndarray
+        Quotient.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Compare methods over datasets: their ranks, and which of them can be told apart."""
+"""Comparison of methods over datasets by ranks and significance tests."""
 
 from __future__ import annotations
 
@@ -27,29 +27,50 @@ def percentile_ranks(
     repeats: Sequence[str] = ("fold",),
     higher_is_better: Mapping[str, bool] = HIGHER_IS_BETTER,
 ) -> pd.DataFrame:
-    """Percentile rank of each method: ranked within each repeat, averaged over repeats, one number per unit.
-
-    The best of m methods has rank 1, the worst 1/m; methods that tie, up to rounding, share the mean of their ranks
-    (Ilidio et al. 2024, Section 4.4 and Figure 1). A method without a value in a repeat (it failed, or the metric is
-    undefined) is not ranked there, nor is any other: its ranks would not compare with those of complete repeats.
+    """Compute the percentile rank of each method, averaged over repeats.
 
     Parameters
     ----------
-    scores : tidy table with the columns ``metric``, ``value`` and those named below, one row per score.
-    method : column with the method's name.
-    units : columns that identify what is reported on (one dot of a figure).
-    repeats : columns over which ranks are averaged.
-    higher_is_better : for each metric whether more is better.
+    scores : DataFrame
+        One row per score, with the columns ``metric``, ``value`` and those of `method`, `units` and `repeats`.
+    method : str, default="model"
+        Column with the name of the method.
+    units : sequence of str, default=("dataset", "missing_rate")
+        Columns that identify a unit of the result, which is one point in a figure.
+    repeats : sequence of str, default=("fold",)
+        Columns that identify the repeats. Ranks are averaged over them.
+    higher_is_better : mapping of str to bool, default=HIGHER_IS_BETTER
+        For each metric, whether higher is better.
 
     Returns
     -------
-    DataFrame with the columns ``*units, metric, method, percentile_rank, n_repeats`` in order of first appearance;
-    ``percentile_rank`` is NaN where no repeat is complete.
+    DataFrame
+        Columns ``*units, metric, <method>, percentile_rank, n_repeats``, in order of first appearance.
+        ``percentile_rank`` is NaN if no repeat is complete.
 
     Raises
     ------
     DataError
-        When a column is missing, a metric is unknown, or a method has two values in one repeat.
+        If a column is missing, a metric is unknown, or a method has two values in one repeat.
+
+    See Also
+    --------
+    compare_ranks : Test for differences between percentile ranks.
+
+    Notes
+    -----
+    Methods are ranked within each repeat. The best of m methods has rank 1, the worst 1 / m. Methods that tie, up to
+    rounding errors, share the mean of their ranks (Ilidio et al. 2024, Section 4.4 and Figure 1). A repeat is complete
+    if every method has a value. Other repeats are ignored, because their ranks are not comparable. A value is missing
+    if the method failed or the metric is undefined.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> scores = pd.DataFrame({"model": ["a", "b"] * 2, "fold": [0, 0, 1, 1], "value": [0.9, 0.8, 0.7, 0.7]})
+    >>> scores = scores.assign(dataset="flags", missing_rate=0, metric="roc_auc")
+    >>> percentile_ranks(scores)[["model", "percentile_rank", "n_repeats"]].values.tolist()
+    [['a', 0.875, 2], ['b', 0.625, 2]]
     """
     units, repeats = list(units), list(repeats)
     check_columns(scores, [*units, *repeats, method, "metric", "value"], "scores")
@@ -61,7 +82,7 @@ def percentile_ranks(
         twice = dict(zip(grid.index.names, grid.index[grid.index.duplicated()][0], strict=True))
         raise DataError(f"two scores for {twice}; keep one row per {method} and repeat.")
     wide = grid.unstack(method)[columns]
-    wide = wide.reindex(grid.index.droplevel(method).drop_duplicates())  # order of first appearance, not alphabetical
+    wide = wide.reindex(grid.index.droplevel(method).drop_duplicates())  # Restores the order of first appearance.
     complete = wide.dropna()
     sign = [1 if higher_is_better[metric] else -1 for metric in complete.index.get_level_values("metric")]
     goodness = settled(complete.mul(sign, axis=0), axis=1)
@@ -75,21 +96,34 @@ def percentile_ranks(
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What :func:`compare_methods` finds.
+    """Result of :func:`compare_methods`.
 
     Attributes
     ----------
-    methods : names, in the order of the table.
-    alpha : significance level.
-    n_blocks, n_dropped : blocks compared; blocks left out because a method has no value there.
-    mean_ranks : mean over blocks of each method's rank within the block; 1 is best, ties share the mean of their ranks.
-    friedman_statistic, friedman_p : Friedman's test that no method ranks above another; 0 and 1 where all methods tie.
-    p_values : two-sided Wilcoxon signed-rank tests of each pair, symmetric with 1 on the diagonal.
-    adjusted_p_values : the same after Benjamini & Hochberg, over the pairs.
-    cliques : maximal sets of methods in which no pair has an adjusted p-value of alpha or less. A method that differs
-        from all others is a set of its own; a method may be in several. Methods by mean rank, the best set first.
-    critical_difference : of mean ranks in Nemenyi's test at alpha, beside the cliques and without a say in them.
-    reason : why statistics are NaN, else empty.
+    methods : tuple of str
+        Names, in the order of the table.
+    alpha : float
+        Significance level.
+    n_blocks : int
+        Number of blocks that are compared.
+    n_dropped : int
+        Number of blocks that are excluded because a method has no value.
+    mean_ranks : Series
+        Mean rank of each method over blocks. Rank 1 is best. Ties share the mean of their ranks.
+    friedman_statistic, friedman_p : float
+        Friedman test of the hypothesis that all methods have equal ranks. 0 and 1 if all methods tie.
+    p_values : DataFrame
+        Two-sided Wilcoxon signed-rank test of each pair. Symmetric, with 1 on the diagonal.
+    adjusted_p_values : DataFrame
+        p-values of the pairs after Benjamini-Hochberg adjustment.
+    cliques : tuple of tuple of str
+        Maximal sets of methods without a significantly different pair, that is, with an adjusted p-value above `alpha`
+        for each pair. A method that differs from all others forms a set by itself. A method may belong to several sets.
+        Sets and their members are ordered by mean rank, the best first.
+    critical_difference : float
+        Critical difference of mean ranks in the Nemenyi test at `alpha`. It does not affect the cliques.
+    reason : str
+        Reason for statistics that are NaN, else empty.
     """
 
     methods: tuple[str, ...]
@@ -113,37 +147,57 @@ def compare_methods(
     higher_is_better: bool = True,
     alpha: float = 0.05,
 ) -> Comparison:
-    """Which methods differ over blocks, by the tests behind the crossbars of Ilidio et al. (2024), Figure 1.
+    """Test which methods differ over blocks, such as datasets.
 
-    Friedman's test is about all methods at once, Wilcoxon's signed-rank test with Benjamini & Hochberg's adjustment
-    about each pair (Benavoli, Corani & Mangili 2016 argue for pairwise tests: what is said about two methods must not
-    depend on a third), and Nemenyi's critical difference (Demsar 2006) is what the mean ranks would have to differ by.
-
-    Few blocks cannot tell methods apart: the signed ranks of n blocks have 2^n outcomes, so no two-sided p-value is
-    below 2^(1 - n), and 5 blocks or fewer never reach 0.05. Friedman's p-value comes from the chi-square distribution,
-    which is rough below 10 blocks.
+    The tests are those of the critical difference diagrams of Ilidio et al. (2024), Figure 1.
 
     Parameters
     ----------
-    values : (n_blocks, n_methods), a score of each method on each block (dataset); NaN where there is none. Values,
-        and differences of values, that agree to 12 digits of the largest value count as ties: they differ by rounding.
-    names : the methods; by default the columns of a DataFrame, or 0, 1, ... of an array.
-    higher_is_better : whether more is better.
-    alpha : significance level of the cliques and the critical difference.
+    values : {array-like, DataFrame} of shape (n_blocks, n_methods)
+        Score of each method on each block. NaN marks a missing score. Values, and differences of values, that agree to
+        12 digits of the largest value count as ties.
+    names : sequence of str or None, default=None
+        Names of the methods. By default, the columns of a DataFrame, or 0, 1, ... for an array.
+    higher_is_better : bool, default=True
+        Whether higher is better.
+    alpha : float, default=0.05
+        Significance level of the cliques and the critical difference.
 
     Returns
     -------
     Comparison
-        Blocks with a NaN are left out and counted. Wilcoxon's test leaves out blocks on which the two tie, and its
-        p-value is 1 where they tie on all; it is exact up to 13 blocks, and up to 50 without ties. With fewer than 2
-        complete blocks all tests are NaN and there are no cliques, and with 2 methods Friedman's is NaN, as it needs 3;
-        ``reason`` says so.
+        Mean ranks, test results and cliques. Blocks with a NaN are excluded and counted. With fewer than 2 complete
+        blocks, all tests are NaN and there are no cliques. With 2 methods, the Friedman test is NaN because it needs 3.
+        The attribute ``reason`` states this.
 
     Raises
     ------
     DataError
-        When the table is not two-dimensional, holds text or infinities, has fewer than 2 methods or two of one name, or
-        alpha is not between 0 and 1.
+        If the table is not two-dimensional, contains text or infinities, has fewer than 2 methods or duplicate names,
+        or `alpha` is not between 0 and 1.
+
+    Notes
+    -----
+    The Friedman test compares all methods. The Wilcoxon signed-rank test with Benjamini-Hochberg adjustment compares
+    each pair. Benavoli, Corani & Mangili (2016) recommend pairwise tests, because the result for two methods should not
+    depend on a third. The critical difference of the Nemenyi test (Demsar 2006) is the smallest significant difference
+    of mean ranks.
+
+    The Wilcoxon test excludes blocks with a tie of the two methods. Its p-value is 1 if they tie on all blocks. It is
+    exact for up to 13 blocks, and for up to 50 without ties. The signed ranks of n blocks have 2^n outcomes. No
+    two-sided p-value is therefore below 2^(1 - n), and 5 blocks or fewer never reach 0.05. The p-value of the Friedman
+    test uses the chi-square distribution, which is inaccurate below 10 blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> base = np.linspace(0.5, 0.8, 8)
+    >>> values = np.column_stack([base + 0.1, base + 0.01 * np.array([1, -1] * 4), base])
+    >>> comparison = compare_methods(values, ["a", "b", "c"])
+    >>> comparison.cliques
+    (('a',), ('b', 'c'))
+    >>> round(float(comparison.adjusted_p_values.loc["a", "b"]), 3)
+    0.012
     """
     table = _value_table(values, names)
     if table.shape[1] < 2:
@@ -154,7 +208,17 @@ def compare_methods(
 
 
 class ComparisonTables(NamedTuple):
-    """What :func:`compare_ranks` returns, tidy tables."""
+    """Tables returned by :func:`compare_ranks`.
+
+    Attributes
+    ----------
+    comparisons : DataFrame
+        Friedman test and critical difference of each metric and missing rate.
+    pairs : DataFrame
+        Test of each pair of models.
+    cliques : DataFrame
+        Members of each clique.
+    """
 
     comparisons: pd.DataFrame
     pairs: pd.DataFrame
@@ -162,24 +226,41 @@ class ComparisonTables(NamedTuple):
 
 
 def compare_ranks(ranks: pd.DataFrame, *, alpha: float = 0.05) -> ComparisonTables:
-    """Comparison of models by percentile ranks, for each metric and missing rate; the blocks are the datasets.
-
-    The tests are those of :func:`compare_methods`.
+    """Compare models by percentile ranks over datasets, for each metric and missing rate.
 
     Parameters
     ----------
-    ranks : columns ``dataset, missing_rate, metric, model, percentile_rank``, as :func:`percentile_ranks` gives them.
-    alpha : significance level.
+    ranks : DataFrame
+        Columns ``dataset, missing_rate, metric, model, percentile_rank``, as returned by :func:`percentile_ranks`.
+    alpha : float, default=0.05
+        Significance level.
 
     Returns
     -------
     ComparisonTables
-        ``comparisons`` with the columns ``metric, missing_rate, n_datasets, n_dropped, n_methods, friedman_statistic,
-        friedman_p, critical_difference, reason``; ``pairs`` with ``metric, missing_rate, model_a, model_b,
-        mean_difference`` (of percentile ranks, positive where a is better), ``p_value, adjusted_p_value,
-        is_different``; ``cliques`` with ``metric, missing_rate, clique`` (from 1, the one with the best model first),
-        ``model, mean_rank`` (1 is best), a row per clique and member. One model is no mistake here: it has no pairs,
-        and is a clique.
+        Three tables:
+
+        - ``comparisons``, with the columns ``metric, missing_rate, n_datasets, n_dropped, n_methods,
+          friedman_statistic, friedman_p, critical_difference, reason``.
+        - ``pairs``, with the columns ``metric, missing_rate, model_a, model_b, mean_difference, p_value,
+          adjusted_p_value, is_different``. ``mean_difference`` is the difference of mean percentile ranks, positive if
+          model a is better.
+        - ``cliques``, with the columns ``metric, missing_rate, clique, model, mean_rank`` and one row per clique and
+          member. Cliques are numbered from 1, starting with the one that contains the best model. Mean rank 1 is best.
+
+        A single model has no pairs and forms a clique.
+
+    See Also
+    --------
+    compare_methods : The tests that are used.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> ranks = pd.DataFrame({"dataset": ["flags", "flags", "birds", "birds"], "model": ["a", "b"] * 2})
+    >>> ranks = ranks.assign(metric="mcc", missing_rate=0, percentile_rank=[1.0, 0.5, 1.0, 0.5])
+    >>> compare_ranks(ranks).pairs[["model_a", "model_b", "mean_difference", "p_value"]].values.tolist()
+    [['a', 'b', 0.5, 0.5]]
     """
     models = ranks["model"].unique()
     comparisons, pairs, cliques = [], [], []
@@ -211,14 +292,15 @@ def identical_everywhere(identical: pd.DataFrame, datasets: Iterable[str]) -> pd
 
     Parameters
     ----------
-    identical : DataFrame with the columns ``dataset, missing_rate, model, same_as``
-        Models with the scores of another model on one dataset.
+    identical : DataFrame
+        Columns ``dataset, missing_rate, model, same_as``: models with the scores of another model on one dataset.
     datasets : iterable of str
         All datasets that are compared.
 
     Returns
     -------
-    DataFrame with the columns ``missing_rate, model, same_as``
+    DataFrame
+        Columns ``missing_rate, model, same_as``.
 
     Examples
     --------
@@ -233,7 +315,7 @@ def identical_everywhere(identical: pd.DataFrame, datasets: Iterable[str]) -> pd
         wide = part.pivot(index="model", columns="dataset", values="same_as").reindex(models, columns=datasets)
         first: dict[tuple[str, ...], str] = {}
         for model, others in wide.iterrows():
-            # the model that stands for it on each dataset, which may be itself
+            # The model that represents this one on each dataset, possibly itself.
             other = first.setdefault(tuple(others.fillna(model)), model)
             if other != model:
                 rows.append((rate, model, other))
@@ -241,16 +323,27 @@ def identical_everywhere(identical: pd.DataFrame, datasets: Iterable[str]) -> pd
 
 
 def rank_tables(scores: pd.DataFrame, *, alpha: float = 0.05) -> dict[str, pd.DataFrame]:
-    """All tables about ranks of a study's final scores.
+    """Compute all rank tables for the final scores of a study.
 
     Parameters
     ----------
-    scores : columns as :func:`percentile_ranks` takes them, and ``is_final``.
-    alpha : significance level.
+    scores : DataFrame
+        Columns as in :func:`percentile_ranks`, and ``is_final``.
+    alpha : float, default=0.05
+        Significance level.
 
     Returns
     -------
-    dict with ``ranks``, and ``comparisons, pairs, cliques`` as of :func:`compare_ranks`
+    dict of str to DataFrame
+        ``ranks``, and the tables ``comparisons``, ``pairs`` and ``cliques`` of :func:`compare_ranks`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> scores = pd.DataFrame({"model": ["a", "b"], "value": [0.9, 0.8]})
+    >>> scores = scores.assign(dataset="flags", missing_rate=0, metric="mcc", fold=0, is_final=True)
+    >>> rank_tables(scores)["ranks"][["model", "percentile_rank"]].values.tolist()
+    [['a', 1.0], ['b', 0.5]]
     """
     ranks = percentile_ranks(scores[scores["is_final"]])
     return {"ranks": ranks, **compare_ranks(ranks, alpha=alpha)._asdict()}
@@ -279,7 +372,7 @@ def _value_table(values: pd.DataFrame | ArrayLike, names: Sequence[str] | None) 
 def _compare(table: pd.DataFrame, higher_is_better: bool, alpha: float) -> Comparison:
     complete = table.dropna().to_numpy()
     n_blocks, n_methods = complete.shape
-    # sums of the same numbers in another order differ in their last digits, which must not decide ranks
+    # Sums of the same numbers in another order differ in their last digits. Ranks must not depend on that.
     digits = 12 - int(np.ceil(np.log10(np.abs(complete).max(initial=0) or 1.0)))
     ranks = scipy.stats.rankdata(np.round(complete, digits) * (-1 if higher_is_better else 1), axis=1)
     mean_ranks = ranks.mean(axis=0) if n_blocks else np.full(n_methods, np.nan)
@@ -321,21 +414,21 @@ def _friedman(ranks: np.ndarray) -> tuple[float, float]:
     if ranks.shape[1] < 3:
         return np.nan, np.nan
     if (ranks == ranks[:, :1]).all():
-        return 0.0, 1.0  # 0/0 by the formula
+        return 0.0, 1.0  # The formula gives 0/0.
     result = scipy.stats.friedmanchisquare(*ranks.T)
     return float(result.statistic), float(result.pvalue)
 
 
 def _wilcoxon(differences: np.ndarray) -> float:
-    """Two-sided p-value of the signed-rank test, 1 where nothing differs."""
+    """Compute the two-sided p-value of the signed-rank test, 1 if all differences are 0."""
     if not differences.any():
         return 1.0
     if differences.size > 13:
         return float(scipy.stats.wilcoxon(differences).pvalue)
-    # SciPy gives the same number, but takes a second where differences tie: it draws all 2^n signs
+    # SciPy gives the same result, but is slow for tied differences because it enumerates all 2^n signs.
     signed = differences[differences != 0]
-    doubled = np.rint(2 * scipy.stats.rankdata(np.abs(signed))).astype(int)  # ranks of ties may end in a half
-    probability = np.ones(1)  # of each sum of the positive ranks, when signs are those of a fair coin
+    doubled = np.rint(2 * scipy.stats.rankdata(np.abs(signed))).astype(int)  # Ranks of ties may be half-integers.
+    probability = np.ones(1)  # Of each sum of positive ranks, with random signs.
     for rank in doubled:
         gap = np.zeros(rank)
         probability = (np.concatenate([probability, gap]) + np.concatenate([gap, probability])) / 2
@@ -345,7 +438,7 @@ def _wilcoxon(differences: np.ndarray) -> float:
 
 @cache
 def _nemenyi_quantile(n_methods: int, alpha: float) -> float:
-    """Demsar (2006), Table 5: the quantile of the studentised range over the root of 2; NaN for one method."""
+    """Compute the quantile of Demsar (2006), Table 5: studentized range divided by √2. NaN for one method."""
     if n_methods < 2:
         return np.nan
     return float(scipy.stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2))
@@ -358,7 +451,7 @@ def _symmetric(values: np.ndarray, pairs: tuple[np.ndarray, np.ndarray], n_metho
 
 
 def _maximal_cliques(joined: np.ndarray) -> list[tuple[int, ...]]:
-    """All maximal sets of which every two are joined, in lexical order (Bron & Kerbosch 1973, with pivot)."""
+    """Find all maximal cliques in lexical order, with the algorithm of Bron & Kerbosch (1973) with pivoting."""
     neighbours = [set(np.flatnonzero(row)) - {position} for position, row in enumerate(joined)]
     found = []
 

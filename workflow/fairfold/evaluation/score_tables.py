@@ -1,4 +1,4 @@
-"""Scores of the weak-label study as tables for a paper: final scores, and how they change over cascade levels."""
+"""Summary tables of scores: final scores and learning curves over cascade levels."""
 
 from __future__ import annotations
 
@@ -12,24 +12,49 @@ UNITS = ("dataset", "missing_rate", "model")
 
 
 def check_columns(table: pd.DataFrame, columns: Sequence[str], what: str) -> None:
-    """Raise :class:`DataError` if a table has no column of these names; `what` names its content in the message."""
+    """Check that a table has the required columns.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Table to check.
+    columns : sequence of str
+        Required columns.
+    what : str
+        Description of the content of the table, for the error message.
+
+    Raises
+    ------
+    DataError
+        If a column is missing.
+    """
     if missing := [column for column in columns if column not in table]:
         raise DataError(f"the table of {what} has no column {missing[0]!r}; it has {', '.join(map(str, table))}.")
 
 
 def summarise_scores(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.DataFrame:
-    """Mean and standard deviation over folds of the scores at the level that the model chose.
+    """Compute mean and standard deviation over folds of the scores at the level that each model selected.
 
     Parameters
     ----------
-    scores : columns ``*units, fold, is_final, metric, value, reason``.
-    units : columns that tell models, and studies of different data, apart.
+    scores : DataFrame
+        Columns ``*units, fold, is_final, metric, value, reason``.
+    units : sequence of str, default=("dataset", "missing_rate", "model")
+        Columns that identify a model and the data of a study.
 
     Returns
     -------
-    DataFrame with the columns ``*units, metric, mean, sd, n_folds, reason`` in order of first appearance. ``n_folds``
-    counts the folds with a value; ``sd`` (divided by n_folds - 1) is NaN below 2. ``reason`` has what kept the model
-    from other folds, each text once.
+    DataFrame
+        Columns ``*units, metric, mean, sd, n_folds, reason``, in order of first appearance. ``n_folds`` is the number
+        of folds with a value. ``sd`` (divided by n_folds - 1) is NaN for fewer than 2 folds. ``reason`` lists the
+        distinct reasons for missing values.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"fold": [0, 1], "value": [0.25, 0.75]})
+    >>> scores = scores.assign(dataset="flags", missing_rate=0, model="a", metric="mcc", is_final=True, reason="")
+    >>> summarise_scores(scores)[["model", "mean", "n_folds"]].values.tolist()
+    [['a', 0.5, 2]]
     """
     final = scores[scores["is_final"]]
     groups = final.groupby([*units, "metric"], sort=False)
@@ -39,12 +64,12 @@ def summarise_scores(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.D
 
 
 def where_defined(scores: pd.DataFrame, places: Sequence[str]) -> pd.DataFrame:
-    """Return the scores without places, such as folds, in which no model has a score.
+    """Exclude places, such as folds, without a score of any model.
 
     Parameters
     ----------
     scores : DataFrame
-        Table with the columns of `places` and ``value``, which is NaN where there is no score.
+        Table with the columns of `places` and ``value``, which is NaN for a missing score.
     places : sequence of str
         Columns that identify a place.
 
@@ -63,15 +88,23 @@ def where_defined(scores: pd.DataFrame, places: Sequence[str]) -> pd.DataFrame:
 
 
 def printed_scores(summary: pd.DataFrame) -> pd.DataFrame:
-    """Scores of one dataset as a paper prints them: a row per model and missing rate, a column per metric.
+    """Format the scores of one dataset for a paper, with one row per model and missing rate.
 
     Parameters
     ----------
-    summary : what :func:`summarise_scores` gives for one dataset.
+    summary : DataFrame
+        Result of :func:`summarise_scores` for one dataset.
 
     Returns
     -------
-    DataFrame with the columns ``model, missing_rate``, and a text "mean ± sd" per metric; "–" where there is no score.
+    DataFrame
+        Columns ``model, missing_rate``, and one column per metric with the text "mean ± sd". "–" marks a missing score.
+
+    Examples
+    --------
+    >>> summary = pd.DataFrame({"model": ["a", "b"], "mean": [0.5, None], "sd": [0.1, None], "n_folds": [5, 0]})
+    >>> printed_scores(summary.assign(missing_rate=0, metric="mcc"))["mcc"].tolist()
+    ['0.500 ± 0.100', '–']
     """
     models, metrics = (summary[column].drop_duplicates() for column in ("model", "metric"))
     cells = [
@@ -83,22 +116,33 @@ def printed_scores(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def learning_curves(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.DataFrame:
-    """Scores at each cascade level, mean over folds.
-
-    A fold whose cascade stopped earlier keeps the score of its last level at all later ones, which is what the cascade
-    predicts when asked for more. Left out, the mean would change with the folds that it is made of: those whose cascade
-    goes on are the ones that it helped.
+    """Compute the scores at each cascade level, averaged over folds.
 
     Parameters
     ----------
-    scores : columns ``*units, fold, level, metric, value``; levels from 0, where there is no cascade.
-    units : columns that tell models, and studies of different data, apart.
+    scores : DataFrame
+        Columns ``*units, fold, level, metric, value``. Levels start at 0, which is the only level without a cascade.
+    units : sequence of str, default=("dataset", "missing_rate", "model")
+        Columns that identify a model and the data of a study.
 
     Returns
     -------
-    DataFrame with the columns ``*units, level, metric, mean, sd, n_folds``, up to the last level of any fold.
-    ``mean`` and ``sd`` (divided by one less) are over all folds with a score; ``n_folds`` counts those whose cascade
-    has the level.
+    DataFrame
+        Columns ``*units, level, metric, mean, sd, n_folds``, up to the last level of any fold. ``mean`` and ``sd``
+        (divided by n - 1) include all folds with a score. ``n_folds`` is the number of folds whose cascade has the
+        level.
+
+    Notes
+    -----
+    If the cascade of a fold stops early, the score of its last level is used for all later levels, as the cascade would
+    predict. Excluding such folds would bias the mean, because cascades grow in the folds that they improve.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"fold": [0, 0, 1], "level": [0, 1, 0], "value": [0.25, 0.75, 0.25]})
+    >>> scores = scores.assign(dataset="flags", missing_rate=0, model="a", metric="mcc")
+    >>> learning_curves(scores)[["level", "mean", "n_folds"]].values.tolist()
+    [[0.0, 0.25, 2.0], [1.0, 0.5, 1.0]]
     """
     keys = [*units, "metric"]
     valid = scores.dropna(subset="value")
@@ -116,16 +160,19 @@ def learning_curves(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.Da
 
 
 def score_tables(scores: pd.DataFrame, datasets: Sequence[str]) -> dict[str, pd.DataFrame | list[pd.DataFrame]]:
-    """All tables of a study's scores.
+    """Compute all score tables of a study.
 
     Parameters
     ----------
-    scores : columns as of :func:`summarise_scores` and :func:`learning_curves`.
-    datasets : ids, in the order of ``printed``.
+    scores : DataFrame
+        Columns as in :func:`summarise_scores` and :func:`learning_curves`.
+    datasets : sequence of str
+        Datasets, in the order of ``printed``.
 
     Returns
     -------
-    dict with ``summary``, ``curves``, and ``printed``, a table for each dataset
+    dict
+        ``summary`` and ``curves`` (DataFrame), and ``printed`` (list of DataFrame, one per dataset).
     """
     summary = summarise_scores(scores)
     printed = [printed_scores(summary[summary["dataset"] == dataset]) for dataset in datasets]
