@@ -7,7 +7,7 @@ to be missing. Scores are identical to those of napkinXC, except for the differe
 
 All functions accept dense and CSR matrices and keep sparse input sparse. In CSR matrices, an entry that is not stored
 has probability 0. Labels with equal probabilities are ordered by their column. Dense and CSR input therefore give the
-same scores. napkinXC breaks ties at random and fills no place with labels that a CSR row does not store.
+same scores. napkinXC breaks ties at random, and it leaves places empty if a CSR row stores too few labels.
 ``top_labels(P, k, zeros=False)`` reproduces the latter.
 
 Unmeasured labels take no place and are ignored by all scores. Samples without a measured label are ignored as well.
@@ -18,7 +18,7 @@ samples with at most k measured labels, because all their labels are among the f
 
 References
 ----------
-H. Jain, Y. Prabhu & M. Varma (2016), Extreme multi-label loss functions for recommendation, tagging, ranking & other
+Jain, Prabhu & Varma (2016), Extreme multi-label loss functions for recommendation, tagging, ranking & other
 missing label applications, KDD.
 """
 

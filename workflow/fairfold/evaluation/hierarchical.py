@@ -11,9 +11,8 @@ thresholds exist.
 
 References
 ----------
-P. Radivojac et al. (2013), A large-scale evaluation of computational protein function prediction, Nature Methods 10.
-W. T. Clark & P. Radivojac (2013), Information-theoretic evaluation of predicted ontological annotations, Bioinformatics
-29.
+Radivojac et al. (2013), A large-scale evaluation of computational protein function prediction, Nature Methods 10.
+Clark & Radivojac (2013), Information-theoretic evaluation of predicted ontological annotations, Bioinformatics 29.
 """
 
 from __future__ import annotations

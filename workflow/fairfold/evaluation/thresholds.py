@@ -7,7 +7,7 @@ of samples grows (Ye et al. 2012). The Hamming loss is minimal at a threshold of
 
 References
 ----------
-N. Ye, K. M. A. Chai, W. S. Lee & H. L. Chieu (2012), Optimizing F-measures: a tale of two approaches, ICML.
+Ye, Chai, Lee & Chieu (2012), Optimizing F-measures: a tale of two approaches, ICML.
 """
 
 from __future__ import annotations
