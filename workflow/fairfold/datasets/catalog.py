@@ -1,4 +1,4 @@
-"""The catalog: which datasets exist, where their files are, and what they must look like."""
+"""Catalog of datasets: their files, checksums, and expected contents."""
 
 from __future__ import annotations
 
@@ -30,17 +30,23 @@ _NOT_READ = ("id", "title", "files", "path", "folder", "labels_are", "published"
 
 @dataclasses.dataclass(frozen=True)
 class DataFile:
-    """One file of a dataset: where it can be had and how to know that it is the right one.
+    r"""A file of a dataset, with its addresses and checksums.
 
     Attributes
     ----------
-    name : plain file name, without folders.
-    urls : http or https addresses, in order of preference.
-    size : length in bytes.
-    sha256 : SHA-256 of the content, in hexadecimal as all digests.
-    git_blob : SHA-1 that git gives the file, ``sha1(b"blob <size>\\0" + content)``.
-    record_sha256 : when no digest is published, record the SHA-256 of the first copy in the cache beside it, in
-        ``<name>.sha256`` as ``sha256sum`` writes, and hold all later copies to it.
+    name : str
+        Plain file name without folders.
+    urls : tuple of str
+        HTTP or HTTPS addresses in order of preference.
+    size : int or None
+        Size in bytes.
+    sha256 : str or None
+        SHA-256 of the content in hexadecimal.
+    git_blob : str or None
+        SHA-1 that git gives the file, ``sha1(b"blob <size>\0" + content)``, in hexadecimal.
+    record_sha256 : bool
+        Whether to record the SHA-256 of the first copy in the cache if no digest is published. The record is the file
+        ``<name>.sha256`` next to the copy, in the format of ``sha256sum``. All later copies must agree with it.
     """
 
     name: str
@@ -51,22 +57,45 @@ class DataFile:
     record_sha256: bool = False
 
     def digests(self) -> dict[str, str]:
-        """The digests that are given, by the name of their algorithm."""
+        """Return the known digests by the name of their algorithm.
+
+        Returns
+        -------
+        dict of str to str
+            Algorithm and digest in hexadecimal.
+
+        Examples
+        --------
+        >>> DataFile("yeast.csv", sha256="0" * 8).digests()
+        {'SHA-256': '00000000'}
+        """
         known = {"SHA-256": self.sha256, _GIT_BLOB: self.git_blob}
         return {algorithm: digest for algorithm, digest in known.items() if digest is not None}
 
     @property
     def needs_record(self) -> bool:
-        """Whether the SHA-256 of a copy is to be recorded, because no digest is known."""
+        """Whether the SHA-256 of a copy must be recorded because no digest is known."""
         return self.record_sha256 and not self.digests()
 
     def flaw_of(self, path: Path) -> str | None:
-        """What tells the content of ``path`` from this file, first its size; None when nothing does.
+        """Describe the first difference between the content of a path and this file.
+
+        The size is checked before the digests.
+
+        Parameters
+        ----------
+        path : Path
+            The copy to check.
+
+        Returns
+        -------
+        str or None
+            The difference, or None if the copy agrees.
 
         Raises
         ------
         OSError
-            When it cannot be read.
+            If the copy cannot be read.
         """
         if not path.is_file():
             return "there is no such file"
@@ -85,13 +114,21 @@ class DataFile:
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """What the catalog (or a ``data.own`` stanza of the configuration) says about one dataset.
+    """Dataset of the catalog or of a ``data.own`` stanza of the configuration.
 
-    The fields are those of ``fairfold.datasets.settings.CatalogEntry``. ``hierarchy``, ``path``, ``ignore``,
-    ``groups``, ``folds``, ``weights``, ``dates``, ``hold_out`` and ``id_column``, which the configuration calls ``id``,
-    are set for a user's own file only, and only there positives may be missing that samples have (``labels_are``; where
-    ``negatives`` are confirmed, none is): published labels are taken as complete. ``tests_split`` is set for a dataset
-    of the configuration (``data.variants``) that is tested on the published test part.
+    The fields correspond to those of ``fairfold.datasets.settings.CatalogEntry``.
+
+    Some fields are set only for a user's file: ``hierarchy``, ``path``, ``ignore``, ``groups``, ``folds``, ``weights``,
+    ``dates``, ``hold_out`` and ``id_column``, which the configuration calls ``id``. Only in a user's file may positives
+    be missing (``labels_are``), unless its ``negatives`` are confirmed. Published labels count as complete.
+    ``tests_split`` is set for a variant (``data.variants``) that is tested on the published test part.
+
+    Examples
+    --------
+    >>> from fairfold.datasets import load_catalog
+    >>> entry = load_catalog()["iris"]
+    >>> entry.task, entry.format
+    ('multiclass', 'generated')
     """
 
     id: str
@@ -130,7 +167,7 @@ class Entry:
     used_by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Compose the names of columns, as readers do."""
+        """Normalize the names of columns, as the readers do."""
         for field in ("id_column", "groups", "folds", "weights", "dates"):
             if (name := getattr(self, field)) is not None:
                 object.__setattr__(self, field, composed(name))
@@ -139,13 +176,37 @@ class Entry:
 
     @classmethod
     def from_stanza(cls, stanza: Mapping[str, Any]) -> Entry:
-        """Entry from a catalog stanza that has been checked against the schema."""
+        """Create an entry from a catalog stanza that follows the schema.
+
+        Parameters
+        ----------
+        stanza : mapping
+            Checked stanza of the catalog.
+
+        Returns
+        -------
+        Entry
+            The entry.
+        """
         files = tuple(DataFile(**{**file, "urls": tuple(file["urls"])}) for file in stanza.get("files", ()))
         return cls(**{**stanza, "files": files, "used_by": tuple(stanza.get("used_by", ()))})
 
     @classmethod
     def from_own(cls, dataset: str, stanza: Mapping[str, Any]) -> Entry:
-        """Entry for a user's own file, from a checked ``data.own`` stanza of the configuration."""
+        """Create an entry for a user's file from a ``data.own`` stanza of the configuration.
+
+        Parameters
+        ----------
+        dataset : str
+            Id of the dataset.
+        stanza : mapping
+            Checked stanza of the configuration.
+
+        Returns
+        -------
+        Entry
+            The entry.
+        """
         fields = {"title": dataset, "task": "multilabel", "labels_are": "observed", **stanza}
         fields |= {"path": Path(fields["path"]), "ignore": tuple(fields.get("ignore", ()))}
         labels = fields["labels"]
@@ -157,12 +218,24 @@ class Entry:
         return cls(**{**fields, "id": dataset, "id_column": fields.get("id")})
 
     def variant(self, dataset: str, stanza: Mapping[str, Any]) -> Entry:
-        """This entry taken otherwise, by a checked ``data.variants`` stanza of the configuration.
+        """Return a variant of this entry, as described by a ``data.variants`` stanza of the configuration.
+
+        Parameters
+        ----------
+        dataset : str
+            Id of the variant.
+        stanza : mapping
+            Checked stanza of the configuration.
+
+        Returns
+        -------
+        Entry
+            The variant.
 
         Raises
         ------
         ConfigError
-            When it has no parameters, no labels to filter or no published split, and the stanza asks for them.
+            If the stanza changes parameters, a label filter or a published split that the entry does not have.
         """
         where = f"config.data.variants.{dataset}"
         changes: dict[str, Any] = {"id": dataset, "title": stanza.get("title", self.title)}
@@ -185,7 +258,7 @@ class Entry:
         return dataclasses.replace(self, folder=self.folder or self.id, **changes)
 
     def _check_parameters(self, parameters: Mapping[str, Any], where: str) -> list[str]:
-        """Names of the generator's parameters; their values are checked when it runs."""
+        """Return the names of the generator's parameters. The generator checks their values."""
         from fairfold.datasets import generate
 
         if self.format != "generated":
@@ -198,14 +271,14 @@ class Entry:
 
     @property
     def roles(self) -> dict[str, str]:
-        """Columns that are neither features nor labels, read as text, by their role."""
+        """Columns that are neither features nor labels, by role. They are read as text."""
         roles = {"id": self.id_column, "groups": self.groups, "folds": self.folds}
         roles |= {"weights": self.weights, "dates": self.dates}
         return {role: name for role, name in roles.items() if name is not None}
 
     @property
     def own_files(self) -> list[Path]:
-        """The user's files that the dataset is read from; none for a dataset of the catalog."""
+        """The user's files of the dataset. Empty for a dataset of the catalog."""
         if self.path is None:
             return []
         companions = (self.labels.get("xml"), self.labels.get("table"), self.samples.get("table"))
@@ -213,7 +286,13 @@ class Entry:
         return [self.path, *(Path(path) for path in companions if path is not None)]
 
     def check_keys(self, where: str) -> None:
-        """Raise ``ConfigError`` for keys of a user's dataset that do not go with its format or task."""
+        """Raise ``ConfigError`` for keys of a user's dataset that its format or task does not support.
+
+        Parameters
+        ----------
+        where : str
+            Key of the dataset in the configuration, for messages.
+        """
         is_table, has_labels = self.format in ("csv", "arff"), self.task == "multilabel"
         if not is_table and (self.ignore or self.id_column is not None):
             raise ConfigError(f"{where}: id and ignore are for csv and arff; a {self.format} file has no such columns.")
@@ -226,40 +305,59 @@ class Entry:
 
     @property
     def versions(self) -> list[tuple[int, int]]:
-        """Time of change and size of each of the user's own files that exists."""
+        """Modification time in nanoseconds and size in bytes of each of the user's files that exists."""
         found = [path.stat() for path in self.own_files if path.exists()]
         return [(each.st_mtime_ns, each.st_size) for each in found]
 
     def require(self, task: Task) -> None:
-        """Raise :class:`~fairfold.errors.ConfigError` when the dataset is of another task."""
+        """Raise :class:`~fairfold.errors.ConfigError` if the dataset has another task.
+
+        Parameters
+        ----------
+        task : {"multilabel", "multiclass", "binary"}
+            The required task.
+        """
         if self.task != task:
             raise ConfigError(f"dataset {self.id!r} is a {self.task} task; a {task} one is needed here.")
 
     def require_complete(self) -> None:
-        """Raise ``ConfigError`` for a dataset of the catalog that lacks values; own ones are refused when read."""
+        """Raise ``ConfigError`` for a dataset of the catalog with missing values.
+
+        A user's dataset with missing values is refused when it is read.
+        """
         if self.path is None and self.missing_value is not None:
             raise ConfigError(f"dataset {self.id!r} has missing values, which the models compared here do not take.")
 
     @property
     def fingerprint(self) -> str:
-        """Text that changes when the prepared dataset must be made anew (not with titles, URLs or citations)."""
+        """Text that changes if the dataset must be prepared again. Titles, URLs and citations do not change it."""
         digests = [file.sha256 or file.git_blob or file.name for file in self.files]
         return repr((digests, {name: value for name, value in vars(self).items() if name not in _NOT_READ}))
 
 
 class Catalog(dict[str, Entry]):
-    """Mapping from dataset id to :class:`Entry`; a wrong id raises with the nearest known ones."""
+    """Mapping from dataset id to :class:`Entry`. An unknown id raises an error with the nearest known ids."""
 
     def __missing__(self, dataset: str) -> Entry:
         raise ConfigError(f"{unknown_name('dataset', dataset, self)}{_HOW_TO_ADD}")
 
     def with_own(self, own: Mapping[str, Mapping[str, Any]]) -> Catalog:
-        """The catalog with the user's datasets (``data.own``) added.
+        """Return the catalog with the user's datasets (``data.own``) added.
+
+        Parameters
+        ----------
+        own : mapping of str to mapping
+            Checked stanzas of the configuration by dataset id.
+
+        Returns
+        -------
+        Catalog
+            A new catalog.
 
         Raises
         ------
         ConfigError
-            When an id is taken already, or a file does not exist.
+            If an id exists already, a file does not exist, or keys of a stanza do not fit together.
         """
         entries = {dataset: Entry.from_own(dataset, stanza) for dataset, stanza in own.items()}
         for dataset, entry in entries.items():
@@ -270,19 +368,29 @@ class Catalog(dict[str, Entry]):
             by_time = {"dates": entry.dates, "hold_out": entry.hold_out, "folds": entry.folds}
             check_hold_out(where, **by_time)
             for path in entry.own_files:
-                with contextlib.suppress(OSError):  # of a name that is too long, say
+                with contextlib.suppress(OSError):  # such as a name that is too long
                     if path.is_file():
                         continue
                 raise ConfigError(f"{where}: there is no file {path} (seen from {Path.cwd()}).")
         return Catalog({**self, **entries})
 
     def with_variants(self, variants: Mapping[str, Mapping[str, Any]]) -> Catalog:
-        """The catalog with datasets of it that the configuration takes otherwise (``data.variants``).
+        """Return the catalog with variants of its datasets (``data.variants``) added.
+
+        Parameters
+        ----------
+        variants : mapping of str to mapping
+            Checked stanzas of the configuration by dataset id.
+
+        Returns
+        -------
+        Catalog
+            A new catalog.
 
         Raises
         ------
         ConfigError
-            When an id is taken already, there is no dataset to vary, or it cannot be taken so.
+            If an id exists already, the original dataset is unknown or a user's own, or it does not support the change.
         """
         entries = dict(self)
         for dataset, stanza in variants.items():
@@ -301,7 +409,7 @@ class Catalog(dict[str, Entry]):
 
 
 def _composed_labels(way: str, value: Any) -> Any:
-    """Compose names of columns, but not paths."""
+    """Normalize the names of columns, but not paths."""
     if way in ("prefix", "column") and isinstance(value, str):
         return composed(value)
     return [composed(name) for name in value] if way == "columns" else value
@@ -311,11 +419,12 @@ _HOW_TO_ADD = " Your own files go under data.own in the configuration (see docs/
 
 
 def load_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
-    """Read and check the dataset catalog.
+    """Load and check the dataset catalog.
 
     Parameters
     ----------
-    path : YAML file; the project's ``resources/datasets.yaml`` when not given.
+    path : str, path-like or None, default=None
+        YAML file. By default, ``resources/datasets.yaml`` of the project.
 
     Returns
     -------
@@ -325,14 +434,20 @@ def load_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
     Raises
     ------
     ConfigError
-        When the file cannot be read, breaks the schema, or names a dataset twice.
+        If the file cannot be read, violates the schema, or lists a dataset twice.
+
+    Examples
+    --------
+    >>> catalog = load_catalog()
+    >>> catalog["emotions"].title
+    'Emotions in music'
     """
     return _load(Path(path or CATALOG).resolve())
 
 
 @functools.cache
 def _load(path: Path) -> Catalog:
-    from fairfold.datasets.settings import CatalogEntry  # loaded here, because many jobs need no catalog
+    from fairfold.datasets.settings import CatalogEntry  # Many jobs need no catalog.
 
     stanzas = config.load_yaml(path, is_ours=True)
     config.validated(stanzas, list[CatalogEntry], path.name)

@@ -1,4 +1,4 @@
-"""A dataset in memory and on disk."""
+"""Dataset in memory, saved to and loaded from disk."""
 
 from __future__ import annotations
 
@@ -30,37 +30,66 @@ LEFT_OUT: Mapping[str, str] = {
 
 _FACTS = ("id", "task", "feature_names", "label_names", "left_out", "group_names")
 _FACTS += ("negatives", "missing_value", "decimal_mark")
-_OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights")  # one of each sample, or None
+_OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights")  # one entry per sample, or None
 
 
 @dataclasses.dataclass(frozen=True)
 class Dataset:
-    """Features and labels, ready for the study.
+    """Features and labels of a prepared dataset.
 
     Parameters
     ----------
-    id : name in the catalog or the configuration.
-    task : ``"multilabel"``, ``"multiclass"`` or ``"binary"``.
-    X : (n_samples, n_features) float64, dense or CSR, as its file had it; no columns when the file holds labels only.
-    Y : multilabel: (n_samples, n_labels) of 0/1, dense or CSR, int8 or, where some are unmeasured, float32 with NaN;
-        otherwise (n_samples,) int64 codes of the classes.
-    feature_names : n_features names.
-    label_names : n_labels names; for multiclass and binary tasks the class of each code.
-    left_out : columns of the file that are neither features nor labels, by kind (those of ``LEFT_OUT``).
-    sample_ids : (n_samples,) str, all different, from the column ``left_out["id"]``; None without one.
-    categories : what columns of text became features, the last ones; None without any.
-    groups : (n_samples,) int64 from 0, samples that belong together, from the column ``left_out["groups"]``, or None.
-    group_names : what the column calls each group, sorted; empty where this is unknown.
-    fold_of : (n_samples,) int64 from 0, the test fold of each sample, from the column ``left_out["folds"]``; -1 for one
-        that is never tested. Or the period that tests it, by ``left_out["dates"]``; ``BEFORE``, -2, for the first
-        samples. Or ``published_split``, where that is to be tested. None without any of these.
-    published_split : (n_samples,) int64, 0 for samples of the published test part, -1 for those of the training part:
-        folds that test nothing else. None where no split is published, or known.
-    weights : (n_samples,) float64 above 0, how much a sample counts, from the column ``left_out["weights"]``, or None.
-    negatives : ``"confirmed"`` where labels of 0 are known to be negative, ``"unlabelled"`` where they may be positive.
-    hierarchy : which labels are above which, or None; Y keeps its true-path rule.
-    missing_value : text that stood for a missing feature in the file, besides the usual ones, or None.
-    decimal_mark : mark of the numbers in the file, a point or a comma.
+    id : str
+        Name in the catalog or the configuration.
+    task : {"multilabel", "multiclass", "binary"}
+        Kind of labels.
+    X : {ndarray, csr_array} of shape (n_samples, n_features)
+        Features as float64, dense or sparse like the file. It has no columns if the file contains only labels.
+    Y : {ndarray, csr_array} of shape (n_samples, n_labels), or ndarray of shape (n_samples,)
+        Labels. For a multilabel task, 0 and 1 as int8, or as float32 with NaN if some labels are unmeasured. For other
+        tasks, the code of the class of each sample as int64.
+    feature_names : tuple of str of length n_features
+        Names of the features.
+    label_names : tuple of str of length n_labels
+        Names of the labels. For multiclass and binary tasks, the class of each code.
+    left_out : mapping of str to tuple of str, default={}
+        Columns of the file that are neither features nor labels, by kind. The kinds are the keys of ``LEFT_OUT``.
+    sample_ids : ndarray of shape (n_samples,) or None, default=None
+        Different texts from the column ``left_out["id"]``, or None without such a column.
+    categories : Categories or None, default=None
+        Values of the text columns that became features. These features are the last ones. None without text columns.
+    groups : ndarray of shape (n_samples,) or None, default=None
+        Group of each sample as int64 from 0, from the column ``left_out["groups"]``, or None without groups.
+    group_names : tuple of str, default=()
+        Sorted names of the groups. Empty if the names are unknown.
+    fold_of : ndarray of shape (n_samples,) or None, default=None
+        Test fold of each sample as int64 from 0, and -1 for a sample that is never tested. The folds are those of the
+        column ``left_out["folds"]``, the test periods by the column ``left_out["dates"]``, or ``published_split`` if
+        the published test part is tested. Samples before the first period have the number ``BEFORE``, -2. None without
+        folds.
+    published_split : ndarray of shape (n_samples,) or None, default=None
+        0 for samples of the published test part and -1 for samples of the training part, as int64. None if no published
+        split is known.
+    weights : ndarray of shape (n_samples,) or None, default=None
+        Positive sample weights as float64, from the column ``left_out["weights"]``, or None without weights.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Whether labels of 0 may be positive (``"unlabelled"``) or are known to be negative (``"confirmed"``).
+    hierarchy : Hierarchy or None, default=None
+        Hierarchy of the labels, or None. ``Y`` follows its true-path rule.
+    missing_value : str or None, default=None
+        Text of a missing feature in the file, in addition to the usual ones, or None.
+    decimal_mark : {".", ","}, default="."
+        Decimal mark of the numbers in the file.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> Y = np.array([[1, 0, 1], [0, 0, 1]], dtype=np.int8)
+    >>> data = Dataset("plants", "multilabel", X, Y, ("height", "width"), ("shade", "water", "soil"))
+    >>> data.shape  # samples, features, labels
+    (2, 2, 3)
+    >>> data.label_density, data.label_cardinality
+    (0.5, 1.5)
     """
 
     id: str
@@ -84,12 +113,12 @@ class Dataset:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Numbers of samples, features and labels (or classes)."""
+        """Number of samples, of features, and of labels or classes."""
         return self.X.shape[0], self.X.shape[1], len(self.label_names)
 
     @property
     def category_columns(self) -> tuple[tuple[int, ...], ...]:
-        """Columns of X of each category that is one to models that know categories (``categorical: as-is``)."""
+        """Columns of X per category that models with native support receive as one feature (`as-is`)."""
         if self.categories is None or self.categories.encoding != "as-is":
             return ()
         sizes = [len(values) for values in self.categories.values.values()]
@@ -98,17 +127,17 @@ class Dataset:
 
     @property
     def is_by_time(self) -> bool:
-        """Whether folds are periods of time, each tested by what was learned before it."""
+        """Whether folds are periods of time. The training part of a period then contains only earlier samples."""
         return self.fold_of is not None and bool((self.fold_of == BEFORE).any())
 
     @property
     def named_groups(self) -> np.ndarray | None:
-        """Group of each sample by its name, for messages; numbers where names are unknown, None without groups."""
+        """Name of the group of each sample, its number if the names are unknown, or None without groups."""
         return np.array(self.group_names)[self.groups] if self.group_names else self.groups
 
     @property
     def label_density(self) -> float:
-        """Share of the measured (sample, label) pairs that are positive; 1/classes for one-label tasks."""
+        """Share of the measured (sample, label) pairs that are positive. For one-label tasks, 1 / number of classes."""
         if self.task != "multilabel":
             return 1 / len(self.label_names)
         n_measured = np.prod(self.Y.shape, dtype=np.int64) - self.n_unmeasured
@@ -121,15 +150,21 @@ class Dataset:
 
     @property
     def label_cardinality(self) -> float:
-        """Mean number of positives of a sample, as many of unmeasured labels as of others; 1 for one-label tasks."""
+        """Mean number of positives per sample, or 1 for one-label tasks.
+
+        Unmeasured labels count with the density of the measured ones.
+        """
         return self.label_density * len(self.label_names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a compressed ``.npz`` that holds plain arrays only, whole or not at all.
+        """Save the dataset to a compressed ``.npz`` file of plain arrays.
+
+        The file is written atomically.
 
         Parameters
         ----------
-        path : of the file.
+        path : str or path-like
+            Path of the file.
         """
         is_multilabel = self.task == "multilabel"
         codes = check_binary(self.Y, "Y", DataError, unmeasured=True) if is_multilabel else self.Y
@@ -149,20 +184,22 @@ class Dataset:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Dataset:
-        """Read what :meth:`save` wrote; nothing is unpickled.
+        """Load a dataset saved by :meth:`save`, without unpickling.
 
         Parameters
         ----------
-        path : of the file.
+        path : str or path-like
+            Path of the file.
 
         Returns
         -------
         Dataset
+            The dataset.
 
         Raises
         ------
         DataError
-            When the file is missing, damaged, or not a dataset.
+            If the file is missing, damaged, or not a dataset.
         """
         arrays = read_arrays(path, "a dataset written by fairfold")
         try:
@@ -180,7 +217,7 @@ class Dataset:
             data = cls(X=_unpack("X", arrays), Y=_unpack("Y", arrays), **of_samples, **facts)
             _check_parts(data)
             data = dataclasses.replace(data, Y=with_nan(data.Y))
-        except Exception as error:  # arrays of somebody else may be of any type and shape
+        except Exception as error:  # Arrays from other sources may have any type and shape.
             raise DataError(f"{path} is not a dataset written by fairfold ({error}); prepare it again.") from None
         return data
 
@@ -199,14 +236,14 @@ def _unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Matrix:
         return arrays[name]
     parts = tuple(arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
     matrix = sparse.csr_array(parts, shape=tuple(arrays[f"{name}_shape"]))
-    matrix.check_format(full_check=True)  # indices out of range would crash compiled code
+    matrix.check_format(full_check=True)  # Indices out of range would crash compiled code.
     if not matrix.has_canonical_format:
         raise ValueError(f"indices of {name} are not in order, or repeat")
     return matrix
 
 
 def _check_parts(data: Dataset) -> None:
-    """Raise ``ValueError`` when arrays of a dataset are not what :class:`Dataset` says, or do not fit together."""
+    """Raise ``ValueError`` if arrays of a dataset have another type or shape than documented or do not fit together."""
     n_samples, _, n_labels = data.shape
     multilabel, of_samples = data.task == "multilabel", (n_samples,)
     parts = {

@@ -1,7 +1,7 @@
-"""Datasets that need no download: embedded, simulated, and label matrices of a wanted shape.
+"""Generators of datasets that need no download: embedded, simulated, and label matrices of a given shape.
 
-Everything here is a pure function of its arguments. ``random_state`` is an integer, a ``SeedSequence``, a
-``Generator`` (which is advanced) or None (fresh entropy); NumPy's global random state is neither read nor changed.
+All functions depend on their arguments only. ``random_state`` is an integer, a ``SeedSequence``, a ``Generator``
+(which is advanced) or None (fresh entropy). NumPy's global random state is neither read nor changed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from fairfold.errors import ConfigError, unknown_name
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 Labelled = tuple[np.ndarray, np.ndarray, list[str], list[str]]
 
-# Lit segments: a top, b upper right, c lower right, d bottom, e lower left, f upper left, g middle.
+# Lit segments of the digits 0 to 9: a top, b upper right, c lower right, d bottom, e lower left, f upper left,
+# g middle.
 _SEGMENTS = ("abcdef", "bc", "abdeg", "abcdg", "bcfg", "acdfg", "acdefg", "abc", "abcdefg", "abcdfg")
 
-# Densities that simulated_multilabel promises, and how often it draws before it gives up. About one draw in three
-# passes with the default arguments, so they fail with probability below 1e-30.
+# Range of densities in simulated_multilabel, and the maximum number of draws. About one draw in three passes with the
+# default arguments, and the probability that all draws fail is below 1e-30.
 _DENSITY_RANGE = (0.15, 0.6)
 _MAX_DRAWS = 200
 
@@ -32,32 +33,40 @@ PATTERNS = ("equal", "difference", "one-missing")
 # The parent of a label is typically this many times larger.
 _PARENT_RATIO = 3.0
 
-# Terms of gene_ontology_like have 1 parent, or 2 with this probability: 1.4 on average.
+# Terms of gene_ontology_like have 2 parents with this probability and otherwise 1.
 _SECOND_PARENT = 0.4
 
-# Samples that GeneOntologyBlocks draws together, and positives that each of its labels has where there are enough
-# samples: one in each of five folds.
+# Number of samples in a block of GeneOntologyBlocks, and minimum number of positives of a label if there are enough
+# samples: one for each of five folds.
 BLOCK_SIZE = 8192
 _LEAST_POSITIVES = 5
 
 
 def digits_segments() -> Labelled:
-    """Handwritten digits, labelled with the segments that a seven-segment display lights for them.
+    """Load handwritten digits, labeled with the lit segments of a seven-segment display.
 
-    The 1,797 images of 8 × 8 pixels are scikit-learn's ``load_digits``. The labels are a (top), b (upper right),
-    c (lower right), d (bottom), e (lower left), f (upper left) and g (middle), in the common table where 6 and 9 have
-    tails and 7 lights three segments. Their densities are about 0.8, 0.8, 0.9, 0.7, 0.4, 0.6 and 0.7.
+    The 1,797 images of 8 × 8 pixels are those of scikit-learn's ``load_digits``. The labels are a (top), b (upper
+    right), c (lower right), d (bottom), e (lower left), f (upper left) and g (middle). In this table, 6 and 9 have
+    tails and 7 lights three segments.
 
     Returns
     -------
-    X : ndarray of shape (1797, 64), float64
-        Grey levels from 0 to 16.
-    Y : ndarray of shape (1797, 7), int8
-        1 where the segment is lit.
-    feature_names : list of 64 str
-        ``pixel_<row>_<column>``.
-    label_names : list of 7 str
-        ``a`` to ``g``.
+    X : ndarray of shape (1797, 64)
+        Gray levels from 0 to 16, as float64.
+    Y : ndarray of shape (1797, 7)
+        1 where the segment is lit and 0 elsewhere, as int8.
+    feature_names : list of str
+        Names of the 64 pixels, ``pixel_<row>_<column>``.
+    label_names : list of str
+        Names of the segments, ``a`` to ``g``.
+
+    Examples
+    --------
+    >>> X, Y, feature_names, label_names = digits_segments()
+    >>> Y[1].tolist()  # the digit 1 lights the segments b and c
+    [0, 1, 1, 0, 0, 0, 0]
+    >>> Y.mean(axis=0).round(1).tolist()
+    [0.8, 0.8, 0.9, 0.7, 0.4, 0.6, 0.7]
     """
     X, digits, feature_names, _ = _embedded("load_digits")
     names = list("abcdefg")
@@ -66,29 +75,47 @@ def digits_segments() -> Labelled:
 
 
 def iris() -> Labelled:
-    """Fisher's (1936) irises, as scikit-learn embeds them.
+    """Load the iris dataset of scikit-learn (Fisher 1936).
 
     Returns
     -------
-    X : ndarray of shape (150, 4), float64
-        Lengths and widths in centimetres.
-    y : ndarray of shape (150,), int64
-        The species, as an index into ``label_names``.
-    feature_names, label_names : lists of 4 and 3 str
+    X : ndarray of shape (150, 4)
+        Lengths and widths of sepals and petals in centimeters, as float64.
+    y : ndarray of shape (150,)
+        Index of the species in ``label_names``, as int64.
+    feature_names : list of str
+        Names of the 4 features.
+    label_names : list of str
+        Names of the 3 species.
+
+    Examples
+    --------
+    >>> X, y, feature_names, label_names = iris()
+    >>> X.shape, label_names
+    ((150, 4), ['setosa', 'versicolor', 'virginica'])
     """
     return _embedded("load_iris")
 
 
 def breast_cancer() -> Labelled:
-    """Breast tumours of Street, Wolberg & Mangasarian (1993), as scikit-learn embeds them.
+    """Load the breast cancer dataset of scikit-learn (Street, Wolberg & Mangasarian 1993).
 
     Returns
     -------
-    X : ndarray of shape (569, 30), float64
-        Measurements of cell nuclei.
-    y : ndarray of shape (569,), int64
-        0 malignant, 1 benign.
-    feature_names, label_names : lists of 30 and 2 str
+    X : ndarray of shape (569, 30)
+        Measurements of cell nuclei, as float64.
+    y : ndarray of shape (569,)
+        0 for malignant and 1 for benign tumors, as int64.
+    feature_names : list of str
+        Names of the 30 features.
+    label_names : list of str
+        Names of the 2 classes.
+
+    Examples
+    --------
+    >>> X, y, feature_names, label_names = breast_cancer()
+    >>> X.shape, label_names
+    ((569, 30), ['malignant', 'benign'])
     """
     return _embedded("load_breast_cancer")
 
@@ -96,34 +123,51 @@ def breast_cancer() -> Labelled:
 def simulated_multilabel(
     n_samples: int = 600, n_features: int = 20, n_labels: int = 6, *, random_state: Seed = 0
 ) -> Labelled:
-    """Simulated bags of words with several topics each.
+    """Simulate bags of words with several topics each.
 
-    Draws from scikit-learn's ``make_multilabel_classification`` until every label has a density from 0.15 to 0.6, so
-    that none is empty or nearly so. A sample has about a third of the labels, possibly none. One draw takes
-    time proportional to ``n_samples`` (about 25 ms for 600), and about one draw in three passes with the defaults.
+    The data are draws of scikit-learn's ``make_multilabel_classification``, repeated until every label has a density
+    from 0.15 to 0.6. No label is then empty or nearly empty. A sample has about a third of the labels and may have no
+    label.
 
     Parameters
     ----------
-    n_samples, n_features, n_labels : int
-        The shape. Many labels or few samples make the density range unlikely.
-    random_state : int, SeedSequence, Generator or None
-        Seed.
+    n_samples : int, default=600
+        Number of samples. With few samples, the density range is unlikely to be met.
+    n_features : int, default=20
+        Number of words.
+    n_labels : int, default=6
+        Number of topics. With many labels, the density range is unlikely to be met.
+    random_state : int, SeedSequence, Generator or None, default=0
+        Source of random numbers.
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features), float64
-        Word counts.
-    Y : ndarray of shape (n_samples, n_labels), int8
-        Topics.
-    feature_names, label_names : list of str
-        ``word_<i>`` and ``topic_<i>``.
+    X : ndarray of shape (n_samples, n_features)
+        Word counts, as float64.
+    Y : ndarray of shape (n_samples, n_labels)
+        Topics as 0 and 1, as int8.
+    feature_names : list of str
+        Names of the words, ``word_<i>``.
+    label_names : list of str
+        Names of the topics, ``topic_<i>``.
 
     Raises
     ------
     ConfigError
-        When a size is not a positive integer, or no draw in 200 has all densities in the range.
+        If a size is not a positive integer, or if none of 200 draws has all densities in the range.
+
+    Notes
+    -----
+    The run time of one draw is proportional to ``n_samples``. With the default arguments, about one draw in three
+    passes.
+
+    Examples
+    --------
+    >>> X, Y, feature_names, label_names = simulated_multilabel(n_samples=100, n_labels=3)
+    >>> X.shape, Y.shape, label_names
+    ((100, 20), (100, 3), ['topic_0', 'topic_1', 'topic_2'])
     """
-    from sklearn.datasets import make_multilabel_classification  # here, as it takes a second
+    from sklearn.datasets import make_multilabel_classification  # The import is slow.
 
     _check("simulated_multilabel", n_samples=(n_samples, 1), n_features=(n_features, 1), n_labels=(n_labels, 1))
     lowest, highest = _DENSITY_RANGE
@@ -143,22 +187,32 @@ def simulated_multilabel(
 
 
 def cross_testing_simulated(*, random_state: Seed = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Two classes that no single feature tells apart (Korjus, Hebart & Vicente 2016, simulated dataset).
+    """Simulate two classes that no single feature separates.
 
-    Six features are uniform on [0, 1); 0.8 is then added to the first two in an exclusive-or layout, in blocks of
-    2,000 rows: class 0 to neither, class 0 to both, class 1 to the first, class 1 to the second. Rows come in that
-    order, as in the published file.
+    This is the simulated dataset of Korjus, Hebart & Vicente (2016). Six features are uniform on [0, 1). Then 0.8 is
+    added to the first two features in an exclusive-or layout. Blocks of 2,000 rows follow each other: class 0 with
+    neither feature shifted, class 0 with both, class 1 with the first, and class 1 with the second. The published file
+    has the same order.
 
     Parameters
     ----------
-    random_state : int, SeedSequence, Generator or None
-        Seed.
+    random_state : int, SeedSequence, Generator or None, default=0
+        Source of random numbers.
 
     Returns
     -------
-    X : ndarray of shape (8000, 6), float64
-    y : ndarray of shape (8000,), int64
-        0 for the paper's class A, 1 for class B.
+    X : ndarray of shape (8000, 6)
+        Features, as float64.
+    y : ndarray of shape (8000,)
+        0 for class A of the paper and 1 for class B, as int64.
+
+    Examples
+    --------
+    The means of the first two features in the four blocks show the exclusive-or layout.
+
+    >>> X, y = cross_testing_simulated()
+    >>> X[:, :2].reshape(4, 2000, 2).mean(axis=1).round(1).tolist()
+    [[0.5, 0.5], [1.3, 1.3], [1.3, 0.5], [0.5, 1.3]]
     """
     shifted = np.array([[False, False], [True, True], [True, False], [False, True]])
     X = _generator(random_state).random((8000, 6))
@@ -167,26 +221,34 @@ def cross_testing_simulated(*, random_state: Seed = 0) -> tuple[np.ndarray, np.n
 
 
 def cross_testing_random(n_per_class: int = 10_000, *, random_state: Seed = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Twenty uniform features and labels without any signal (Korjus, Hebart & Vicente 2016, random dataset).
+    """Draw twenty uniform features and labels without any signal.
+
+    This is the random dataset of Korjus, Hebart & Vicente (2016).
 
     Parameters
     ----------
-    n_per_class : int
-        Rows of each class; the published file has 10,000.
-    random_state : int, SeedSequence, Generator or None
-        Seed.
+    n_per_class : int, default=10_000
+        Number of rows of each class. The default is that of the published file.
+    random_state : int, SeedSequence, Generator or None, default=0
+        Source of random numbers.
 
     Returns
     -------
-    X : ndarray of shape (2 * n_per_class, 20), float64
-        Uniform on [0, 1).
-    y : ndarray of shape (2 * n_per_class,), int64
-        Class 0, then class 1.
+    X : ndarray of shape (2 * n_per_class, 20)
+        Features, uniform on [0, 1), as float64.
+    y : ndarray of shape (2 * n_per_class,)
+        All rows of class 0, then all rows of class 1, as int64.
 
     Raises
     ------
     ConfigError
-        When ``n_per_class`` is not a positive integer.
+        If ``n_per_class`` is not a positive integer.
+
+    Examples
+    --------
+    >>> X, y = cross_testing_random(n_per_class=2)
+    >>> X.shape, y.tolist()
+    ((4, 20), [0, 0, 1, 1])
     """
     _check("cross_testing_random", n_per_class=(n_per_class, 1))
     return _generator(random_state).random((2 * n_per_class, 20)), np.repeat([0, 1], n_per_class)
@@ -195,35 +257,52 @@ def cross_testing_random(n_per_class: int = 10_000, *, random_state: Seed = 0) -
 def metric_behaviour(
     pattern: str, *, n_samples: int = 100_000, n_labels: int = 100, n_folds: int = 10
 ) -> tuple[csr_array, np.ndarray]:
-    """Label matrix with a known flaw in its folds, to show how a measure of split quality reacts to class size.
+    """Make a label matrix whose folds have a known flaw.
 
-    The patterns of Tiittanen, Holm & Törönen (2021), Figure 1, with the published rounding. Label j is meant to have
-    s_j positives, where s is evenly spaced from ``2 * n_folds`` to ``n_samples // 2``; with c = s_j // n_folds:
-
-    - ``"equal"``: every fold has c positives;
-    - ``"difference"``: fold 0 has c + c // 5 (20 % more), fold 1 has c - c // 5, every other fold c;
-    - ``"one-missing"``: fold 0 has none, every other fold s_j // (n_folds - 1).
-
-    Folds are contiguous blocks of rows, and the positives are the first rows of their block. Time and memory grow
-    with the number of ones, about ``n_samples * n_labels / 4``.
+    The matrix shows how a measure of split quality reacts to the class size. The patterns are those of Figure 1 of
+    Tiittanen, Holm & Törönen (2021), with the published rounding.
 
     Parameters
     ----------
     pattern : {"equal", "difference", "one-missing"}
-    n_samples, n_labels : int
-        The shape; at least ``4 * n_folds`` samples.
-    n_folds : int
-        At least 2.
+        The flaw, as described in the Notes.
+    n_samples : int, default=100_000
+        Number of samples, at least ``4 * n_folds``.
+    n_labels : int, default=100
+        Number of labels.
+    n_folds : int, default=10
+        Number of folds, at least 2.
 
     Returns
     -------
-    Y : csr_array of shape (n_samples, n_labels), int8
-    fold_of : ndarray of shape (n_samples,), int64
+    Y : csr_array of shape (n_samples, n_labels)
+        Labels as 0 and 1, as int8.
+    fold_of : ndarray of shape (n_samples,)
+        Fold of each sample, as int64.
 
     Raises
     ------
     ConfigError
-        When the pattern is unknown or a size is too small.
+        If the pattern is unknown or a size is too small.
+
+    Notes
+    -----
+    The nominal class sizes ``s_j`` are evenly spaced from ``2 * n_folds`` to ``n_samples // 2``. With
+    ``c = s_j // n_folds``, the folds have these numbers of positives:
+
+    - ``"equal"``: every fold has ``c``.
+    - ``"difference"``: fold 0 has ``c + c // 5`` (20 % more), fold 1 has ``c - c // 5``, and every other fold has
+      ``c``.
+    - ``"one-missing"``: fold 0 has 0, and every other fold has ``s_j // (n_folds - 1)``.
+
+    Folds are contiguous blocks of rows, and the positives are the first rows of their block. Run time and memory grow
+    with the number of ones, about ``n_samples * n_labels / 4``.
+
+    Examples
+    --------
+    >>> Y, fold_of = metric_behaviour("difference", n_samples=60, n_labels=2, n_folds=3)
+    >>> [Y[fold_of == fold].sum(axis=0).tolist() for fold in range(3)]
+    [[2, 12], [2, 8], [2, 10]]
     """
     if pattern not in PATTERNS:
         raise ConfigError(f"metric_behaviour: {unknown_name('pattern', pattern, PATTERNS)}")
@@ -240,7 +319,7 @@ def metric_behaviour(
 
     fold_of = np.arange(n_samples) * n_folds // n_samples
     block_starts = np.searchsorted(fold_of, np.arange(n_folds))
-    runs = counts.T.ravel()  # label by label, fold by fold: one run of consecutive rows each
+    runs = counts.T.ravel()  # one run of consecutive rows for each label and fold
     ends = np.cumsum(runs)
     rows = np.arange(ends[-1]) + np.repeat(np.tile(block_starts, n_labels) - (ends - runs), runs)
     return _from_columns(rows, counts.sum(axis=0), n_samples), fold_of
@@ -254,38 +333,52 @@ def go_like(
     class_sizes: tuple[int, int, int, int, int],
     random_state: Seed = 0,
 ) -> csr_array:
-    """Hierarchical label matrix with the size, density and class sizes of a Gene Ontology dataset.
+    """Make a hierarchical label matrix with the size, density and class sizes of a Gene Ontology dataset.
 
-    Labels form a tree that keeps the ontology's true-path rule: a row with a label has the label's parent too. The
-    root is the largest label. The parent of another label is a random larger one, about three times as large on
-    average, and the rows of the label are a random subset of its parent's rows. Columns are in random order.
-
-    Class sizes have exactly the wanted quantiles. They are interpolated on a logarithmic scale between them; in the
-    top quarter, where most ones are, the curve is bent until the number of ones agrees with the density within 1 %.
-
-    Time grows with the sum of the parents' sizes, a few times the number of ones, and memory with the number of ones,
-    about 10 bytes each at the peak: the matrix ``go-like-bp`` of the catalog, 21 million ones, takes about 1 s on one
-    core and 210 MB.
+    The labels form a tree and follow the true-path rule of the ontology: a row with a label also has the parent of the
+    label. The class sizes have exactly the given quantiles.
 
     Parameters
     ----------
-    n_samples, n_labels : int
-        The shape; at least 7 labels, so that the five quantiles are different labels.
+    n_samples : int
+        Number of samples.
+    n_labels : int
+        Number of labels, at least 7. The five quantiles are then five different labels.
     density : float
-        Fraction of ones.
-    class_sizes : tuple of 5 int
-        Minimum, lower quartile, median, upper quartile and maximum of the labels' numbers of positives.
-    random_state : int, SeedSequence, Generator or None
-        Seed.
+        Fraction of ones, above 0 and at most 1.
+    class_sizes : tuple of int of length 5
+        Minimum, lower quartile, median, upper quartile and maximum of the numbers of positives per label.
+    random_state : int, SeedSequence, Generator or None, default=0
+        Source of random numbers.
 
     Returns
     -------
-    Y : csr_array of shape (n_samples, n_labels), int8, with sorted indices
+    csr_array of shape (n_samples, n_labels)
+        Labels as 0 and 1, as int8 with sorted indices. Columns are in random order.
 
     Raises
     ------
     ConfigError
-        When a size is out of range, or the density cannot be had with these class sizes.
+        If a size is out of range, or the class sizes cannot give the density.
+
+    Notes
+    -----
+    The root is the largest label. The parent of another label is a random larger label, about three times larger on
+    average. The rows of a label are a random subset of the rows of its parent.
+
+    Class sizes between the quantiles are interpolated on a logarithmic scale. The top quarter contains most ones. Its
+    curve is bent until the number of ones agrees with the density within 1 %.
+
+    The run time grows with the sum of the parents' sizes, a few times the number of ones. Memory grows with the number
+    of ones.
+
+    Examples
+    --------
+    >>> Y = go_like(100, 9, density=0.2, class_sizes=(2, 5, 10, 20, 90))
+    >>> np.quantile(Y.sum(axis=0), [0, 0.25, 0.5, 0.75, 1]).tolist()
+    [2.0, 5.0, 10.0, 20.0, 90.0]
+    >>> Y.nnz / (100 * 9)
+    0.2
     """
     _check("go_like", n_samples=(n_samples, 1), n_labels=(n_labels, 7))
     _check_class_sizes(class_sizes, n_samples)
@@ -315,43 +408,71 @@ def gene_ontology_like(
     noise: float = 1.0,
     random_state: Seed = 0,
 ) -> tuple[*Labelled, Hierarchy]:
-    """Samples annotated with terms of an ontology like the Gene Ontology, with features that tell of the terms.
+    """Simulate samples annotated with terms of an ontology like the Gene Ontology.
 
-    The ontology has one root; every other term has one parent, or two (four in ten), among the terms before it, so that
-    it is a directed graph without cycles, and no tree. A sample is annotated with one term and a Poisson number of
-    others, drawn in proportion to 1 / rank in a random order, as few terms are known of many genes and most of few;
-    and, by the true-path rule, with all that is above them. No term is rarer than a fifth of what it would be if all
-    were as frequent.
-
-    A term moves the features of a sample in a direction of its own, and so do all above it: samples are the nearer the
-    more they share. Features are sums of these, of variance 1 on average, and of normal noise.
-
-    Time and memory grow with the annotations and with ``n_samples * n_features``: 100,000 samples, 2,000 labels and 50
-    features take a few seconds.
+    The features carry a signal of the terms. Labels follow the true-path rule: a sample with a term has all ancestors
+    of the term.
 
     Parameters
     ----------
-    n_samples, n_labels, n_features : int
-        The shape; at least as many samples as labels.
-    terms_per_sample : float
-        Mean number of terms that a sample is annotated with, besides those above them; at least 1.
-    noise : float
-        Standard deviation of the noise.
-    random_state : int, SeedSequence, Generator or None
-        Seed.
+    n_samples : int, default=600
+        Number of samples, at least ``n_labels``.
+    n_labels : int, default=40
+        Number of terms, at least 2.
+    n_features : int, default=20
+        Number of features.
+    terms_per_sample : float, default=2.0
+        Mean number of terms drawn for a sample, before their ancestors are added. At least 1.
+    noise : float, default=1.0
+        Standard deviation of the noise in the features.
+    random_state : int, SeedSequence, Generator or None, default=0
+        Source of random numbers.
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features), float64
-    Y : csr_array of shape (n_samples, n_labels), int8, with sorted indices
-    feature_names, label_names : list of str
-        ``feature_<i>`` and ``term_<i>``; term_0 is the root.
+    X : ndarray of shape (n_samples, n_features)
+        Features, as float64.
+    Y : csr_array of shape (n_samples, n_labels)
+        Labels as 0 and 1, as int8 with sorted indices.
+    feature_names : list of str
+        Names of the features, ``feature_<i>``.
+    label_names : list of str
+        Names of the terms, ``term_<i>``. The root is ``term_0``.
     hierarchy : Hierarchy
+        The ontology.
 
     Raises
     ------
     ConfigError
-        When a size is out of range.
+        If a size is out of range.
+
+    See Also
+    --------
+    gene_ontology_large : Larger datasets of the same kind, drawn in blocks.
+
+    Notes
+    -----
+    *Ontology.* The ontology has one root. Every other term has one parent, or two with probability 0.4, among the terms
+    before it. It is a directed acyclic graph but not a tree.
+
+    *Labels.* A sample is annotated with one term plus a Poisson number of further terms and with all ancestors of these
+    terms. Terms are drawn in proportion to 1 / rank in a random order, because few terms of the Gene Ontology are
+    frequent and most are rare. Every term is drawn for at least ``n_samples // (5 * n_labels)`` samples, and for at
+    least one.
+
+    *Features.* Every term moves the features of its samples in a random direction, and so do its ancestors. Samples
+    with more common terms are closer to each other. Features are the sum of these moves, scaled to a mean variance of
+    1, and of normal noise.
+
+    Run time and memory grow with the number of annotations and with ``n_samples * n_features``.
+
+    Examples
+    --------
+    >>> X, Y, feature_names, label_names, hierarchy = gene_ontology_like(n_samples=50, n_labels=4, n_features=3)
+    >>> X.shape, Y.shape, label_names
+    ((50, 3), (50, 4), ['term_0', 'term_1', 'term_2', 'term_3'])
+    >>> int(Y[:, [0]].sum())  # all samples have the root
+    50
     """
     name = "gene_ontology_like"
     _check(name, n_labels=(n_labels, 2), n_features=(n_features, 1))
@@ -369,7 +490,7 @@ def gene_ontology_like(
 
 
 def _draw_ontology(n_labels: int, rng: np.random.Generator) -> Hierarchy:
-    """Terms whose parents come before them, each term as likely; the first is above all."""
+    """Draw one or two parents of each term, uniformly among the terms before it."""
     children = np.arange(1, n_labels)
     first, second = (np.floor(rng.random(n_labels - 1) * children).astype(np.int64) for _ in range(2))
     has_second = (rng.random(n_labels - 1) < _SECOND_PARENT) & (second != first)
@@ -378,13 +499,13 @@ def _draw_ontology(n_labels: int, rng: np.random.Generator) -> Hierarchy:
 
 
 def _draw_annotations(n_samples: int, n_labels: int, per_sample: float, rng: np.random.Generator) -> csr_array:
-    """(n_samples, n_labels) of 0/1, without the terms that follow."""
+    """Draw the annotations of all samples as a 0/1 matrix, without ancestors."""
     extra = rng.poisson(per_sample - 1, n_samples)
     rows = np.append(np.arange(n_samples), np.repeat(np.arange(n_samples), extra))
     shares = 1 / (1 + rng.permutation(n_labels))
     labels = rng.choice(n_labels, size=len(rows), p=shares / shares.sum())
     at_least = max(n_samples // (5 * n_labels), 1)
-    sure = np.repeat(np.arange(n_labels), at_least)  # no more than there are samples
+    sure = np.repeat(np.arange(n_labels), at_least)  # At most n_samples entries.
     labels[rng.permutation(n_samples)[: len(sure)]] = sure
     cells = csr_array((np.ones(len(rows), dtype=np.int8), (rows, labels)), shape=(n_samples, n_labels))
     cells.sum_duplicates()
@@ -393,50 +514,67 @@ def _draw_annotations(n_samples: int, n_labels: int, per_sample: float, rng: np.
 
 
 class GeneOntologyBlocks:
-    """Samples annotated with terms of an ontology like the Gene Ontology, of any number, in independent blocks.
+    """Independent blocks of samples annotated with terms of an ontology like the Gene Ontology.
 
-    A block of ``BLOCK_SIZE`` samples is drawn from the seed and its own number, so that each can be had alone, in any
-    order and by any process, and the memory is that of a block. The dataset ``gene-ontology-large`` has them all.
-
-    *Ontology.* Term 0 is the root. Every other term has a parent among the terms before it, each as likely, so that it
-    is about ln(n_labels) below the root. Two in five draw a second parent among its parent's siblings, where there are
-    other ones before it: terms with two parents have these near each other, and little more above them.
-
-    *Labels.* A sample is annotated with one term and a Poisson number of others, drawn in proportion to 1 / rank in a
-    random order, and, by the true-path rule, with all that is above them. Each term is drawn for five samples at least,
-    where there are as many. With the defaults, of 500,000 samples and 10,000 labels, a sample has 17 labels on average,
-    and the quartiles of the labels' frequencies are .00004, .00011 and .00038, where those of ``go-like-bp`` are
-    .00006, .00018 and .00074.
-
-    *Features.* A term moves some features, ten by default, by normal amounts of its own, and all above it do as well;
-    features are sums of these, of variance 1 on average and mean 0, and of normal noise. So a label is told by the
-    direction in which it moves samples, however rare it is, and less by single features. With the defaults, ridge
-    regression learned from 40,000 of 50,000 samples has average precisions of .29, .47, .71 and .91 on the rest, for
-    labels with 6 to 20 positives there, 21 to 100, 101 to 1,000, and more (means over 60 labels each, but 33 of the
-    last); by chance these are .001, .004, .026 and .24.
+    A block of ``BLOCK_SIZE`` samples depends only on the seed and the number of the block. Blocks can be drawn in any
+    order and by any process, and memory is that of one block. The dataset ``gene-ontology-large`` contains all blocks.
 
     Parameters
     ----------
-    n_samples, n_labels, n_features : int
-        The shape; at least as many samples as labels, and 3 labels.
-    terms_per_sample : float
-        Mean number of terms that a sample is annotated with, besides those above them; at least 1.
-    features_per_term : int
-        Features that a term moves, at most: of those that are drawn for it, some may be the same.
-    noise : float
-        Standard deviation of the noise.
-    random_state : int, SeedSequence, Generator or None
-        Seed.
+    n_samples : int, default=50_000
+        Number of samples in all blocks, at least ``n_labels``.
+    n_labels : int, default=5_000
+        Number of terms, at least 3.
+    n_features : int, default=100
+        Number of features.
+    terms_per_sample : float, default=1.5
+        Mean number of terms drawn for a sample, before their ancestors are added. At least 1.
+    features_per_term : int, default=10
+        Maximum number of features that a term moves. Features are drawn with replacement and may coincide.
+    noise : float, default=2.0
+        Standard deviation of the noise in the features.
+    random_state : int, SeedSequence, Generator or None, default=0
+        Source of random numbers.
 
     Attributes
     ----------
     hierarchy : Hierarchy
+        The ontology.
     n_blocks : int
+        Number of blocks.
 
     Raises
     ------
     ConfigError
-        When a size is out of range.
+        If a size is out of range.
+
+    See Also
+    --------
+    gene_ontology_large : Return all blocks as one dataset.
+
+    Notes
+    -----
+    *Ontology.* Term 0 is the root. Every other term has a parent that is drawn uniformly among the terms before it. Its
+    mean depth is about ln(n_labels). Two in five terms draw a second parent among the siblings of their parent, if
+    other siblings come before the term. The two parents are therefore close to each other and share most ancestors.
+
+    *Labels.* A sample is annotated with one term plus a Poisson number of further terms and with all ancestors of these
+    terms. Terms are drawn in proportion to 1 / rank in a random order. Each term is drawn for at least five samples if
+    there are enough samples. With 500,000 samples and 10,000 labels, the quartiles of the class sizes are within a
+    factor of two of those of the dataset ``go-like-bp``.
+
+    *Features.* Every term moves some features by normal amounts, and so do its ancestors. Features are the sum of these
+    moves, scaled to a mean variance of 1 and a mean of 0, and of normal noise. The direction of the move identifies a
+    label, even a rare one, better than any single feature.
+
+    Examples
+    --------
+    >>> source = GeneOntologyBlocks(n_samples=10_000, n_labels=6, n_features=3)
+    >>> source.n_blocks
+    2
+    >>> X, Y = source.block(1)
+    >>> X.shape, Y.shape
+    ((1808, 3), (1808, 6))
     """
 
     def __init__(
@@ -461,14 +599,14 @@ class GeneOntologyBlocks:
         self._entropy = rng.integers(2**32, size=8).tolist()
         self.hierarchy = Hierarchy(_draw_near_parents(n_labels, rng), n_labels)
         self._closure = csr_array(self.hierarchy.ancestors + eye_array(n_labels, dtype=np.int32, format="csr"))
-        # Of the terms below the root, ranks[i] is the one that is drawn in proportion to 1 / (1 + i).
+        # The term ranks[i], which is not the root, is drawn in proportion to 1 / (1 + i).
         self._ranks = 1 + rng.permutation(n_labels - 1)
         self._up_to = np.cumsum(1 / np.arange(1, n_labels))
         self._sure = rng.permutation(np.arange(1, n_labels))
         self._set_directions(min(features_per_term, n_features), rng)
 
     def _set_directions(self, per_term: int, rng: np.random.Generator) -> None:
-        """How terms move features, scaled and centred by what a block of samples that nobody sees has."""
+        """Draw the moves of the features, scaled and centered on a separate block of samples."""
         shape = self.n_labels, self.n_features
         terms, features = np.repeat(np.arange(shape[0]), per_term), rng.integers(shape[1], size=shape[0] * per_term)
         directions = csr_array((rng.standard_normal(len(terms)), (terms, features)), shape=shape).toarray()
@@ -478,21 +616,24 @@ class GeneOntologyBlocks:
         self._centre = (signal.mean(axis=0) / scale).astype(np.float32)
 
     def block(self, number: int) -> tuple[np.ndarray, csr_array]:
-        """Features and labels of the samples from ``number * BLOCK_SIZE`` on.
+        """Draw the features and labels of one block.
 
         Parameters
         ----------
-        number : of the block, from 0.
+        number : int
+            Number of the block, counted from 0. The block starts at sample ``number * BLOCK_SIZE``.
 
         Returns
         -------
-        X : ndarray of shape (n_rows, n_features), float32
-        Y : csr_array of shape (n_rows, n_labels), int8, with sorted indices
+        X : ndarray of shape (n_rows, n_features)
+            Features, as float32.
+        Y : csr_array of shape (n_rows, n_labels)
+            Labels as 0 and 1, as int8 with sorted indices.
 
         Raises
         ------
         ConfigError
-            When there is no such block.
+            If there is no such block.
         """
         if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 0 <= number < self.n_blocks:
             raise ConfigError(f"gene_ontology_large: there are blocks 0 to {self.n_blocks - 1}, not {number!r}.")
@@ -506,9 +647,10 @@ class GeneOntologyBlocks:
         return X, Y
 
     def _sure_terms(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Samples of a block, counted from its first, and the terms that they have whatever is drawn.
+        """Return the rows of a block that have a fixed term, and these terms.
 
-        Each term has as many among all samples, which are evenly spaced; that needs no other block.
+        Every term has the same number of fixed samples. They are evenly spaced over all samples, and no other block is
+        needed to find them.
         """
         n_terms = self.n_labels - 1
         n_sure = n_terms * min(_LEAST_POSITIVES, self.n_samples // n_terms)
@@ -518,7 +660,7 @@ class GeneOntologyBlocks:
     def _draw_terms(
         self, n_rows: int, rng: np.random.Generator, sure: tuple[np.ndarray, np.ndarray] | None = None
     ) -> csr_array:
-        """(n_rows, n_labels) number of times that each term is drawn; sure ones take the place of the first drawn."""
+        """Count how often each term is drawn for each row. Fixed terms replace the first draw."""
         others = rng.poisson(self.terms_per_sample - 1, n_rows)
         rows = np.append(np.arange(n_rows), np.repeat(np.arange(n_rows), others))
         places = np.searchsorted(self._up_to, rng.random(len(rows)) * self._up_to[-1], side="right")
@@ -528,7 +670,7 @@ class GeneOntologyBlocks:
         return csr_array((np.ones(len(rows), dtype=np.int32), (rows, terms)), shape=(n_rows, self.n_labels))
 
     def _with_ancestors(self, terms: csr_array) -> csr_array:
-        """0/1 of terms and all above them."""
+        """Return the 0/1 matrix of the terms and all their ancestors."""
         Y = csr_array(terms @ self._closure)
         Y.sort_indices()
         places = Y.indices.astype(np.int32, copy=False), Y.indptr.astype(np.int32, copy=False)
@@ -545,29 +687,57 @@ def gene_ontology_large(
     noise: float = 2.0,
     random_state: Seed = 0,
 ) -> tuple[*Labelled, Hierarchy]:
-    """The blocks of :class:`GeneOntologyBlocks` together.
-
-    Time and memory grow with the annotations and with ``n_samples * n_features``, and memory is that of the result and
-    of a block: 50,000 samples, 5,000 labels and 100 features took 0.4 s and 175 MB on one core, 500,000 samples and
-    10,000 labels 4 s and 425 MB, the interpreter and its libraries included.
+    """Return all blocks of :class:`GeneOntologyBlocks` as one dataset.
 
     Parameters
     ----------
-    n_samples, n_labels, n_features, terms_per_sample, features_per_term, noise, random_state
-        See :class:`GeneOntologyBlocks`.
+    n_samples : int, default=50_000
+        Number of samples, at least ``n_labels``.
+    n_labels : int, default=5_000
+        Number of terms, at least 3.
+    n_features : int, default=100
+        Number of features.
+    terms_per_sample : float, default=1.5
+        Mean number of terms drawn for a sample, before their ancestors are added. At least 1.
+    features_per_term : int, default=10
+        Maximum number of features that a term moves.
+    noise : float, default=2.0
+        Standard deviation of the noise in the features.
+    random_state : int, SeedSequence, Generator or None, default=0
+        Source of random numbers.
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features), float32
-    Y : csr_array of shape (n_samples, n_labels), int8, with sorted indices
-    feature_names, label_names : list of str
-        ``feature_<i>`` and ``term_<i>``; term_0 is the root.
+    X : ndarray of shape (n_samples, n_features)
+        Features, as float32.
+    Y : csr_array of shape (n_samples, n_labels)
+        Labels as 0 and 1, as int8 with sorted indices.
+    feature_names : list of str
+        Names of the features, ``feature_<i>``.
+    label_names : list of str
+        Names of the terms, ``term_<i>``. The root is ``term_0``.
     hierarchy : Hierarchy
+        The ontology.
 
     Raises
     ------
     ConfigError
-        When a size is out of range.
+        If a size is out of range.
+
+    See Also
+    --------
+    GeneOntologyBlocks : Blocks of the dataset, and how they are drawn.
+
+    Notes
+    -----
+    Run time and memory grow with the number of annotations and with ``n_samples * n_features``. Memory is that of the
+    result and of one block.
+
+    Examples
+    --------
+    >>> X, Y, feature_names, label_names, hierarchy = gene_ontology_large(n_samples=100, n_labels=5, n_features=3)
+    >>> X.shape, Y.shape
+    ((100, 3), (100, 5))
     """
     options = {"terms_per_sample": terms_per_sample, "features_per_term": features_per_term, "noise": noise}
     source = GeneOntologyBlocks(n_samples, n_labels, n_features, **options, random_state=random_state)
@@ -582,25 +752,25 @@ def gene_ontology_large(
 
 
 def _draw_near_parents(n_labels: int, rng: np.random.Generator) -> np.ndarray:
-    """(n_edges, 2) terms and their parents, as :class:`GeneOntologyBlocks` says.
+    """Draw the edges of the ontology of :class:`GeneOntologyBlocks` as pairs of a term and its parent.
 
-    A second parent is as far below the root as the first, by first parents: no edge follows from others.
+    Along first parents, the second parent of a term has the same depth as the first. No edge follows from other edges.
     """
     children = np.arange(1, n_labels)
     parent = np.zeros(n_labels, dtype=np.int64)
     parent[1:] = rng.random(n_labels - 1) * children
-    # Siblings stand together, ascending; those of a term's parent are the children of the parent's parent.
+    # Siblings are consecutive and ascending. The siblings of a parent are the children of the parent's parent.
     by_parent = 1 + np.argsort(parent[1:], kind="stable")
     place = np.empty(n_labels, dtype=np.int64)
     place[by_parent] = np.arange(n_labels - 1)
     begins = np.searchsorted(parent[by_parent], np.arange(n_labels))
     asks = children[(parent[1:] > 0) & (rng.random(n_labels - 1) < _SECOND_PARENT)]
     first = begins[parent[parent[asks]]]
-    # Its parent's siblings that come before the term: those up to its parent, and some after it.
+    # Siblings of the parent that come before the term: those up to the parent, and some after it.
     key = parent[by_parent] * n_labels + by_parent
     n_before = np.searchsorted(key, parent[parent[asks]] * n_labels + asks) - first
     drawn = first + np.floor(rng.random(len(asks)) * (n_before - 1)).astype(np.int64)
-    drawn += drawn >= place[parent[asks]]  # the parent itself is passed over
+    drawn += drawn >= place[parent[asks]]  # Skip the parent itself.
     has_second = n_before > 1
     second = np.column_stack([asks[has_second], by_parent[drawn[has_second]]])
     return np.concatenate([np.column_stack([children, parent[1:]]), second])
@@ -609,11 +779,14 @@ def _draw_near_parents(n_labels: int, rng: np.random.Generator) -> np.ndarray:
 def _solve_class_sizes(
     n_samples: int, n_labels: int, density: float, class_sizes: tuple[int, int, int, int, int]
 ) -> np.ndarray:
-    """Ascending class sizes (n_labels,) with the given quantiles and density, or a ConfigError with the range."""
+    """Return ascending class sizes with the given quantiles and density.
+
+    A ``ConfigError`` names the possible range of the density if it cannot be met.
+    """
     if isinstance(density, bool) or not isinstance(density, numbers.Real) or not 0 < density <= 1:
         raise ConfigError(f"go_like: density must be a number above 0 and at most 1, not {density!r}.")
     wanted = density * n_samples * n_labels
-    low, high = -10.0, 10.0  # logarithms of exponents that are as good as 0 and infinity
+    low, high = -10.0, 10.0  # logarithms of exponents that are practically 0 and infinity
     most = _class_sizes(n_labels, class_sizes, low).sum()
     least = _class_sizes(n_labels, class_sizes, high).sum()
     target = np.clip(wanted, least, most)
@@ -629,9 +802,9 @@ def _solve_class_sizes(
 
 
 def _class_sizes(n_labels: int, class_sizes: tuple[int, int, int, int, int], log_exponent: float) -> np.ndarray:
-    """Ascending class sizes (n_labels,); the larger the exponent, the fewer large classes in the top quarter.
+    """Return ascending class sizes. A larger exponent gives fewer large classes in the top quarter.
 
-    A quantile that falls between two ranks is given to both, so that ``numpy.quantile`` returns it exactly.
+    A quantile between two ranks is assigned to both ranks, which makes ``numpy.quantile`` return it exactly.
     """
     positions = np.linspace(0, n_labels - 1, 5)
     anchors = np.concatenate([np.floor(positions), np.ceil(positions)])
@@ -646,10 +819,10 @@ def _class_sizes(n_labels: int, class_sizes: tuple[int, int, int, int, int], log
 
 
 def _draw_parents(sizes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Rank of the parent of every label but the last, which is the root; ``sizes`` ascend.
+    """Draw the rank of the parent of every label except the last, which is the root.
 
-    A parent is strictly larger than its child, but for labels as large as the root: those hang from the root itself.
-    So parents always have a higher rank. Equal sizes are equally likely.
+    ``sizes`` ascend. A parent is strictly larger than its child, except that labels of the size of the root are
+    children of the root. Parents therefore always have a higher rank. Labels of equal size are equally likely.
     """
     children = sizes[:-1]
     target = children * np.exp(rng.exponential(np.log(_PARENT_RATIO), len(children)))
@@ -661,10 +834,11 @@ def _draw_parents(sizes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def _draw_rows(
     order: np.ndarray, parents: np.ndarray, starts: np.ndarray, n_rows: int, rng: np.random.Generator, out: np.ndarray
 ) -> None:
-    """Fill ``out[starts[j]:starts[j + 1]]`` with a random subset of the rows of label j's parent, ascending.
+    """Fill ``out[starts[j]:starts[j + 1]]`` with an ascending random subset of the rows of the parent of label j.
 
-    ``order`` has parents before children. Selection sampling (Knuth, The Art of Computer Programming 2, Algorithm S):
-    each row of the parent is taken with probability (still needed) / (still left), which keeps rows sorted.
+    ``order`` has parents before children. The method is selection sampling (Knuth, The Art of Computer Programming 2,
+    Algorithm S). It takes each row of the parent with probability (rows still needed) / (rows still available), which
+    keeps the rows sorted.
     """
     for label in order:
         parent = parents[label]
@@ -680,7 +854,7 @@ def _draw_rows(
 
 
 def _from_columns(rows: np.ndarray, sizes: np.ndarray, n_samples: int) -> csr_array:
-    """CSR matrix of int8 ones with sorted indices, from the rows of column 0, of column 1, and so on."""
+    """Return a CSR matrix of int8 ones with sorted indices, from the rows of column 0, of column 1, and so on."""
     index = get_index_dtype(maxval=max(n_samples, len(rows)))
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(index)
     ones = np.ones(len(rows), dtype=np.int8)
@@ -688,8 +862,8 @@ def _from_columns(rows: np.ndarray, sizes: np.ndarray, n_samples: int) -> csr_ar
 
 
 def _embedded(loader: str) -> Labelled:
-    """One of scikit-learn's embedded datasets."""
-    from sklearn import datasets  # here, as it takes a second to import that most generators can spare
+    """Load one of the datasets embedded in scikit-learn."""
+    from sklearn import datasets  # The import is slow, and most generators do not need it.
 
     data = getattr(datasets, loader)()
     feature_names, label_names = (list(map(str, names)) for names in (data.feature_names, data.target_names))
@@ -710,7 +884,7 @@ def _generator(random_state: Seed) -> np.random.Generator:
 
 
 def _check(function: str, kind: type = numbers.Integral, **given: tuple[float, float]) -> None:
-    """Raise for arguments, each with its least value, that are not of a kind of number, or too small."""
+    """Raise for arguments, each with its minimum, that are of another kind of number or too small."""
     for name, (value, least) in given.items():
         if isinstance(value, bool) or not isinstance(value, kind) or not least <= value < np.inf:
             wanted = "an integer" if kind is numbers.Integral else "a finite number"

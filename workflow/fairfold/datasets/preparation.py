@@ -1,4 +1,4 @@
-"""The way of a dataset from the catalog to memory: fetch, verify, read, filter, check."""
+"""Load a dataset from its source files: fetch, verify, read, filter and check it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,13 @@ logger = logging.getLogger(__name__)
 
 
 def environment_mirrors() -> list[str]:
-    """Folders named by the environment variable ``FAIRFOLD_MIRROR``, separated as in ``PATH``."""
+    """Return the folders listed in the environment variable ``FAIRFOLD_MIRROR``, separated as in ``PATH``.
+
+    Returns
+    -------
+    list of str
+        Paths of the folders.
+    """
     return [folder for folder in os.environ.get("FAIRFOLD_MIRROR", "").split(os.pathsep) if folder]
 
 
@@ -48,24 +54,41 @@ def prepare(
 
     Parameters
     ----------
-    dataset : id in the catalog, or an :class:`~fairfold.datasets.catalog.Entry`.
-    catalog : where the id is looked up; the project's catalog when not given.
-    mirrors : folders to search before the cache and the web; those of ``FAIRFOLD_MIRROR`` when not given.
-    cache : folder for downloads; the platform's cache folder when not given.
-    offline : forbid downloads.
-    progress : show progress bars.
+    dataset : str or Entry
+        Id in the catalog, or an :class:`~fairfold.datasets.catalog.Entry`.
+    catalog : Catalog or None, default=None
+        Catalog that contains the id. By default, the project's catalog.
+    mirrors : sequence of (str or path-like) or None, default=None
+        Folders to search before the cache and the web. By default, those of ``FAIRFOLD_MIRROR``.
+    cache : str, path-like or None, default=None
+        Folder for downloads. By default, the cache folder of the platform.
+    offline : bool, default=False
+        Whether downloads are forbidden.
+    progress : bool, default=True
+        Whether to show progress bars.
 
     Returns
     -------
     Dataset
+        The dataset, ready for the study.
 
     Raises
     ------
     ConfigError
-        When the id is unknown, or the entry's way of finding labels does not fit its format.
+        If the id is unknown, or the format does not support the way of finding labels in the entry.
     DataError
-        When a file is missing or damaged, does not hold what the entry says, or lacks values of features where these
-        may not be missing. They may, and are NaN, in tables of several labels and in the catalog's of several classes.
+        If a file is missing or damaged, does not contain the data described by the entry, or lacks feature values that
+        may not be missing.
+
+    Notes
+    -----
+    Missing features are NaN. They are allowed in tables with several labels and in multiclass datasets of the catalog.
+
+    Examples
+    --------
+    >>> data = prepare("iris")
+    >>> data.shape, data.label_names
+    ((150, 4, 3), ('setosa', 'versicolor', 'virginica'))
     """
     entry = (catalog or load_catalog())[dataset] if isinstance(dataset, str) else dataset
     if entry.format == "generated":
@@ -75,7 +98,7 @@ def prepare(
         options: dict[str, Any] = {"mirrors": positions, "cache": cache, "offline": offline, "progress": progress}
         folder = entry.folder or entry.id
         paths = [entry.path] if entry.path else [fetch(folder, file, **options) for file in entry.files]
-        # The content decides for a user's table, as its format is CSV where the configuration names none.
+        # CSV is the default format of a user's table, so its content is checked.
         kind = svmlight.format_of(entry.path) if entry.path and entry.format == "csv" else entry.format
         read = _READERS[kind](entry, paths)
     _check_published(read, entry)
@@ -98,7 +121,7 @@ def _generate(entry: Entry) -> Dataset:
     if function is None:
         raise ConfigError(f"dataset {entry.id}: fairfold.datasets.generate has no {entry.generator['function']!r}.")
     made = function(**entry.generator.get("parameters", {}))
-    if sparse.issparse(made):  # labels only
+    if sparse.issparse(made):  # The generator returns labels only.
         made = sparse.csr_array((made.shape[0], 0)), made, (), [f"label_{j}" for j in range(made.shape[1])]
     X, Y, *names = made
     hierarchy = names[2] if len(names) > 2 else None
@@ -178,7 +201,7 @@ def _read_words(
 ) -> Table:
     """Read a table whose label columns may contain words such as Y and N.
 
-    Words are looked for only if the label columns cannot be read as numbers, which is much faster.
+    Words are considered only if the label columns cannot be read as numbers, which is much faster.
     """
     labels = labels_of() if categorical else ()
     features = [name for name in categorical if name not in labels]
@@ -221,7 +244,7 @@ def _read_mat(entry: Entry, paths: Sequence[Path]) -> Dataset:
     path = _only(entry, paths)
     variables = entry.labels["per_class"]
     matrices = formats.read_mat(path, variables)
-    # float64 first: the spike counts are uint8, and arithmetic on them would wrap around
+    # Convert to float64 first: the spike counts are uint8, and arithmetic on them would wrap around.
     X = np.vstack([np.asarray(matrices[name], dtype=np.float64) for name in variables])
     classes = np.repeat(variables, [len(matrices[name]) for name in variables])
     return _single_label(entry, X, classes, [f"feature_{j}" for j in range(X.shape[1])])
@@ -233,7 +256,7 @@ def _read_rdata(entry: Entry, paths: Sequence[Path]) -> Dataset:
 
 
 def _read_expression(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    """Read a series matrix, or a MAGE-TAB matrix with the table of its samples."""
+    """Read a series matrix, or a MAGE-TAB matrix with its sample table."""
     if entry.format == "series-matrix":
         matrix = _only(entry, paths)
         sheet, options = expression.read_series_samples(matrix), {}
@@ -250,7 +273,7 @@ def _read_expression(entry: Entry, paths: Sequence[Path]) -> Dataset:
 
 
 def _sample_classes(entry: Entry, sheet: expression.SampleSheet) -> dict[str, str]:
-    """Class of each sample that the entry selects."""
+    """Return the class of each sample that the entry selects."""
     endpoint, draw = entry.labels.get("characteristic"), entry.labels.get("drawn")
     if endpoint is None and draw is None:
         raise ConfigError(f"dataset {entry.id}: a {entry.format} file takes its classes from labels.characteristic.")
@@ -295,13 +318,13 @@ def _only(entry: Entry, paths: Sequence[Path]) -> Path:
 
 
 def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
-    """The table joined by ids with the entry's table of labels, and the names of the latter's columns."""
+    """Join the table with the entry's table of labels by ids, and return it with the names of the label columns."""
     if entry.id_column is None:
         raise ConfigError(f"dataset {entry.id}: labels.table finds rows by their ids; name their column as id.")
     path, id_column = Path(entry.labels["table"]), entry.id_column
     read = functools.partial(formats.read_csv, path, text_columns=[id_column], gaps=True)
     given = _read_words(read, lambda: [name for name in formats.columns_of(path) if name != id_column])
-    _check_binary(given.values, given.columns, given.source)  # here, where rows are those of the file
+    _check_binary(given.values, given.columns, given.source)  # Row numbers are still those of the file.
     ids, label_ids = (np.array(list(map(composed, identifiers(entry, each)))) for each in (table, given))
     for one, other, known, wanted in ((given, table, label_ids, ids), (table, given, ids, label_ids)):
         missing = wanted[~np.isin(wanted, known)]
@@ -318,7 +341,7 @@ def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
 
 
 def _split_labels(entry: Entry, table: Table, labels: Sequence[str], categorical: Sequence[str] = ()) -> Dataset:
-    """Part the label columns from the feature columns and check that labels are 0/1, or missing: unmeasured."""
+    """Separate label columns from feature columns, and check that labels are 0, 1 or missing (unmeasured)."""
     left_out = roles_of(entry, table, labels)
     is_label = np.isin(table.columns, labels)
     Y = table.values[:, np.flatnonzero(is_label)]
@@ -338,7 +361,7 @@ def _split_labels(entry: Entry, table: Table, labels: Sequence[str], categorical
 
 
 def _label_columns(entry: Entry, table: Table, paths: Sequence[Path]) -> list[str]:
-    """Names of the columns that are labels, among all of the file's."""
+    """Return the names of the label columns among all columns of the file."""
     ((way, value),) = entry.labels.items()
     kept = set(table.columns)
     match way:
@@ -364,12 +387,12 @@ def _label_columns(entry: Entry, table: Table, paths: Sequence[Path]) -> list[st
 
 
 def _label_names(entry: Entry, columns: Sequence[str], paths: Sequence[Path]) -> list[str]:
-    """Names of the label columns among all columns of a file."""
+    """Return the names of the label columns among all columns of a file."""
     return _label_columns(entry, Table(tuple(columns), np.empty((0, len(columns))), entry.id), paths)
 
 
 def _beside(name: str, paths: Sequence[Path]) -> Path:
-    """A second file: among the fetched files for a catalog entry, a path of its own for a user's file."""
+    """Return the path of a second file: a fetched file for a catalog entry, or the path given by the user."""
     return next((path for path in paths if path.name == name), Path(name))
 
 
@@ -380,7 +403,7 @@ def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
 
 
 def _single_label(entry: Entry, X: Matrix, classes: np.ndarray, feature_names: Sequence[str]) -> Dataset:
-    """Dataset of a multiclass or binary task from one class name per sample."""
+    """Make the dataset of a multiclass or binary task from the class name of each sample."""
     if entry.task == "multilabel":
         raise ConfigError(f"dataset {entry.id}: its labels are one class per sample; set task to multiclass or binary.")
     names, codes = np.unique(classes, return_inverse=True)
@@ -399,7 +422,7 @@ def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels
 
 
 def _with_hierarchy(data: Dataset, entry: Entry) -> Dataset:
-    """The dataset with the hierarchy that the entry names, whose true-path rule its labels keep, or are made to."""
+    """Add the entry's hierarchy. Labels that violate its true-path rule are completed or refused."""
     if not entry.hierarchy:
         return data
     options = {key: entry.hierarchy[key] for key in ("relations", "reconciliation") if key in entry.hierarchy}
@@ -421,7 +444,7 @@ def _with_hierarchy(data: Dataset, entry: Entry) -> Dataset:
 
 
 def _with_split(data: Dataset, entry: Entry) -> Dataset:
-    """The dataset with its published split, whose training part the first samples are; as folds if these are wanted."""
+    """Add the published split, whose training part consists of the first samples. Variants may use it as folds."""
     if not entry.split:
         return data
     n_samples, n_train = data.shape[0], entry.split["n_train"]
@@ -432,9 +455,12 @@ def _with_split(data: Dataset, entry: Entry) -> Dataset:
 
 
 def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
-    """Drop labels with too few positives or negatives; where time counts, among the samples up to the first cut-off."""
+    """Drop labels with too few positives or negatives.
+
+    With evaluation by time, only the samples up to the first cut-off count.
+    """
     Y = data.Y[data.fold_of == BEFORE] if data.is_by_time else data.Y
-    # not compared with 0, of which a sparse matrix holds none
+    # A comparison with 0 would make a sparse matrix dense.
     cells = (Y == 1, unmeasured_cells(Y))
     positives, unmeasured = (np.asarray(each.sum(axis=0, dtype=np.int64)).ravel() for each in cells)
     negatives = Y.shape[0] - positives - unmeasured
@@ -463,9 +489,9 @@ def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
 
 
 def _check_published(data: Dataset, entry: Entry) -> None:
-    """Raise :class:`DataError` unless what was read, before labels are left out, has the numbers that are published."""
+    """Raise :class:`DataError` if the data before the label filter do not have the published numbers."""
     n_samples, n_features, n_labels = data.shape
-    if data.categories is not None:  # are columns there, and not one for each value
+    if data.categories is not None:  # The published number counts a text column once, not once per value.
         n_features += len(data.categories.values) - len(data.categories.features)
     found = {"n_samples": n_samples, "n_features": n_features, "n_labels": n_labels}
     found["label_cardinality"] = round(data.label_cardinality, 2)
@@ -486,12 +512,12 @@ def _check_expectations(data: Dataset, entry: Entry) -> None:
 
 
 def _first_other(found: Mapping[str, float], expected: Mapping[str, Any]) -> str | None:
-    """First key with another number than expected."""
+    """Return the first key whose number differs from the expected one."""
     return next((key for key, number in found.items() if number != expected.get(key, number)), None)
 
 
 def _check_complete(data: Dataset, entry: Entry) -> None:
-    """Raise for features with a value that is missing: the candidates and learners of one label take none."""
+    """Raise for missing feature values, because the models for one label do not support them."""
     stored = data.X.tocoo() if sparse.issparse(data.X) else None
     wrong = ~np.isfinite(data.X if stored is None else stored.data)
     if not wrong.any():
