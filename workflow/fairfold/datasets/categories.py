@@ -1,4 +1,4 @@
-"""Columns of text as features: a column of 0/1 for each value, or the values' numbers."""
+"""Encoding of text columns as features, one-hot or ordinal."""
 
 from __future__ import annotations
 
@@ -14,19 +14,30 @@ from fairfold.errors import DataError, shortened
 
 Encoding = Literal["one-hot", "ordinal", "as-is"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
-MOST_VALUES = 100  # of a column; with more, it is a name or a note
+MOST_VALUES = 100  # Maximum per column. A column with more values probably holds names or notes.
 
 
 @dataclass(frozen=True)
 class Categories:
-    """Which values each column of text has, and how they become numbers.
+    """Values of text columns and their encoding as numbers.
 
     Attributes
     ----------
-    encoding : ``"one-hot"``, a feature ``column=value`` of 0/1 for each value; ``"ordinal"``, one feature, the place of
-        the value among the column's sorted ones, from 0; ``"as-is"``, those of ``"one-hot"``, of which models that know
-        categories make one again.
-    values : column -> its values, sorted: numbers by size, text by the alphabet.
+    encoding : {"one-hot", "ordinal", "as-is"}
+        ``"one-hot"`` makes a 0/1 feature ``column=value`` for each value. ``"ordinal"`` makes one feature per column,
+        the position of the value among the sorted values, from 0. ``"as-is"`` makes the features of ``"one-hot"``,
+        which models with native support for categories convert back to one feature.
+    values : mapping of str to tuple of str
+        Sorted values of each column. Numbers are sorted by size, text alphabetically.
+
+    Examples
+    --------
+    >>> colors = {"color": np.array(["red", "blue", "red"])}
+    >>> categories = Categories.of("one-hot", colors, "my.csv")
+    >>> categories.features
+    ('color=blue', 'color=red')
+    >>> categories.encode({"color": ["blue", "red"]}, "my.csv").tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
 
     encoding: Encoding
@@ -34,12 +45,26 @@ class Categories:
 
     @classmethod
     def of(cls, encoding: Encoding, text: Mapping[str, np.ndarray], source: str) -> Self:
-        """Those of columns of text.
+        """Find the values of text columns.
+
+        Parameters
+        ----------
+        encoding : {"one-hot", "ordinal", "as-is"}
+            Encoding of the values.
+        text : mapping of str to ndarray of shape (n_samples,)
+            Cells of each column.
+        source : str
+            Name of the file, for messages.
+
+        Returns
+        -------
+        Categories
+            The values and their encoding.
 
         Raises
         ------
         DataError
-            When a column has more than ``MOST_VALUES`` values.
+            If a column has more than ``MOST_VALUES`` values.
         """
         values = {}
         for column, texts in text.items():
@@ -55,27 +80,35 @@ class Categories:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the features that the columns become."""
+        """Names of the features that encode the columns."""
         if self.encoding == "ordinal":
             return tuple(self.values)
         return tuple(f"{column}={value or '?'}" for column, values in self.values.items() for value in values)
 
     def encode(self, text: Mapping[str, Sequence[str]], source: str, *, before: int = 0) -> np.ndarray:
-        """(n_samples, n_features) numbers of the columns' cells.
+        """Encode the cells of the columns as numbers.
 
-        An empty cell is a value of its own where the columns held one when they were first read, one-hot; otherwise its
-        numbers are missing, NaN.
+        An empty cell counts as a value in one-hot encoding if the column contained empty cells when its values were
+        found. Otherwise its numbers are NaN.
 
         Parameters
         ----------
-        text : column -> its cells; others may be there.
-        source : where they are from, for messages.
-        before : rows that stand before these.
+        text : mapping of str to sequence of str
+            Cells of each column. Further columns are ignored.
+        source : str
+            Name of the file, for messages.
+        before : int, default=0
+            Number of rows of the file before these rows, for messages.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Encoded features.
 
         Raises
         ------
         DataError
-            When a cell holds another value.
+            If a cell has a value that was not found before.
         """
         parts = []
         for column, values in self.values.items():
@@ -100,7 +133,25 @@ def _composed_cells(cells: Sequence[str]) -> np.ndarray:
 
 
 def natural_order(names: np.ndarray) -> np.ndarray:
-    """Indices that sort numbers by value (``2`` before ``10``) and anything else alphabetically."""
+    """Return the indices that sort numbers by value (``2`` before ``10``) and other names alphabetically.
+
+    Parameters
+    ----------
+    names : ndarray of shape (n_names,)
+        Names as text.
+
+    Returns
+    -------
+    ndarray of shape (n_names,)
+        Indices of the names in sorted order.
+
+    Examples
+    --------
+    >>> natural_order(np.array(["10", "2"])).tolist()
+    [1, 0]
+    >>> natural_order(np.array(["b", "a"])).tolist()
+    [1, 0]
+    """
     try:
         return np.argsort(names.astype(float), kind="stable")
     except ValueError:

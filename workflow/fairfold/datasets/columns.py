@@ -1,4 +1,4 @@
-"""Roles of the columns of a file: feature, label, identifier, group, fold, weight, date, or left out."""
+"""Roles of the columns of a file: feature, label, identifier, group, fold, weight, date, or ignored."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 ROW_NAMES = "(row names)"
 """Name of a first column without a name, in which R and pandas write the names or numbers of rows."""
 
-# Whole names, in the form of plain_name().
+# These patterns match whole names in the form of plain_name().
 _FLAG = r"((is|in)_?)?({})(_?(set|part|split|sample|flag|indicator))?"
 _PARTS: Mapping[Literal["train", "test"], re.Pattern[str]] = {
     "test": re.compile(_FLAG.format("tests?|testing|tst|hold_?out|held_?out|validation|valid|val|evaluation|eval")),
@@ -53,17 +53,30 @@ _FLAGS = dict.fromkeys(["true", "yes", "t", "y"], True) | dict.fromkeys(["false"
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Named columns of numbers, as read from a file.
+    """Named columns of numbers and text from a file.
 
     Attributes
     ----------
-    columns : n_columns names, all different.
-    values : (n_rows, n_columns) float64, dense or CSR, as the file had it.
-    source : name of the file, for messages.
-    text : columns that were asked for as text: name -> (n_rows,) str. They are not among ``columns``.
-    ignored : columns that were not read. They are not among ``columns``, either.
-    header : names of all columns in the order of the file.
-    decimal_mark : mark of the numbers in the file, a point or a comma.
+    columns : tuple of str of length n_columns
+        Unique names of the columns of numbers.
+    values : {ndarray, csr_array} of shape (n_rows, n_columns)
+        Numbers as float64, dense or sparse like the file.
+    source : str
+        Name of the file, for messages.
+    text : mapping of str to ndarray of shape (n_rows,)
+        Cells of the columns that were read as text. They are not among ``columns``.
+    ignored : tuple of str
+        Columns that were not read. They are not among ``columns``.
+    header : tuple of str
+        Names of all columns in the order of the file.
+    decimal_mark : {".", ","}
+        Decimal mark of the numbers in the file.
+
+    Examples
+    --------
+    >>> table = Table(("height",), np.array([[0.5], [1.5]]), "plants.csv", text={"id": np.array(["a", "b"])})
+    >>> table.columns, list(table.text)
+    (('height',), ['id'])
     """
 
     columns: tuple[str, ...]
@@ -75,12 +88,22 @@ class Table:
     decimal_mark: str = "."
 
     def __post_init__(self) -> None:
-        if not self.header:  # all columns hold numbers
+        if not self.header:  # All columns contain numbers.
             object.__setattr__(self, "header", self.columns)
 
 
 def plain_name(name: str) -> str:
     """Return a name in lower case with its words joined by ``_``.
+
+    Parameters
+    ----------
+    name : str
+        Name of a column.
+
+    Returns
+    -------
+    str
+        The simplified name.
 
     Examples
     --------
@@ -92,7 +115,17 @@ def plain_name(name: str) -> str:
 
 
 def part_of_name(name: str) -> Literal["train", "test"] | None:
-    """Return the part of a hold-out that a yes in a column of this name stands for, or None.
+    """Return the part of a hold-out that a column name stands for.
+
+    Parameters
+    ----------
+    name : str
+        Name of a column, or a value of a column of folds.
+
+    Returns
+    -------
+    {"train", "test"} or None
+        The part that "yes" means in a column of this name, or None if the name stands for no part.
 
     Examples
     --------
@@ -103,18 +136,33 @@ def part_of_name(name: str) -> Literal["train", "test"] | None:
 
 
 def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: str) -> list[str]:
-    """Find the columns that ``ignore`` names, in the order of the file. ``ROW_NAMES`` are always among them.
+    """Find the columns that match the patterns of ``ignore``, in the order of the file.
+
+    A column named ``ROW_NAMES`` is always ignored.
 
     Parameters
     ----------
-    patterns : names, or patterns such as ``meta_*`` (``*``, ``?`` and ``[...]`` as in file names, case counts).
-    columns : names of all columns of the file.
-    source : the file, for messages.
+    patterns : collection of str
+        Names, or patterns such as ``meta_*`` with ``*``, ``?`` and ``[...]`` as in file names. Case matters.
+    columns : sequence of str
+        Names of all columns of the file.
+    source : str
+        Name of the file, for messages.
+
+    Returns
+    -------
+    list of str
+        Names of the ignored columns.
 
     Raises
     ------
     DataError
-        When a name or pattern fits no column.
+        If a name or pattern matches no column.
+
+    Examples
+    --------
+    >>> ignored_columns(["meta_*"], ["meta_site", "height", "meta_date"], "plants.csv")
+    ['meta_site', 'meta_date']
     """
     found = {ROW_NAMES} & set(columns)
     for pattern in map(composed, patterns):
@@ -130,7 +178,7 @@ def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: s
 
 
 def _check_roles(labels: Collection[str], ignored: Collection[str], source: str, named: Mapping[str, str]) -> None:
-    """Raise :class:`DataError` for a column that is to be two of label, ignored, and what keys of ``named`` say."""
+    """Raise :class:`DataError` for a column with two roles. ``named`` maps configuration keys to column names."""
     roles = {"a label (labels)": set(labels)}
     for key, name in named.items():
         roles[f"the {'identifier' if key == 'id' else key.removesuffix('s')} ({key})"] = {name}
@@ -141,16 +189,19 @@ def _check_roles(labels: Collection[str], ignored: Collection[str], source: str,
 
 
 def account_for_columns(data: Dataset) -> pd.DataFrame:
-    """How many columns of each kind there are.
+    """Count the columns of each kind.
 
     Parameters
     ----------
-    data : a prepared dataset.
+    data : Dataset
+        A prepared dataset.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, kind, n_columns, names``, a row per kind that there is, features and labels
-    always; ``names`` are the first ones, joined by commas. For a task of one label classes stand in place of labels.
+    DataFrame
+        Columns ``dataset``, ``kind``, ``n_columns`` and ``names``, and a row for each kind that occurs. Features and
+        labels always have a row. ``names`` lists the first names, separated by commas. One-label tasks have classes
+        instead of labels.
     """
     kinds = {"features": data.feature_names, "labels" if data.task == "multilabel" else "classes": data.label_names}
     kinds |= {called: data.left_out[kind] for kind, called in LEFT_OUT.items() if data.left_out.get(kind)}
@@ -159,7 +210,24 @@ def account_for_columns(data: Dataset) -> pd.DataFrame:
 
 
 def account_line(data: Dataset) -> str:
-    """The same in one line, such as ``58 features, 30 labels, ignored: sample_id``, and how much of it is missing."""
+    """Summarize the columns and missing values of a dataset in one line.
+
+    Parameters
+    ----------
+    data : Dataset
+        A prepared dataset.
+
+    Returns
+    -------
+    str
+        A line such as ``58 features, 30 labels, ignored: sample_id``.
+
+    Examples
+    --------
+    >>> X, Y = np.array([[1.0, np.nan]]), np.array([[1, 0, 1]], dtype=np.int8)
+    >>> account_line(Dataset("plants", "multilabel", X, Y, ("height", "width"), ("shade", "water", "soil")))
+    '2 features, 3 labels, 1 of 2 cells of 1 features missing'
+    """
     table = account_for_columns(data)
     numbers = [
         f"{row.n_columns} {row.kind.removesuffix('s') if row.n_columns == 1 else row.kind}"
@@ -176,18 +244,26 @@ def account_line(data: Dataset) -> str:
 
 
 def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any]:
-    """What a dataset has besides features and labels, by the names of its attributes.
+    """Return the fields of a dataset that come from other columns than features and labels.
 
     Parameters
     ----------
-    entry : with the columns' names.
-    table : with these columns as text.
-    labels : names of the label columns.
+    entry : Entry
+        Entry with the names of these columns.
+    table : Table
+        Table with these columns as text.
+    labels : sequence of str
+        Names of the label columns.
+
+    Returns
+    -------
+    dict of str to Any
+        Values of the fields of :class:`~fairfold.datasets.dataset.Dataset` by name, such as ``groups`` and ``weights``.
 
     Raises
     ------
     DataError
-        When a column has two roles, lacks a value, or holds a value that does not fit its role.
+        If a column has two roles, lacks a value, or has a value that does not fit its role.
     """
     _check_roles(labels, table.ignored, table.source, entry.roles)
     for role, name in entry.roles.items():
@@ -225,10 +301,22 @@ def _check_no_gap(role: str, column: str, table: Table) -> None:
 def identifiers(entry: Entry, table: Table) -> np.ndarray:
     """Return the ids of the rows.
 
+    Parameters
+    ----------
+    entry : Entry
+        Entry with the name of the id column.
+    table : Table
+        Table with the id column as text.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Ids as text.
+
     Raises
     ------
     DataError
-        When a row has no id, or two rows have the same.
+        If a row has no id, or two rows have the same id.
     """
     _check_no_gap("id", entry.id_column, table)
     ids = table.text[entry.id_column]
@@ -254,7 +342,7 @@ def _groups(column: str, table: Table) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def _folds(column: str, table: Table, groups: np.ndarray | None) -> np.ndarray:
-    """Return the test fold of each row, in the order of the folds' names; -1 in the training part of a hold-out."""
+    """Return the test fold of each row in the order of the fold names, or -1 in the training part of a hold-out."""
     values = table.text[column]
     names, codes = np.unique(values, return_inverse=True)
     where = f"{table.source}: column {column!r} (folds)"
@@ -273,7 +361,7 @@ def _folds(column: str, table: Table, groups: np.ndarray | None) -> np.ndarray:
 
 
 def _test_part(names: np.ndarray, column: str, where: str) -> np.ndarray | None:
-    """Return for each value whether it stands for the test part of a hold-out; None if the values name folds."""
+    """Return for each value whether it is the test part of a hold-out, or None if the values name folds."""
     words = [str(name).casefold() for name in names]
     parts = [part_of_name(word) for word in words]
     if any(parts):

@@ -1,4 +1,4 @@
-"""What a study asks of a dataset, so that data that are too few are refused before anything is trained on them."""
+"""Minimum dataset sizes for the parts of a study, checked before any model is trained."""
 
 from __future__ import annotations
 
@@ -13,16 +13,28 @@ from fairfold.core.folds import BEFORE
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import DataError
 
-_DRAWN = Fraction(1, 2)  # of the training samples, for a tree: the models' max_samples
+_DRAWN = Fraction(1, 2)  # Share of the training samples that a tree draws (max_samples of the models).
 
 
 class Demand(NamedTuple):
-    """Forests that a part of the study trains on folds.
+    """Settings of the forests that a part of the study trains on folds.
 
-    part : key of the configuration.
-    n_splits : folds of the samples that are not held out.
-    min_samples_leaf : of the forests.
-    held_out : share of the samples that is tested on apart from these folds.
+    Attributes
+    ----------
+    part : str
+        Key of the configuration.
+    n_splits : int
+        Number of folds of the samples that are not held out.
+    min_samples_leaf : int
+        Minimum number of samples in a leaf of the forests.
+    held_out : float
+        Share of the samples that is held out for a separate test.
+
+    Examples
+    --------
+    >>> demand = Demand("weak_labels", n_splits=5, min_samples_leaf=5)
+    >>> demand.training_share, demand.least_samples
+    (Fraction(4, 5), 25)
     """
 
     part: str
@@ -32,28 +44,38 @@ class Demand(NamedTuple):
 
     @property
     def training_share(self) -> Fraction:
-        """Of all samples, in training at once."""
+        """Share of all samples in a training part."""
         return (1 - Fraction(self.held_out).limit_denominator(10**6)) * Fraction(self.n_splits - 1, self.n_splits)
 
     @property
     def least_samples(self) -> int:
-        """Samples without which no tree can make a split: of those in training it draws half, for two full leaves."""
+        """Minimum number of samples with which a tree can make a split.
+
+        A tree draws half of the training samples, and its first split needs two full leaves.
+        """
         return math.ceil(2 * self.min_samples_leaf / (_DRAWN * self.training_share))
 
 
 def demands_of(config: Mapping[str, Any], dataset: str) -> list[Demand]:
-    """What the parts of a study that train forests on one of the user's datasets need of it.
+    """Return the demands of a study on one of the user's datasets.
 
-    Nothing of the catalog's datasets, which are large enough.
+    Datasets of the catalog are large enough and have no demands.
 
     Parameters
     ----------
-    config : a checked configuration.
-    dataset : id.
+    config : mapping
+        A checked configuration.
+    dataset : str
+        Id of the dataset.
+
+    Returns
+    -------
+    list of Demand
+        One for each part of the study that trains forests on the dataset.
     """
     labels, n_folds = config["weak_labels"], config["folds"]["n_splits"]
     among, sets = config["cross_testing"]["models"], config["win_percentage"]["models"]
-    # nested cross-validation holds a fold out, too
+    # Nested cross-validation also holds out a fold.
     held_out = max(among["test_fraction"], 1 / among["n_splits"])
     parts = {"weak_labels": (labels, n_folds, 0)}
     for name in ("rank_stability", "sample_curves", "mechanisms"):
@@ -68,12 +90,14 @@ def demands_of(config: Mapping[str, Any], dataset: str) -> list[Demand]:
 
 
 def check_demands(data: Dataset, demands: Iterable[Demand]) -> None:
-    """Raise :class:`DataError` for a dataset of which forests can learn nothing.
+    """Raise :class:`DataError` for a dataset that is too small or too uniform to train forests.
 
     Parameters
     ----------
-    data : a prepared dataset with several labels.
-    demands : of the parts of the study that train forests on it; without any, all data will do.
+    data : Dataset
+        A prepared dataset with several labels.
+    demands : iterable of Demand
+        Demands of the parts of the study that use the dataset. Without demands, every dataset is accepted.
     """
     n_samples, demands = data.shape[0], list(demands)
     n_before = np.count_nonzero(data.fold_of == BEFORE)
@@ -93,7 +117,7 @@ def check_demands(data: Dataset, demands: Iterable[Demand]) -> None:
                 f"and its first split takes two leaves of {leaf}; give {least} or more, or lower "
                 "weak_labels.forest.min_samples_leaf."
             )
-    # what is not 0 is positive or unmeasured; of a sparse matrix it is what is stored
+    # Cells other than 0 are positive or unmeasured. A sparse matrix stores only these.
     positives, others = (np.asarray(cells.sum(axis=0)).ravel() for cells in (data.Y == 1, data.Y != 0))
     if demands and not ((positives >= 2) & (others <= n_samples - 2)).any():
         raise DataError(

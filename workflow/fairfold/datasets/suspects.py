@@ -1,6 +1,6 @@
-"""Warnings about the data of a study: columns that should not be features, and rows and labels of no use.
+"""Warnings about suspicious columns, rows and labels of a dataset.
 
-A warning stops nothing. Each is a row of a table, with a sentence that names the finding and what to do.
+A warning does not stop the study. It is a row of a table, with a sentence that describes the finding and the remedy.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ COLUMNS = ("dataset", "kind", "column", "label", "n_rows", "sentence")
 """Columns of the table of warnings; a cell is empty where a kind of warning has no such entry."""
 
 _ALL_DIFFERENT = "whole numbers that all differ"
-_MOST_WARNINGS = 3  # of one kind and dataset
+_MOST_WARNINGS = 3  # per kind and dataset
 _CELLS_AT_ONCE = 2**21  # 16 MB in each of a handful of arrays
-_MERGED = 0.05  # The share of a column's values that a warning requires; chance merges fewer.
-_CHANCE = 0.01  # expected number of pairs that agree by chance, above which there is no warning
-_LEAST_ROWS = 10  # among fewer, whole numbers often differ by chance
+_MERGED = 0.05  # Minimum share of merged values in a column for a warning. Chance merges fewer.
+_CHANCE = 0.01  # Maximum expected number of pairs that agree by chance, for a warning.
+_LEAST_ROWS = 10  # In fewer rows, whole numbers often differ by chance.
 
-# Whole names, in the form of plain_name().
+# These patterns match whole names in the form of plain_name().
 _IDENTIFIERS = re.compile(
     r"ids?|uuid|guid|identifier|index|idx|row(_?(number|names))?|samples?(_(name|number))?|unnamed(_\d+)*|donor|barcode"
     r"|(patient|subject|participant)(s|_number)?|.+_(id|uuid|guid)"
@@ -49,37 +49,53 @@ class _Suspect(NamedTuple):
 
 
 def find_suspects(data: Dataset, n_splits: int, about_groups: Iterable[tuple[str, str]] = ()) -> pd.DataFrame:
-    """Find columns, rows and labels of a dataset that a user should look at.
-
-    Columns: named like an identifier, a fold, a weight or a label; whole numbers that all differ; no value, or so few
-    that a training part may have none; equal to a label or to its complement, or separating the positives of a label
-    from its negatives by a threshold (an AUROC of 1 or 0). The last three are found only for labels with so many
-    positives and negatives that no such column is expected by chance. Values that single precision merges. Rows: the
-    features of an earlier row. Labels: identical to another label or its complement; no value, positive or negative;
-    fewer positives than folds; empty cells.
+    """Find columns, rows and labels of a dataset that need a check by the user.
 
     Parameters
     ----------
     data : Dataset
-        A prepared dataset. Each class of a multiclass task counts as a label that columns may be equal to.
+        A prepared dataset. Each class of a multiclass task counts as a label in the comparison with columns.
     n_splits : int
         Number of folds of the study.
-    about_groups : iterable of (kind, sentence)
-        Warnings about groups, as of ``fairfold.splitting.group_warnings.group_warnings``.
+    about_groups : iterable of (str, str), default=()
+        Kinds and sentences of warnings about groups, from ``fairfold.splitting.group_warnings.group_warnings``.
 
     Returns
     -------
-    DataFrame with the columns ``COLUMNS``
+    DataFrame
+        A row for each warning, with the columns ``COLUMNS``.
 
     Notes
     -----
-    Time grows with p (n log n + positives of all labels) for n samples and p features, and with p n for each label
-    that has unmeasured cells. Of sparse features, only those with as many stored numbers as a label has positives (or
-    negatives) count. Memory: blocks of columns, besides the data.
+    The warnings cover these findings:
+
+    - Columns named like an identifier, a fold, a weight or a label.
+    - Columns of whole numbers that all differ.
+    - Columns without a value, or with so little data that a training part may be empty.
+    - Columns equal to a label or its complement, and columns with a threshold that separates the positives of a label
+      from its negatives (an AUROC of 1 or 0). Labels with few positives or negatives are skipped, because a column may
+      match them by chance.
+    - Columns with values that single precision merges.
+    - Rows with the features of an earlier row.
+    - Labels that are identical to another label or its complement.
+    - Labels without values, without positives, without negatives, or with fewer positives than folds.
+    - Empty cells of labels.
+
+    The run time grows with p (n log n + positives of all labels) for n samples and p features, and with p n for each
+    label with unmeasured cells. Sparse features count only if they store at least the number of positives or negatives
+    of a label. Features are processed in blocks of columns, which limits the memory.
+
+    Examples
+    --------
+    >>> X = np.column_stack([np.arange(40.0), np.linspace(0, 1, 40) ** 2])
+    >>> Y = np.column_stack([np.arange(40) % 2, np.arange(40) % 4 == 0]).astype(np.int8)
+    >>> data = Dataset("plants", "multilabel", X, Y, ("patient_id", "height"), ("shade", "water"))
+    >>> find_suspects(data, n_splits=5)[["kind", "column"]].values.tolist()
+    [['named like an identifier', 'patient_id']]
     """
     labels, names = _label_matrix(data)
     found = [*_named(data), *_gapped(data, n_splits)]
-    said = {(_ALL_DIFFERENT, suspect.column) for suspect in found}  # by their names
+    said = {(_ALL_DIFFERENT, suspect.column) for suspect in found}  # found by their names
     found += [suspect for suspect in _values(data, labels, names) if (suspect.kind, suspect.column) not in said]
     found += _rounded(data)
     found += _duplicates(data, labels)
@@ -93,14 +109,25 @@ def find_suspects(data: Dataset, n_splits: int, about_groups: Iterable[tuple[str
 
 
 def warning_lines(suspects: pd.DataFrame, path: str) -> list[str]:
-    """Format the first warnings of each kind, one per line, and how many more there are.
+    """Format the first warnings of each kind, one per line, and the number of further ones.
 
     Parameters
     ----------
     suspects : DataFrame
         Result of :func:`find_suspects` for one dataset or several.
     path : str
-        File that contains all of them.
+        File that contains all warnings.
+
+    Returns
+    -------
+    list of str
+        Lines to print.
+
+    Examples
+    --------
+    >>> suspects = pd.DataFrame({"dataset": ["plants"], "kind": ["empty column"], "sentence": ["column 'x' is empty"]})
+    >>> warning_lines(suspects, "warnings.csv")
+    ["warning: plants: column 'x' is empty"]
     """
     lines = []
     for (dataset, _), group in suspects.groupby(["dataset", "kind"], sort=False):
@@ -111,9 +138,10 @@ def warning_lines(suspects: pd.DataFrame, path: str) -> list[str]:
 
 
 def _label_matrix(data: Dataset) -> tuple[sparse.csr_array, Sequence[str]]:
-    """(n_labels, n_samples) of 0/1, and the labels' names; of two classes the second, of several all.
+    """Return a 0/1 matrix of shape (n_labels, n_samples) and the names of the labels.
 
-    Unmeasured labels are 0; see :func:`_measured`.
+    Of two classes, only the second counts as a label; of several classes, all do. Unmeasured labels are 0; see
+    :func:`_measured`.
     """
     if data.task == "multilabel":
         return sparse.csr_array((data.Y == 1).T.astype(np.int64)), data.label_names
@@ -123,12 +151,12 @@ def _label_matrix(data: Dataset) -> tuple[sparse.csr_array, Sequence[str]]:
 
 
 def _measured(data: Dataset) -> np.ndarray | None:
-    """(n_labels, n_samples) of bool; None where all labels are measured. Sparse labels are."""
+    """Return a mask of measured labels of shape (n_labels, n_samples), or None if all labels are measured."""
     return ~unmeasured_cells(data.Y).T if data.n_unmeasured else None
 
 
 def _counts(labels: sparse.csr_array, measured: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of positives and of measured samples of each label."""
+    """Count the positives and the measured samples of each label."""
     n_labels, n_samples = labels.shape
     positives = np.asarray(labels.sum(axis=1)).ravel()
     return positives, np.full(n_labels, n_samples) if measured is None else measured.sum(axis=1)
@@ -146,7 +174,7 @@ def _named(data: Dataset) -> Iterator[_Suspect]:
             advice = f"set it as {'groups' if is_group else 'id'} or leave it out (ignore)"
             sentence = f"column {column!r} is named like an identifier {used} {advice}"
             yield _Suspect("named like an identifier", sentence, column)
-        # A fold may be 0 or 1, but a weight of 0 would leave rows out. In tables of words, such columns are words.
+        # A fold may be 0 or 1, but a weight of 0 would exclude rows. A 0/1 column named weight may be a word.
         elif kind == "fold" or (kind == "weight" and not _is_binary(data.X[:, [j]])):
             instead = f"set it as {kind}s or " if data.task == "multilabel" else ""
             sentence = f"column {column!r} is named like a {kind} of samples {used} {instead}leave it out (ignore)"
@@ -156,15 +184,18 @@ def _named(data: Dataset) -> Iterator[_Suspect]:
 
 
 def _kind_of_name(name: str) -> str | None:
-    """Role that a name in the form of :func:`plain_name` suggests as a whole; ``lipid_weight_index`` suggests none."""
+    """Return the role that a whole name suggests, in the form of :func:`plain_name`.
+
+    ``lipid_weight_index`` suggests no role.
+    """
     kinds = {"identifier": _IDENTIFIERS, "fold": _FOLDS, "weight": _WEIGHTS}
     kind = next((kind for kind, names in kinds.items() if names.fullmatch(name)), None)
-    # "test" alone may well be a measurement, "is_test" is not.
+    # "test" alone may be a measurement, but "is_test" is not.
     return "fold" if kind is None and "_" in name and part_of_name(name) is not None else kind
 
 
 def _values_of(column: Matrix) -> np.ndarray:
-    """Values of one column that are not missing; of a sparse column the stored ones."""
+    """Return the values of one column that are not missing. A sparse column has only its stored values."""
     values = column.data if sparse.issparse(column) else np.ravel(column)
     return values[~np.isnan(values)]
 
@@ -174,7 +205,7 @@ def _is_binary(column: Matrix) -> bool:
 
 
 def _repeats(column: Matrix) -> bool:
-    """Whether a value occurs twice; 0 does not count in sparse features, which do not store it."""
+    """Return whether a value occurs twice. Sparse features do not store 0, which therefore does not count."""
     values = _values_of(column)
     return len(np.unique(values)) < len(values)
 
@@ -182,7 +213,7 @@ def _repeats(column: Matrix) -> bool:
 def _named_like_labels(data: Dataset) -> Iterator[_Suspect]:
     """Find features that share the stem of all labels (``label_`` of ``label_a``, ``y`` of ``y12``).
 
-    If at least as many features as labels share it, it is the stem of all columns and means nothing.
+    If at least n_labels features share it, the stem is common to all columns and means nothing.
     """
     stems = {_stem(name) for name in data.label_names}
     alike = [name for name in data.feature_names if _stem(name) in stems]
@@ -195,7 +226,7 @@ def _named_like_labels(data: Dataset) -> Iterator[_Suspect]:
 
 
 def _stem(name: str) -> str:
-    """What precedes the last part of a name: the number at its end, or what follows its last separator."""
+    """Return a name without its last part: the number at its end, or the text after its last separator."""
     return re.sub(r"(\d+|(?<=[\W_])[^\W_]+)$", "", name)
 
 
@@ -203,7 +234,7 @@ def _stem(name: str) -> str:
 
 
 def _gapped(data: Dataset, n_splits: int) -> Iterator[_Suspect]:
-    """Find columns without any value, and those that may lack one in a training part."""
+    """Find columns without any value, and columns that may lack a value in a training part."""
     if sparse.issparse(data.X):
         return
     has_value = ~np.isnan(data.X)
@@ -230,7 +261,7 @@ def _gapped(data: Dataset, n_splits: int) -> Iterator[_Suspect]:
 
 
 def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> list[_Suspect]:
-    """Find columns of whole numbers that all differ, then columns that give a label away."""
+    """Find columns of whole numbers that all differ, then columns that predict a label."""
     measured = _measured(data)
     k, n = _counts(labels, measured)
     testable = _tellable(k, n, data.shape[1])
@@ -253,10 +284,10 @@ def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> li
 
 
 def _tellable(k: np.ndarray, n: np.ndarray, n_features: int) -> np.ndarray:
-    """Indices of the labels, with k positives among n measured samples, that no feature separates by chance.
+    """Return the indices of the labels that no feature is expected to separate by chance.
 
-    A feature without ties separates k positives of n samples by chance with probability 2 / C(n, k); over all labels
-    and features, at most ``_CHANCE`` such pairs are expected.
+    A feature without ties separates k positives of n measured samples by chance with probability 2 / C(n, k). Over all
+    labels and features, at most ``_CHANCE`` such pairs are expected.
     """
     ways = scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
     return np.flatnonzero((k > 0) & (k < n) & (np.log(2 * max(n_features, 1) * len(k)) - ways <= np.log(_CHANCE)))
@@ -265,14 +296,14 @@ def _tellable(k: np.ndarray, n: np.ndarray, n_features: int) -> np.ndarray:
 def _separations(
     labels: sparse.csr_array, measured: np.ndarray | None, testable: np.ndarray, values: np.ndarray
 ) -> list[tuple[int, int, int]]:
-    """Column, label, and 1 or -1 where all positives have larger or smaller values than all negatives."""
+    """Return (column, label, side) if all positives have larger (1) or smaller (-1) values than all negatives."""
     has_gaps = np.zeros(len(testable), dtype=bool) if measured is None else ~measured[testable].all(axis=1)
     found = _separated(labels, testable[~has_gaps], values)
     for label in testable[has_gaps]:
         is_known = measured[label]
         its_values = values[is_known]
         is_positive = labels[[label]].toarray()[0][is_known] == 1
-        # fmin: a column may lack values on the side where it has the largest ones, as missing ones are sorted last
+        # Missing values are sorted last, so fmin skips them on the side of the larger values.
         above = np.fmin.reduce(its_values[is_positive]) > its_values[~is_positive].max(axis=0)
         below = its_values[is_positive].max(axis=0) < np.fmin.reduce(its_values[~is_positive])
         found += [(int(j), int(label), 1 if above[j] else -1) for j in np.flatnonzero(above | below)]
@@ -280,7 +311,10 @@ def _separations(
 
 
 def _blocks(X: Matrix, least: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield indices and values, (n_samples, n), of columns; of sparse ones those with so many stored numbers."""
+    """Yield blocks of column indices and their dense values.
+
+    Of sparse features, only columns with at least ``least`` stored numbers are included.
+    """
     if sparse.issparse(X):
         X = sparse.csc_array(X)
         wanted = np.flatnonzero(np.diff(X.indptr) >= max(least, 1))
@@ -294,8 +328,8 @@ def _blocks(X: Matrix, least: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def _rounded(data: Dataset) -> Iterator[_Suspect]:
-    """Find columns whose values single precision merges: models of fairfold are protected, other models are not."""
-    from fairfold.core.precision import DistinctValues  # It loads scikit-learn.
+    """Find columns whose values merge in single precision. Models of fairfold are protected, other models are not."""
+    from fairfold.core.precision import DistinctValues  # This import loads scikit-learn.
 
     for j in DistinctValues(moves=False).fit(data.X).columns_:
         column, values = data.feature_names[j], data.X[:, [j]]
@@ -312,10 +346,10 @@ def _rounded(data: Dataset) -> Iterator[_Suspect]:
 
 
 def _separated(labels: sparse.csr_array, chosen: np.ndarray, values: np.ndarray) -> list[tuple[int, int, int]]:
-    """Return what :func:`_separations` does, of labels that are measured everywhere.
+    """Return the result of :func:`_separations` for labels without unmeasured cells.
 
-    The ranks of k positives of n samples have the largest possible sum only if they come last. What remains to check
-    is the gap before them.
+    The ranks of k positives of n samples have the largest possible sum only if they come last. Then only the gap before
+    them remains to be checked.
     """
     order = np.argsort(values, axis=0, kind="stable")
     ranks = np.empty_like(order)
@@ -344,7 +378,7 @@ def _gives_away(column: str, label: str, name: str, is_binary: bool, is_above: b
 
 
 def _duplicates(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
-    """Count rows with the features of an earlier row, in one pass over the data with a digest of each row."""
+    """Count rows with the features of an earlier row, in one pass with a digest of each row."""
     if _must_repeat(data.X):
         return
     first = {}
@@ -365,7 +399,7 @@ def _duplicates(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
 
 
 def _must_repeat(X: Matrix) -> bool:
-    """Whether rows repeat because the features have too few values for as many rows."""
+    """Return whether the features have fewer combinations of values than the number of rows."""
     n_combinations, by_column = 1, sparse.csc_array(X) if sparse.issparse(X) else X
     for j in range(X.shape[1]):
         column = by_column[:, [j]]
@@ -376,9 +410,9 @@ def _must_repeat(X: Matrix) -> bool:
 
 
 def _digests(matrix: Matrix) -> Iterator[bytes]:
-    """Yield a digest of each row, the same for rows of equal numbers."""
+    """Yield a digest of each row. Rows of equal numbers have equal digests."""
     if not sparse.issparse(matrix):
-        yield from (_digest(row + 0.0) for row in matrix)  # -0 and 0 are equal
+        yield from (_digest(row + 0.0) for row in matrix)  # Adding 0 turns -0 into 0.
         return
     rows = matrix.copy()
     rows.eliminate_zeros()
@@ -392,7 +426,7 @@ def _digest(*arrays: np.ndarray) -> bytes:
 
 
 def _alike_labels(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
-    """Find labels that are identical to an earlier label, or to its complement, where chance does not explain it."""
+    """Find labels that are identical to an earlier label or its complement, unless chance may explain it."""
     measured, names = _measured(data), data.label_names
     k, n = _counts(labels, measured)
     sizes = {*k.tolist()}
@@ -415,7 +449,7 @@ def _alike_labels(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]
 
 
 def _unmeasured(data: Dataset) -> Iterator[_Suspect]:
-    """Count the empty cells of labels, which some people write for 0."""
+    """Count the empty cells of labels, which some users write for 0."""
     if n_cells := data.n_unmeasured:
         have, are = ("cell", "is") if n_cells == 1 else ("cells", "are")
         sentence = f"{n_cells} label {have} {are} empty and count as unmeasured; write 0 for each that is negative"

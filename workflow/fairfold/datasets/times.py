@@ -1,7 +1,7 @@
-"""Evaluation by time: models learn from samples up to a date, and are tested on those that come after it.
+"""Evaluation by time: models learn from samples up to a date and are tested on later samples.
 
-With several cut-offs each period between two of them is tested by what comes before it, as forecasts are (forward
-chaining, scikit-learn's ``TimeSeriesSplit``); with one it is CAFA's temporal hold-out.
+With several cut-offs, each period between two of them is tested with the samples before it (forward chaining, as in
+scikit-learn's ``TimeSeriesSplit``). With one cut-off, the method is the temporal hold-out of CAFA.
 """
 
 from __future__ import annotations
@@ -24,13 +24,18 @@ _HOW = "a date is written as 2021-01-31 (ISO 8601), or all are numbers, such as 
 
 
 def check_hold_out(where: str, *, dates: str | None, hold_out: Mapping[str, Any], folds: str | None) -> None:
-    """Raise :class:`ConfigError` unless there are dates and one way to hold out by them, or neither.
+    """Raise :class:`ConfigError` unless ``dates`` and one kind of hold-out are both given, or neither is.
 
     Parameters
     ----------
-    where : key of the dataset, for messages.
-    dates, folds : columns.
-    hold_out : ``after``, a date or a list of them, or ``n_splits``.
+    where : str
+        Key of the dataset, for messages.
+    dates : str or None
+        Column of dates.
+    hold_out : mapping
+        ``after`` with a date or a list of dates, or ``n_splits`` with a number of periods.
+    folds : str or None
+        Column of folds, which excludes evaluation by time.
     """
     if dates is None and not hold_out:
         return
@@ -46,21 +51,31 @@ def check_hold_out(where: str, *, dates: str | None, hold_out: Mapping[str, Any]
 
 
 def cutoffs(given: Any, where: str) -> np.ndarray:
-    """Cut-offs, ascending: numbers, or the last moments of days, in UTC.
+    """Parse cut-offs as numbers, or as the last moments of days in UTC.
 
     Parameters
     ----------
-    given : a date, a number, or a list of such; a date as text, or as YAML reads it.
-    where : the key, for messages.
+    given : date, number, str or list
+        One cut-off or several in ascending order. Dates are text or the dates that YAML reads.
+    where : str
+        Key of the configuration, for messages.
 
     Returns
     -------
-    (n_cutoffs,) float64 or datetime64[us]
+    ndarray of shape (n_cutoffs,)
+        Cut-offs in ascending order, as float64 or datetime64[us].
 
     Raises
     ------
     ConfigError
-        When one is no date and no number, or they are not in order.
+        If a cut-off is neither a date nor a number, or if they are not in ascending order.
+
+    Examples
+    --------
+    >>> cutoffs([2019, 2021], "hold_out.after").tolist()
+    [2019.0, 2021.0]
+    >>> print(cutoffs("2021-12-31", "hold_out.after")[0])
+    2021-12-31T23:59:59.999999
     """
     values = given if isinstance(given, list) else [given]
     texts = [str(value) for value in values]
@@ -78,24 +93,37 @@ def cutoffs(given: Any, where: str) -> np.ndarray:
 
 
 def folds_by_time(texts: np.ndarray, hold_out: Mapping[str, Any], column: str, source: str) -> np.ndarray:
-    """Period that tests each sample, counted from 0, and ``BEFORE`` where it comes before all that are tested.
+    """Return the test period of each sample.
 
     Parameters
     ----------
-    texts : (n_samples,) dates as in the file.
-    hold_out : ``after``: samples later than the first cut-off are tested, each period up to the next cut-off by itself;
-        or ``n_splits``: so many periods of equal numbers of samples, and as many before the first, at least, as
-        ``TimeSeriesSplit`` has them, but that samples of one date stay together.
-    column, source : where the dates are, for messages.
+    texts : ndarray of shape (n_samples,)
+        Dates as written in the file.
+    hold_out : mapping
+        With ``after``, samples later than the first cut-off are tested, in one period up to each further cut-off. With
+        ``n_splits``, the latest samples form this number of periods of equal size, as in ``TimeSeriesSplit``, except
+        that samples of the same date stay together. At least the same number of samples comes before the first period.
+    column : str
+        Column of the dates, for messages.
+    source : str
+        Name of the file, for messages.
 
     Returns
     -------
-    (n_samples,) int64
+    ndarray of shape (n_samples,)
+        Test period as int64, counted from 0, or ``BEFORE`` for samples before the first period.
 
     Raises
     ------
     DataError
-        When a date cannot be read, all are equal, or a period or what is before the first has no sample.
+        If a date cannot be read, all dates are equal, or no sample is in a period or before the first one.
+
+    Examples
+    --------
+    Samples of 2020 and 2021 are the first test period, and samples after 2021 the second.
+
+    >>> folds_by_time(np.array(["2019", "2020", "2021", "2022"]), {"after": [2019, 2021]}, "year", "my.csv").tolist()
+    [-2, 0, 0, 1]
     """
     times = _times(texts)
     where = f"{source}: column {column!r} (dates)"
@@ -107,26 +135,26 @@ def folds_by_time(texts: np.ndarray, hold_out: Mapping[str, Any], column: str, s
         raise DataError(f"{where} holds {str(texts[0])!r} in all rows; {needed}.")
     ends = cutoffs(hold_out["after"], "hold_out.after") if "after" in hold_out else None
     ends = _even_cutoffs(times, hold_out["n_splits"], where) if ends is None else _checked(ends, times, texts, where)
-    period = np.searchsorted(ends, times, side="left")  # a sample of the cut-off itself comes before it
+    period = np.searchsorted(ends, times, side="left")  # A sample at a cut-off belongs to the period before it.
     sizes = np.bincount(period, minlength=len(ends) + 1)
     logger.info("%s: %d samples up to the first cut-off; after it, by period: %s.", where, sizes[0], sizes[1:].tolist())
     return np.where(period == 0, BEFORE, period - 1).astype(np.int64)
 
 
 def _times(texts: Any) -> np.ndarray | int:
-    """Numbers if all are, else moments in UTC; or the place of the first that is neither."""
+    """Parse all texts as numbers, or else as moments in UTC. Return the position of the first invalid text, if any."""
     texts = pd.Series([str(text) for text in texts], dtype=object)
     as_numbers = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64)
     if np.isfinite(as_numbers).all():
         return as_numbers
     moments = pd.to_datetime(texts, format="ISO8601", utc=True, errors="coerce")
-    # years among dates are more likely a mistake than the first of January
+    # A year among dates is more likely a mistake than January 1.
     wrong = np.flatnonzero(moments.isna() | ~np.isnan(as_numbers))
     return int(wrong[0]) if wrong.size else moments.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
 
 
 def _checked(ends: np.ndarray, times: np.ndarray, texts: np.ndarray, where: str) -> np.ndarray:
-    """Cut-offs that are of the kind of the dates, and between which there are samples."""
+    """Return the cut-offs after checking that they have the type of the dates, and that no period is empty."""
     if ends.dtype.kind != times.dtype.kind:
         has, is_to_be = ("dates", "a date") if times.dtype.kind == "M" else ("numbers", "a number")
         raise DataError(f"{where} holds {has}, such as {str(texts[0])!r}; hold_out.after must be {is_to_be}, too.")
