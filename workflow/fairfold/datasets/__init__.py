@@ -1,4 +1,4 @@
-"""Data: what exists (catalog), how it gets here (fetch), how it is read (formats), and what can be made (generate)."""
+"""Datasets: the catalog, downloads, readers of file formats, and generators."""
 
 import lazy_loader
 

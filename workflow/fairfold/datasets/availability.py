@@ -1,7 +1,7 @@
-"""Which datasets can be had: their files lie in a mirror or in the cache, or an address answers.
+"""Check whether the files of datasets are in a mirror, in the cache, or at an address that answers.
 
-Asked before a study is planned, where it is to be made without those that cannot be had (``data.unavailable: skip``).
-Whether a file is the right one is not asked here: a wrong checksum is an error, whatever is skipped.
+A study with ``data.unavailable: skip`` uses this before it is planned, and runs without unavailable datasets. Checksums
+are not checked here, because a wrong checksum is always an error.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from fairfold.datasets.download import reason_of, retrying
 from fairfold.datasets.fetch import default_cache
 from fairfold.errors import DataError
 
-ATTEMPTS = 2  # at each address
-TIMEOUT = (5.0, 10.0)  # seconds to connect, and without a byte
-_AT_ONCE = 8  # addresses
+ATTEMPTS = 2  # per address
+TIMEOUT = (5.0, 10.0)  # seconds: to connect, and between bytes
+_AT_ONCE = 8  # addresses checked in parallel
 
 
 def unavailable(
@@ -35,16 +35,29 @@ def unavailable(
     cache: str | os.PathLike[str] | None = None,
     offline: bool = False,
 ) -> dict[str, str]:
-    """Datasets that cannot be had, and why.
+    """Find the datasets whose files cannot be obtained.
 
     Parameters
     ----------
-    entries : of the datasets; those that are generated, or the user's own files, can be had.
-    mirrors, cache, offline : as for :func:`fairfold.datasets.fetch.fetch`.
+    entries : iterable of Entry
+        Datasets to check. Generated datasets and the user's own files are always available.
+    mirrors : sequence of (str or path-like), default=()
+        Folders to search, as in :func:`fairfold.datasets.fetch.fetch`.
+    cache : str, path-like or None, default=None
+        Cache folder, as in :func:`fairfold.datasets.fetch.fetch`.
+    offline : bool, default=False
+        Whether to send no requests.
 
     Returns
     -------
-    dict of id -> reason, in the order of the entries
+    dict of str to str
+        Reason by dataset id, in the order of the entries. Available datasets are absent.
+
+    Examples
+    --------
+    >>> from fairfold.datasets import load_catalog
+    >>> unavailable([load_catalog()["iris"]], offline=True)  # generated, without files
+    {}
     """
     cache = default_cache() if cache is None else Path(cache).expanduser()
     folders = [*(Path(mirror).expanduser() for mirror in mirrors), cache]
@@ -66,29 +79,53 @@ def unavailable(
 
 
 def unavailable_table(rows: Sequence[Mapping[str, str]]) -> pd.DataFrame:
-    """Table of what a study was made without.
+    """Return the table of the datasets that a study skips.
 
     Parameters
     ----------
-    rows : with ``part``, the key of the configuration, ``dataset`` and ``reason``.
+    rows : sequence of mapping
+        Mappings with the keys ``part`` (key of the configuration), ``dataset`` and ``reason``.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``part``, ``dataset`` and ``reason``.
     """
     return pd.DataFrame(rows, columns=["part", "dataset", "reason"])
 
 
 def remember(path: str | os.PathLike[str], reasons: Mapping[str, str]) -> None:
-    """Write down what was found, for the processes of the same run."""
+    """Save the unavailable datasets for the processes of the same run.
+
+    Parameters
+    ----------
+    path : str or path-like
+        JSON file to write.
+    reasons : mapping of str to str
+        Reason by dataset id, from :func:`unavailable`.
+    """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     with atomic_open(Path(path), "w", encoding="utf-8") as stream:
         json.dump(dict(reasons), stream, indent=1, ensure_ascii=False)
 
 
 def remembered(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What :func:`remember` wrote.
+    """Load the file that :func:`remember` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+        JSON file to read.
+
+    Returns
+    -------
+    dict of str to str
+        Reason by dataset id.
 
     Raises
     ------
     DataError
-        When it cannot be read.
+        If the file cannot be read.
     """
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
@@ -97,7 +134,7 @@ def remembered(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _reason(file: DataFile, flaws: Mapping[str, str]) -> str:
-    """Why a file cannot be had; empty where one of its addresses answers."""
+    """Return why a file cannot be obtained, or an empty text if one of its addresses answers."""
     told = {url: flaws[url] for url in file.urls}
     if told and not all(told.values()):
         return ""
@@ -107,14 +144,14 @@ def _reason(file: DataFile, flaws: Mapping[str, str]) -> str:
 
 
 def _flaw(url: str) -> str:
-    """Why an address gives nothing; empty where it answers."""
+    """Return why an address does not answer, or an empty text if it does."""
     try:
         return retrying(ATTEMPTS, wait=tenacity.wait_fixed(0.5))(_status, url)
-    # ValueError: what urllib says of a malformed address, and requests passes on
+    # Malformed addresses raise a ValueError in urllib, which requests does not wrap.
     except (requests.RequestException, ValueError) as error:
         return reason_of(error)
 
 
 def _status(url: str) -> str:
-    with requests.get(url, stream=True, timeout=TIMEOUT) as response:  # some servers refuse HEAD
+    with requests.get(url, stream=True, timeout=TIMEOUT) as response:  # Some servers refuse HEAD.
         return "" if response.ok else f"HTTP {response.status_code}"

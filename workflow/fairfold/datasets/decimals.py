@@ -1,8 +1,8 @@
-"""Decide per column, with evidence, how the numbers of a delimited text are written.
+"""Detect in each column how the numbers of a delimited text are written.
 
-A comma or a point in a number may be a decimal mark, or it may separate thousands. Only some numbers tell: `0,5` has a
-decimal comma, `1,392,000` has thousands separators, and `1,392` may be either. A table is refused where its columns
-disagree or where nothing tells, so that no number is changed without a word.
+A comma or a point in a number may be a decimal mark, or it may separate thousands. Only some numbers are unambiguous:
+`0,5` has a decimal comma, and `1,392,000` has thousands separators, but `1,392` may be either. A table is refused if
+its columns disagree or remain ambiguous. No number is silently changed.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _GROUPED = {
 }
 _CODES = re.compile("[1-9],[1-9]")
 _WHOLE = re.compile(r"[+-]?[1-9][0-9]*")
-_MOST_DOUBTS = 3  # on the screen and in the log
+_MOST_DOUBTS = 3  # maximum number of doubts on the screen and in the log
 _ADVICE = "or leave the column out (ignore)."
 
 
 class Found(NamedTuple):
-    """A cell and its place in the file."""
+    """A cell and its position in the file."""
 
     cell: str
     place: str
@@ -52,15 +52,15 @@ class Evidence:
     name : str
         Name of the column.
     decimal : dict of str to Found
-        By mark, a cell in which it can only be a decimal mark.
+        By mark, a cell with the mark as an unambiguous decimal mark.
     ambiguous : dict of str to Found
-        By mark, a cell in which it may be a decimal mark or separate thousands.
+        By mark, a cell with the mark as a decimal mark or thousands separator.
     grouped : Found or None
         A cell that has thousands separators.
     short, long : str or None
-        A whole number other than 0 of at most three digits, and one of more.
+        A whole number other than 0 with at most three digits, and one with more.
     has_codes_only : bool
-        Whether all decimal commas stand between two digits from 1 to 9, as in ``1,2``, which may be a list of codes.
+        Whether all decimal commas are between two digits from 1 to 9. A cell such as ``1,2`` may be a list of codes.
     """
 
     name: str
@@ -72,7 +72,28 @@ class Evidence:
     has_codes_only: bool = True
 
     def add(self, cell: str, place: str) -> bool:
-        """Record a cell without blanks around it, and return whether it is a number with a mark."""
+        """Record a stripped cell, and return whether it is a number with a mark.
+
+        Parameters
+        ----------
+        cell : str
+            Text of the cell.
+        place : str
+            Position of the cell, for messages.
+
+        Returns
+        -------
+        bool
+            Whether the cell is a number with a comma or a point.
+
+        Examples
+        --------
+        >>> height = Evidence("height")
+        >>> height.add("0,5", "row 1"), height.add("12", "row 2")
+        (True, False)
+        >>> height.decimal[","].cell
+        '0,5'
+        """
         for mark in MARKS:
             if mark not in cell:
                 continue
@@ -92,18 +113,53 @@ class Evidence:
         return False
 
     def needs(self, cell: str) -> bool:
-        """Whether a cell may add anything to what is recorded."""
+        """Return whether a cell may add to the recorded evidence.
+
+        Parameters
+        ----------
+        cell : str
+            Text of the cell.
+
+        Returns
+        -------
+        bool
+            False if the cell is certainly redundant.
+        """
         has_comma, has_point = "," in cell, "." in cell
         if has_comma != has_point:
             return ("," if has_comma else ".") not in self.decimal or (has_comma and self.has_codes_only)
         return has_comma or (cell != "0" and (self.long if len(cell) > 3 else self.short) is None)
 
     def with_mark(self, mark: str) -> Found | None:
-        """Return a cell that has the mark, or None."""
+        """Return a cell that has the mark, or None.
+
+        Parameters
+        ----------
+        mark : {".", ","}
+            The mark.
+
+        Returns
+        -------
+        Found or None
+            A cell with the mark and its position.
+        """
         return self.decimal.get(mark) or self.ambiguous.get(mark)
 
     def fits_thousands(self, mark: str) -> bool:
-        """Whether all numbers can have thousands separators, some are below 1000, and none above has none."""
+        """Return whether the mark may separate thousands in all numbers of the column.
+
+        This requires a whole number below 1000, and no larger whole number without the mark.
+
+        Parameters
+        ----------
+        mark : {".", ","}
+            The mark.
+
+        Returns
+        -------
+        bool
+            Whether the mark may separate thousands.
+        """
         return mark in self.ambiguous and mark not in self.decimal and self.short is not None and self.long is None
 
 
@@ -126,7 +182,7 @@ def gather(
     Returns
     -------
     list of Evidence
-        One for each column.
+        Evidence of each column.
 
     Examples
     --------
@@ -144,7 +200,7 @@ def gather(
 
 
 class Decimals(NamedTuple):
-    """How the numbers of a table are written.
+    """Notation of the numbers of a table.
 
     Attributes
     ----------
@@ -153,7 +209,7 @@ class Decimals(NamedTuple):
     example : tuple of (str, str) or None
         A number with that mark and its column.
     doubts : tuple of str
-        A sentence for each column of which another reading is possible.
+        A sentence for each column that has another possible reading.
     """
 
     mark: str = "."
@@ -162,6 +218,18 @@ class Decimals(NamedTuple):
 
     def numbers(self, cells: Sequence[str], missing: str | None = None) -> Sequence[str]:
         """Return the cells with decimal points, except for the text of a missing number.
+
+        Parameters
+        ----------
+        cells : sequence of str
+            Cells of a row.
+        missing : str or None, default=None
+            Text of a missing number.
+
+        Returns
+        -------
+        sequence of str
+            The converted cells.
 
         Examples
         --------
@@ -173,7 +241,13 @@ class Decimals(NamedTuple):
         return [_with_point(cell) if "," in cell and cell.strip() != missing else cell for cell in cells]
 
     def log(self, path: Path) -> None:
-        """Log how the numbers of a file are read."""
+        """Log the notation of the numbers of a file.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        """
         such_as = f', such as "{self.example[0]}" in column {quoted(self.example[1])}' if self.example else ""
         logger.info("%s: numbers are read with decimal %ss%s.", path, MARKS[self.mark], such_as)
         for doubt in self.doubts[:_MOST_DOUBTS]:
@@ -183,7 +257,17 @@ class Decimals(NamedTuple):
 
 
 def quoted(name: str) -> str:
-    """Return a name between quotes on one line.
+    """Return a name in double quotes on one line.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+
+    Returns
+    -------
+    str
+        The name in the notation of JSON.
 
     Examples
     --------
@@ -199,14 +283,14 @@ def _with_point(cell: str) -> str:
 
 @dataclass(frozen=True)
 class Learned:
-    """How the numbers were written that a model learned from.
+    """Notation of the numbers in the training data of a model.
 
     Attributes
     ----------
     mark : str
         Decimal mark, a comma or a point.
     whole : collection of str
-        Columns that held whole numbers only.
+        Columns with whole numbers only.
     """
 
     mark: str = "."
@@ -221,30 +305,31 @@ class Learned:
 def decide(found: Sequence[Evidence], path: Path, separator: str, learned: Learned | None = None) -> Decimals:
     """Decide how the numbers of a table are written.
 
-    A number that can only be read one way decides for its column and for ambiguous ones, such as ``1,392``, that have
-    the same mark. Where no number decides, a point is a decimal point unless the column fits thousands separators, and
-    a comma is refused. Between commas, a point is always a decimal point. A model that learned from the same mark
-    decides, too.
+    A number with only one possible reading decides for its column, and for ambiguous columns with the same mark, such
+    as ``1,392``. If no number decides, a point is a decimal point unless the column fits thousands separators, and a
+    comma is refused. In text separated by commas, a point is always a decimal point. A model that learned from numbers
+    with the same mark also decides.
 
     Parameters
     ----------
     found : sequence of Evidence
-        One for each column of numbers.
+        Evidence of each column of numbers.
     path : Path
         The file, for messages.
     separator : str
         Character between cells.
     learned : Learned or None, default=None
-        What is known from the table that a model learned from.
+        Notation of the numbers in the training data of a model, if one is used.
 
     Returns
     -------
     Decimals
+        The notation.
 
     Raises
     ------
     DataError
-        When a number has thousands separators, the marks of columns disagree, or nothing tells.
+        If a number has thousands separators, the marks of columns disagree, or all numbers are ambiguous.
 
     Examples
     --------
@@ -276,6 +361,16 @@ def decide(found: Sequence[Evidence], path: Path, separator: str, learned: Learn
 
 def codes_with_commas(found: Collection[Evidence]) -> set[str]:
     """Return the names of columns whose commas cannot be decimal, because other columns have points.
+
+    Parameters
+    ----------
+    found : collection of Evidence
+        Evidence of each column of numbers.
+
+    Returns
+    -------
+    set of str
+        Names of the columns.
 
     Examples
     --------
@@ -323,7 +418,7 @@ def _refuse_two_marks(found: Sequence[Evidence]) -> None:
 
 
 def _refuse_unclear(unclear: Sequence[Evidence], mark: str, *, by_format: bool, learned: Learned | None) -> None:
-    """Raise where no number of the table tells what its ambiguous numbers are."""
+    """Raise if no number of the table resolves the ambiguous ones."""
     if learned:
         if learned.mark != mark:
             raise _thousands(unclear[0], mark, f"and the model learned from decimal {MARKS[learned.mark]}s")
@@ -337,7 +432,7 @@ def _refuse_unclear(unclear: Sequence[Evidence], mark: str, *, by_format: bool, 
 
 
 def _thousands(one: Evidence, mark: str, because: str, decimal: str | None = None) -> DataError:
-    """Return an error that offers the number without a separator and the ``decimal``, by default with four digits."""
+    """Return an error that suggests the number without a separator, or the ``decimal``, by default with four digits."""
     found = one.ambiguous[mark]
     return DataError(
         f'{_where(one, found)}: the {MARKS[mark]} in "{found.cell}" looks like a thousands separator, {because}. '

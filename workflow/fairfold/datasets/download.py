@@ -1,4 +1,4 @@
-"""Download a file from a web address, with repeated attempts and a limit on its size."""
+"""Download a file with repeated attempts and a size limit."""
 
 from __future__ import annotations
 
@@ -16,46 +16,68 @@ from tqdm import tqdm
 from fairfold.datasets.catalog import DataFile
 
 CONNECT_TIMEOUT = 10.0  # seconds
-READ_TIMEOUT = 30.0  # seconds without a byte
-ATTEMPTS = 5  # at each URL
-BACKOFF = 0.5  # seconds before the second attempt, doubled for each further one, plus 0 to 0.5 at random
-MAX_BYTES = 2 * 1024**3  # for a file whose size is not known
+READ_TIMEOUT = 30.0  # seconds between bytes
+ATTEMPTS = 5  # per URL
+BACKOFF = 0.5  # seconds before the second attempt, doubled for each further one, plus a random 0 to 0.5
+MAX_BYTES = 2 * 1024**3  # limit for files of unknown size
 CHUNK_BYTES = 64 * 1024
 
 _log = logging.getLogger(__name__)
 
 
 class DownloadError(Exception):
-    """An address does not give the file."""
+    """Failure to download a file from an address."""
 
 
 class _TransientError(DownloadError):
-    """Another attempt at this address may work."""
+    """Failure that another attempt may resolve."""
 
 
 def retrying(attempts: int, **options: Any) -> tenacity.Retrying:
-    """Return a caller that repeats a request whose connection fails."""
+    """Return a caller that repeats a request if the connection fails.
+
+    Parameters
+    ----------
+    attempts : int
+        Maximum number of attempts.
+    **options : Any
+        Further arguments of ``tenacity.Retrying``.
+
+    Returns
+    -------
+    tenacity.Retrying
+        Callable with a function and its arguments.
+
+    Examples
+    --------
+    >>> retrying(3)(len, "abc")
+    3
+    """
     passing = requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError, _TransientError
     retry, stop = tenacity.retry_if_exception_type(passing), tenacity.stop_after_attempt(attempts)
     return tenacity.Retrying(retry=retry, stop=stop, reraise=True, **options)
 
 
 def download(url: str, file: DataFile, path: Path, progress: bool) -> None:
-    """Write the file that ``url`` has.
+    """Download a file from one address.
 
     Parameters
     ----------
-    url : http or https address.
-    file : what is expected.
-    path : to write to.
-    progress : show a bar on standard error.
+    url : str
+        HTTP or HTTPS address.
+    file : DataFile
+        Expected name, size and checksum.
+    path : Path
+        Path to write to.
+    progress : bool
+        Whether to show a progress bar on standard error.
 
     Raises
     ------
     DownloadError
-        If the address does not give the file.
+        If the address does not provide the file.
     OSError
-        If it cannot be written.
+        If the path cannot be written.
     """
     attempts = retrying(
         ATTEMPTS,
@@ -66,12 +88,12 @@ def download(url: str, file: DataFile, path: Path, progress: bool) -> None:
     )
     try:
         attempts(_attempt, url, file, path, progress)
-    except (requests.RequestException, ValueError) as error:  # ValueError: of a malformed address
+    except (requests.RequestException, ValueError) as error:  # ValueError: malformed address
         raise DownloadError(reason_of(error)) from None
 
 
 def _attempt(url: str, file: DataFile, path: Path, progress: bool) -> None:
-    # identity: so that sizes are those of the file
+    # The identity encoding makes the transferred size equal to the file size.
     options = {"headers": {"Accept-Encoding": "identity"}, "hooks": {"response": _stay_encrypted}}
     timeout = (CONNECT_TIMEOUT, READ_TIMEOUT)
     with requests.get(url, stream=True, timeout=timeout, **options) as response, path.open("wb") as stream:
@@ -82,7 +104,7 @@ def _attempt(url: str, file: DataFile, path: Path, progress: bool) -> None:
 
 
 def _receive(response: requests.Response, file: DataFile, stream: IO[bytes], progress: bool) -> None:
-    """Write the body, never beyond the expected size."""
+    """Write the response body, but not beyond the expected size."""
     offered = response.headers.get("Content-Length", "*")
     total = int(offered) if offered.isdecimal() else file.size
     limit, received = MAX_BYTES if file.size is None else file.size, 0
@@ -108,19 +130,35 @@ def _check_answer(response: requests.Response, file: DataFile) -> None:
     if headers.get("Content-Encoding", "identity") != "identity":
         raise DownloadError(f"it sends the file encoded as {headers['Content-Encoding']} though not asked to")
     has_end = "Content-Length" in headers or headers.get("Transfer-Encoding", "").lower() == "chunked"
-    if file.needs_record and not has_end:  # its checksum would be taken for that of the file
+    if file.needs_record and not has_end:  # The checksum of a truncated file would be recorded.
         raise DownloadError("it does not say how long the file is, and no checksum is known that would tell")
 
 
 def _stay_encrypted(response: requests.Response, **_: Any) -> None:
-    """Refuse a redirect from https to http; other schemes are refused by requests itself."""
+    """Refuse a redirect from HTTPS to HTTP. The requests package itself refuses other schemes."""
     target = urljoin(response.url, response.headers.get("Location", ""))
     if response.is_redirect and response.url.startswith("https://") and not target.lower().startswith("https://"):
         raise DownloadError(f"it redirects from https to {target}")
 
 
 def reason_of(error: BaseException) -> str:
-    """The root cause, without the chain that requests and urllib3 wrap around it."""
+    """Return the message of the root cause, without the exceptions that requests and urllib3 wrap around it.
+
+    Parameters
+    ----------
+    error : BaseException
+        The exception.
+
+    Returns
+    -------
+    str
+        Message of the root cause, or its type if it has no message.
+
+    Examples
+    --------
+    >>> reason_of(TimeoutError())
+    'TimeoutError'
+    """
     while isinstance(error.__context__, (OSError, http.client.HTTPException, urllib3.exceptions.HTTPError)):
         error = error.__context__
     return str(error) or type(error).__name__

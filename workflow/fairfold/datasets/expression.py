@@ -1,9 +1,8 @@
 """Readers of gene-expression archives: series matrices (Gene Expression Omnibus) and MAGE-TAB (ArrayExpress).
 
-What an archive says about its samples is read first (:class:`SampleSheet`), then the measurements of those chosen by
-it, and of no others. GEOparse would not help: it reads the much larger SOFT files, and fetches by itself, without
-checksums. Lines are parsed as they stream in, by ``float()`` and not by pandas, which fills short rows with NaN and
-does not say where a cell is wrong. That costs time: 22,283 probes of 278 samples take 1.7 s of CPU, with pandas half.
+The descriptions of the samples are read first (:class:`SampleSheet`). Then only the measurements of the selected
+samples are read. GEOparse is not used, because it reads the much larger SOFT files and downloads without checksums.
+pandas is not used, because it fills short rows with NaN and does not report the position of a wrong cell.
 """
 
 from __future__ import annotations
@@ -38,32 +37,53 @@ _TABLE_BEGIN, _TABLE_END = "!series_matrix_table_begin", "!series_matrix_table_e
 _PLAIN = re.compile(r"!Sample_(title|source_name_ch\d+)")
 _KEYED = re.compile(r"!Sample_(description|characteristics_ch\d+)")
 _MATRIX = "a series matrix"
-_SHOWN = 1500  # characters of a list in a message
+_SHOWN = 1500  # maximum number of characters of a list in a message
 
 
 @dataclasses.dataclass(frozen=True)
 class SampleSheet:
-    """What an archive says about its samples.
+    """Descriptions of the samples of an archive.
 
-    Keys and values are compared without regard to case, keys without regard to spaces too.
+    Keys and values are compared without regard to case, and keys also without regard to spaces.
 
     Attributes
     ----------
-    rows : name of a sample, and key -> texts of what is said about it. Where a microarray has two channels, two rows
-        may be about one name; a key may be used twice.
-    source : the file, for messages.
+    rows : tuple of (str, mapping of str to sequence of str)
+        Name of a sample and its texts by key. With two-channel microarrays, two rows may have the same name. A key may
+        have several texts.
+    source : Path
+        The file, for messages.
+
+    Examples
+    --------
+    >>> rows = (("GSM1", {"sex": ["female"]}), ("GSM2", {"sex": ["male"]}))
+    >>> sheet = SampleSheet(rows, Path("matrix.txt"))
+    >>> sheet.values("Sex")
+    {'GSM1': 'female', 'GSM2': 'male'}
+    >>> sheet.classes("sex", {"f*": "F", "*": "M"})
+    {'GSM1': 'F', 'GSM2': 'M'}
     """
 
     rows: tuple[tuple[str, Mapping[str, Sequence[str]]], ...]
     source: Path
 
     def only(self, wanted: Mapping[str, str | Sequence[str]]) -> SampleSheet:
-        """The rows that have, for every key, one of the values; a ``*`` in a value stands for any text.
+        """Select the rows with one of the given values for every key.
+
+        Parameters
+        ----------
+        wanted : mapping of str to (str or sequence of str)
+            Values by key. A ``*`` in a value stands for any text.
+
+        Returns
+        -------
+        SampleSheet
+            The selected rows.
 
         Raises
         ------
         DataError
-            When the file does not use a key, or no row is left.
+            If the file does not contain a key, or no row is selected.
         """
         patterns = {self._spelled(key): [value] if isinstance(value, str) else value for key, value in wanted.items()}
         rows = tuple(
@@ -77,12 +97,22 @@ class SampleSheet:
         return SampleSheet(rows, self.source)
 
     def values(self, key: str) -> dict[str, str]:
-        """Sample -> value of a key; empty where a sample has none.
+        """Return the value of a key for each sample.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+
+        Returns
+        -------
+        dict of str to str
+            Value by sample name, empty if the sample has no value.
 
         Raises
         ------
         DataError
-            When the file does not use the key, or says two things about one sample.
+            If the file does not contain the key, or a sample has two different values.
         """
         key = self._spelled(key)
         texts: dict[str, list[str]] = {}
@@ -91,7 +121,7 @@ class SampleSheet:
         values = {}
         for name, given in texts.items():
             distinct = dict.fromkeys(given)
-            if len(distinct) > 1:  # what is missing in one channel may stand in the other
+            if len(distinct) > 1:  # A value that is missing in one channel may be given in the other.
                 distinct = [text for text in distinct if text.casefold() not in GAPS]
             if len(distinct) > 1:
                 raise DataError(
@@ -102,18 +132,26 @@ class SampleSheet:
         return values
 
     def classes(self, key: str, classes: Mapping[str, str], *, drop_missing: bool = False) -> dict[str, str]:
-        """Sample -> class, in the order of the file.
+        """Return the class of each sample, in the order of the file.
 
         Parameters
         ----------
-        key : the endpoint.
-        classes : value of the endpoint -> class; a ``*`` in a value stands for any text; the first that fits counts.
-        drop_missing : leave samples without a value out, rather than raise.
+        key : str
+            Key of the endpoint.
+        classes : mapping of str to str
+            Class by value of the endpoint. A ``*`` in a value stands for any text, and the first matching value counts.
+        drop_missing : bool, default=False
+            Whether to omit samples without a value instead of raising an error.
+
+        Returns
+        -------
+        dict of str to str
+            Class by sample name.
 
         Raises
         ------
         DataError
-            When the file does not use the key, a sample has no value or an unknown one, or none has a class.
+            If the file does not contain the key, a sample has an unknown or missing value, or no sample has a class.
         """
         found = {}
         for name, value in self.values(key).items():
@@ -137,23 +175,33 @@ class SampleSheet:
     def by_cutoff(
         self, classes: Mapping[str, str], time: str, last: float, without: str, *, drop_missing: bool = False
     ) -> dict[str, str]:
-        """The classes when only events up to a cutoff count.
+        """Return the classes of samples if only events up to a cut-off count.
 
-        A sample whose event came later is of the class without events. One that was followed up for a shorter time
-        without an event is left out: nobody knows what came after.
+        A sample with a later event gets the class without events. A sample without an event and with a shorter
+        follow-up is omitted, because its class is unknown.
 
         Parameters
         ----------
-        classes : sample -> class, as of :meth:`classes`.
-        time : the key of when the event was, or how long there was none.
-        last : the cutoff, in the unit of the file.
-        without : the class without events.
-        drop_missing : leave samples without a time out, rather than raise.
+        classes : mapping of str to str
+            Class by sample name, from :meth:`classes`.
+        time : str
+            Key of the time of the event, or of the follow-up without an event.
+        last : float
+            The cut-off, in the unit of the file.
+        without : str
+            The class without events.
+        drop_missing : bool, default=False
+            Whether to omit samples without a time instead of raising an error.
+
+        Returns
+        -------
+        dict of str to str
+            Class by sample name.
 
         Raises
         ------
         DataError
-            When the file does not use the key, a time is missing or no number, or no sample is left.
+            If the file does not contain the key, a time is missing or not a number, or no sample remains.
         """
         values, found, n_short = self.values(time), {}, 0
         for name, label in classes.items():
@@ -176,19 +224,45 @@ class SampleSheet:
         return found
 
     def drawn(self, classes: Sequence[str], name: str) -> dict[str, str]:
-        """Sample -> class drawn at random, each class as often as the others or once more, in the order of the file.
+        """Draw a random class for each sample, in the order of the file.
+
+        The numbers of samples per class differ by at most one.
 
         Parameters
         ----------
-        classes : to draw from.
-        name : the draw is one of this name, and the same in every study.
+        classes : sequence of str
+            Names of the classes.
+        name : str
+            Name of the draw. The same name gives the same classes in every study.
+
+        Returns
+        -------
+        dict of str to str
+            Class by sample name.
         """
         names = list(dict.fromkeys(name for name, _ in self.rows))
         drawn = np.random.default_rng(seed_sequence(0, "random labels", name)).permutation(len(names)) % len(classes)
         return {sample: classes[number] for sample, number in zip(names, drawn, strict=True)}
 
     def describe(self, keys: Iterable[str]) -> str:
-        """Part of a sentence: the values of some keys, and how many rows have each."""
+        """Return a clause with the values of some keys and the number of rows with each value.
+
+        Parameters
+        ----------
+        keys : iterable of str
+            The keys.
+
+        Returns
+        -------
+        str
+            Part of a sentence, for messages.
+
+        Examples
+        --------
+        >>> rows = (("GSM1", {"sex": ["female"]}), ("GSM2", {"sex": ["male"]}))
+        >>> SampleSheet(rows, Path("matrix.txt")).describe(["sex"])
+        "'sex' is 'female' (1), 'male' (1)"
+        """
         parts = []
         for key in map(self._spelled, keys):
             counts = collections.Counter(text for _, facts in self.rows for text in facts.get(key) or [""])
@@ -196,7 +270,7 @@ class SampleSheet:
         return textwrap.shorten("; ".join(parts), _SHOWN)
 
     def _spelled(self, wanted: str) -> str:
-        """The key as the file spells it."""
+        """Return a key in the spelling of the file."""
         keys = dict.fromkeys(key for _, facts in self.rows for key in facts)
         for key in keys:
             if _folded(key) == _folded(wanted):
@@ -212,24 +286,28 @@ class SampleSheet:
 
 
 def read_series_samples(path: PathLike) -> SampleSheet:
-    """Read what a series matrix says about its samples.
-
-    Every cell ``key: value`` of the rows ``!Sample_characteristics_ch1`` (and the like) and ``!Sample_description``
-    counts for its own sample, whatever the key of its neighbour is. Cells of these rows without a colon, and those of
-    ``!Sample_title`` and ``!Sample_source_name_ch1``, have the name of the row, such as ``title``, as their key.
+    """Read the descriptions of the samples of a series matrix.
 
     Parameters
     ----------
-    path : the file, plain or gzipped.
+    path : str or path-like
+        Path of the file, plain or compressed.
 
     Returns
     -------
     SampleSheet
+        Descriptions of all samples.
 
     Raises
     ------
     DataError
-        When the file is not a series matrix, or its rows differ in length.
+        If the file is not a series matrix, or its rows differ in length.
+
+    Notes
+    -----
+    Cells ``key: value`` of the rows ``!Sample_characteristics_ch<n>`` and ``!Sample_description`` belong to the sample
+    of their column, and neighboring cells may have other keys. Cells of these rows without a colon have the name of the
+    row, such as ``description``, as their key. So do the cells of ``!Sample_title`` and ``!Sample_source_name_ch<n>``.
     """
     path = Path(path)
     names: list[str] = []
@@ -263,24 +341,27 @@ def read_series_samples(path: PathLike) -> SampleSheet:
 
 
 def read_series_table(path: PathLike, samples: Sequence[str], *, drop_missing: bool = False) -> Table:
-    """Read the measurements of some samples of a series matrix.
+    """Read the measurements of selected samples from a series matrix.
 
     Parameters
     ----------
-    path : the file, plain or gzipped.
-    samples : their accessions, ``GSM...``, in the order wanted.
-    drop_missing : leave probes out that lack a number in one of these samples, rather than raise.
+    path : str or path-like
+        Path of the file, plain or compressed.
+    samples : sequence of str
+        Accessions of the samples, ``GSM...``, in the order of the result.
+    drop_missing : bool, default=False
+        Whether to omit probes without a number in one of the samples instead of raising an error.
 
     Returns
     -------
     Table
-        (n_samples, n_probes), dense.
+        Dense matrix of shape (n_samples, n_probes).
 
     Raises
     ------
     DataError
-        When the file is not a series matrix or is cut off, a sample has no column, a sample or probe is there twice, a
-        row is too short or too long, or a cell of these samples is missing, infinite or not a number.
+        If the file is not a series matrix or is truncated, a sample has no column, a sample or probe occurs twice, a
+        row is too short or too long, or a cell of the samples is missing, infinite or not a number.
     """
     path = Path(path)
     with _lines(path, _MATRIX) as lines:
@@ -295,23 +376,26 @@ def read_series_table(path: PathLike, samples: Sequence[str], *, drop_missing: b
 
 
 def read_mage_samples(path: PathLike, matrix: PathLike) -> SampleSheet:
-    """Read what the sample table (SDRF) of a MAGE-TAB archive says about the columns of its processed matrix.
+    """Read the descriptions of the samples from the sample table (SDRF) of a MAGE-TAB archive.
 
     Parameters
     ----------
-    path : the table, ``*.sdrf.txt``: a header line, then one row per sample and channel.
-    matrix : the matrix; its first cell, such as ``Hybridization REF``, says which column of the table,
-        ``Hybridization Name``, has the names of its samples.
+    path : str or path-like
+        Path of the table, ``*.sdrf.txt``, with a header line and a row for each sample and channel.
+    matrix : str or path-like
+        Path of the processed matrix. Its first cell, such as ``Hybridization REF``, determines the column of the table
+        with the sample names, ``Hybridization Name``.
 
     Returns
     -------
     SampleSheet
-        Keys are the headers of the columns, such as ``Characteristics [Sex]``. Rows without a name are left out.
+        Descriptions with the column headers as keys, such as ``Characteristics [Sex]``. Rows without a name are
+        omitted.
 
     Raises
     ------
     DataError
-        When a file is not what it should be, the table has no column with the names, or its rows differ in length.
+        If a file has another format, the table has no column with the names, or its rows differ in length.
     """
     path = Path(path)
     with _lines(Path(matrix), "a MAGE-TAB matrix") as lines:
@@ -342,28 +426,35 @@ def read_mage_samples(path: PathLike, matrix: PathLike) -> SampleSheet:
 def read_mage_table(
     path: PathLike, samples: Sequence[str], *, quantity: str | None = None, drop_missing: bool = False
 ) -> Table:
-    """Read the measurements of some samples from the processed matrix of a MAGE-TAB archive.
-
-    It has two header lines: ``Hybridization REF`` (or the like) with the sample of each column, and ``Reporter REF``
-    (or the like) with what the column holds. Columns that are of no sample, such as ``Chromosome``, are skipped.
+    """Read the measurements of selected samples from the processed matrix of a MAGE-TAB archive.
 
     Parameters
     ----------
-    path : the matrix, plain or gzipped.
-    samples : their names, in the order wanted.
-    quantity : which columns to read, by the second header line, where samples have more than one.
-    drop_missing : leave probes out that lack a number in one of these samples, rather than raise.
+    path : str or path-like
+        Path of the matrix, plain or compressed.
+    samples : sequence of str
+        Names of the samples, in the order of the result.
+    quantity : str or None, default=None
+        Columns to read, by the second header line. Required if the matrix has several kinds of columns.
+    drop_missing : bool, default=False
+        Whether to omit probes without a number in one of the samples instead of raising an error.
 
     Returns
     -------
     Table
-        (n_samples, n_probes), dense.
+        Dense matrix of shape (n_samples, n_probes).
 
     Raises
     ------
     DataError
-        When the file is not of this kind, the quantity is unknown or needed, a sample has no column, a sample or probe
-        is there twice, a row is too short or too long, or a cell is missing, infinite or not a number.
+        If the file has another format, the quantity is unknown or required, a sample has no column, a sample or probe
+        occurs twice, a row is too short or too long, or a cell is missing, infinite or not a number.
+
+    Notes
+    -----
+    The matrix has two header lines. The first begins with ``Hybridization REF`` or a similar cell and contains the
+    sample of each column. The second begins with ``Reporter REF`` or a similar cell and contains the quantity of each
+    column. Columns without a sample, such as ``Chromosome``, are skipped.
     """
     path = Path(path)
     with _lines(path, "a MAGE-TAB matrix") as lines:
@@ -384,7 +475,7 @@ def read_mage_table(
 
 
 def _reference(cell: str, path: Path, line: int) -> str:
-    """What a header line refers to: ``Hybridization`` of ``Hybridization REF``."""
+    """Return the subject of a header line, such as ``Hybridization`` for ``Hybridization REF``."""
     if not cell.casefold().endswith("ref"):
         raise DataError(
             f"{path}, line {line}: found {textwrap.shorten(cell, 60)!r}, but the first cell of a MAGE-TAB matrix "
@@ -398,15 +489,15 @@ def _reference(cell: str, path: Path, line: int) -> str:
 
 @contextlib.contextmanager
 def _lines(path: Path, kind: str) -> Iterator[Lines]:
-    """Number and text of each line, unpacked where the file is compressed."""
+    """Open a file that may be compressed, and iterate over the number and text of its lines."""
     with open_unpacked(path, kind) as stream:
-        # a letter of another encoding in somebody's name must not keep the numbers from being read
+        # A letter in another encoding, as in a name, must not prevent the numbers from being read.
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="\n")
         yield enumerate((line.rstrip("\r\n") for line in text), start=1)
 
 
 def _bare(text: str) -> list[str]:
-    """Cells of a line, without their quotes."""
+    """Return the cells of a line without their quotes."""
     return [_unquoted(cell) for cell in text.split("\t")]
 
 
@@ -436,7 +527,10 @@ def _table(
     drops: bool,
     end: str = "",
 ) -> Table:
-    """The columns of ``samples``, found among those ``at`` some positions, up to the line ``end`` if one must come."""
+    """Read the columns of ``samples``, which are among those at the positions ``at``.
+
+    If ``end`` is given, the file must contain that line after the table.
+    """
     names = [header[position] for position in at]
     check_unique(names, path, "sample")
     column_of = dict(zip(names, at, strict=True))
@@ -464,7 +558,7 @@ def _table(
     else:
         if end:
             raise DataError(f"{path} is cut off: it ends without {end}; delete it and download it anew.")
-    for line, text in lines:  # to the end, where gzip has its checksum
+    for line, text in lines:  # Read to the end of the file, because gzip checks its checksum there.
         if text.strip():
             raise DataError(f"{path}, line {line}: found more after {end}; delete the file and download it anew.")
     if not probes:
@@ -477,10 +571,10 @@ def _table(
 
 
 def _row(cells: Sequence[str], samples: Sequence[str], place: str, drop_missing: bool) -> array[float]:
-    """Numbers of one probe; NaN where one is missing and that is allowed."""
+    """Return the numbers of one probe. Missing numbers are NaN if they are allowed."""
     with contextlib.suppress(ValueError):
         numbers = array("d", map(float, cells))
-        # float() takes 1_000 for 1000, nan and inf; a sum is finite only when all its terms are
+        # float() reads 1_000 as 1000 and accepts nan and inf. A sum is finite only if all its terms are.
         if math.isfinite(sum(numbers)) and "_" not in "".join(cells):
             return numbers
     places = (f"{place}, sample {name!r}" for name in samples)

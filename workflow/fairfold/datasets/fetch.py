@@ -1,7 +1,7 @@
-"""Data files: from a mirror folder, else the shared cache, else the web; never used before size and digest agree.
+"""Verified copies of data files from mirrors, the shared cache or the web.
 
-It stands on ``platformdirs`` and :mod:`fairfold.datasets.download` rather than on ``pooch``, which neither caps the
-size of a download nor knows the digests of git blobs.
+Downloads use ``platformdirs`` and :mod:`fairfold.datasets.download`. The package ``pooch`` has neither a size limit for
+downloads nor the digests of git blobs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,13 @@ _log = logging.getLogger(__name__)
 
 
 def default_cache() -> Path:
-    """Folder where this platform keeps caches; all studies of a user share it."""
+    """Return the cache folder of the platform, which all studies of a user share.
+
+    Returns
+    -------
+    Path
+        Path of the folder.
+    """
     return platformdirs.user_cache_path("fairfold")
 
 
@@ -40,26 +46,51 @@ def fetch(
     offline: bool = False,
     progress: bool = True,
 ) -> Path:
-    """Path of a verified copy of ``file``; downloaded into the cache when neither a mirror nor the cache has it.
+    r"""Return the path of a verified copy of a file, and download it if necessary.
 
-    A mirror is only ever read. In the cache, a copy that no longer agrees is replaced, and processes that want the same
-    file wait for the first. A copy that differs from the checksum that was recorded for it is left for its owner to
-    judge.
+    Mirrors are searched first, then the cache. Otherwise the file is downloaded to the cache.
 
     Parameters
     ----------
-    dataset : id of the dataset, or the folder that its entry names: what holds the file in mirrors and cache.
-    file : the file.
-    mirrors : folders laid out as ``<dataset id>/<file name>``, in order of preference.
-    cache : folder of the same layout that downloads go to; :func:`default_cache` when None.
-    offline : never touch the network.
-    progress : show a bar on standard error while downloading.
+    dataset : str
+        Folder of the file in mirrors and in the cache: the dataset id, or the folder named by the entry.
+    file : DataFile
+        The file.
+    mirrors : sequence of (str or path-like), default=()
+        Folders with files at ``<dataset>/<file name>``, in order of preference. They are never written to.
+    cache : str, path-like or None, default=None
+        Folder of the same layout for downloads. By default, :func:`default_cache`.
+    offline : bool, default=False
+        Whether downloads are forbidden.
+    progress : bool, default=True
+        Whether to show a progress bar on standard error during a download.
+
+    Returns
+    -------
+    Path
+        Path of the copy.
 
     Raises
     ------
     DataError
-        When a name is not plain, a copy in a mirror or one with a recorded checksum does not agree, the cache cannot be
-        used, or the file cannot be had.
+        If a name is invalid, a copy in a mirror or a copy with a recorded checksum does not agree, the cache cannot be
+        used, or the file is not available.
+
+    Notes
+    -----
+    A copy in the cache with a wrong size or checksum is replaced. Processes that need the same file wait for the first
+    one. If the expected checksum was recorded from an earlier copy, a different copy is an error and stays in the
+    cache.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as mirror:
+    ...     path = Path(mirror) / "plants" / "plants.csv"
+    ...     path.parent.mkdir()
+    ...     _ = path.write_text("height\n0.5\n")
+    ...     fetch("plants", DataFile("plants.csv", size=11), mirrors=[mirror], offline=True) == path
+    True
     """
     for name in (dataset, file.name):
         if not _PLAIN_NAME.fullmatch(name):
@@ -79,7 +110,7 @@ def fetch(
         if flaw is None:
             _keep_record(target, file, target)
             return target
-        if _is_recorded(file) and target.is_file():  # nobody else can say which of the two is right
+        if _is_recorded(file) and target.is_file():  # Only the user can decide which of the two is right.
             raise DataError(
                 f"{target} has changed since its checksum was recorded: {flaw}. Delete it to have it fetched anew, or "
                 f"delete {_record_of(target).name} beside it to accept it as it is."
@@ -109,7 +140,7 @@ def _record_of(copy: Path) -> Path:
 
 
 def _with_record(copy: Path, file: DataFile) -> DataFile:
-    """``file`` with the digest recorded beside ``copy``, if one is."""
+    """Return ``file`` with the digest recorded next to ``copy``, if there is one."""
     record = _record_of(copy)
     if not file.record_sha256 or not record.is_file():
         return file
@@ -124,7 +155,7 @@ def _is_recorded(file: DataFile) -> bool:
 
 
 def _keep_record(target: Path, file: DataFile, content: Path) -> None:
-    """Record the SHA-256 of ``content`` beside ``target``, unless a digest is known or none is to be recorded."""
+    """Record the SHA-256 of ``content`` next to ``target``, if the file needs a record."""
     if file.needs_record:
         with content.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -133,17 +164,17 @@ def _keep_record(target: Path, file: DataFile, content: Path) -> None:
 
 
 def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict[str, str]:
-    """Bring ``file`` into the cache; empty when it is there, otherwise what went wrong at each URL."""
+    """Download ``file`` to the cache and return the failure of each URL, or an empty dict on success."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.parent.resolve().is_relative_to(cache.resolve()):
         raise DataError(f"{target.parent} leads out of the cache: remove this link, or choose another cache.")
-    from fairfold.datasets.download import DownloadError, download  # here, as most jobs ask no server
+    from fairfold.datasets.download import DownloadError, download  # Most jobs need no download.
 
     failures = {}
     with target.with_name(f".{file.name}.lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         flaw = file.flaw_of(target)
-        if flaw is None:  # another process was faster
+        if flaw is None:  # Another process has downloaded the file.
             return {}
         if target.is_file():
             _log.warning("%s is damaged and fetched again: %s", target, flaw)
@@ -151,7 +182,7 @@ def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict
             try:
                 with atomic_path(target) as partial:
                     download(url, file, partial, progress)
-                    _keep_record(target, file, partial)  # first: a copy in the cache is never without it
+                    _keep_record(target, file, partial)  # The record comes before the copy.
             except DownloadError as error:
                 failures[url] = str(error)
             else:
@@ -160,12 +191,20 @@ def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict
 
 
 def verify(path: str | os.PathLike[str], file: DataFile) -> None:
-    """Check that ``path`` holds ``file``: first its size, then every digest that is given.
+    """Check the size and all known digests of a copy of a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the copy.
+    file : DataFile
+        Expected size and digests.
 
     Raises
     ------
     DataError
-        When it cannot be read, or a size or digest differs; names the algorithm, what was found and what is expected.
+        If the copy cannot be read, or its size or a digest differs. The message contains the algorithm, the digest
+        found and the expected digest.
     """
     try:
         flaw = file.flaw_of(Path(path))

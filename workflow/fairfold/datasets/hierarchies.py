@@ -1,7 +1,7 @@
-"""Hierarchies of labels from files: ontologies in the OBO format, and tables of a label and one above it.
+"""Readers of label hierarchies: ontologies in OBO format, and tables of labels and their parents.
 
-The reader of OBO takes what a hierarchy needs (versions 1.2 and 1.4 alike) and refuses what would make it wrong. The
-public ones take cycles and relations to terms that are not there, and drop obsolete terms without a word.
+The OBO reader supports versions 1.2 and 1.4, and raises an error for input that would give a wrong hierarchy. Public
+readers accept cycles and relations to missing terms, and silently drop obsolete terms.
 """
 
 from __future__ import annotations
@@ -19,28 +19,43 @@ from fairfold.datasets.rows import TableFile, sentences
 from fairfold.errors import DataError, shortened, unknown_name
 
 RELATIONS = ("is_a", "part_of")
-"""By which a gene that has a term has the other, too, in the Gene Ontology; what CAFA's evaluator goes by."""
+"""Relations of the Gene Ontology that propagate annotations to the parent term. CAFA's evaluator uses the same ones."""
 
 KEYS = ("hierarchy", "relations", "propagate", "reconciliation")
 """Keys of ``labels`` in the configuration that describe a hierarchy."""
 
 _STANZA = re.compile(r"\[(\w+)\]\s*$")
-_COMMENT = re.compile(r"\s*(?<!\\)\{[^{}]*\}\s*(!.*)?$|(^|\s+)!.*$")  # and a modifier in braces
+_COMMENT = re.compile(r"\s*(?<!\\)\{[^{}]*\}\s*(!.*)?$|(^|\s+)!.*$")  # Also matches a modifier in braces.
 _HEADER = ("child", "parent")
 
 
 @dataclass
 class Terms:
-    """What a file says of its terms.
+    """Terms of a hierarchy file and their relations.
 
     Attributes
     ----------
-    source : the file.
-    names : id -> name; both are the same in a table.
-    parents : id -> ids of terms above it -> line that says so.
-    alternatives : other id -> id.
-    obsolete : id of a term that is no longer used -> what is to be used in its place, or nothing.
-    namespaces : id -> part of the ontology that the term is in, or ``"none"``.
+    source : str
+        Name of the file, for messages.
+    names : dict of str to str
+        Name of each term by id. In a table, the name is the id.
+    parents : dict of str to dict of str to int
+        For each term, the ids of its parents and the lines of the file with these relations.
+    alternatives : dict of str to str
+        Id of the term by alternative id.
+    obsolete : dict of str to str
+        Replacement of each obsolete term by id, or an empty text without a replacement.
+    namespaces : dict of str to str
+        Part of the ontology of each term, or ``"none"``.
+
+    Examples
+    --------
+    >>> names = {"T:1": "plant", "T:2": "fern", "T:3": "tree fern"}
+    >>> terms = Terms("plants.obo", names, parents={"T:2": {"T:1": 9}, "T:3": {"T:2": 14}})
+    >>> terms.of_labels(["tree fern", "T:1"])
+    ['T:3', 'T:1']
+    >>> terms.above(["T:3"])
+    {'T:3': ['T:2'], 'T:2': ['T:1'], 'T:1': []}
     """
 
     source: str
@@ -51,7 +66,7 @@ class Terms:
     namespaces: dict[str, str] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Raise :class:`DataError` for terms above themselves, or below terms that are not there."""
+        """Raise :class:`DataError` for cycles and for parents that are not in the file."""
         for term, above in self.parents.items():
             for parent, line in above.items():
                 if parent == term:
@@ -69,12 +84,24 @@ class Terms:
             ) from None
 
     def of_labels(self, labels: Sequence[str], prefix: str = "") -> list[str]:
-        """Ids of the terms that labels stand for, by id, alternative id or name, with or without a prefix.
+        """Return the ids of the terms that labels stand for.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Names of the labels, each the id, an alternative id or the name of a term.
+        prefix : str, default=""
+            Prefix that label names may have in addition.
+
+        Returns
+        -------
+        list of str
+            Id of the term of each label.
 
         Raises
         ------
         DataError
-            When a label stands for none, for one that is obsolete, or for the same as another.
+            If a label stands for no term, for an obsolete term, or for the same term as another label.
         """
         known = {name: term for term, name in self.names.items()} | self.alternatives
         known |= {term: term for term in self.names}
@@ -99,7 +126,18 @@ class Terms:
         return f"is none of its {len(self.names)} terms, by id or by name ({nearest}): rename it, or leave it out."
 
     def above(self, terms: Iterable[str]) -> dict[str, list[str]]:
-        """Parents of terms, of these, and so on."""
+        """Return the parents of terms, of their parents, and so on.
+
+        Parameters
+        ----------
+        terms : iterable of str
+            Ids of the terms.
+
+        Returns
+        -------
+        dict of str to list of str
+            Parents of each term and of all its ancestors.
+        """
         found: dict[str, list[str]] = {}
         waiting = list(terms)
         while waiting:
@@ -117,23 +155,45 @@ def read_hierarchy(
     relations: Collection[str] = RELATIONS,
     reconciliation: Reconciliation = "isotonic",
 ) -> Hierarchy:
-    """The hierarchy of labels that a file has, whatever stands between them there.
+    r"""Read the hierarchy of labels from a file.
+
+    Terms of the file that are not labels may stand between labels. Relations through such terms are kept.
 
     Parameters
     ----------
-    path : an ontology in the OBO format, told by its ``[Term]``; or a table, as :mod:`fairfold.datasets.rows` reads
-        any, of two columns: a label and one above it, or nothing for one that has none. A first line ``child, parent``
-        says so, and may be left out. Terms that are no labels may be there.
-    labels : names of the labels, each the id, an alternative id or the name of a term.
-    prefix : that the names of labels may begin with besides.
-    relations : of the OBO format, by which a term is below another.
-    reconciliation : see :class:`~fairfold.core.hierarchy.Hierarchy`.
+    path : str or Path
+        Path of an ontology in OBO format, or of a table with two columns. A file with a line ``[Term]`` is an ontology.
+        The table can have any format of :mod:`fairfold.datasets.rows`. Its rows contain a label and one of its parents,
+        or an empty cell for a label without parents. The header ``child, parent`` is optional.
+    labels : sequence of str
+        Names of the labels, each the id, an alternative id or the name of a term.
+    prefix : str, default=""
+        Prefix that label names may have in addition.
+    relations : collection of str, default=("is_a", "part_of")
+        Relations of an ontology that make a term a child of another.
+    reconciliation : {"isotonic", "maximum"}, default="isotonic"
+        See :class:`~fairfold.core.hierarchy.Hierarchy`.
+
+    Returns
+    -------
+    Hierarchy
+        Hierarchy of the labels, in their order.
 
     Raises
     ------
     DataError
-        When the file cannot be read; has a term above itself, terms in a circle, or below one that is not there; or a
-        label is no term of it, an obsolete one, or the same as another.
+        If the file cannot be read, its relations have a cycle, a parent is not in the file, or a label is not a term,
+        an obsolete term, or the same term as another label.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "parents.csv"
+    ...     _ = path.write_text("child,parent\nfern,plant\nmoss,plant\n")
+    ...     hierarchy = read_hierarchy(path, ["plant", "fern", "moss"])
+    >>> hierarchy.edges.tolist()  # labels 1 and 2 are below label 0
+    [[1, 0], [2, 0]]
     """
     path = Path(path)
     terms = _read_obo(path, relations) if _is_obo(path) else _read_edges(path)
@@ -142,7 +202,7 @@ def read_hierarchy(
     above = terms.above(of_labels)
     number = {term: place for place, term in enumerate(dict.fromkeys([*of_labels, *above]))}
     edges = [(number[term], number[parent]) for term, parents in above.items() for parent in parents]
-    # of terms that are no labels nobody asks whether the ontology has several parts
+    # Only the terms of labels decide whether the ontology has several parts.
     several = len({terms.namespaces[term] for term in of_labels if term in terms.namespaces}) > 1
     namespaces = tuple(terms.namespaces[term] for term in number) if several else ()
     return Hierarchy(edges, len(number), reconciliation, namespaces).of(range(len(labels)))
@@ -198,7 +258,7 @@ def _read_obo(path: Path, relations: Collection[str]) -> Terms:
 
 
 def _stanzas(path: Path) -> Iterator[tuple[int, dict[str, list[tuple[int, str]]]]]:
-    """The header as that of line 0, then line of each term, and its tags: values and where they stand."""
+    """Yield the header as line 0, then the line of each term, with the values and lines of its tags."""
     begun, tags = 0, {}
     try:
         with path.open(encoding="utf-8-sig") as stream:

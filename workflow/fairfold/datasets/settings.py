@@ -59,8 +59,10 @@ class Source(SparseSettings):
 
 
 class Characteristic(SparseSettings):
-    """Characteristic of the samples in a series matrix (`key: value`) or MAGE-TAB sample table that holds the class,
-    for a `task` of one label."""
+    """Characteristic of the samples that holds the class, for a `task` of one label.
+
+    A series matrix contains it as `key: value`, and a MAGE-TAB archive as a column of its sample table.
+    """
 
     key: Text
     """The characteristic, as the file names it."""
@@ -95,8 +97,11 @@ class LabelColumns(SparseSettings):
 
 
 class OwnLabels(LabelColumns):
-    """Where the labels are, by exactly one of `prefix`, `columns`, `last`, `xml`, `table`, `column`, `characteristic`
-    and `everything`, and their hierarchy."""
+    """Location of the labels, and their hierarchy.
+
+    Exactly one of `prefix`, `columns`, `last`, `xml`, `table`, `column`, `characteristic` and `everything` gives the
+    location.
+    """
 
     table: Text | None = None
     """Path of a second table with the `id` and a column for each label. Both tables need the same ids, in any order."""
@@ -132,8 +137,10 @@ class OwnLabels(LabelColumns):
 
 
 class HoldOut(SparseSettings):
-    """[Evaluation by time](/how-it-works/folds.md#dates) in place of `folds.method`; needs `dates`. Models
-    learn from earlier samples and are tested on later ones."""
+    """[Evaluation by time](/how-it-works/folds.md#dates) in place of `folds.method`; needs `dates`.
+
+    Models learn from earlier samples and are tested on later ones.
+    """
 
     after: Any = None
     """Date or number. Later samples are tested. A list in ascending order starts several test periods."""
@@ -287,7 +294,7 @@ class Drawn(Settings):
 
 
 class CatalogLabels(LabelColumns):
-    """Where the labels of a catalog dataset are; exactly one key."""
+    """Location of the labels of a catalog dataset, by exactly one key."""
 
     per_class: Annotated[list[str], Unique, Field(min_length=2)] | None = None
     """Variables of a `.mat` file, each a matrix of the samples of one class."""

@@ -28,18 +28,27 @@ _SVMLIGHT = re.compile(rf"(?:{_LABELS})?(?:\s+qid:\d+)?(?P<entries>(?:(?:^|\s+)\
 
 
 def format_of(path: Path) -> Literal["csv", "arff", "svmlight"]:
-    """Return the format of a table that a user names.
+    r"""Detect the format of a user's table from its content.
 
     Parameters
     ----------
     path : Path
-        The file.
+        Path of the file.
 
     Returns
     -------
     {"csv", "arff", "svmlight"}
         ``"svmlight"`` includes the text format of the Extreme Classification Repository. ``"csv"`` stands for all
         other files, including those that cannot be read.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "plants.txt"
+    ...     _ = path.write_text("0,2 1:0.5\n1 2:1.5\n")
+    ...     format_of(path)
+    'svmlight'
     """
     lines = _first_lines(path)
     first = next((line for line in lines if not line.startswith("%")), "")
@@ -52,6 +61,16 @@ def format_of(path: Path) -> Literal["csv", "arff", "svmlight"]:
 
 def has_counts(lines: list[str]) -> bool:
     """Return whether the first line contains the numbers of samples, features and labels.
+
+    Parameters
+    ----------
+    lines : list of str
+        Lines of the file, of which only the first is checked.
+
+    Returns
+    -------
+    bool
+        Whether the first line consists of three integers.
 
     Examples
     --------
@@ -74,12 +93,12 @@ def _first_lines(path: Path) -> list[str]:
 
 
 def read_svmlight(path: Path, *, with_labels: bool = True) -> Table:
-    """Read a file with a line ``labels index:value index:value ...`` per sample, such as ``1,3 5:0.2 7:1``.
+    r"""Read a file with a line ``labels index:value index:value ...`` per sample, such as ``1,3 5:0.2 7:1``.
 
     Parameters
     ----------
     path : Path
-        The file, packed or not. Its first line may contain the numbers of samples, features and labels.
+        The file, plain or compressed. Its first line may contain the numbers of samples, features and labels.
     with_labels : bool, default=True
         Whether to read the labels.
 
@@ -87,15 +106,27 @@ def read_svmlight(path: Path, *, with_labels: bool = True) -> Table:
     -------
     Table
         CSR matrix of the columns ``feature_<index>`` and then ``label_<number>``, with the indices and numbers of the
-        file. Labels that no sample has are left out.
+        file. Labels without positives are omitted.
 
     Raises
     ------
     DataError
         If a line is malformed, a value is not finite, a label is not a whole number from 0, or the counts in the first
         line are wrong.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "plants.txt"
+    ...     _ = path.write_text("0,2 1:0.5\n1 2:1.5\n")
+    ...     table = read_svmlight(path)
+    >>> table.columns
+    ('feature_1', 'feature_2', 'label_0', 'label_1', 'label_2')
+    >>> table.values.toarray().tolist()
+    [[0.5, 0.0, 1.0, 0.0, 1.0], [0.0, 1.5, 0.0, 1.0, 0.0]]
     """
-    from sklearn.datasets import load_svmlight_file  # here, as it takes a second to load
+    from sklearn.datasets import load_svmlight_file  # The import is slow.
 
     with open_unpacked(path) as stream:
         content = stream.read().removeprefix(codecs.BOM_UTF8)
@@ -104,7 +135,7 @@ def read_svmlight(path: Path, *, with_labels: bool = True) -> Table:
     try:
         lines = io.BytesIO(rest if counts else content)
         X, labels = load_svmlight_file(lines, multilabel=True, zero_based=True, n_features=counts and counts[1])
-    except Exception as error:  # on malformed lines the parser fails in every way
+    except Exception as error:  # The parser raises various errors on malformed lines.
         reason = str(error).split("\n")[0].rstrip(".") or type(error).__name__
         raise DataError(
             f"{path} cannot be read as svmlight: {reason}. Write each line as labels, then index:value pairs in "
@@ -114,7 +145,7 @@ def read_svmlight(path: Path, *, with_labels: bool = True) -> Table:
     if not np.isfinite(X.data).all():
         row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right"))
         raise DataError(f"{path}, data row {row}: found a value that is not finite. Replace it or remove the row.")
-    start = 0 if counts or X[:, [0]].nnz else 1  # indices begin with 1 in most files
+    start = 0 if counts or X[:, [0]].nnz else 1  # Indices start at 1 in most files.
     features = [f"{FEATURE}{index}" for index in range(start, X.shape[1])]
     Y, names = _label_matrix(labels, path) if with_labels else (sparse.csr_array((X.shape[0], 0)), [])
     _check_counts(path, counts, X.shape[0], names)
@@ -135,7 +166,7 @@ def _label_matrix(labels: list[tuple[float, ...]], path: Path) -> tuple[sparse.c
         )
     found, columns = np.unique(numbers.astype(np.int64), return_inverse=True)
     Y = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(labels), len(found)))
-    Y.data[:] = 1  # a label that a line contains twice
+    Y.data[:] = 1  # Repeated labels in a line count once.
     return Y, [f"{LABEL}{number}" for number in found]
 
 

@@ -24,7 +24,17 @@ _ACCEPTED = (
 
 
 def number_of(cell: str) -> float | None:
-    """Return the number of a cell, which may be infinite or NaN, and None for other text.
+    """Return the number in a cell, which may be infinite or NaN, or None for other text.
+
+    Parameters
+    ----------
+    cell : str
+        Text of the cell.
+
+    Returns
+    -------
+    float or None
+        The number. Digits with underscores between them count as text.
 
     Examples
     --------
@@ -49,6 +59,11 @@ def label_error(source: str, row: int, column: str, found: str) -> DataError:
         Name of the label column.
     found : str
         Content of the cell.
+
+    Returns
+    -------
+    DataError
+        Error with the position of the cell and the accepted values.
     """
     shown = found if len(found) <= 40 else f"{found[:40]}…"
     return DataError(
