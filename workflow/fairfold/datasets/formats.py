@@ -1,11 +1,11 @@
-"""Readers of data files: CSV, ARFF, MULAN label lists, MATLAB, R and SciPy files. Nothing is ever unpickled.
+"""Readers of CSV, ARFF, MULAN label lists, MATLAB, R and SciPy files, without unpickling.
 
-A file that cannot be trusted to the last cell is refused with a :class:`~fairfold.errors.DataError` that names the
-file, the column and the row. Rows count from 1, without the header; lines are those of the file.
+A file with an invalid cell is refused with a :class:`~fairfold.errors.DataError` that contains the file, the column and
+the row. Rows count from 1 without the header, and lines are those of the file.
 """
 
-# pandas, rdata, scipy.io and the like are imported where they are used: each takes a good part of a second, more than
-# reading most files does, and a job of the study reads one format at most.
+# pandas, rdata and scipy.io are imported where they are used, because their import is slower than reading most files.
+# A job of the study reads at most one format.
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 PathLike = str | os.PathLike[str]
 
-_TEXT_GAPS = GAPS - {"-", "nil", "none"}  # which may well be the name of a category
+_TEXT_GAPS = GAPS - {"-", "nil", "none"}  # These may be names of categories.
 
 MOST_EXACT = 2.0**53
 """Below this size, double precision holds every integer."""
@@ -63,33 +63,51 @@ def read_csv(
     categorical: Collection[str] = (),
     ignored: Collection[str] = (),
 ) -> Table:
-    """Read a table of numbers from any file that :mod:`fairfold.datasets.rows` reads, with quotes as in RFC 4180.
+    r"""Read a table of numbers from any file that :mod:`fairfold.datasets.rows` supports.
 
-    Blank lines are skipped; TRUE and FALSE, yes and no are 1 and 0. :mod:`fairfold.datasets.decimals` decides whether
-    numbers have decimal commas; cells of text stay as they are.
+    Quotes follow RFC 4180, and blank lines are skipped. TRUE and yes are read as 1, FALSE and no as 0.
+    :mod:`fairfold.datasets.decimals` decides whether numbers have decimal commas. Text cells are not changed.
 
     Parameters
     ----------
-    path : the file.
-    header : whether the first line names the columns; otherwise they are called ``column_1``, ``column_2``, ...
-    missing : a cell of exactly this text becomes NaN; without it, a missing number is an error.
-    gaps : whether missing numbers, as ``GAPS`` lists them, become NaN.
-    text_columns : names or positions (from 0; -1 is the last) of columns to hand back as text, such as a class.
-    categorical : names of columns to hand back as text, too, empty where it is missing, if ``gaps`` allow that.
-    ignored : names and patterns of columns to leave out, whatever they hold; see
-        :func:`~fairfold.datasets.columns.ignored_columns`.
+    path : str or path-like
+        Path of the file.
+    header : bool, default=True
+        Whether the first line names the columns. Otherwise they are called ``column_1``, ``column_2``, ...
+    missing : str or None, default=None
+        Text of a missing number, which becomes NaN.
+    gaps : bool, default=False
+        Whether missing numbers, as listed in ``GAPS``, become NaN. Otherwise they are an error.
+    text_columns : collection of (str or int), default=()
+        Names or positions of columns to return as text, such as a class. Positions count from 0, and -1 is the last.
+    categorical : collection of str, default=()
+        Names of further columns to return as text. Missing cells are empty if ``gaps`` is true.
+    ignored : collection of str, default=()
+        Names and patterns of columns to omit with any content; see :func:`~fairfold.datasets.columns.ignored_columns`.
 
     Returns
     -------
     Table
-        Dense, with the ``text_columns`` in ``text``, those that are ignored, too.
+        Dense table with the text and categorical columns in ``text``, even if they are also ignored.
 
     Raises
     ------
     DataError
-        When the file is no table or has no data row, a column name is absent or repeated, a row is too short or too
-        long, or a cell is missing, infinite, not a number, an integer that double precision cannot hold, or a number
-        that may have thousands separators.
+        If the file is not a table or has no data row, a column name is absent or repeated, a row is too short or too
+        long, or a cell is missing, infinite, not a number, an integer beyond double precision, or a number that may
+        have thousands separators.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "plants.csv"
+    ...     _ = path.write_text("height;color;label_shade\n0,5;green;1\n1,25;brown;0\n")
+    ...     table = read_csv(path, text_columns=["color"])
+    >>> table.columns, table.values.tolist()
+    (('height', 'label_shade'), [[0.5, 1.0], [1.25, 0.0]])
+    >>> table.text["color"].tolist(), table.decimal_mark
+    (['green', 'brown'], ',')
     """
     path = Path(path)
     file = TableFile(path)
@@ -111,7 +129,7 @@ def read_csv(
 def _decimals(
     file: TableFile, columns: Mapping[int, str], missing: str | None, header: bool, learned: Learned | None = None
 ) -> Decimals:
-    """Decide how the numbers of a file are written, from all its rows, and log it."""
+    """Decide and log how the numbers of a file are written, from all its rows."""
     if file.text is None:
         return Decimals()
     rows = itertools.islice(file.rows(), int(header), None)
@@ -121,7 +139,7 @@ def _decimals(
 
 
 class _Layout(NamedTuple):
-    """Positions of the columns of a table that hold numbers, text, and text that may be missing."""
+    """Positions of the columns of numbers, of text, and of text that may be missing."""
 
     columns: Sequence[str]
     numeric: Sequence[int]
@@ -133,7 +151,7 @@ class _Layout(NamedTuple):
 
 
 def _numbered(path: Path, rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
-    """Yield the data rows with their numbers, and raise if there is none."""
+    """Yield the data rows with their numbers, and raise if the table is empty."""
     number = 0
     for number, row in enumerate(rows, start=1):
         yield number, row
@@ -144,7 +162,7 @@ def _numbered(path: Path, rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
 def _read_rows(
     path: Path, rows: Iterable[tuple[int, Row]], layout: _Layout
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return the numbers of all rows and, by column, the cells of the columns of text."""
+    """Return the numbers of all rows, and the cells of the text columns by name."""
     columns, names = layout.columns, [layout.columns[at] for at in layout.numeric]
     takes_all = list(layout.numeric) == list(range(len(columns)))
     numbers, n_rows, texts = array("d"), 0, {at: [] for at in layout.text}
@@ -172,12 +190,37 @@ def _check_width(n_cells: int, n_columns: int, place: str, *, is_first: bool) ->
 def text_columns_of(
     path: PathLike, *, header: bool = True, apart: Collection[str] = (), ignored: Collection[str] = ()
 ) -> list[str]:
-    """Columns that hold anything but numbers, truths and gaps, in the order of the file, but for those ``apart``.
+    r"""Find the columns that contain other cells than numbers, truth values and missing values.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file.
+    header : bool, default=True
+        Whether the first line names the columns.
+    apart : collection of str, default=()
+        Names of columns to skip.
+    ignored : collection of str, default=()
+        Names and patterns of columns to skip; see :func:`~fairfold.datasets.columns.ignored_columns`.
+
+    Returns
+    -------
+    list of str
+        Names of the text columns in the order of the file.
 
     Raises
     ------
     DataError
-        When the file is no table, or the first text of a column is a date.
+        If the file is not a table, or the first text of a column is a date.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "plants.csv"
+    ...     _ = path.write_text("height,color\n0.5,green\nNA,brown\n")
+    ...     text_columns_of(path)
+    ['color']
     """
     path, found = Path(path), set()
     file = TableFile(path)
@@ -190,7 +233,7 @@ def text_columns_of(
             if not is_text(cell):
                 if evidence.needs(cell):
                     evidence.add(cell, "")
-            elif not (file.text and evidence.add(cell, "")):  # a number with commas in delimited text
+            elif not (file.text and evidence.add(cell, "")):  # Numbers with commas in delimited text are not text.
                 if _DATE.fullmatch(cell):
                     _number(cell, evidence.name, f"{path}, data row {number} (line {line})", None)
                 found.add(left.pop(at).name)
@@ -198,12 +241,41 @@ def text_columns_of(
 
 
 def columns_of(path: PathLike, *, header: bool = True) -> list[str]:
-    """Return the names of the columns of a file that :func:`read_csv` reads."""
+    """Return the names of the columns of a file that :func:`read_csv` supports.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file.
+    header : bool, default=True
+        Whether the first line names the columns.
+
+    Returns
+    -------
+    list of str
+        Names of all columns.
+    """
     return _columns_and_rows(TableFile(Path(path)), header=header)[0]
 
 
 def is_text(cell: str) -> bool:
-    """Whether a cell holds anything but a number, a truth or a gap."""
+    """Return whether a cell is not a number, a truth value or a missing value.
+
+    Parameters
+    ----------
+    cell : str
+        Text of the cell.
+
+    Returns
+    -------
+    bool
+        Whether the cell is other text.
+
+    Examples
+    --------
+    >>> is_text("green"), is_text("1e3"), is_text("yes"), is_text("NA")
+    (True, False, False, False)
+    """
     return not (cell.casefold() in GAPS or cell.casefold() in TRUTHS or number_of(cell) is not None)
 
 
@@ -216,20 +288,45 @@ def read_csv_parts(
     gaps: bool = False,
     learned: Learned | None = None,
 ) -> Iterator[Table]:
-    """Parts of a CSV as :func:`read_csv` reads it, so many rows at once, in memory for these alone.
+    r"""Read a CSV file in parts, with only one part in memory at a time.
+
+    Cells are read as in :func:`read_csv`.
 
     Parameters
     ----------
-    path : the file, with a header.
-    choose : from all columns to those to read as numbers, in this order, those to read as text, and categorical ones.
-    rows : of a part, at most.
-    missing, gaps : as of :func:`read_csv`.
-    learned : how the numbers were written that a model learned from.
+    path : str or path-like
+        Path of a file with a header.
+    choose : callable
+        Function of all column names that returns three sequences: columns to read as numbers, in the order of the
+        result, columns to read as text, and categorical columns.
+    rows : int
+        Maximum number of rows of a part.
+    missing : str or None, default=None
+        Text of a missing number, as in :func:`read_csv`.
+    gaps : bool, default=False
+        Whether missing numbers become NaN, as in :func:`read_csv`.
+    learned : Learned or None, default=None
+        Notation of the numbers in the training data of a model, if one is used.
+
+    Yields
+    ------
+    Table
+        The next part.
 
     Raises
     ------
     DataError
-        As :func:`read_csv`, at the part where the fault is; columns that are not chosen may hold anything.
+        As in :func:`read_csv`, when the part with the fault is read. Columns that are not chosen may have any content.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "plants.csv"
+    ...     _ = path.write_text("height,width\n0.5,3\n1.25,4\n2,5\n")
+    ...     parts = read_csv_parts(path, lambda columns: (["height"], [], []), rows=2)
+    ...     [part.values.ravel().tolist() for part in parts]
+    [[0.5, 1.25], [2.0]]
     """
     path = Path(path)
     file = TableFile(path)
@@ -265,7 +362,33 @@ def _columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[list[str
 
 
 def position_of(columns: Sequence[str], wanted: str | int, path: Path) -> int:
-    """Index of a column that is given by name or by position."""
+    """Return the index of a column given by name or position.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of all columns.
+    wanted : str or int
+        Name or position of the column. Negative positions count from the end.
+    path : Path
+        The file, for messages.
+
+    Returns
+    -------
+    int
+        Index of the column, from 0.
+
+    Raises
+    ------
+    DataError
+        If there is no such column.
+
+    Examples
+    --------
+    >>> columns = ["height", "width", "color"]
+    >>> position_of(columns, "width", Path("plants.csv")), position_of(columns, -1, Path("plants.csv"))
+    (1, 2)
+    """
     if isinstance(wanted, str):
         wanted = composed(wanted)
         if wanted not in columns:
@@ -282,10 +405,10 @@ def position_of(columns: Sequence[str], wanted: str | int, path: Path) -> int:
 def _numbers(
     cells: Sequence[str], columns: Iterable[str], position: str, missing: str | None = None, *, gaps: bool = False
 ) -> array[float]:
-    """Numbers of one row; ``columns`` is only looked at to name the one at fault."""
+    """Return the numbers of one row. ``columns`` is used only in error messages."""
     with contextlib.suppress(ValueError):
         numbers = array("d", map(float, cells))
-        # float() takes 1_000 for 1000, nan and inf, and rounds large integers; only a sum of small numbers is small.
+        # float() reads 1_000 as 1000, accepts nan and inf, and rounds large integers. A small sum excludes these.
         if missing is None and sum(map(abs, numbers)) < MOST_EXACT and "_" not in "".join(cells):
             return numbers
     numbers = (_number(cell, name, position, missing, gaps=gaps) for cell, name in zip(cells, columns, strict=True))
@@ -293,7 +416,7 @@ def _numbers(
 
 
 def _number(cell: str, column: str, position: str, missing: str | None, *, gaps: bool = False) -> float:
-    """One cell as a number, checked with care; NaN when it is the token for a missing one, or one of ``GAPS``."""
+    """Convert one cell to a number with all checks. A missing number is NaN if it is allowed."""
     cell = cell.strip()
     if cell == missing or (gaps and cell.casefold() in GAPS):
         return math.nan
@@ -322,7 +445,7 @@ def _text(cell: str, column: str, position: str, missing: str | None, *, gaps: b
     cell = cell.strip()
     if gaps and (cell == missing or cell.casefold() in _TEXT_GAPS):
         return ""
-    # "NA" or "none" may well be the name of a class; these may not
+    # "NA" or "none" may be the name of a class, but these may not.
     if cell in ("", "?", missing):
         raise DataError(
             f"{position}, column {column!r}: found {cell!r}, but this column needs a value in every row. "
@@ -335,7 +458,7 @@ def _text(cell: str, column: str, position: str, missing: str | None, *, gaps: b
 
 
 class _Attribute(NamedTuple):
-    """Column of an ARFF file, its type as the file has it, where, and the values that a nominal one declares."""
+    """Column of an ARFF file with its type, its position in the file, and the declared values of a nominal one."""
 
     name: str
     kind: str
@@ -347,7 +470,7 @@ class _Attribute(NamedTuple):
         return self.kind.casefold() in ("numeric", "real", "integer")
 
     def numbers(self) -> tuple[float, ...] | None:
-        """Return the numbers that a nominal attribute declares, in order; None for a numeric one."""
+        """Return the numbers that a nominal attribute declares, in order, or None for a numeric one."""
         if self.is_numeric:
             return None
         with contextlib.suppress(ValueError):
@@ -360,7 +483,7 @@ class _Attribute(NamedTuple):
         )
 
     def implied(self) -> str:
-        """Return the value of a sparse row that leaves out the attribute: 0, or the first declared one."""
+        """Return the value of the attribute in a sparse row without it: 0, or the first declared value."""
         if not self.values and not self.is_numeric:
             raise DataError(
                 f"{self.place}: sparse rows leave out the attribute {self.name!r} of type "
@@ -385,7 +508,22 @@ _RELATION, _ATTRIBUTE_START, _DATA = (re.compile(rf"@{word}\b", re.I) for word i
 
 
 def arff_text_columns_of(path: PathLike, *, apart: Collection[str] = (), ignored: Collection[str] = ()) -> list[str]:
-    """Names of the attributes that are nominal with other values than numbers, or text, but for those ``apart``."""
+    """Find the text attributes of an ARFF file, which are nominal with values other than numbers or of type string.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file.
+    apart : collection of str, default=()
+        Names of attributes to skip.
+    ignored : collection of str, default=()
+        Names and patterns of attributes to skip; see :func:`~fairfold.datasets.columns.ignored_columns`.
+
+    Returns
+    -------
+    list of str
+        Names of the text attributes in the order of the file.
+    """
     path = Path(path)
     attributes, _ = _arff_header(_arff_lines(path), path)
     apart = {*apart, *ignored_columns(ignored, [attribute.name for attribute in attributes], path)}
@@ -400,7 +538,18 @@ def arff_text_columns_of(path: PathLike, *, apart: Collection[str] = (), ignored
 
 
 def arff_columns_of(path: PathLike) -> list[str]:
-    """Return the names of the attributes of an ARFF file."""
+    """Return the names of the attributes of an ARFF file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file.
+
+    Returns
+    -------
+    list of str
+        Names of all attributes.
+    """
     return [attribute.name for attribute in _arff_header(_arff_lines(Path(path)), Path(path))[0]]
 
 
@@ -412,28 +561,46 @@ def read_arff(
     categorical: Collection[str] = (),
     ignored: Collection[str] = (),
 ) -> Table:
-    """Read an ARFF file whose attributes are numeric, or nominal with numbers as values, such as ``{0,1}``.
+    r"""Read an ARFF file whose attributes are numeric, or nominal with numbers as values, such as ``{0,1}``.
 
-    The words true, false, yes and no are read as 1 and 0, as in :func:`read_csv`.
+    The words true and yes are read as 1, false and no as 0, as in :func:`read_csv`.
 
     Parameters
     ----------
-    path : the file, packed or not, in UTF-8, UTF-16 or Windows-1252.
-    gaps : whether numbers that are missing (``?``) in dense rows become NaN; in sparse rows none may.
-    text_columns, categorical, ignored : as in :func:`read_csv`; these columns may be of any type.
+    path : str or path-like
+        Path of the file, plain or compressed, in UTF-8, UTF-16 or Windows-1252.
+    gaps : bool, default=False
+        Whether missing numbers (``?``) in dense rows become NaN. In sparse rows, they are always an error.
+    text_columns : collection of str, default=()
+        Names of attributes of any type to return as text, as in :func:`read_csv`.
+    categorical : collection of str, default=()
+        Names of further attributes to return as text, as in :func:`read_csv`.
+    ignored : collection of str, default=()
+        Names and patterns of attributes to omit, as in :func:`read_csv`.
 
     Returns
     -------
     Table
-        CSR when the rows of the file are sparse (``{3 1, 7 1}``), dense when they are not.
+        CSR if the rows of the file are sparse (``{3 1, 7 1}``), dense otherwise.
 
     Raises
     ------
     DataError
-        When the file is not ARFF or has no data row, an attribute is of another type, a name is repeated, a
-        row does not fit the attributes, a value is missing, infinite, not a number or not among those declared, or
-        rows are sparse and an absent attribute of numbers has a first declared one other than 0, or an absent one of
-        text declares no values.
+        If the file is not ARFF or has no data row, an attribute has another type, a name is repeated, a row does not
+        fit the attributes, or a value is missing, infinite, not a number or not among the declared ones. In sparse
+        rows, also if an omitted numeric attribute declares another value than 0 first, or an omitted text attribute
+        declares no values.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "plants.arff"
+    ...     header = ["@relation plants", "@attribute height numeric", "@attribute shade {0,1}", "@data"]
+    ...     _ = path.write_text("\n".join([*header, "0.5,1", "1.25,0"]))
+    ...     table = read_arff(path)
+    >>> table.columns, table.values.tolist()
+    (('height', 'shade'), [[0.5, 1.0], [1.25, 0.0]])
     """
     path = Path(path)
     lines = _arff_lines(path)
@@ -446,7 +613,7 @@ def read_arff(
     numeric_at = [at for at in range(len(header)) if at not in apart]
     numeric = [attributes[at] for at in numeric_at]
     for attribute in numeric:
-        attribute.numbers()  # raises for other types before the rows are read
+        attribute.numbers()  # Raises for other types before the rows are read.
     start = len(outline)
     numbered = [(line, _data_row(text)) for line, text in enumerate(lines[start:], start=start + 1)]
     data_lines = [(line, text) for line, text in numbered if text]
@@ -477,7 +644,7 @@ def _arff_lines(path: Path) -> list[str]:
 
 
 def _data_row(line: str) -> str:
-    """Return a data row without its comment, and with commas where tabs separate the values of a dense row."""
+    """Return a data row without its comment. Tabs between the values of a dense row become commas."""
     if "%" in line:
         line = _COMMENT.sub(_quoted_or(""), line)
     line = line.strip()
@@ -489,7 +656,7 @@ def _quoted_or(text: str) -> Callable[[re.Match[str]], str]:
 
 
 def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Attribute], list[str]]:
-    """Attributes, and the header line by line in the bare form that :func:`_arff_rows` needs."""
+    """Return the attributes, and the header lines in the minimal form that :func:`_arff_rows` needs."""
     attributes: list[_Attribute] = []
     outline: list[str] = []
     for line, text in enumerate(map(str.strip, lines), start=1):
@@ -518,8 +685,8 @@ def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Attribute], li
 def _attribute(text: str, position: str) -> _Attribute:
     """Parse the declaration of an attribute.
 
-    Not left to liac-arff: it refuses repeated names, cuts integers off at the point, and for a nominal attribute of
-    n values with a space in one takes time in the order of 2**n.
+    liac-arff is not used here. It refuses repeated names and truncates integers at the point. If one of n nominal
+    values contains a space, its run time grows with 2**n.
     """
     declared = _ATTRIBUTE.fullmatch(_COMMENT.sub(_quoted_or(""), text).strip())
     if not declared:
@@ -537,7 +704,7 @@ def _unquoted(text: str) -> str:
 
 
 def _arff_rows(lines: Iterable[str], is_sparse: bool, path: Path) -> list[Any]:
-    """Split the data rows: lists of text, or mappings from the index of an attribute to text; None where missing."""
+    """Split the data rows into lists of text, or mappings from attribute index to text. Missing values are None."""
     import arff
 
     try:
@@ -547,7 +714,7 @@ def _arff_rows(lines: Iterable[str], is_sparse: bool, path: Path) -> list[Any]:
             f"{path}, line {error.line}: the row does not fit the attributes; it has too few or too many values, or an "
             "index past the last attribute."
         ) from None
-    except (arff.ArffException, ValueError) as error:  # ValueError: a bad escape sequence, without its line
+    except (arff.ArffException, ValueError) as error:  # ValueError: a bad escape sequence, reported without its line
         raise DataError(f"{path}: {textwrap.shorten(str(error), 200).rstrip('.')}.") from None
 
 
@@ -557,21 +724,21 @@ def _read_sparse_rows(
     attributes: Sequence[_Attribute],
     layout: _Layout,
 ) -> tuple[sparse.csr_array, dict[str, np.ndarray]]:
-    """Return what :func:`_read_rows` does, from the line and the text of each row and its entries."""
+    """Return the result of :func:`_read_rows` for sparse rows, given the line, text and entries of each row."""
     place_of = {at: place for place, at in enumerate(layout.numeric)}
     firsts = {at: attributes[at].values[0] for at in layout.numeric if attributes[at].values}
-    implied = {at: word for at, word in firsts.items() if TRUTHS.get(word.casefold())}  # not 0 as other absent ones
+    implied = {at: word for at, word in firsts.items() if TRUTHS.get(word.casefold())}  # Other omitted values are 0.
     numbers, indices, indptr = array("d"), array("q"), array("q", [0])
     texts = {at: [] for at in layout.text}
     for number, ((line, text), entries) in enumerate(rows, start=1):
         where = f"{path}, data row {number} (line {line})"
-        if entries and len(entries) != _QUOTED.sub("", text).count(",") + 1:  # not read as it is written
+        if entries and len(entries) != _QUOTED.sub("", text).count(",") + 1:  # The number of entries differs from the text.
             raise DataError(f"{where}: the row gives an attribute twice, or has an empty entry; mend this row.")
         for at, found in texts.items():
             cell = (entries[at] or "?") if at in entries else attributes[at].implied()
             found.append(_text(cell, attributes[at].name, where, None, gaps=at in layout.may_lack))
         cells = {at: cell or "?" for at, cell in {**implied, **entries}.items() if at in place_of}
-        names = (attributes[at].name for at in cells)  # looked up only if _numbers() asks for them
+        names = (attributes[at].name for at in cells)  # Evaluated only if _numbers() needs them.
         numbers.extend(_numbers(list(cells.values()), names, where))
         indices.extend(place_of[at] for at in cells)
         indptr.append(len(indices))
@@ -583,7 +750,7 @@ def _read_sparse_rows(
 
 
 def _check_nominal(values: np.ndarray | sparse.csr_array, attributes: Sequence[_Attribute], path: Path) -> None:
-    """Raise for a value that its nominal attribute does not declare, given or (in sparse rows) implied."""
+    """Raise for a value, given or implied by a sparse row, that its nominal attribute does not declare."""
     allowed = [attribute.numbers() for attribute in attributes]
     for known in filter(None, dict.fromkeys(allowed)):
         positions = [at for at, each in enumerate(allowed) if each == known]
@@ -607,12 +774,31 @@ def _check_nominal(values: np.ndarray | sparse.csr_array, attributes: Sequence[_
 
 
 def read_label_names(path: PathLike) -> list[str]:
-    """Names of the labels in a MULAN XML file, those of nested labels too, in the order of the file.
+    """Read the names of the labels in a MULAN XML file, including nested labels, in the order of the file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file.
+
+    Returns
+    -------
+    list of str
+        Names of the labels.
 
     Raises
     ------
     DataError
-        When the file is not such a list, declares entities, or has a label without a name or twice.
+        If the file is not a label list, declares entities, or has a label without a name or a repeated name.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "labels.xml"
+    ...     _ = path.write_text('<labels><label name="shade"/><label name="water"/></labels>')
+    ...     read_label_names(path)
+    ['shade', 'water']
     """
     from defusedxml import ElementTree
 
@@ -638,20 +824,22 @@ def read_mat(path: PathLike, variables: Sequence[str]) -> dict[str, np.ndarray]:
 
     Parameters
     ----------
-    path : the file.
-    variables : names of the matrices.
+    path : str or path-like
+        Path of the file.
+    variables : sequence of str
+        Names of the matrices.
 
     Returns
     -------
-    dict
-        Name -> (n_rows, n_columns) array of the type that the file has; small integers stay small.
+    dict of str to ndarray of shape (n_rows, n_columns)
+        Matrix by name, with the data type of the file, such as uint8.
 
     Raises
     ------
     DataError
-        When the file is not of this kind, a variable is absent, or one is not a full real matrix of finite numbers.
+        If the file has another format, a variable is absent, or a matrix is not a full real matrix of finite numbers.
     """
-    # in a process of its own: damage to a type code can crash the compiled reader of SciPy
+    # A separate process is needed, because a damaged type code can crash the compiled reader of SciPy.
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), initializer=faulthandler.disable) as process:
         try:
             return process.submit(_read_mat, Path(path), variables).result()
@@ -682,26 +870,28 @@ def _read_mat(path: Path, variables: Sequence[str]) -> dict[str, np.ndarray]:
 
 
 def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Table, np.ndarray]:
-    """Read features and classes from an R data file, as the package ``datamicroarray`` has them.
+    """Read features and classes from an R data file in the layout of the package ``datamicroarray``.
 
-    The two objects are looked for in the list that is named as the file is, in the only list, or at the top.
+    The two objects are taken from the list with the name of the file, from the only list, or from the top level.
 
     Parameters
     ----------
-    path : the file.
-    names : R names of the features (a matrix or data frame) and of the classes (a factor or vector).
+    path : str or path-like
+        Path of the file.
+    names : tuple of (str, str), default=("x", "y")
+        R names of the features (a matrix or data frame) and of the classes (a factor or vector).
 
     Returns
     -------
     table : Table
-        Features, dense; columns without names are called ``V1``, ``V2``, ... as R does.
-    classes : (n_rows,) str
-        Class of each row.
+        Dense table of the features. Columns without names are called ``V1``, ``V2``, ... as in R.
+    classes : ndarray of shape (n_rows,)
+        Class of each row as text.
 
     Raises
     ------
     DataError
-        When the file is not of this kind, an object is absent, a number or class is missing, a number is infinite, a
+        If the file has another format, an object is absent, a number or class is missing, a number is infinite, a
         column name is repeated, or the two objects differ in length.
     """
     import pandas as pd
@@ -709,9 +899,9 @@ def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Tab
 
     path = Path(path)
     with opened(path, "an R data file") as stream, warnings.catch_warnings():
-        # rdata warns where it guesses, and a guess is no basis for a result
+        # rdata warns if it guesses. A guess is treated as an error.
         warnings.simplefilter("error", UserWarning)
-        # R marks strings with their encoding, except plain ASCII ones in old files
+        # R marks strings with their encoding, except plain ASCII strings in old files.
         objects = rdata.read_rda(stream, default_encoding="utf-8")
         lists = [value for value in objects.values() if isinstance(value, Mapping)]
         holder = objects.get(path.stem, lists[0] if len(lists) == 1 else objects)
@@ -730,7 +920,7 @@ def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Tab
 def _r_features(features: Any, path: Path) -> Table:
     import pandas as pd
 
-    # a matrix with dimnames comes as an xarray.DataArray, a bare one as an ndarray
+    # rdata returns a matrix with dimnames as an xarray.DataArray, and without them as an ndarray.
     frame = features.to_pandas() if hasattr(features, "to_pandas") else pd.DataFrame(features)
     unnamed = isinstance(frame.columns, pd.RangeIndex)
     columns = tuple(f"V{position + 1}" if unnamed else str(column) for position, column in enumerate(frame.columns))
@@ -743,20 +933,35 @@ def _r_features(features: Any, path: Path) -> Table:
 def read_npz(path: PathLike) -> sparse.csr_array:
     """Read a sparse matrix that SciPy's ``save_npz`` wrote.
 
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file.
+
     Returns
     -------
-    (n_rows, n_columns) CSR, in the type that the file has, without duplicates or explicit zeros.
+    csr_array of shape (n_rows, n_columns)
+        Matrix with the data type of the file, without duplicates or explicit zeros.
 
     Raises
     ------
     DataError
-        When the file is not of this kind, is damaged, would need unpickling, or holds anything but finite real numbers.
+        If the file has another format, is damaged, needs unpickling, or contains other values than finite real numbers.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "labels.npz"
+    ...     sparse.save_npz(path, sparse.csr_array(np.eye(2)))
+    ...     read_npz(path).toarray().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
     path = Path(path)
     with opened(path, "a sparse matrix of SciPy") as stream:
-        matrix = sparse.load_npz(stream)  # never unpickles
+        matrix = sparse.load_npz(stream)  # load_npz never unpickles.
         if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)  # indices out of range would crash compiled code
+            matrix.check_format(full_check=True)  # Indices out of range would crash compiled code.
         matrix = sparse.csr_array(matrix)
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
@@ -772,12 +977,36 @@ def read_npz(path: PathLike) -> sparse.csr_array:
 
 @contextlib.contextmanager
 def opened(path: Path, kind: str) -> Iterator[BinaryIO]:
-    """The file, opened to be parsed; whatever a parser of another package raises is turned into one sentence."""
+    """Open a file for a parser, and convert all errors of the parser to a :class:`DataError` of one sentence.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    kind : str
+        Format of the file, for messages.
+
+    Yields
+    ------
+    BinaryIO
+        The open file.
+    """
     with sentences(path, kind), path.open("rb") as stream:
         yield stream
 
 
 def check_unique(names: Iterable[str], path: PathLike, kind: str = "column") -> None:
+    """Raise :class:`DataError` for a repeated name.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The names.
+    path : str or path-like
+        The file, for messages.
+    kind : str, default="column"
+        Kind of names, for messages.
+    """
     first: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if first.setdefault(name, position) != position:
@@ -803,7 +1032,25 @@ def _check_finite(
 def first_cell(
     values: np.ndarray | sparse.csr_array, is_wrong: Callable[[np.ndarray], np.ndarray]
 ) -> tuple[int, int] | None:
-    """Row and column of the first stored number that is wrong; None when all are right."""
+    """Find the first stored number that is wrong.
+
+    Parameters
+    ----------
+    values : {ndarray, csr_array} of shape (n_rows, n_columns)
+        The numbers.
+    is_wrong : callable
+        Function of an array that returns a Boolean array of the same shape.
+
+    Returns
+    -------
+    tuple of (int, int) or None
+        Row and column of the number, or None if all numbers are right.
+
+    Examples
+    --------
+    >>> first_cell(np.array([[0, 1], [2, 1]]), lambda cells: cells > 1)
+    (1, 0)
+    """
     if sparse.issparse(values):
         entries = values.tocoo()
         found = np.stack(entries.coords, axis=1)[is_wrong(entries.data)]

@@ -1,10 +1,9 @@
-"""Read the rows of a user's table, whatever its file format, and log what was recognized.
+"""Read the rows of a user's table in any file format, and log the recognized format.
 
-Text may be compressed (gzip, bzip2, xz, Zstandard, or a zip archive of one file). It may be in UTF-8, UTF-16 or
-Windows-1252. Commas, semicolons, tabs or vertical bars separate its cells. pandas reads Parquet, Feather and Excel
-files; an index that has a name is a column. The name of the file does not matter. Trailing empty rows, as spreadsheets
-leave them, are ignored. Cells are returned as they are; :mod:`fairfold.datasets.decimals` decides how numbers are
-written.
+Text may be compressed (gzip, bzip2, xz, Zstandard, or a zip archive of one file). Its encoding may be UTF-8, UTF-16 or
+Windows-1252, and its separator a comma, semicolon, tab or vertical bar. pandas reads Parquet, Feather and Excel files.
+An index with a name is a column. The file name does not matter. Trailing empty rows are ignored. Cells are returned
+unchanged; :mod:`fairfold.datasets.decimals` decides how numbers are written.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _SIGNATURE = 16
 _ZIP = b"PK\x03\x04"
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _NO_CONTROL = bytes(code for code in range(256) if not _CONTROL.match(bytes([code])))
-_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # in Windows-1252
+_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # undefined in Windows-1252
 _CSV = "write it as CSV (in pandas: {}, then to_csv with index=False)."
 _SIGNATURES = {
     b"7z\xbc\xaf\x27\x1c": "is a 7z archive; unpack it first (7z x).",
@@ -54,7 +53,7 @@ _SIGNATURES = {
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an Excel workbook of the old kind (.xls); save its sheet as CSV in UTF-8.",
 }
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-_MOST_CELLS = 100  # whose quotes are looked up in the text
+_MOST_CELLS = 100  # maximum number of cells whose quotes are checked in the text
 _OF_ODD_QUOTES = 0.9  # weight of rows with quotes in cells that are not quoted
 _OF_TEXT = 0.1  # weight of a cell without a type, against 1 of one with a type
 _DECLARED = re.compile(r'"?sep=(?P<separator>[^"\r\n])(?P=separator)*"?(\r\n|\r|\n)', re.IGNORECASE)
@@ -64,7 +63,7 @@ _TYPED = re.compile(
 
 
 class QuoteError(Exception):
-    """The quotes of a text do not fit its dialect."""
+    """Quotes that do not fit the dialect of a text."""
 
 
 class Dialect(NamedTuple):
@@ -95,7 +94,20 @@ class Dialect(NamedTuple):
         return SEPARATORS.get(self.separator, repr(self.separator))
 
     def rows(self, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-        """Yield the number of the last line and the cells of each logical row; quoted cells may contain line breaks."""
+        """Yield the line number and the cells of each logical row.
+
+        Quoted cells may contain line breaks. The line number is that of the last line of the row.
+
+        Parameters
+        ----------
+        lines : iterable of str
+            Lines of the text.
+
+        Yields
+        ------
+        tuple of (int, list of str)
+            Line number and cells.
+        """
         escape = {"escapechar": self.escape, "doublequote": self.escape is None}
         lines = itertools.islice(lines, self.n_skipped, None)
         reader = csv.reader(lines, delimiter=self.separator, **escape, skipinitialspace=True, strict=True)
@@ -122,14 +134,14 @@ _UTF_16 = {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
 
 
 class Text(NamedTuple):
-    """How a file of delimited text is packed, encoded and separated.
+    """Compression, encoding and dialect of a delimited text.
 
     Attributes
     ----------
     compression : str
-        How the file is packed, or nothing.
+        Name of the compression, or an empty text.
     encoding : str
-        Encoding that Python reads it with.
+        Python name of the encoding.
     dialect : Dialect
         Separator and quotes.
     """
@@ -140,7 +152,7 @@ class Text(NamedTuple):
 
 
 class TableFile:
-    """A file with a table, whose rows can be read more than once.
+    r"""File with a table whose rows can be read repeatedly.
 
     Parameters
     ----------
@@ -152,12 +164,12 @@ class TableFile:
     path : Path
         The file.
     text : Text or None
-        How the text is written; None for a file of columns or a workbook.
+        Format of a text file, or None for a columnar file or a workbook.
 
     Raises
     ------
     DataError
-        When the file is missing, damaged, empty, or not a table.
+        If the file is missing, damaged, empty, or not a table.
 
     Examples
     --------
@@ -165,7 +177,7 @@ class TableFile:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "plants.csv"
-    ...     _ = path.write_text("height;label_a\\n0,5;1\\n")
+    ...     _ = path.write_text("height;label_a\n0,5;1\n")
     ...     list(TableFile(path).rows())
     [(1, ['height', 'label_a']), (2, ['0,5', '1'])]
     """
@@ -182,8 +194,13 @@ class TableFile:
     def rows(self) -> Iterator[Row]:
         """Yield the line number and the cells of each row that is not blank.
 
-        Rows of a file that is not text count as lines. Rows of empty cells alone are left out at the end. The file is
-        read as it is needed.
+        Rows of a file that is not text count as lines. Trailing rows of empty cells are omitted. The file is read
+        lazily.
+
+        Yields
+        ------
+        tuple of (int, list of str)
+            Line number and cells.
         """
         with sentences(self.path):
             found = self._rows_of_text(self.text) if self.text else _rows_of_columns(self.path, self._kind)
@@ -194,7 +211,7 @@ class TableFile:
         with _unpacked(self.path) as stream:
             try:
                 for line, cells in text.dialect.rows(io.TextIOWrapper(stream, text.encoding, newline="")):
-                    if cells and (cells != [""] or width == 1):  # in a single column, an empty cell is a row
+                    if cells and (cells != [""] or width == 1):  # In a single column, an empty cell is a row.
                         width = width or len(cells)
                         yield line, cells
             except QuoteError as error:
@@ -216,24 +233,57 @@ class TableFile:
 
 @contextlib.contextmanager
 def open_unpacked(path: Path, kind: str = "a table") -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes, unpacked where it is compressed.
+    """Open a file for reading bytes, and decompress it if necessary.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    kind : str, default="a table"
+        Format of the file, for messages.
+
+    Yields
+    ------
+    IO
+        Stream of the decompressed bytes.
 
     Raises
     ------
     DataError
         If the file is missing, damaged, or an archive of several files.
+
+    Examples
+    --------
+    >>> import gzip
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "plants.csv"
+    ...     _ = path.write_bytes(gzip.compress(b"height"))
+    ...     with open_unpacked(path) as stream:
+    ...         stream.read()
+    b'height'
     """
     with sentences(path, kind), _unpacked(path) as stream:
         yield stream
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file that is packed or not, in UTF-8, UTF-16 or Windows-1252.
+    """Read the text of a file, plain or compressed, in UTF-8, UTF-16 or Windows-1252.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        The text.
 
     Raises
     ------
     DataError
-        If the file is missing, damaged, or no text.
+        If the file is missing, damaged, or not text.
     """
     with sentences(path):
         if kind := _kind_of_frame(path):
@@ -260,13 +310,13 @@ def _text_of(path: Path) -> Text:
 
 
 def _encoding_of(path: Path) -> str:
-    """Return the encoding, from all bytes of a file."""
+    """Detect the encoding from all bytes of a file."""
     with _unpacked(path) as stream:
         if (start := stream.read(_CHUNK))[:2] in _UTF_16:
             return "utf-16"
         decoder, is_utf_8, offset, plain = codecs.getincrementaldecoder("utf-8")(), True, 0, start
         while plain:
-            if plain.translate(None, _NO_CONTROL):  # much faster than a search
+            if plain.translate(None, _NO_CONTROL):  # This is much faster than a search.
                 raise _not_text(path, plain, _CONTROL.search(plain).start(), offset)
             if is_utf_8:
                 try:
@@ -277,7 +327,7 @@ def _encoding_of(path: Path) -> str:
                 raise _not_text(path, plain, found.start(), offset)
             offset += len(plain)
             plain = stream.read(_CHUNK)
-        is_utf_8 = is_utf_8 and not decoder.getstate()[0]  # no character is cut off at the end
+        is_utf_8 = is_utf_8 and not decoder.getstate()[0]  # The last character is complete.
     return "utf-8-sig" if is_utf_8 else "cp1252"
 
 
@@ -312,7 +362,7 @@ def _unpacked(path: Path) -> IO[bytes]:
 
 
 def _compression_of(path: Path) -> tuple[str, Callable[[Path], IO[bytes]]]:
-    """Return how a file is packed, and the function that opens it."""
+    """Return the name of the compression, and the function that opens the file."""
     head = _head(path)
     if head.startswith(_ZIP):
         return "zip", _open_only_member
@@ -321,7 +371,7 @@ def _compression_of(path: Path) -> tuple[str, Callable[[Path], IO[bytes]]]:
 
 
 def _is_compressed(head: bytes, start: bytes) -> bool:
-    # "BZh" may begin a name; behind it stands the size of the blocks and a magic number
+    # A name may start with "BZh". In bzip2, the block size and a magic number follow.
     return head.startswith(start) and (start != b"BZh" or head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"))
 
 
@@ -336,11 +386,11 @@ def _open_only_member(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _rows_of_columns(path: Path, kind: str) -> Iterator[Row]:
-    """Read the rows of a file of columns or of a workbook."""
-    import pandas as pd  # takes longer than reading most text
+    """Read the rows of a columnar file or of a workbook."""
+    import pandas as pd  # The import is slower than reading most text files.
 
     if kind == "Excel":
-        # all cells as they are, the header's, too, which pandas would mend
+        # Read all cells unchanged. Without header=None, pandas would rename repeated columns.
         sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False)
         if len(sheets) != 1:
             raise DataError(f"{path} has {len(sheets)} sheets ({', '.join(sheets)}); keep the one to read.")
@@ -349,7 +399,7 @@ def _rows_of_columns(path: Path, kind: str) -> Iterator[Row]:
         from pyarrow import feather, parquet
 
         table = parquet.read_table(path) if kind == "Parquet" else feather.read_table(path)
-        # pandas would make floats of integers with gaps, which rounds those above 2**53
+        # pandas would convert integers with gaps to floats, which rounds those above 2**53.
         frame = table.to_pandas(integer_object_nulls=True)
         frame = frame.reset_index([name for name in frame.index.names if name is not None])
         names = [(1, [str(name) for name in frame.columns])]
@@ -359,7 +409,7 @@ def _rows_of_columns(path: Path, kind: str) -> Iterator[Row]:
 
 def _kind_of_frame(path: Path) -> str | None:
     head = _head(path)
-    if head.startswith(b"PAR1") and _ends_with(path, b"PAR1"):  # text may begin so
+    if head.startswith(b"PAR1") and _ends_with(path, b"PAR1"):  # Text may start with these bytes.
         return "Parquet"
     if head.startswith(b"ARROW1\x00\x00") or (head.startswith(b"FEA1") and _ends_with(path, b"FEA1")):
         return "Feather"
@@ -387,18 +437,35 @@ def _rows_of_frame(frame: pd.DataFrame, first_line: int) -> Iterator[Row]:
 
 
 def _cells(column: pd.Series) -> list[str]:
-    """As text that gives the same numbers again; missing ones are empty."""
+    """Convert a column to text that gives the same numbers again. Missing values are empty."""
     return ["" if missing else str(value) for value, missing in zip(column.tolist(), column.isna(), strict=True)]
 
 
 @contextlib.contextmanager
 def sentences(path: Path, kind: str = "a table") -> Iterator[None]:
-    """Turn whatever the reader of another package raises into one sentence."""
+    """Convert all errors of another package's reader to a :class:`DataError` of one sentence.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    kind : str, default="a table"
+        Format of the file, for messages.
+
+    Examples
+    --------
+    >>> try:
+    ...     with sentences(Path("plants.csv")):
+    ...         raise ValueError("bad byte")
+    ... except DataError as error:
+    ...     print(error)
+    plants.csv cannot be read as a table: bad byte.
+    """
     try:
         yield
     except DataError:
         raise
-    except Exception as error:  # on damaged files they fail in every way
+    except Exception as error:  # Readers raise various errors on damaged files.
         said = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
         reason = textwrap.shorten(said, 200).rstrip(" .")
         raise DataError(f"{path} cannot be read as {kind}: {reason}.") from error
@@ -408,38 +475,47 @@ def sentences(path: Path, kind: str = "a table") -> Iterator[None]:
 
 
 def other_format(data: bytes) -> str | None:
-    """What a file is that is no text, and what to do about it; None where it is not known.
+    r"""Describe a file that is not text, with advice.
 
     Parameters
     ----------
-    data : the beginning of the file.
+    data : bytes
+        Beginning of the file.
 
     Returns
     -------
     str or None
-        The rest of a sentence that begins with the name of the file.
+        The rest of a sentence that begins with the file name, or None if the format is unknown.
+
+    Examples
+    --------
+    >>> other_format(b"PK\x03\x04")
+    'is a zip archive; unpack it first (unzip).'
     """
     return next((name for signature, name in _SIGNATURES.items() if data.startswith(signature)), None)
 
 
 def dialect_of(text: str, *, is_whole: bool = True) -> Dialect:
-    r"""Detect the dialect of a delimited text on its logical rows, with quotes honored.
-
-    A separator that makes all rows equally wide is preferred. Otherwise, and among several, each is scored by the share
-    of rows that have the most frequent width, times the share of their cells that are numbers, truths or empty. Commas
-    win ties. Quotes are doubled, as in RFC 4180, unless backslashes before them fit better, as R and the csv module can
-    write them. A first line such as ``sep=;``, which Excel reads, decides the separator alone.
+    r"""Detect the dialect of a delimited text from its logical rows.
 
     Parameters
     ----------
     text : str
         The file or its first part.
     is_whole : bool, default=True
-        Whether ``text`` is the whole file. Otherwise its last row may be cut off and does not count.
+        Whether ``text`` is the whole file. Otherwise its last row may be truncated and does not count.
 
     Returns
     -------
     Dialect
+        The dialect with the best score.
+
+    Notes
+    -----
+    A separator that gives all rows the same width is preferred. Otherwise, or if there are several, the score of a
+    separator is the share of rows with the most frequent width, times the share of their cells that are numbers, truth
+    values or empty. Commas win ties. Quotes are doubled, as in RFC 4180, unless backslashes before them fit better, as
+    written by R and the csv module. A first line such as ``sep=;``, which Excel supports, determines the separator.
 
     Examples
     --------
@@ -462,7 +538,7 @@ def dialect_of(text: str, *, is_whole: bool = True) -> Dialect:
 
 
 class _Fit(NamedTuple):
-    """Share of rows that have the most frequent width, and share of cells in them that have a type."""
+    """Share of rows with the most frequent width, and share of typed cells in these rows."""
 
     share: float
     typed: float
@@ -485,19 +561,19 @@ def _fit(text: str, dialect: Dialect, is_whole: bool) -> _Fit:
 
 
 def _has_doubled_quotes(text: str, rows: Sequence[Sequence[str]]) -> bool:
-    """Whether cells with quotes in them are quoted, and their quotes are doubled."""
+    """Return whether cells that contain quotes are quoted, with their quotes doubled."""
     odd = (cell for row in rows for cell in row if '"' in cell)
     return all('"{}"'.format(cell.replace('"', '""')) in text for cell in itertools.islice(odd, _MOST_CELLS))
 
 
 def _logical_rows(text: str, dialect: Dialect, is_whole: bool) -> list[list[str]]:
-    """Return the rows that are not blank, and none where the quotes do not fit the dialect."""
+    """Return the rows that are not blank, or an empty list if the quotes do not fit the dialect."""
     rows: list[list[str]] = []
     lines = iter(io.StringIO(text, newline=""))
     try:
         rows.extend(cells for _, cells in dialect.rows(lines))
     except QuoteError:
-        if is_whole or next(lines, None) is not None:  # a cell may be cut off only at the end of a part
+        if is_whole or next(lines, None) is not None:  # A cell may be truncated only at the end of a part.
             return []
     else:
         if not is_whole and len(rows) > 1:
