@@ -116,12 +116,80 @@ class DataFile:
 class Entry:
     """Dataset of the catalog or of a ``data.own`` stanza of the configuration.
 
-    The fields correspond to those of ``fairfold.datasets.settings.CatalogEntry``.
+    The fields have the meaning of the keys in the catalog and in the configuration. Fields that do not apply to a
+    dataset keep their defaults.
 
-    Some fields are set only for a user's file: ``hierarchy``, ``path``, ``ignore``, ``groups``, ``folds``, ``weights``,
-    ``dates``, ``hold_out`` and ``id_column``, which the configuration calls ``id``. Only in a user's file may positives
-    be missing (``labels_are``), unless its ``negatives`` are confirmed. Published labels count as complete.
-    ``tests_split`` is set for a variant (``data.variants``) that is tested on the published test part.
+    Attributes
+    ----------
+    id : str
+        Name of the dataset in the configuration and in results.
+    title : str
+        Name of the dataset in tables.
+    task : {"multilabel", "multiclass", "binary"}
+        Kind of labels.
+    format : str
+        File format, or ``"generated"`` for data without files.
+    files : tuple of DataFile
+        Files of a catalog dataset, with their addresses and checksums.
+    labels : mapping of str to Any
+        Location of the labels, such as ``{"prefix": "label_"}``.
+    hierarchy : mapping of str to Any
+        Path and options of the label hierarchy of a user's file.
+    hierarchical : bool
+        Whether the labels have a hierarchy.
+    label_filter : mapping of str to int
+        Minimum numbers of positives and negatives of a label.
+    expected : mapping of str to float
+        Shape and label density after the label filter.
+    published : mapping of str to Any
+        Published numbers of the file before the label filter, and their source.
+    split : mapping of str to Any
+        Size of the published training part, and the source of the split.
+    tests_split : bool
+        Whether a variant is tested on the published test part.
+    header : bool
+        Whether the first line of a CSV file names the columns.
+    missing_value : str or None
+        Text of a missing feature, in addition to the usual ones.
+    missing_values : {"error", "drop-features"} or None
+        Treatment of missing features in gene expression.
+    samples : mapping of str to Any
+        Sample table and selected samples of gene expression.
+    quantity : str or None
+        Columns of a MAGE-TAB matrix to read.
+    folder : str or None
+        Folder of the files in mirrors and in the cache. None stands for the id.
+    generator : mapping of str to Any
+        Function of ``fairfold.datasets.generate`` and its parameters.
+    path : Path or None
+        Path of a user's file, or None for a catalog dataset.
+    id_column : str or None
+        Column of sample ids in a user's file. The configuration calls it ``id``.
+    groups : str or None
+        Column of groups in a user's file.
+    folds : str or None
+        Column of folds in a user's file.
+    weights : str or None
+        Column of sample weights in a user's file.
+    dates : str or None
+        Column of dates in a user's file.
+    hold_out : mapping of str to Any
+        Cut-offs or number of periods for the evaluation by time of a user's file.
+    ignore : tuple of str
+        Names and patterns of columns to omit from a user's file.
+    categorical : {"one-hot", "ordinal", "as-is"} or None
+        Encoding of text columns, or None if they are refused.
+    labels_are : {"complete", "observed"}
+        Whether positives may be missing (``"observed"``). Labels of the catalog and confirmed negatives count as
+        complete.
+    negatives : {"unlabelled", "confirmed"}
+        Whether labels of 0 may be positive or are known to be negative.
+    citation : str
+        Publication of the dataset.
+    licence : str
+        License of the dataset.
+    used_by : tuple of str
+        Parts of the study that use the dataset.
 
     Examples
     --------

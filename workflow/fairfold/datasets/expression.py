@@ -491,7 +491,7 @@ def _reference(cell: str, path: Path, line: int) -> str:
 def _lines(path: Path, kind: str) -> Iterator[Lines]:
     """Open a file that may be compressed, and iterate over the number and text of its lines."""
     with open_unpacked(path, kind) as stream:
-        # A letter in another encoding, as in a name, must not prevent the numbers from being read.
+        # Names may contain letters in another encoding. The numbers must still be read.
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="\n")
         yield enumerate((line.rstrip("\r\n") for line in text), start=1)
 

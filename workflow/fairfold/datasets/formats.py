@@ -732,7 +732,7 @@ def _read_sparse_rows(
     texts = {at: [] for at in layout.text}
     for number, ((line, text), entries) in enumerate(rows, start=1):
         where = f"{path}, data row {number} (line {line})"
-        if entries and len(entries) != _QUOTED.sub("", text).count(",") + 1:  # The number of entries differs from the text.
+        if entries and len(entries) != _QUOTED.sub("", text).count(",") + 1:  # Some entries are lost.
             raise DataError(f"{where}: the row gives an attribute twice, or has an empty entry; mend this row.")
         for at, found in texts.items():
             cell = (entries[at] or "?") if at in entries else attributes[at].implied()

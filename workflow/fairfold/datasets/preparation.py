@@ -75,7 +75,7 @@ def prepare(
     Raises
     ------
     ConfigError
-        If the id is unknown, or the format does not support the way of finding labels in the entry.
+        If the id is unknown, or the format does not support how the entry locates its labels.
     DataError
         If a file is missing or damaged, does not contain the data described by the entry, or lacks feature values that
         may not be missing.

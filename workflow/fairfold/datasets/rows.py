@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 Row = tuple[int, list[str]]
 
-_HEAD = 1 << 16  # characters from which the dialect is detected
+_HEAD = 1 << 16  # number of characters for the detection of the dialect
 _CHUNK = 1 << 20  # bytes
 _SIGNATURE = 16
 _ZIP = b"PK\x03\x04"
@@ -437,7 +437,7 @@ def _rows_of_frame(frame: pd.DataFrame, first_line: int) -> Iterator[Row]:
 
 
 def _cells(column: pd.Series) -> list[str]:
-    """Convert a column to text that gives the same numbers again. Missing values are empty."""
+    """Convert a column to text without loss of precision. Missing values are empty."""
     return ["" if missing else str(value) for value, missing in zip(column.tolist(), column.isna(), strict=True)]
 
 

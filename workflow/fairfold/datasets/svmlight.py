@@ -65,7 +65,7 @@ def has_counts(lines: list[str]) -> bool:
     Parameters
     ----------
     lines : list of str
-        Lines of the file, of which only the first is checked.
+        Lines of the file. Only the first is checked.
 
     Returns
     -------
