@@ -360,8 +360,8 @@ def read_series_table(path: PathLike, samples: Sequence[str], *, drop_missing: b
     Raises
     ------
     DataError
-        If the file is not a series matrix or is truncated, a sample has no column, a sample or probe occurs twice, a
-        row is too short or too long, or a cell of the samples is missing, infinite or not a number.
+        If the file is not a series matrix or is truncated, a sample has no column, or a sample or probe occurs twice.
+        Also if a row is too short or too long, or a cell of the samples is missing, infinite or not a number.
     """
     path = Path(path)
     with _lines(path, _MATRIX) as lines:
@@ -447,8 +447,8 @@ def read_mage_table(
     Raises
     ------
     DataError
-        If the file has another format, the quantity is unknown or required, a sample has no column, a sample or probe
-        occurs twice, a row is too short or too long, or a cell is missing, infinite or not a number.
+        If the file has another format, the quantity is unknown or required, a sample has no column, or a sample or
+        probe occurs twice. Also if a row is too short or too long, or a cell is missing, infinite or not a number.
 
     Notes
     -----

@@ -93,9 +93,9 @@ def read_csv(
     Raises
     ------
     DataError
-        If the file is not a table or has no data row, a column name is absent or repeated, a row is too short or too
-        long, or a cell is missing, infinite, not a number, an integer beyond double precision, or a number that may
-        have thousands separators.
+        If the file is not a table or has no data row, a column name is absent or repeated, or a row is too short or too
+        long. Also if a cell is missing, infinite, not a number, an integer beyond double precision, or a number that
+        may have thousands separators.
 
     Examples
     --------
@@ -586,8 +586,8 @@ def read_arff(
     Raises
     ------
     DataError
-        If the file is not ARFF or has no data row, an attribute has another type, a name is repeated, a row does not
-        fit the attributes, or a value is missing, infinite, not a number or not among the declared ones. In sparse
+        If the file is not ARFF or has no data row, an attribute has another type, a name is repeated, or a row does not
+        fit the attributes. Also if a value is missing, infinite, not a number or not among the declared ones. In sparse
         rows, also if an omitted numeric attribute declares another value than 0 first, or an omitted text attribute
         declares no values.
 

@@ -182,8 +182,8 @@ def read_hierarchy(
     Raises
     ------
     DataError
-        If the file cannot be read, its relations have a cycle, a parent is not in the file, or a label is not a term,
-        an obsolete term, or the same term as another label.
+        If the file cannot be read, its relations have a cycle, or a parent is not in the file. Also if a label is not a
+        term, an obsolete term, or the same term as another label.
 
     Examples
     --------
