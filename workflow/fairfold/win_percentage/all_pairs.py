@@ -1,4 +1,4 @@
-"""The six Gaussian classifiers on every pair of features, counted, in memory that does not grow with the pairs."""
+"""Evaluation of the six Gaussian classifiers on every pair of features, in constant memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fairfold.win_percentage.pairs import N_CLASSIFIERS, N_MASKS, count_range
 from fairfold.win_percentage.win import PerformanceHistogram
 from fairfold.win_percentage.wrapper import Problem
 
-BLOCK = 1 << 16  # pairs whose top scores are in memory at once
+BLOCK = 1 << 16  # Number of pairs whose top scores are held in memory at the same time.
 
 
 def evaluate_all_pairs(
@@ -28,38 +28,49 @@ def evaluate_all_pairs(
     random_state: int = 0,
     n_best: int = 100,
 ) -> PairEvaluation:
-    """Evaluate the six Gaussian classifiers on every pair of features, or on a chunk of them, two classes.
+    """Evaluate the six Gaussian classifiers on all pairs of features, or a chunk of them, for two classes.
 
-    Pairs are numbered row by row: (0, 1), (0, 2), …, (1, 2), …; no list of them is built, and only counts are kept.
-    Chunks evaluated apart merge to the evaluation of all pairs (`PairEvaluation.merged`). Counting takes 560
-    bytes for each unit of performance: 10 MB for classes of 63 and 67 samples, 64 MB for 151 and 189; less where their
-    sizes have common factors.
+    Only counts and the best pairs are kept, so memory does not grow with the number of pairs. Pairs are numbered row by
+    row: (0, 1), (0, 2), …, (1, 2), …. :meth:`PairEvaluation.merged` merges evaluations of chunks into the evaluation of
+    all pairs.
 
     Parameters
     ----------
-    X : (n_samples, n_features) features.
-    y : (n_samples,) classes, two.
-    start, stop : numbers of the first pair and of the one after the last; all pairs by default.
-    n_splits : folds of each repeat.
-    n_repeats : repeats of the cross-validation.
-    random_state : seed of the folds.
-    n_best : how many of the best pairs to keep.
+    X : array-like of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        Classes of the samples. There must be two.
+    start : int, default=0
+        Number of the first pair.
+    stop : int or None, default=None
+        Number of the pair after the last one. None evaluates all pairs from `start`.
+    n_splits : int, default=3
+        Number of folds in each repeat.
+    n_repeats : int, default=2
+        Number of repeats of the cross-validation.
+    random_state : int, default=0
+        Seed of the folds.
+    n_best : int, default=100
+        Number of best pairs to keep.
 
     Returns
     -------
     PairEvaluation
-        ``histogram`` counts pairs by their performance, and gives win percentages; ``best_pairs`` are listed.
+        ``histogram`` counts pairs by performance and computes win percentages. ``best_pairs`` lists the best pairs.
 
     Raises
     ------
     DataError
-        X or y does not hold what it must, or the pairs do not exist.
+        If `X` or `y` is not valid, or if the range of pairs is not valid.
     SplitError
-        A class has too few samples for the folds.
+        If a class has too few samples for the folds.
 
-    Notes
-    -----
-    Parry, Phan & Wang (2012), Table 3.
+    See Also
+    --------
+    evaluate_feature_sets : Evaluation of given feature sets of any size.
+
+    Notes ----- Parry, Phan & Wang (2012), Table 3. Counting needs 560 bytes for each unit of performance: 10 MB for
+    classes of 63 and 67 samples, and 64 MB for classes of 151 and 189. Class sizes with common factors need less.
     """
     problem = Problem.make(X, y, n_splits, n_repeats, random_state)
     if len(problem.sizes) != 2:
@@ -77,7 +88,7 @@ def evaluate_all_pairs(
     for first in range(start, stop, BLOCK):
         tops = np.empty(min(BLOCK, stop - first), dtype=np.int64)
         count_range(data, pair_at(first, n_features), winners, is_level, tops)
-        # A later pair must be better than the last of a full list, for the earlier of equals is kept.
+        # If the list is full, a later pair must be better than the last one, because ties keep the earlier pair.
         better = np.flatnonzero(tops > scores[-1]) if len(scores) == n_best else np.arange(len(tops))
         numbers, scores = np.append(numbers, first + better), np.append(scores, tops[better])
         best = np.argsort(-scores, kind="stable")[:n_best]

@@ -1,4 +1,4 @@
-"""Which sets of features to evaluate: random ones, or all pairs by their number; which features look Gaussian."""
+"""Random feature sets, enumeration of feature pairs, and selection of Gaussian features."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from fairfold.errors import DataError
 
 
 def draw_feature_sets(n_features: int, size: int, n_sets: int, *, random_state: int = 0) -> NDArray[np.intp]:
-    """Draw random sets of distinct features. A set may be drawn again.
+    """Draw random sets of distinct features.
+
+    Sets are drawn independently, so the same set may occur more than once.
 
     Parameters
     ----------
     n_features : int
         Number of features to choose from.
     size : int
-        Number of features of a set.
+        Number of features in each set.
     n_sets : int
         Number of sets.
     random_state : int, default=0
@@ -31,12 +33,12 @@ def draw_feature_sets(n_features: int, size: int, n_sets: int, *, random_state: 
     Returns
     -------
     ndarray of shape (n_sets, size)
-        Indices of features, increasing in each row.
+        Feature indices, increasing in each row.
 
     Raises
     ------
     DataError
-        When a set has more features than there are, or a number is not allowed.
+        If `size` exceeds the number of features, or if a number is not allowed.
 
     Notes
     -----
@@ -52,36 +54,58 @@ def draw_feature_sets(n_features: int, size: int, n_sets: int, *, random_state: 
     if size > whole_number("n_features", n_features, 1):
         raise DataError(f"size: found {size} for {n_features} features. Give a smaller size.")
     rng = np.random.default_rng(seed_sequence(random_state, "feature sets"))
-    rng.random(n_sets)  # Keeps the sets of finished studies, which drew sizes first.
+    rng.random(n_sets)  # Earlier versions drew set sizes first. This call keeps the sets of finished studies.
     return np.array([np.sort(rng.choice(n_features, size=size, replace=False)) for _ in range(n_sets)])
 
 
 def pair_at(number: int, n_features: int) -> tuple[int, int]:
-    """Pair (i, j), i < j, of a number, counted row by row: (0, 1), (0, 2), …, (1, 2), ….
+    """Compute the feature pair with a given number.
+
+    Pairs (i, j) with i < j are numbered row by row: (0, 1), (0, 2), …, (1, 2), ….
 
     Parameters
     ----------
-    number : 0 to the number of pairs less one.
-    n_features : how many features there are.
+    number : int
+        Number of the pair, at least 0 and below the number of pairs.
+    n_features : int
+        Number of features.
+
+    Returns
+    -------
+    tuple of int
+        Indices i and j of the two features.
+
+    Examples
+    --------
+    >>> from fairfold.win_percentage import pair_at
+    >>> [pair_at(number, 4) for number in range(6)]
+    [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     """
-    # Counted from the end, the rows are triangular numbers; whole-number roots stay exact at any size.
+    # Counted from the end, row starts are triangular numbers. Integer square roots are exact for any size.
     from_end = math.comb(n_features, 2) - 1 - number
     row = (math.isqrt(8 * from_end + 1) - 1) // 2
     return n_features - 2 - row, n_features - 1 - (from_end - row * (row + 1) // 2)
 
 
 def checked_sets(feature_sets: Iterable[ArrayLike], n_features: int) -> list[NDArray[np.intp]]:
-    """Feature sets as arrays of indices.
+    """Check feature sets and convert them to arrays of indices.
 
     Parameters
     ----------
-    feature_sets : (n_sets, size) indices of features, or a sequence of index arrays of any sizes.
-    n_features : how many features there are.
+    feature_sets : array-like of shape (n_sets, size), or iterable of array-like
+        Feature indices of each set. Sets may differ in size.
+    n_features : int
+        Number of features.
+
+    Returns
+    -------
+    list of ndarray
+        Feature indices of each set.
 
     Raises
     ------
     DataError
-        There is no set, or a set is empty, names a feature twice, or one that there is not.
+        If there is no set, or if a set is empty, contains a feature twice or contains an index out of range.
     """
     sets = [np.asarray(chosen) for chosen in feature_sets]
     if not sets:
@@ -100,18 +124,26 @@ def checked_sets(feature_sets: Iterable[ArrayLike], n_features: int) -> list[NDA
 
 
 def whole_number(name: str, value: object, least: int | None = None) -> int:
-    """The value as an int.
+    """Check a whole number and convert it to int.
 
     Parameters
     ----------
-    name : the parameter's name, for the message.
-    value : what was given.
-    least : the lowest value that is allowed; any by default.
+    name : str
+        Name of the parameter for the error message.
+    value : object
+        Value to check.
+    least : int or None, default=None
+        Lowest allowed value. None allows any whole number.
+
+    Returns
+    -------
+    int
+        The value.
 
     Raises
     ------
     DataError
-        The value is no whole number, or below the lowest.
+        If the value is not a whole number or is below `least`.
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or (least is not None and value < least):
         allowed = "a whole number" if least is None else f"a whole number of {least} or above"
@@ -120,28 +152,44 @@ def whole_number(name: str, value: object, least: int | None = None) -> int:
 
 
 def gaussian_features(X: ArrayLike, multiple: float) -> NDArray[np.intp]:
-    """Features that look Gaussian: excess kurtosis within ``multiple`` standard errors of zero.
+    """Select features that look Gaussian by their excess kurtosis.
 
-    The excess kurtosis is the unbiased one. Its standard error for n samples of a Gaussian is
-    ``2 SES sqrt((n² - 1) / ((n - 3)(n + 5)))`` with ``SES = sqrt(6 n (n - 1) / ((n - 2)(n + 1)(n + 3)))``.
+    A feature is selected if its excess kurtosis is within `multiple` standard errors of zero. Constant features have no
+    kurtosis and are never selected.
 
     Parameters
     ----------
-    X : (n_samples, n_features) features, four samples or more.
-    multiple : how many standard errors are allowed, above 0.
+    X : array-like of shape (n_samples, n_features)
+        Features of at least four samples.
+    multiple : float
+        Maximum distance from zero in standard errors, above 0.
 
     Returns
     -------
-    Increasing indices of the features that stay. Constant features have no kurtosis and never stay.
+    ndarray of shape (n_selected,)
+        Indices of the selected features, in increasing order.
 
     Raises
     ------
     DataError
-        X is not a finite matrix of four rows or more, or multiple is not above 0.
+        If `X` is not a finite matrix with at least four rows, or if `multiple` is not above 0.
 
     Notes
     -----
-    Parry, Phan & Wang (2012), Table 5.
+    Parry, Phan & Wang (2012), Table 5. The excess kurtosis is the unbiased estimate. Its standard error for n Gaussian
+    samples is ``2 SES sqrt((n² - 1) / ((n - 3)(n + 5)))`` with ``SES = sqrt(6 n (n - 1) / ((n - 2)(n + 1)(n + 3)))``.
+
+    Examples
+    --------
+    The second feature has an outlier, the third is constant.
+
+    >>> import numpy as np
+    >>> from fairfold.win_percentage import gaussian_features
+    >>> X = np.zeros((20, 3))
+    >>> X[:, 0] = np.arange(20)
+    >>> X[0, 1] = 1
+    >>> gaussian_features(X, 2.0)
+    array([0])
     """
     X = finite_matrix(X)
     n = len(X)
@@ -157,17 +205,24 @@ def gaussian_features(X: ArrayLike, multiple: float) -> NDArray[np.intp]:
 
 
 def finite_matrix(X: ArrayLike, *, gaps: bool = False) -> NDArray[np.float64]:
-    """X as a float matrix without infinite values and, unless gaps are allowed, missing ones.
+    """Convert features to a float matrix without infinite values.
 
     Parameters
     ----------
-    X : (n_samples, n_features) features.
-    gaps : whether NaN is allowed.
+    X : array-like of shape (n_samples, n_features)
+        Features.
+    gaps : bool, default=False
+        Whether to allow NaN.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        Features as float64.
 
     Raises
     ------
     DataError
-        X is not numeric, not a matrix, empty, or holds a value that is not allowed.
+        If `X` is not numeric, not a matrix, empty, or contains a value that is not allowed.
     """
     try:
         X = np.asarray(X, dtype=np.float64)

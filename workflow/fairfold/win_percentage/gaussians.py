@@ -1,4 +1,4 @@
-"""The six Gaussian Bayes classifiers of Parry, Phan & Wang (2012), Table 4.
+"""Gaussian Bayes classifiers of Parry, Phan & Wang (2012), Table 4.
 
 ============  ================  ===============  ============
 covariance    spherical         diagonal         full
@@ -24,39 +24,57 @@ from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS, MODELS
 
 COVARIANCES = ("spherical", "diagonal", "full")
 
-RIDGE = 1e-6  # share of a feature's total variance that is added to its variance within the classes
-TIE = 1e-6  # log likelihoods this near to each other are equal: far above rounding, far below any evidence
+RIDGE = 1e-6  # Share of a feature's total variance that is added to its variance within the classes.
+TIE = 1e-6  # Log likelihoods within this distance are tied. It is far above rounding errors and far below evidence.
 
 
 @dataclass(eq=False, repr=False)
 class GaussianBayes(ClassifierMixin, BaseEstimator):
-    """Gaussian class densities with uniform priors; a sample goes to the class under which it is likeliest.
+    """Bayes classifier with Gaussian class densities and uniform priors.
 
-    Variances and covariances are unbiased: divided by n - 1 within a class and, pooled over K classes, by n - K. The
-    spherical variance is the mean of the diagonal.
-
-    The paper is silent on singular covariances. Here ``ridge`` times the variance that each feature has over all
-    training samples (whatever their class) is added to the diagonal, always, so that no threshold decides; for
-    spherical models that adds ``ridge`` times the mean of these variances. Thus no model depends on the units of a
-    feature unless it is spherical. A feature that is constant over the training samples counts as of variance 1 there,
-    and then says nothing of the class. Log likelihoods within 1e-6 of the highest are tied, and a tie goes to the
-    first class in sorted order.
+    Each sample is assigned to the class with the highest likelihood.
 
     Parameters
     ----------
-    covariance : ``"spherical"``, ``"diagonal"`` or ``"full"``.
-    pooled : one covariance for all classes, or one per class.
-    ridge : share of each feature's total variance added to the diagonal, 0 or above.
+    covariance : {"spherical", "diagonal", "full"}, default="full"
+        Shape of the covariance matrices.
+    pooled : bool, default=True
+        Whether all classes share one covariance matrix. If False, each class has its own.
+    ridge : float, default=1e-6
+        Share of each feature's total variance that is added to the diagonal, at least 0.
 
     Attributes
     ----------
-    classes_ : (n_classes,) the classes, sorted.
-    means_ : (n_classes, n_features) the mean of each class.
-    covariances_ : (n_classes, n_features, n_features) the covariance of each class, ridge included.
+    classes_ : ndarray of shape (n_classes,)
+        Sorted classes.
+    means_ : ndarray of shape (n_classes, n_features)
+        Mean of each class.
+    covariances_ : ndarray of shape (n_classes, n_features, n_features)
+        Covariance matrix of each class, including the ridge.
+
+    See Also
+    --------
+    make_gaussian : Create one of the six classifiers by name.
 
     Notes
     -----
-    Parry, Phan & Wang (2012), Table 4.
+    Parry, Phan & Wang (2012), Table 4. Variances and covariances are unbiased. The divisor is n - 1 within a class, and
+    n - K if pooled over K classes. The spherical variance is the mean of the diagonal.
+
+    The paper does not define a treatment of singular covariance matrices. Here, `ridge` times the variance of each
+    feature over all training samples is always added to the diagonal, without a threshold. Spherical models add `ridge`
+    times the mean of these variances. Models that are not spherical therefore do not depend on the units of the
+    features. A constant feature counts as having variance 1 in the ridge, and does not affect the prediction.
+
+    Log likelihoods within 1e-6 of the highest are tied. Ties go to the first class in sorted order.
+
+    Examples
+    --------
+    >>> from fairfold.win_percentage import GaussianBayes
+    >>> X = [[0.0, 0.1], [0.2, 0.0], [0.1, 0.3], [2.0, 2.1], [2.2, 1.9], [2.1, 2.3]]
+    >>> model = GaussianBayes(covariance="diagonal").fit(X, ["a", "a", "a", "b", "b", "b"])
+    >>> model.predict([[0.3, 0.2], [1.9, 2.0]]).tolist()
+    ['a', 'b']
     """
 
     covariance: str = "full"
@@ -68,13 +86,21 @@ class GaussianBayes(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n_samples, n_features) features.
-        y : (n_samples,) classes, two or more.
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Classes of the samples, at least two.
+
+        Returns
+        -------
+        GaussianBayes
+            The fitted classifier.
 
         Raises
         ------
         ModelError
-            A parameter is not allowed, there is one class only, or a class has too few samples for its variance.
+            If a parameter is not allowed, if there is only one class, or if a class has too few samples for its
+            variance.
         """
         self._check_parameters()
         try:
@@ -98,29 +124,33 @@ class GaussianBayes(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Log likelihood of each class; for two classes that of the second less that of the first.
+        """Compute log likelihoods of the classes, up to a constant per sample.
 
         Parameters
         ----------
-        X : (n_samples, n_features) features.
+        X : array-like of shape (n_samples, n_features)
+            Features.
 
         Returns
         -------
-        (n_samples, n_classes), or (n_samples,) for two classes, up to a constant per sample.
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            Log likelihood of each class. For two classes, that of the second class minus that of the first.
         """
         likelihoods = self._log_likelihoods(X)
         return likelihoods[:, 1] - likelihoods[:, 0] if len(self.classes_) == 2 else likelihoods
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Likeliest class of each sample.
+        """Predict the class with the highest likelihood.
 
         Parameters
         ----------
-        X : (n_samples, n_features) features.
+        X : array-like of shape (n_samples, n_features)
+            Features.
 
         Returns
         -------
-        (n_samples,) classes.
+        ndarray of shape (n_samples,)
+            Predicted classes.
         """
         likelihoods = self._log_likelihoods(X)
         tied = likelihoods >= likelihoods.max(axis=1, keepdims=True) - TIE
@@ -164,16 +194,29 @@ class GaussianBayes(ClassifierMixin, BaseEstimator):
 
 
 def make_gaussian(name: str) -> GaussianBayes:
-    """The classifier of a name of Table 4.
+    """Create a Gaussian classifier by its name in Table 4 of Parry, Phan & Wang (2012).
 
     Parameters
     ----------
-    name : one of ``GAUSSIAN_CLASSIFIERS``.
+    name : {"NC", "DLDA", "LDA", "SDA", "UDA", "QDA"}
+        One of ``GAUSSIAN_CLASSIFIERS``.
+
+    Returns
+    -------
+    GaussianBayes
+        Unfitted classifier.
 
     Raises
     ------
     ModelError
-        The name is unknown.
+        If the name is unknown.
+
+    Examples
+    --------
+    >>> from fairfold.win_percentage import make_gaussian
+    >>> model = make_gaussian("QDA")
+    >>> model.covariance, model.pooled
+    ('full', False)
     """
     if name not in MODELS:
         raise ModelError(unknown_name("classifier", name, GAUSSIAN_CLASSIFIERS))
@@ -181,10 +224,16 @@ def make_gaussian(name: str) -> GaussianBayes:
 
 
 def total_variance(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Unbiased variance of each feature over all samples, 1 where the feature is constant.
+    """Compute the unbiased variance of each feature over all samples.
 
     Parameters
     ----------
-    X : (n_samples, n_features) features.
+    X : ndarray of shape (n_samples, n_features)
+        Features.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Variances, 1 for constant features.
     """
     return np.where(np.ptp(X, axis=0) == 0, 1.0, X.var(axis=0, ddof=1))

@@ -1,9 +1,10 @@
-"""Which model wins on each random set of features, for multilabel data with hidden labels.
+"""Evaluation of models on random feature sets, for multilabel data with hidden labels.
 
-A set is evaluated by one cross-validation with the same folds, hidden labels and random numbers for all models; their
-predictions of all left-out rows are scored at once, by each metric on the level that a cascade chose by it. A model
-that fails has a reason in place of a performance. Permuted labels are whole label rows that change places. The scheme
-is that of Parry, Phan & Wang (2012), Table 3, with multilabel scores; docs/how-it-works/comparing.md gives the reasons.
+Each set is evaluated by one cross-validation. All models use the same folds, hidden labels and seeds. The out-of-fold
+predictions of all rows are scored together. For a cascade, each metric uses the level that the cascade selected by that
+metric. If a model fails, the reason is recorded instead of a performance. Permuted labels exchange whole rows.
+
+The method follows Parry, Phan & Wang (2012), Table 3, with multilabel scores. See docs/how-it-works/comparing.md.
 """
 
 from __future__ import annotations
@@ -49,40 +50,54 @@ def evaluate_multilabel_sets(
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.object_]]:
-    """Performance of each model on each set of features.
+    """Compute the performance of each model on each feature set by cross-validation.
 
     Parameters
     ----------
-    models : two or more, by name; scikit-learn estimators with ``predict_proba`` -> (n, n_labels). One that has, once
-        fitted, ``staged_predict_proba`` and ``best_levels_`` is judged by each metric on the level that it names.
-    X : (n_samples, n_features) features, dense, where NaN is missing, or sparse; held dense.
-    Y : (n_samples, n_labels) of 0/1, the truth.
-    fold_of : (n_samples,) test fold of each sample, from 0 on.
-    observed : fold -> (n_samples, n_labels) labels that may be seen in training when that fold is left out.
-    feature_sets : (n_sets, size) indices of features, or a sequence of index arrays of any sizes.
-    seeds : (n_sets,) one for each set; all models that take a ``random_state`` get the same one for a set and fold.
-    threshold : probability above which a label counts as predicted.
-    fit_options : (unfitted model, models fitted before it on the same rows, features and seed, by name) -> further
-        arguments of its ``fit``, by which a model can be given what another has already computed.
-    groups : (n_samples,) of samples that belong together; those of the training samples are handed on to ``fit``.
-    sample_weight : (n_samples,) above 0, how much each sample counts in fits and scores; a model that takes no weights
-        has that as its reason. None for all alike.
+    models : mapping of str to estimator
+        At least two scikit-learn estimators by name. Their ``predict_proba`` returns probabilities of shape (n_samples,
+        n_labels). If a fitted model has ``staged_predict_proba`` and ``best_levels_``, each metric scores the level
+        given for it in ``best_levels_``.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features. NaN is a missing value. Sparse features are converted to dense.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1.
+    fold_of : array-like of shape (n_samples,)
+        Test fold of each sample, counted from 0.
+    observed : callable
+        Function of a fold that returns the labels available for training outside this fold, of shape
+        (n_samples, n_labels).
+    feature_sets : array-like of shape (n_sets, size), or iterable of array-like
+        Feature indices of each set. Sets may differ in size.
+    seeds : sequence of int of length n_sets
+        Seed of each set. All models with a ``random_state`` get the same seed for the same set and fold.
+    threshold : float, default=0.5
+        Probability above which a label is predicted.
+    fit_options : callable or None, default=None
+        Function of an unfitted model and a dict of the models fitted before on the same rows, features and seed, by
+        name. It returns further arguments of ``fit``, so a model can reuse results of another model.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample. The groups of the training samples are passed to ``fit``.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Positive weights of the samples in fits and scores. A model without support for weights fails. None weights all
+        samples equally.
 
     Returns
     -------
-    performance : dict from metric to (n_sets, n_models)
-        Models in their order; NaN where a model fails. Models of equal predictions have exactly equal performance.
-    reason : (n_sets, n_models) of str
-        Why a model has no performance on a set; empty where it has.
+    performance : dict of str to ndarray of shape (n_sets, n_models)
+        Performance by metric, with models in their given order, NaN where a model fails. Models with equal predictions
+        have exactly equal performance.
+    reason : ndarray of shape (n_sets, n_models), dtype=object
+        Why a model has no performance on a set, or an empty string.
 
     Raises
     ------
     DataError
-        X, Y or a feature set does not hold what it must, or shapes or numbers do not fit.
+        If `X`, `Y` or a feature set is not valid, or if shapes or numbers do not fit.
     SplitError
-        Folds do not fit the samples.
+        If the folds do not fit the samples.
     ModelError
-        There are fewer than two models.
+        If there are fewer than two models.
     """
     X = finite_matrix(X.toarray() if sparse.issparse(X) else X, gaps=True)
     Y = _checked_labels(Y, "Y")
@@ -124,30 +139,48 @@ def evaluate_numbered_sets(
     exchange: Exchange = "groups",
     **options: Any,
 ) -> pd.DataFrame:
-    """Random feature sets by their numbers, with labels as they are or permuted.
+    """Evaluate models on random feature sets given by number, with original or permuted labels.
 
     Parameters
     ----------
-    models, X, Y, fold_of, observed : see :func:`evaluate_multilabel_sets`.
-    sets : numbers of the sets, from 0 on. A set's features depend on its number only; any two sets are independent
-        draws, and may be equal.
-    permutations : numbers of the permutations; 0 is the order of the data, any other a random one.
-    set_size : features of a set.
-    seed, dataset : what features, permutations and random numbers of the models are derived from.
-    groups : see :func:`evaluate_multilabel_sets`.
-    exchange : what is permuted of groups, see :func:`~fairfold.core.groups.permuted_rows`.
-    **options : further ones of :func:`evaluate_multilabel_sets`. Weights stay with the labels when these are permuted.
+    models : mapping of str to estimator
+        Models by name, see :func:`evaluate_multilabel_sets`.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1.
+    fold_of : array-like of shape (n_samples,)
+        Test fold of each sample, counted from 0.
+    observed : callable
+        Function that returns the training labels of a fold, see :func:`evaluate_multilabel_sets`.
+    sets : iterable of int
+        Numbers of the feature sets, counted from 0. The features of a set depend only on its number, the seed and the
+        dataset. Sets are independent draws, so two sets may be equal.
+    permutations : iterable of int, default=(0,)
+        Numbers of the permutations. 0 keeps the order of the data, other numbers are random permutations.
+    set_size : int
+        Number of features in each set.
+    seed : int
+        Seed of the features, the permutations and the models.
+    dataset : str
+        Name of the dataset. It is part of the seeds.
+    groups : ndarray of shape (n_samples,), default=None
+        Group of each sample, see :func:`evaluate_multilabel_sets`.
+    exchange : {"groups", "within"}, default="groups"
+        Unit of permutation for grouped samples, see :func:`~fairfold.core.groups.permuted_rows`.
+    **options : object
+        Further arguments of :func:`evaluate_multilabel_sets`. Weights stay with the labels under permutation.
 
     Returns
     -------
-    DataFrame with the columns ``permutation, set, features, metric, model, performance, reason``
-        ``features`` are the indices of the set's features, separated by spaces. ``reason`` is empty where there is a
-        performance.
+    DataFrame
+        Columns ``permutation, set, features, metric, model, performance, reason``. ``features`` contains the feature
+        indices of the set, separated by spaces. ``reason`` is empty if there is a performance.
 
     Raises
     ------
     StudyError
-        As :func:`evaluate_multilabel_sets`, and when a set is to have more features than there are.
+        As in :func:`evaluate_multilabel_sets`, or if `set_size` exceeds the number of features.
     """
     sets = list(sets)
     if set_size > X.shape[1]:
@@ -164,7 +197,7 @@ def evaluate_numbered_sets(
         seeds = [seed_for(seed, dataset, "models on feature sets", permutation, number) for number in sets]
         try:
             moved = X[_row_order(X.shape[0], permutation, seed, dataset, groups, exchange)]
-        except ModelError as error:  # Groups that no permutation can move.
+        except ModelError as error:  # The groups allow no permutation.
             shape = len(sets), len(models)
             found = {metric: np.full(shape, np.nan) for metric in LEADING}
             reason = np.full(shape, str(error), dtype=object)
@@ -203,7 +236,7 @@ def _pooled(
     fit_options: FitOptions | None,
     of_samples: OfSamples,
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Of each model the (2, n_samples, n_labels) probabilities of left-out rows, and why it has none."""
+    """Compute out-of-fold probabilities (2, n_samples, n_labels) of each model, and reasons of failures."""
     shape = (len(LEADING), *training_labels[0].shape)
     pooled, reasons = {name: np.empty(shape) for name in models}, dict.fromkeys(models, "")
     for fold, labels in enumerate(training_labels):
@@ -228,7 +261,7 @@ def _fresh(model: BaseEstimator, seed: int) -> BaseEstimator:
 
 
 def _probabilities(model: BaseEstimator, X: np.ndarray, n_labels: int) -> np.ndarray:
-    """(2, n_samples, n_labels) probabilities by which each metric of ``LEADING`` judges the model."""
+    """Compute the probabilities (2, n_samples, n_labels) that each metric of ``LEADING`` scores."""
     if hasattr(model, "best_levels_"):
         stages = list(model.staged_predict_proba(X))
         found = [stages[model.best_levels_[metric]] for metric in LEADING]
@@ -238,5 +271,5 @@ def _probabilities(model: BaseEstimator, X: np.ndarray, n_labels: int) -> np.nda
 
 
 def _checked_labels(Y: Matrix, name: str) -> np.ndarray:
-    """Dense labels of 0/1, NaN where unmeasured."""
+    """Convert labels to a dense array of 0 and 1, with NaN for unmeasured labels."""
     return with_nan(check_dense_binary(Y, name, DataError, unmeasured=True))

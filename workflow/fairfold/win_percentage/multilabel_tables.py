@@ -1,8 +1,8 @@
-"""Win percentages of models on random feature sets of multilabel data, with what chance gives.
+"""Tables of win percentages on random feature sets of multilabel data, with null intervals.
 
-Two nulls stand beside them: where M sets leave equal models (``null_lower``, ``null_upper``), and what labels that
-have nothing to do with the features give on the same sets (``permuted_lower``, ``permuted_upper``). A model without
-performance on a set has lost there. docs/how-it-works/comparing.md says what each null answers.
+The tables contain two null intervals. ``null_lower`` and ``null_upper`` describe equal models on M sets.
+``permuted_lower`` and ``permuted_upper`` describe labels without relation to the features, on the same sets. A model
+without a performance on a set loses on this set. See docs/how-it-works/comparing.md for the meaning of each interval.
 """
 
 from __future__ import annotations
@@ -16,40 +16,49 @@ from fairfold.win_percentage.tables import curve_table
 from fairfold.win_percentage.win import draws_grid, win_percentage
 
 _UNIT = ["dataset", "metric", "missing_rate"]
-_LOST = -2.0  # below every score
+_LOST = -2.0  # Lower than every score.
 
 
 def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> dict[str, pd.DataFrame]:
-    """Tables of the study, by name.
+    """Build the tables of a study of win percentages.
 
     Parameters
     ----------
-    evaluated : columns ``dataset, missing_rate, permutation, set, metric, model, performance, reason``, as
-        :func:`~fairfold.win_percentage.multilabel_sets.evaluate_numbered_sets` gives them; permutation 0 is the order
-        of the data. All permutations of a dataset have the same sets, the first ones of permutation 0.
-    alpha : level of the intervals, for all models together.
+    evaluated : DataFrame
+        Columns ``dataset, missing_rate, permutation, set, metric, model, performance, reason``, as returned by
+        :func:`~fairfold.win_percentage.multilabel_sets.evaluate_numbered_sets`. Permutation 0 is the order of the data.
+        All permutations of a dataset have the same sets, the first sets of permutation 0.
+    alpha : float, default=0.05
+        Level of the intervals, for all models together.
 
     Returns
     -------
-    dict with the tables
+    dict of str to DataFrame
+        Tables ``wins``, ``sets`` and, if there are permutations, ``permutations``. See Notes for their columns.
 
-    ``wins`` : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
-        permuted_lower, permuted_upper, n_sets, n_permutations``; from all sets. Where permutations have fewer
-        sets, the permuted interval is NaN and their number 0.
-    ``sets`` : columns ``dataset, metric, missing_rate, model, mean, standard_deviation, best, share_of_wins, n_sets,
-        n_failed, reason``; performance over the sets where the model has one, and the share of all sets where a model
-        is best, models that tie sharing a set. ``n_failed`` counts evaluations without performance, those with
-        permuted labels included, and ``reason`` is that of the first.
-    ``permutations`` : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, permuted_lower,
-        permuted_upper, p_value, n_sets, n_permutations``; from the sets that the permutations have. Absent without any.
+    Notes
+    -----
+    All win percentages, shares and bounds are fractions of 1.
 
-    A permutation in which no model has a performance is left out. Without any other, ``n_permutations`` is 0 and what
-    permutations give is NaN.
+    ``wins`` has the columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
+    permuted_lower, permuted_upper, n_sets, n_permutations``, computed from all sets. If permutations have fewer sets,
+    the permuted interval is NaN and their number is 0.
 
-    All are fractions of 1. Permuted intervals hold at ``alpha`` if permutations are enough for it, 2 c / alpha - 1 of
-    them for c models. If not, they reach from the least to the largest permuted win percentage: under the null
-    hypothesis n permutations leave each model outside with a chance of at most 2 / (n + 1), any of them at most
-    2 c / (n + 1). p-values are two-sided and adjusted for the number of models.
+    ``sets`` has the columns ``dataset, metric, missing_rate, model, mean, standard_deviation, best, share_of_wins,
+    n_sets, n_failed, reason``. The statistics use the sets where the model has a performance. ``share_of_wins`` is the
+    share of all sets where the model is the best; models that tie share a set. ``n_failed`` counts evaluations without
+    a performance, including those with permuted labels. ``reason`` is the reason of the first failure.
+
+    ``permutations`` has the columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, permuted_lower,
+    permuted_upper, p_value, n_sets, n_permutations``, computed from the sets that the permutations have.
+
+    Permutations without any performance are ignored. If no permutation remains, ``n_permutations`` is 0 and the
+    permuted columns are NaN.
+
+    Permuted intervals have level `alpha` if there are enough permutations: 2 c / alpha - 1 for c models. With fewer
+    permutations, the bounds are the smallest and the largest permuted win percentage. Under the null hypothesis and
+    with n permutations, each model is then outside with probability at most 2 / (n + 1), and any model with probability
+    at most 2 c / (n + 1). p-values are two-sided and adjusted for the number of models.
     """
     evaluated = evaluated.fillna({"reason": ""})
     parts: dict[str, list[pd.DataFrame]] = {"wins": [], "sets": [], "permutations": []}
@@ -76,9 +85,9 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
 
 
 def _win_percentages(performances: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """(n_draws, n_models) win percentages from (n_sets, n_models) performances, NaN where a model failed.
+    """Compute win percentages (n_draws, n_models) from performances (n_sets, n_models), NaN where a model failed.
 
-    They are NaN where no set has a performance, as that of a metric that the labels leave undefined.
+    All win percentages are NaN if no set has a performance, for example because the metric is undefined for the labels.
     """
     if np.isnan(performances).all():
         return np.full((len(draws), performances.shape[1]), np.nan)
@@ -88,7 +97,7 @@ def _win_percentages(performances: np.ndarray, draws: np.ndarray) -> np.ndarray:
 
 
 def _curves(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float) -> pd.DataFrame:
-    """Win percentages with what permutations give, NaN where these have fewer sets or there are none."""
+    """Compute win percentages with permuted intervals and p-values, NaN without permutations of all these sets."""
     draws = draws_grid(len(own))
     wins = _win_percentages(own, draws)
     low = high = p_value = np.full(wins.shape, np.nan)
@@ -105,7 +114,7 @@ def _curves(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: flo
 
 
 def _wins(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float) -> pd.DataFrame:
-    """Win percentages from all sets, with both null intervals."""
+    """Compute win percentages from all sets, with both null intervals."""
     table = _curves(own, permuted, models, alpha).drop(columns="p_value")
     low, high = null_interval(len(own), draws_grid(len(own)), len(models), alpha=alpha)
     table.insert(3, "null_lower", np.repeat(low, len(models)))

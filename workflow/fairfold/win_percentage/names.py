@@ -1,4 +1,4 @@
-"""Names of the six Gaussian classifiers, for those that need not load them."""
+"""Names of the six Gaussian classifiers, in a module that is fast to import."""
 
 MODELS = {
     "NC": ("spherical", True),

@@ -1,4 +1,4 @@
-"""What an evaluation of all pairs of features is kept as: counts, and the best pairs."""
+"""Results of an evaluation of all feature pairs: counts and the best pairs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from fairfold.win_percentage.win import PerformanceHistogram
 
 @dataclass(frozen=True, eq=False)
 class PairEvaluation:
-    """What `evaluate_all_pairs` found; performances are those of `evaluate_feature_sets`.
+    """Results of :func:`~fairfold.win_percentage.evaluate_all_pairs`.
 
     Attributes
     ----------
-    histogram : pairs counted by their top performance and the classifiers that reach it.
-    best_pairs : (n_best, 2) int64, the pairs of the highest top performance, best first, equal ones in their order;
-        all pairs when there are fewer.
-    best_performance : (n_best,) their top performances.
-    n_best : how many pairs were asked for.
+    histogram : PerformanceHistogram
+        Counts of pairs by top performance and winning classifiers.
+    best_pairs : ndarray of shape (n_best, 2), dtype=int64
+        Feature pairs with the highest top performance, best first. Equal pairs keep their order. The array contains all
+        pairs if there are fewer than ``n_best``.
+    best_performance : ndarray of shape (n_best,)
+        Top performance of each of the best pairs.
+    n_best : int
+        Requested number of best pairs.
     """
 
     histogram: PerformanceHistogram
@@ -36,7 +40,12 @@ class PairEvaluation:
         Parameters
         ----------
         parts : iterable of PairEvaluation
-            Evaluations of chunks without common pairs, of the same samples, classes, folds and ``n_best``.
+            Evaluations of disjoint chunks of pairs. Samples, classes, folds and ``n_best`` must be the same.
+
+        Returns
+        -------
+        PairEvaluation
+            Evaluation of all pairs.
         """
         parts = list(parts)
         n_best = parts[0].n_best
@@ -51,19 +60,61 @@ class PairEvaluation:
         )
 
     def to_arrays(self) -> dict[str, NDArray]:
-        """Arrays by name, for `fairfold.core.files.write_arrays`."""
+        """Convert the evaluation to named arrays for :func:`fairfold.core.files.write_arrays`.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Arrays by name.
+        """
         best = {name: np.asarray(getattr(self, name)) for name in ("best_pairs", "best_performance", "n_best")}
         return {**vars(self.histogram), **best}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray]) -> PairEvaluation:
-        """Restore an evaluation from the arrays of `to_arrays`."""
+        """Restore an evaluation from the arrays of :meth:`to_arrays`.
+
+        Parameters
+        ----------
+        arrays : mapping of str to ndarray
+            Arrays by name.
+
+        Returns
+        -------
+        PairEvaluation
+            Restored evaluation.
+        """
         histogram = PerformanceHistogram(arrays["performance"], arrays["winners"], arrays["counts"])
         return cls(histogram, arrays["best_pairs"], arrays["best_performance"], int(arrays["n_best"]))
 
 
 def histograms_to_arrays(histograms: Sequence[PerformanceHistogram]) -> dict[str, np.ndarray]:
-    """Arrays that hold histograms one after the other, for :func:`fairfold.core.files.write_arrays`."""
+    """Concatenate histograms into named arrays for :func:`fairfold.core.files.write_arrays`.
+
+    Parameters
+    ----------
+    histograms : sequence of PerformanceHistogram
+        Histograms of the same classifiers.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Concatenated arrays, and the number of rows of each histogram as ``n_rows``.
+
+    See Also
+    --------
+    histograms_from_arrays : Restore the histograms.
+
+    Examples
+    --------
+    >>> first = PerformanceHistogram.from_sets([0.7, 0.8], [[1, 0], [0, 1]])
+    >>> second = PerformanceHistogram.from_sets([0.9], [[0, 1]])
+    >>> arrays = histograms_to_arrays([first, second])
+    >>> arrays["performance"], arrays["n_rows"]
+    (array([0.7, 0.8, 0.9]), array([2, 1]))
+    >>> [histogram.n_sets for histogram in histograms_from_arrays(arrays)]
+    [2, 1]
+    """
     arrays = {
         name: np.concatenate([getattr(each, name) for each in histograms])
         for name in ("performance", "winners", "counts")
@@ -72,7 +123,18 @@ def histograms_to_arrays(histograms: Sequence[PerformanceHistogram]) -> dict[str
 
 
 def histograms_from_arrays(arrays: Mapping[str, np.ndarray]) -> list[PerformanceHistogram]:
-    """Histograms of which :func:`histograms_to_arrays` made these."""
+    """Restore histograms from the arrays of :func:`histograms_to_arrays`.
+
+    Parameters
+    ----------
+    arrays : mapping of str to ndarray
+        Arrays by name.
+
+    Returns
+    -------
+    list of PerformanceHistogram
+        Restored histograms.
+    """
     ends = np.cumsum(arrays["n_rows"])[:-1]
     columns = [np.split(arrays[name], ends) for name in ("performance", "winners", "counts")]
     return [PerformanceHistogram(*rows) for rows in zip(*columns, strict=True)]

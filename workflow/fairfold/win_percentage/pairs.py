@@ -1,8 +1,8 @@
 """Compiled evaluation of the six Gaussian classifiers on pairs of features, for two classes.
 
-What a fold's models need of one feature (means, variances, the coefficients of models that treat features apart) is
-computed once per feature. A pair adds one cross product per class and fold. Each decision is then a quadratic in the
-two features; the samples lie in fold order, so that a fold's test samples are one contiguous run without a mask.
+Statistics of single features (means, variances and the coefficients of models without covariances) are computed once
+per feature and fold. Each pair adds one cross product per class and fold. Decisions are then quadratic functions of the
+two features. Samples are sorted by fold, so the test samples of a fold are contiguous and need no mask.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fairfold.win_percentage.gaussians import RIDGE, TIE, total_variance
 
-LANES = 8  # each fold's run of samples is padded to a multiple, so that vector loops have no scalar remainder
+LANES = 8  # Samples of each fold are padded to a multiple of this, to avoid scalar remainders of vector loops.
 N_CLASSIFIERS = 6
 N_MASKS = 1 << N_CLASSIFIERS
 
@@ -25,17 +25,24 @@ M0, M1, S0, S1, SP, DIAGONAL_1, DIAGONAL_0, UNPOOLED_2, UNPOOLED_1, UNPOOLED_0 =
 
 
 class PairData(NamedTuple):
-    """Samples in fold order and what each fold's models need of each feature.
+    """Samples in fold order, and statistics of each feature in each fold.
 
     Attributes
     ----------
-    values : (n_features, width) centred features, each fold's test samples contiguous, first class first, padded by 0.
-    weights : (width,) what deciding for the second class adds to a classifier's score; 0 in the padding.
-    runs : (n_folds, 4) start of the first class, of the second class, of the padding, and end.
-    sizes : (n_folds, 2) training samples of each class.
-    statistics : (n_features, n_folds, 10) means, variances and coefficients.
-    n_splits : folds of one repeat.
-    base : the score of a classifier that always decides for the first class.
+    values : ndarray of shape (n_features, width)
+        Centered features. The test samples of each fold are contiguous, first class first, padded by 0.
+    weights : ndarray of shape (width,)
+        Change of a classifier's score if it decides for the second class, 0 in the padding.
+    runs : ndarray of shape (n_folds, 4)
+        Start of the first class, of the second class and of the padding, and end.
+    sizes : ndarray of shape (n_folds, 2)
+        Number of training samples in each class.
+    statistics : ndarray of shape (n_features, n_folds, 10)
+        Means, variances and coefficients.
+    n_splits : int
+        Number of folds in each repeat.
+    base : int
+        Score of a classifier that always decides for the first class.
     """
 
     values: NDArray[np.float64]
@@ -50,14 +57,23 @@ class PairData(NamedTuple):
 def prepare_pairs(
     X: NDArray[np.float64], codes: NDArray[np.intp], fold_of: NDArray[np.intp], class_weights: NDArray[np.int64]
 ) -> PairData:
-    """Lay the samples out in fold order and summarise each feature for each fold.
+    """Sort the samples by fold and compute statistics of each feature in each fold.
 
     Parameters
     ----------
-    X : (n_samples, n_features) features.
-    codes : (n_samples,) class of each sample, 0 or 1.
-    fold_of : (n_repeats, n_samples) test fold of each sample.
-    class_weights : (2,) score of one right decision in each class.
+    X : ndarray of shape (n_samples, n_features)
+        Features.
+    codes : ndarray of shape (n_samples,)
+        Class of each sample, 0 or 1.
+    fold_of : ndarray of shape (n_repeats, n_samples)
+        Test fold of each sample.
+    class_weights : ndarray of shape (2,)
+        Score of one correct decision in each class.
+
+    Returns
+    -------
+    PairData
+        Samples in fold order and statistics of the features.
     """
     X = X - X.mean(axis=0)
     n_splits = int(fold_of.max()) + 1
@@ -87,7 +103,10 @@ def prepare_pairs(
 
 
 def _feature_statistics(X: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(n_features, 10) of one fold's training samples; decisions are second class less first, as in GaussianBayes."""
+    """Compute statistics (n_features, 10) of the training samples of a fold.
+
+    As in GaussianBayes, decision values are those of the second class minus those of the first.
+    """
     first, second = X[codes == 0], X[codes == 1]
     m0, m1 = first.mean(axis=0), second.mean(axis=0)
     scatter0, scatter1 = ((first - m0) ** 2).sum(axis=0), ((second - m1) ** 2).sum(axis=0)
@@ -102,7 +121,7 @@ def _feature_statistics(X: NDArray[np.float64], codes: NDArray[np.intp]) -> NDAr
 
 @njit(cache=True, nogil=True)
 def _cross(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Sum of products; four partial sums, so that additions need not wait for each other."""
+    """Compute the sum of products with four independent partial sums, which the processor can add in parallel."""
     a = b = c = d = 0.0
     whole = x.size // 4 * 4
     for k in range(0, whole, 4):
@@ -117,7 +136,7 @@ def _cross(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
 
 @njit(cache=True, nogil=True)
 def _score_pair(data: PairData, i: int, j: int, crosses: NDArray[np.float64], scores: NDArray[np.int64]) -> None:
-    """Scores (6,) of the classifiers on the pair (i, j); ``crosses`` (n_folds, 2) is room to work in."""
+    """Compute the scores (6,) of the classifiers on the pair (i, j), with ``crosses`` (n_folds, 2) as a work array."""
     x, y, of_x, of_y = data.values[i], data.values[j], data.statistics[i], data.statistics[j]
     weights, runs, sizes, n_splits = data.weights, data.runs, data.sizes, data.n_splits
     scores[:] = data.base
@@ -125,7 +144,7 @@ def _score_pair(data: PairData, i: int, j: int, crosses: NDArray[np.float64], sc
     for g in range(len(runs)):
         crosses[g, 0] = _cross(x[runs[g, 0] : runs[g, 1]], y[runs[g, 0] : runs[g, 1]])
         crosses[g, 1] = _cross(x[runs[g, 1] : runs[g, 2]], y[runs[g, 1] : runs[g, 2]])
-        if g < n_splits:  # every repeat holds each sample once
+        if g < n_splits:  # Each repeat contains every sample once, so one repeat gives the totals.
             total0 += crosses[g, 0]
             total1 += crosses[g, 1]
     for g in range(len(runs)):
@@ -136,7 +155,7 @@ def _score_pair(data: PairData, i: int, j: int, crosses: NDArray[np.float64], sc
         l0, lx, ly = _pooled(u, v, (scatter0 + scatter1) / (sizes[g, 0] + sizes[g, 1] - 2))
         s0, sx, sy, sq = _spherical(u, v)
         q0, qx, qy, qxx, qyy, qxy = _quadratic(u, v, scatter0 / (sizes[g, 0] - 1), scatter1 / (sizes[g, 1] - 1))
-        # DLDA and UDA: a sum over the features
+        # DLDA and UDA sum over the features.
         ex, ey, e0 = u[DIAGONAL_1], v[DIAGONAL_1], u[DIAGONAL_0] + v[DIAGONAL_0]
         uxx, uyy = u[UNPOOLED_2], v[UNPOOLED_2]
         ux, uy, u0 = u[UNPOOLED_1], v[UNPOOLED_1], u[UNPOOLED_0] + v[UNPOOLED_0]
@@ -159,13 +178,13 @@ def _score_pair(data: PairData, i: int, j: int, crosses: NDArray[np.float64], sc
         scores[5] += qda
 
 
-# Decisions are constant, coefficients of x and y, then of squares and of the product; positive for the second class.
-# ``u`` and ``v`` are the rows of ``statistics`` of a fold's two features.
+# Decisions consist of the constant, the coefficients of x and y, then those of the squares and of the product.
+# They are positive for the second class. ``u`` and ``v`` are the statistics of the two features in a fold.
 
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _nearest_centroid(u: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
-    """NC: the variance is the mean of the two."""
+    """Compute the decision of NC, with the mean of the two variances."""
     i = 2.0 / (u[SP] + v[SP])
     norm0, norm1 = u[M0] * u[M0] + v[M0] * v[M0], u[M1] * u[M1] + v[M1] * v[M1]
     return (norm0 - norm1) * (0.5 * i), (u[M1] - u[M0]) * i, (v[M1] - v[M0]) * i
@@ -173,7 +192,7 @@ def _nearest_centroid(u: np.ndarray, v: np.ndarray) -> tuple[float, float, float
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _pooled(u: np.ndarray, v: np.ndarray, c: float) -> tuple[float, float, float]:
-    """LDA, of the pooled covariance ``c``."""
+    """Compute the decision of LDA, with the pooled covariance ``c``."""
     dx, dy = u[M1] - u[M0], v[M1] - v[M0]
     i = 1.0 / (u[SP] * v[SP] - c * c)
     x, y = (v[SP] * dx - c * dy) * i, (u[SP] * dy - c * dx) * i
@@ -182,7 +201,7 @@ def _pooled(u: np.ndarray, v: np.ndarray, c: float) -> tuple[float, float, float
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _spherical(u: np.ndarray, v: np.ndarray) -> tuple[float, float, float, float]:
-    """SDA: one variance for each class."""
+    """Compute the decision of SDA, with one variance for each class."""
     t0, t1 = 0.5 * (u[S0] + v[S0]), 0.5 * (u[S1] + v[S1])
     i0, i1 = 1.0 / t0, 1.0 / t1
     norm0, norm1 = u[M0] * u[M0] + v[M0] * v[M0], u[M1] * u[M1] + v[M1] * v[M1]
@@ -192,7 +211,7 @@ def _spherical(u: np.ndarray, v: np.ndarray) -> tuple[float, float, float, float
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _quadratic(u: np.ndarray, v: np.ndarray, c0: float, c1: float) -> tuple[float, float, float, float, float, float]:
-    """QDA, of the classes' covariances ``c0`` and ``c1``."""
+    """Compute the decision of QDA, with the covariances ``c0`` and ``c1`` of the classes."""
     det0, det1 = u[S0] * v[S0] - c0 * c0, u[S1] * v[S1] - c1 * c1
     i0, i1 = 1.0 / det0, 1.0 / det1
     xx, yy, xy = 0.5 * (v[S0] * i0 - v[S1] * i1), 0.5 * (u[S0] * i0 - u[S1] * i1), c1 * i1 - c0 * i0
@@ -204,13 +223,16 @@ def _quadratic(u: np.ndarray, v: np.ndarray, c0: float, c1: float) -> tuple[floa
 
 @njit(cache=True, nogil=True)
 def score_listed(data: PairData, pairs: NDArray[np.int64], scores: NDArray[np.int64]) -> None:
-    """Scores of listed pairs.
+    """Compute the scores of a list of pairs.
 
     Parameters
     ----------
-    data : see `prepare_pairs`.
-    pairs : (n_pairs, 2) features.
-    scores : (n_pairs, 6), written: the score of each classifier in units.
+    data : PairData
+        Samples prepared by :func:`prepare_pairs`.
+    pairs : ndarray of shape (n_pairs, 2), dtype=int64
+        Feature indices of each pair.
+    scores : ndarray of shape (n_pairs, 6), dtype=int64
+        Output array for the score of each classifier, in units.
     """
     crosses = np.empty((data.runs.shape[0], 2))
     for t in range(len(pairs)):
@@ -225,16 +247,20 @@ def count_range(
     is_level: NDArray[np.bool_],
     tops: NDArray[np.int64],
 ) -> None:
-    """Walk pairs row by row and count.
+    """Evaluate consecutive pairs and count their winners.
 
     Parameters
     ----------
-    data : see `prepare_pairs`.
-    pair : the first pair; as many are walked as ``tops`` has places.
-    winners : (n_units + 1, 64), 1 is added for each pair at its top score and the mask of those that reach it, the
-        first classifier being the lowest bit.
-    is_level : (n_units + 1,), set at each of these scores: few rows are ever touched, and so they are found fast.
-    tops : (n_pairs,), written: the top score of each pair.
+    data : PairData
+        Samples prepared by :func:`prepare_pairs`.
+    pair : tuple of int
+        First pair. The number of pairs is the length of `tops`.
+    winners : ndarray of shape (n_units + 1, 64), dtype=int64
+        Counts by top score and bit mask of the winners, with the first classifier as the lowest bit. Updated in place.
+    is_level : ndarray of shape (n_units + 1,), dtype=bool
+        Set to True at each top score, to find the few rows that were updated. Updated in place.
+    tops : ndarray of shape (n_pairs,), dtype=int64
+        Output array for the top score of each pair.
     """
     i, j = pair
     crosses = np.empty((data.runs.shape[0], 2))

@@ -1,15 +1,15 @@
-"""Is a classifier's win percentage more than chance among equal classifiers?
+"""Significance of win percentages against the null hypothesis of equal classifiers.
 
-The win percentage at N draws, estimated from M feature sets, is a weighted mean: with the sets sorted by performance,
-the best of N draws is the one of rank r with probability w_r, and a classifier's win percentage is the sum of w_r over
-the sets where it is the best. Under the null hypothesis all c classifiers are equal, each set goes to a classifier with
-probability 1 / c whatever its rank, and the win percentage has
+The win percentage at N draws, estimated from M feature sets, is a weighted mean. If the sets are sorted by performance,
+the set of rank r is the best of N draws with probability w_r. The win percentage of a classifier is the sum of w_r over
+the sets where it is the best. Under the null hypothesis, all c classifiers are equal. Each set is then won by each
+classifier with probability 1 / c at every rank, and the win percentage has
 
     mean 1 / c    and    variance (1 / c) (1 - 1 / c) / K,    K = 1 / (sum of w_r^2).
 
-K is the number of equally weighted feature sets that would scatter as much: M for one draw, about 2 M / N when N is
-large and M larger, and 1 when N exceeds M by far, as then the best set decides alone. The null distribution is the beta
-distribution of this mean and variance, with a + b = K - 1.
+K is the number of equally weighted feature sets with the same variance. It is M for one draw and about 2 M / N for
+large N below M. It approaches 1 when N far exceeds M, because the best set then decides alone. The null distribution is
+the beta distribution with this mean and variance, with a + b = K - 1.
 """
 
 from __future__ import annotations
@@ -24,26 +24,40 @@ from fairfold.core.ties import ROUNDING
 from fairfold.errors import ModelError
 from fairfold.win_percentage.win import as_numbers, best_probability, check_all, checked_draws
 
-_SUMMED_SETS = 10_000  # up to here the weights are summed one by one
+_SUMMED_SETS = 10_000  # Up to this number of sets, the weights are summed exactly.
 
 
 def effective_sets(n_sets: int, n_draws: ArrayLike) -> np.ndarray:
-    """Number K of equally weighted feature sets that scatter as much as M weighted by rank, 1 / (sum of w_r^2).
+    """Compute the number of equally weighted feature sets with the variance of M sets weighted by rank.
 
     Parameters
     ----------
-    n_sets : M, feature sets that were evaluated.
-    n_draws : N, numbers of at least 1, of any shape.
+    n_sets : int
+        Number M of evaluated feature sets.
+    n_draws : array-like of any shape
+        Numbers of draws N, at least 1.
 
     Returns
     -------
-    K in the shape of ``n_draws``, between 1 and M. Exact up to 10,000 feature sets, from there on right to 2e-5 of
-    its value: the sum of w_r^2 is N^2 / (M (2 N - 1)) when N is far below M, and tanh(N / 2 M) when N is large.
+    ndarray
+        K = 1 / (sum of w_r^2) in the shape of `n_draws`, between 1 and M. Values are exact up to 10,000 feature sets.
+        Above that, the relative error is at most 2e-5.
 
     Raises
     ------
     ModelError
-        When ``n_sets`` is not a whole number of at least 1, or N is below 1.
+        If `n_sets` is not a whole number of at least 1, or if N is below 1.
+
+    Notes
+    -----
+    Above 10,000 feature sets, the sum of w_r^2 is approximated by tanh(N^2 / (M (2 N - 1))). This is close to
+    N^2 / (M (2 N - 1)) when N is far below M, and to tanh(N / 2 M) when N is large.
+
+    Examples
+    --------
+    >>> from fairfold.win_percentage import effective_sets
+    >>> effective_sets(100, [1, 10, 1000]).round(1)
+    array([100.,  19.,   1.])
     """
     _check_whole("n_sets", n_sets, 1)
     draws = checked_draws(n_draws)
@@ -63,31 +77,53 @@ def null_interval(
     bonferroni: bool = True,
     n_independent: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Interval in which the win percentage of one of c equal classifiers lies with probability 1 - alpha.
+    """Compute the interval of the win percentage of one of c equal classifiers.
 
     Parameters
     ----------
-    n_sets : M, feature sets that were evaluated.
-    n_draws : N, numbers of at least 1, of any shape.
-    n_classifiers : c, at least 2.
-    alpha : chance to fall outside, half on each side.
-    bonferroni : divide ``alpha`` by c - 1, as the paper does: win percentages sum to one, so that c of them have c - 1
-        degrees of freedom. Six classifiers at 0.05 have the critical values at 0.5 and 99.5 %.
-    n_independent : number of independent observations among the feature sets; None when all are. Feature sets that
-        share features are not: among all M = F (F - 1) / 2 pairs of F features there are only about F independent
-        observations, so give F. It takes the place of M.
+    n_sets : int
+        Number M of evaluated feature sets.
+    n_draws : array-like of any shape
+        Numbers of draws N, at least 1.
+    n_classifiers : int
+        Number c of classifiers, at least 2.
+    alpha : float, default=0.05
+        Probability that the win percentage is outside the interval, half on each side.
+    bonferroni : bool, default=True
+        Whether to divide `alpha` by c - 1, as in the paper. Win percentages sum to 1, so c of them have c - 1 degrees
+        of freedom. For six classifiers and alpha = 0.05, the critical values are at 0.5 and 99.5 %.
+    n_independent : int or None, default=None
+        Number of independent observations among the feature sets, used instead of M. None means that all sets are
+        independent. Feature sets that share features are not independent. All M = F (F - 1) / 2 pairs of F features
+        contain only about F independent observations, so pass F for them.
 
     Returns
     -------
-    (low, high) in the shape of ``n_draws``, closed. It is [0, 1] where N is so large that chance alone may let one
-    classifier win everything. See the module for the beta distribution (Equations 12-14 of the paper, by moments).
-    Feature sets on which classifiers tie make the estimate less variable than this, so the interval is then wider than
-    it need be.
+    low : ndarray
+        Lower bounds in the shape of `n_draws`, included in the interval.
+    high : ndarray
+        Upper bounds in the shape of `n_draws`, included in the interval.
 
     Raises
     ------
     ModelError
-        When a number is outside its range.
+        If a number is out of range.
+
+    See Also
+    --------
+    p_values : p-values of observed win percentages.
+    permutation_interval : Null interval from permuted class labels.
+
+    Notes ----- The beta distribution is described in the module docstring (Equations 12-14 of Parry, Phan & Wang 2012,
+    by moments). For very large N, one classifier may win everything by chance, and the interval is [0, 1]. Ties between
+    classifiers reduce the variance of the estimate, so the interval is conservative if there are ties.
+
+    Examples
+    --------
+    >>> from fairfold.win_percentage import null_interval
+    >>> low, high = null_interval(1000, [1, 100], 6)
+    >>> low.round(3), high.round(3)
+    (array([0.138, 0.   ]), array([0.198, 0.434]))
     """
     tail = _tail(alpha, n_classifiers, bonferroni)
     n_equal, a, b = _beta(n_sets, n_draws, n_classifiers, n_independent)
@@ -99,25 +135,42 @@ def null_interval(
 def p_values(
     win_percentages: ArrayLike, n_sets: int, n_draws: ArrayLike, *, n_independent: int | None = None
 ) -> np.ndarray:
-    """Two-sided probability of win percentages as extreme as these when all classifiers are equal, adjusted.
+    """Compute adjusted two-sided p-values of win percentages under the null hypothesis of equal classifiers.
 
-    It is multiplied by the number of classifiers less one, their degrees of freedom, as in :func:`null_interval`.
+    Each p-value is multiplied by the number of classifiers minus one, as in :func:`null_interval`.
 
     Parameters
     ----------
-    win_percentages : (\\*shape of ``n_draws``, n_classifiers) fractions of 1, estimated from ``n_sets`` feature sets.
-    n_sets, n_draws, n_independent : as for :func:`null_interval`.
+    win_percentages : array-like of shape (..., n_classifiers)
+        Win percentages as fractions of 1, estimated from `n_sets` feature sets. The leading axes have the shape of
+        `n_draws`.
+    n_sets : int
+        Number M of evaluated feature sets.
+    n_draws : array-like of any shape
+        Numbers of draws N, at least 1.
+    n_independent : int or None, default=None
+        Number of independent observations among the feature sets, see :func:`null_interval`.
 
     Returns
     -------
-    p-values in the shape of ``win_percentages``, at most 1. They are below ``alpha`` where
-    :func:`null_interval` does not hold the win percentage. No p-value is smaller than the chance to win, or to lose,
-    K feature sets of equal weight: the tails of the beta distribution end where this chance does not.
+    ndarray of shape (..., n_classifiers)
+        p-values, at most 1. They are below ``alpha`` where :func:`null_interval` excludes the win percentage.
 
     Raises
     ------
     ModelError
-        When a number is outside its range, or a shape does not fit.
+        If a number is out of range, or if a shape does not fit.
+
+    Notes
+    -----
+    A p-value is never based on a tail smaller than the probability that a classifier wins, or loses, all of K equally
+    weighted feature sets. The tails of the beta distribution can be smaller than this probability.
+
+    Examples
+    --------
+    >>> from fairfold.win_percentage import p_values
+    >>> p_values([[0.7, 0.2, 0.1]], n_sets=100, n_draws=[10]).round(3)
+    array([[0.003, 0.422, 0.019]])
     """
     observed, draws = _checked_wins(win_percentages), checked_draws(n_draws)
     if observed.shape[:-1] != draws.shape:
@@ -134,30 +187,51 @@ def p_values(
 
 
 def permutation_interval(permuted: ArrayLike, *, alpha: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
-    """Null interval from win percentages of permuted class labels.
+    """Compute the null interval from win percentages of permuted class labels.
 
-    Permuted labels have no pattern to find, but keep the dependence between feature sets that share features, and what
-    favours a classifier on any data; the beta distribution knows of neither.
+    Permuted labels contain no signal, but keep the dependence between feature sets that share features. They also keep
+    advantages that a classifier has on any data. The beta distribution of :func:`null_interval` ignores both.
 
     Parameters
     ----------
-    permuted : (n_permutations, \\*shape of ``n_draws``, n_classifiers) win percentages, each from the whole procedure
-        with the class labels in another random order.
-    alpha : as for :func:`null_interval`, divided by the number of classifiers less one, too.
+    permuted : array-like of shape (n_permutations, ..., n_classifiers)
+        Win percentages, each from the whole procedure with the class labels in another random order.
+    alpha : float, default=0.05
+        Probability that the win percentage is outside the interval, half on each side. It is divided by the number of
+        classifiers minus one.
 
     Returns
     -------
-    (low, high), each (\\*shape of ``n_draws``, n_classifiers), closed: order statistics such that a value outside has
-    a two-sided :func:`permutation_p_values` of at most ``alpha``.
+    low : ndarray of shape (..., n_classifiers)
+        Lower bounds, included in the interval.
+    high : ndarray of shape (..., n_classifiers)
+        Upper bounds, included in the interval.
 
     Raises
     ------
     ModelError
-        When a number is outside its range, or the permutations are too few for ``alpha``.
+        If a number is out of range, or if there are too few permutations for `alpha`.
+
+    See Also
+    --------
+    permutation_p_values : p-values from the same permutations.
+
+    Notes
+    -----
+    The bounds are order statistics. A value outside the interval has a :func:`permutation_p_values` of at most `alpha`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.win_percentage import permutation_interval
+    >>> share = np.linspace(0.30, 0.70, 41)
+    >>> low, high = permutation_interval(np.column_stack([share, 1 - share]), alpha=0.1)
+    >>> low.round(2), high.round(2)
+    (array([0.31, 0.31]), array([0.69, 0.69]))
     """
     permuted = _checked_permutations(permuted)
     tail = _tail(alpha, permuted.shape[-1])
-    n_outside = int(tail * (len(permuted) + 1) * (1 + 1e-12))  # a product that is whole but for rounding counts as such
+    n_outside = int(tail * (len(permuted) + 1) * (1 + 1e-12))  # The factor absorbs rounding errors.
     if n_outside < 1:
         raise ModelError(
             f"{len(permuted)} permutations cannot tell a chance of {tail:g} on each side; make at least "
@@ -168,22 +242,40 @@ def permutation_interval(permuted: ArrayLike, *, alpha: float = 0.05) -> tuple[n
 
 
 def permutation_p_values(win_percentages: ArrayLike, permuted: ArrayLike) -> np.ndarray:
-    """Share of permutations, the observed order among them, whose win percentage is as extreme as the observed one.
+    """Compute two-sided p-values of win percentages from permuted class labels.
+
+    The p-value is based on the share of permutations with a win percentage at least as extreme as the observed one. The
+    observed order counts as one permutation. The result is adjusted for the number of classifiers.
 
     Parameters
     ----------
-    win_percentages : (\\*shape of ``n_draws``, n_classifiers) observed win percentages.
-    permuted : (n_permutations, \\*shape of ``n_draws``, n_classifiers), as for :func:`permutation_interval`.
-        Differences up to ``ROUNDING`` are ties.
+    win_percentages : array-like of shape (..., n_classifiers)
+        Observed win percentages as fractions of 1.
+    permuted : array-like of shape (n_permutations, ..., n_classifiers)
+        Win percentages of the permutations, as for :func:`permutation_interval`. Differences up to ``ROUNDING`` are
+        ties.
 
     Returns
     -------
-    p-values in the shape of ``win_percentages``, at most 1 and never 0.
+    ndarray of shape (..., n_classifiers)
+        p-values, above 0 and at most 1.
 
     Raises
     ------
     ModelError
-        When shapes do not fit, or a value is not a fraction.
+        If shapes do not fit, or if a value is not a fraction.
+
+    See Also
+    --------
+    permutation_interval : Null interval from the same permutations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.win_percentage import permutation_p_values
+    >>> share = np.linspace(0.31, 0.69, 39)
+    >>> permutation_p_values([0.8, 0.2], np.column_stack([share, 1 - share])).round(3)
+    array([0.05, 0.05])
     """
     observed, permuted = _checked_wins(win_percentages), _checked_permutations(permuted)
     if observed.shape != permuted.shape[1:]:
@@ -198,7 +290,7 @@ def permutation_p_values(win_percentages: ArrayLike, permuted: ArrayLike) -> np.
 def _beta(
     n_sets: int, n_draws: ArrayLike, n_classifiers: int, n_independent: int | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """K and the beta distribution's a and b, each in the shape of ``n_draws``."""
+    """Compute K and the parameters a and b of the beta distribution, each in the shape of ``n_draws``."""
     _check_whole("n_sets", n_sets, 1)
     _check_whole("n_classifiers", n_classifiers, 2)
     if n_independent is not None:
@@ -207,13 +299,13 @@ def _beta(
             raise ModelError(f"n_independent is {n_independent}; it must be at most n_sets, {n_sets}.")
         n_sets = n_independent
     n_equal = effective_sets(n_sets, n_draws)
-    # With K = 1 the win percentage is 0 or 1, which the beta distribution reaches as a and b vanish.
+    # With K = 1 the win percentage is 0 or 1. The beta distribution approaches this as a and b approach 0.
     size = np.maximum(n_equal - 1, 1e-9)
     return n_equal, size / n_classifiers, size * (1 - 1 / n_classifiers)
 
 
 def _tail(alpha: float, n_classifiers: int, bonferroni: bool = True) -> float:
-    """Chance on each side of an interval."""
+    """Compute the probability on each side of an interval."""
     if not 0 < alpha < 1:
         raise ModelError(f"alpha: found {alpha!r}. Give a number above 0 and below 1.")
     _check_whole("n_classifiers", n_classifiers, 2)
@@ -228,7 +320,7 @@ def _checked_wins(win_percentages: ArrayLike) -> np.ndarray:
     wins = as_numbers(win_percentages, "win percentages")
     if not wins.ndim or not wins.size or wins.shape[-1] < 2:
         raise ModelError(f"win percentages have shape {wins.shape}; the last axis must be 2 classifiers or more.")
-    slack = 1e-9  # of sums that should be 1
+    slack = 1e-9  # Allow rounding errors of sums.
     check_all(wins, (wins >= -slack) & (wins <= 1 + slack), "win percentages", "fractions between 0 and 1")
     return np.clip(wins, 0.0, 1.0)
 

@@ -1,4 +1,4 @@
-"""Tables of win percentages, with the intervals that chance gives."""
+"""Tables of win percentages with null intervals."""
 
 from __future__ import annotations
 
@@ -21,28 +21,51 @@ def win_table(
     n_independent: int | None = None,
     permuted: Sequence[PerformanceHistogram] = (),
 ) -> pd.DataFrame:
-    """Win percentages with what chance gives: the beta distribution's interval and that of permuted labels (Figure 5).
+    """Build a table of win percentages with null intervals and p-values.
+
+    The table contains the interval of the beta distribution and that of permuted class labels (Figure 5 of Parry, Phan
+    & Wang 2012).
 
     Parameters
     ----------
-    histogram : all evaluated feature sets.
-    classifiers : names, in the order of its winners.
-    n_draws : numbers N of draws, at least 1.
-    dataset : name.
-    alpha, n_independent : as for :func:`null_interval`; the first serves the permutations too.
-    permuted : histograms of the same evaluation with permuted class labels, 199 or more for six classifiers at 0.05.
-        Without any, the columns of permutations are NaN.
+    histogram : PerformanceHistogram
+        All evaluated feature sets.
+    classifiers : sequence of str
+        Names of the classifiers, in the order of the histogram's winners.
+    n_draws : sequence of float
+        Numbers of draws N, at least 1.
+    dataset : str
+        Name of the dataset.
+    alpha : float, default=0.05
+        Level of both intervals, see :func:`~fairfold.win_percentage.null_interval`.
+    n_independent : int or None, default=None
+        Number of independent observations, see :func:`~fairfold.win_percentage.null_interval`.
+    permuted : sequence of PerformanceHistogram, default=()
+        Histograms of the same evaluation with permuted class labels. Six classifiers at a level of 0.05 need at least
+        199. If empty, the columns of the permutations are NaN.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, n_draws, classifier, win_percentage, null_lower, null_upper, p_value,
-    permuted_lower, permuted_upper, permuted_p_value``
-        Fractions of 1; p-values are two-sided.
+    DataFrame
+        Columns ``dataset, n_draws, classifier, win_percentage, null_lower, null_upper, p_value, permuted_lower,
+        permuted_upper, permuted_p_value``. Win percentages and bounds are fractions of 1. p-values are two-sided.
 
     Raises
     ------
     ModelError
-        When a number is outside its range, or the permutations are too few.
+        If a number is out of range, or if there are too few permutations.
+
+    Examples
+    --------
+    >>> from fairfold.win_percentage import PerformanceHistogram
+    >>> histogram = PerformanceHistogram.from_sets([0.6, 0.7, 0.9], [[1, 0], [1, 0], [0, 1]])
+    >>> table = win_table(histogram, ["LDA", "QDA"], [1, 10], dataset="example")
+    >>> table[["n_draws", "classifier", "win_percentage"]].round(3)
+       n_draws classifier  win_percentage
+    0      1.0        LDA           0.667
+    1      1.0        QDA           0.333
+    2     10.0        LDA           0.017
+    3     10.0        QDA           0.983
     """
     draws = checked_draws(n_draws)
     wins = histogram.win_percentage(draws)
@@ -66,7 +89,22 @@ def win_table(
 
 
 def curve_table(classifiers: Sequence[str], draws: np.ndarray, **columns: np.ndarray) -> pd.DataFrame:
-    """Tidy table of arrays (n_values, n_classifiers): ``n_draws, classifier`` and a column for each array."""
+    """Convert arrays of win percentages to a table in long format.
+
+    Parameters
+    ----------
+    classifiers : sequence of str
+        Names of the classifiers.
+    draws : ndarray of shape (n_values,)
+        Numbers of draws N.
+    **columns : ndarray of shape (n_values, n_classifiers)
+        Arrays by column name.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``n_draws`` and ``classifier``, and one column for each array.
+    """
     n_draws, classifier = np.repeat(draws, len(classifiers)), np.tile(list(classifiers), draws.size)
     numbers = {name: values.ravel() for name, values in columns.items()}
     return pd.DataFrame({"n_draws": n_draws, "classifier": classifier, **numbers})

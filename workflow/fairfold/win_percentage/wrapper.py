@@ -1,10 +1,11 @@
-"""The Monte Carlo wrapper of Parry, Phan & Wang (2012), Table 3: which classifiers win on each set of features.
+"""Evaluation of classifiers on random feature sets (Monte Carlo wrapper of Parry, Phan & Wang 2012, Table 3).
 
-A classifier's performance on a set is the mean over the classes of its recall (sensitivity and specificity, for two
-classes), by repeated stratified cross-validation with the same folds for all classifiers and sets. The test samples of
-one repeat are pooled before the recall is computed, and the performance is the mean over the repeats. So a performance
-is a whole number of units, the unit being 1 / (n_repeats · n_classes · the least common multiple of the class sizes):
-ties are found among whole numbers, and are exact.
+The performance of a classifier on a feature set is the mean recall over the classes (sensitivity and specificity, for
+two classes). It is estimated by repeated stratified cross-validation, with the same folds for all classifiers and sets.
+The test samples of a repeat are pooled before the recall is computed. The performance is the mean over the repeats.
+
+Performances are therefore multiples of 1 / (n_repeats · n_classes · the least common multiple of the class sizes). They
+are compared as integers, so ties are exact.
 """
 
 from __future__ import annotations
@@ -31,21 +32,25 @@ from fairfold.win_percentage.pairs import PairData, prepare_pairs, score_listed
 Classifiers = Sequence[str] | Mapping[str, BaseEstimator]
 Scoring = str | Callable[..., float] | None
 
-SCORE_TIE = 1e-12  # scores of a user's scorer this near to each other are equal: means of them differ by rounding
-MAX_SPLITS = 127  # folds are dealt as bytes
-_LARGEST = 1e150  # whose square, and that of its inverse, is still a number
+SCORE_TIE = 1e-12  # Scores of a user's scorer within this distance tie, because rounding affects their means.
+MAX_SPLITS = 127  # Folds are stored as signed bytes.
+_LARGEST = 1e150  # Its square and the square of its inverse are finite and positive.
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureSetResults:
-    """What `evaluate_feature_sets` found.
+    """Results of :func:`evaluate_feature_sets`.
 
     Attributes
     ----------
-    classifiers : names, in the order of the columns.
-    performances : (n_sets, n_classifiers) performance of each classifier on each set, 0 to 1 unless a scorer differs.
-    performance : (n_sets,) the top one.
-    winners : (n_sets, n_classifiers) whether the classifier reaches it; ties are kept.
+    classifiers : tuple of str
+        Names of the classifiers, in the order of the columns.
+    performances : ndarray of shape (n_sets, n_classifiers)
+        Performance of each classifier on each set, from 0 to 1 unless a scorer has another range.
+    performance : ndarray of shape (n_sets,)
+        Top performance on each set.
+    winners : ndarray of shape (n_sets, n_classifiers), dtype=bool
+        Whether each classifier reaches the top performance. Ties are kept.
     """
 
     classifiers: tuple[str, ...]
@@ -66,41 +71,74 @@ def evaluate_feature_sets(
     n_jobs: int | None = 1,
     scoring: Scoring = None,
 ) -> FeatureSetResults:
-    """Top performance and winners of each set of features.
+    """Compute the performance and the winners of each feature set by repeated cross-validation.
 
-    Pairs of features, two classes, the names of Gaussian classifiers and no scorer take the compiled path; anything
-    else fits estimators one by one. Both give the same results.
+    Compiled code is used for pairs of features and two classes, if `classifiers` contains names and `scoring` is None.
+    Otherwise, estimators are fitted one by one. The results are the same.
 
     Parameters
     ----------
-    X : (n_samples, n_features) features.
-    y : (n_samples,) classes, two or more.
-    feature_sets : (n_sets, size) indices of features, or a sequence of index arrays of any sizes.
-    classifiers : names among ``GAUSSIAN_CLASSIFIERS``, or names with scikit-learn classifiers.
-    n_splits : folds of each repeat.
-    n_repeats : repeats of the cross-validation.
-    random_state : seed of the folds.
-    n_jobs : processes, as in joblib; results do not depend on it. The compiled path takes one thread.
-    scoring : a scikit-learn scorer or its name, whose mean over all folds is the performance (ties within 1e-12);
-        None for the mean recall.
+    X : array-like of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        Classes of the samples, at least two.
+    feature_sets : array-like of shape (n_sets, size), or iterable of array-like
+        Feature indices of each set. Sets may differ in size.
+    classifiers : sequence of str, or mapping of str to estimator, default=GAUSSIAN_CLASSIFIERS
+        Names of Gaussian classifiers, or scikit-learn classifiers by name.
+    n_splits : int, default=3
+        Number of folds in each repeat.
+    n_repeats : int, default=2
+        Number of repeats of the cross-validation.
+    random_state : int, default=0
+        Seed of the folds.
+    n_jobs : int or None, default=1
+        Number of processes, as in joblib. Results do not depend on it. The compiled code uses one thread.
+    scoring : str, callable or None, default=None
+        A scikit-learn scorer or its name. The performance is then the mean score over all folds, and scores within
+        1e-12 of each other tie. None uses the mean recall.
 
     Returns
     -------
     FeatureSetResults
-        ``performance`` of the best classifier on each set, and ``winners``, those that reach it.
+        Performance of each classifier, top performance and winners of each set.
 
     Raises
     ------
     DataError
-        X, y or a feature set does not hold what it must.
+        If `X`, `y` or a feature set is not valid.
     SplitError
-        A class has too few samples for the folds.
+        If a class has too few samples for the folds.
     ModelError
-        A classifier is unknown or fails to fit.
+        If a classifier is unknown or cannot be fitted.
+
+    See Also
+    --------
+    evaluate_all_pairs : Evaluation of all pairs of features in constant memory.
+    win_percentage : Win percentages from the results.
 
     Notes
     -----
     Parry, Phan & Wang (2012), Table 3.
+
+    Examples
+    --------
+    The last feature has a higher variance in the second class, which only QDA models.
+
+    >>> import numpy as np
+    >>> from fairfold.win_percentage import evaluate_feature_sets, win_percentage
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 20)
+    >>> X = rng.normal(size=(40, 4)) + y[:, None] * [1, 1, 0, 0]
+    >>> X[y == 1, 3] *= 5
+    >>> found = evaluate_feature_sets(X, y, [[0, 1, 2], [0, 2, 3], [0, 1, 3]], classifiers=["LDA", "QDA"])
+    >>> found.winners
+    array([[ True, False],
+           [False,  True],
+           [False,  True]])
+    >>> win_percentage(found.performance, found.winners, [1, 2]).round(2)
+    array([[0.33, 0.67],
+           [0.11, 0.89]])
     """
     problem = Problem.make(X, y, n_splits, n_repeats, random_state)
     sets = checked_sets(feature_sets, problem.X.shape[1])
@@ -128,7 +166,7 @@ def evaluate_feature_sets(
 
 
 def _check_spread(X: np.ndarray) -> None:
-    """Raise where variances, which are squares, are too large or too small for a floating-point number."""
+    """Raise an error if a variance is too large or too small for a floating-point number."""
     spread = np.ptp(X, axis=0)
     if (wrong := np.flatnonzero((spread > _LARGEST) | ((spread > 0) & (spread < 1 / _LARGEST)))).size:
         raise DataError(
@@ -139,17 +177,24 @@ def _check_spread(X: np.ndarray) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Checked samples with their folds.
+    """Checked samples and folds.
 
     Attributes
     ----------
-    X : (n_samples, n_features) features, finite, none of them constant.
-    classes : (n_classes,) sorted.
-    codes : (n_samples,) index of each sample's class.
-    sizes : (n_classes,) samples of each class.
-    fold_of : (n_repeats, n_samples) test fold of each sample; each class is dealt to the folds in turn.
-    class_weights : (n_classes,) units of performance of one right decision in each class.
-    top : units of a performance of 1.
+    X : ndarray of shape (n_samples, n_features)
+        Features, finite and not constant.
+    classes : ndarray of shape (n_classes,)
+        Sorted classes.
+    codes : ndarray of shape (n_samples,)
+        Class index of each sample.
+    sizes : ndarray of shape (n_classes,)
+        Number of samples in each class.
+    fold_of : ndarray of shape (n_repeats, n_samples)
+        Test fold of each sample, stratified by class.
+    class_weights : ndarray of shape (n_classes,)
+        Performance of one correct decision in each class, in units.
+    top : int
+        Number of units of a performance of 1.
     """
 
     X: NDArray[np.float64]
@@ -162,18 +207,32 @@ class Problem:
 
     @classmethod
     def make(cls, X: ArrayLike, y: ArrayLike, n_splits: int, n_repeats: int, random_state: int) -> Problem:
-        """Check the samples and deal the folds.
+        """Check the samples and assign them to folds.
 
         Parameters
         ----------
-        X, y, n_splits, n_repeats, random_state : see `evaluate_feature_sets`.
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Classes of the samples, at least two.
+        n_splits : int
+            Number of folds in each repeat.
+        n_repeats : int
+            Number of repeats.
+        random_state : int
+            Seed of the folds.
+
+        Returns
+        -------
+        Problem
+            Checked samples and folds.
 
         Raises
         ------
         DataError
-            X or y does not hold what it must, or a number is not allowed.
+            If `X` or `y` is not valid, or if a number is not allowed.
         SplitError
-            A class has too few samples for the folds.
+            If a class has too few samples for the folds.
         """
         X = finite_matrix(X)
         _check_spread(X)
@@ -196,23 +255,39 @@ class Problem:
         fold_of = np.array([stratified_folds(codes, n_splits, rng) for _ in range(n_repeats)])
         multiple = math.lcm(*sizes.tolist())
         top = n_repeats * len(sizes) * multiple
-        # Sizes of many classes may have a multiple beyond 64 bits; Python's whole numbers have no such bound.
+        # The least common multiple of many class sizes may exceed 64 bits. Python integers have no such bound.
         dtype = np.int64 if top < 2**62 else object
         class_weights = np.array([multiple // size for size in sizes.tolist()], dtype=dtype)
         return cls(X, classes, codes, sizes, fold_of, class_weights, top)
 
     def pair_data(self) -> PairData:
-        """The samples as the compiled kernel takes them; two classes."""
+        """Prepare the samples of two classes for the compiled code.
+
+        Returns
+        -------
+        PairData
+            Samples in fold order and statistics of the features.
+        """
         return prepare_pairs(self.X, self.codes, self.fold_of, self.class_weights)
 
 
 def checked_n_jobs(n_jobs: int | None) -> int:
-    """How many jobs ``n_jobs`` stands for.
+    """Check a number of jobs and resolve None and negative numbers.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of jobs, as in joblib.
+
+    Returns
+    -------
+    int
+        Effective number of jobs.
 
     Raises
     ------
     DataError
-        It is 0, or no whole number.
+        If `n_jobs` is 0 or is not a whole number.
     """
     if n_jobs is not None and whole_number("n_jobs", n_jobs) == 0:
         raise DataError("n_jobs is 0: give a number of jobs, or -1 for one per core.")
@@ -222,7 +297,7 @@ def checked_n_jobs(n_jobs: int | None) -> int:
 def _score_set(
     problem: Problem, models: list[BaseEstimator], scorer: Callable[..., float] | None, chosen: NDArray[np.intp]
 ) -> list[float]:
-    """Score of each model on one set: whole units of the mean recall, or the scorer's mean over the folds."""
+    """Score each model on one set: the mean recall in units, or the mean score over the folds."""
     X, y = problem.X[:, chosen], problem.classes[problem.codes]
     totals = []
     for model in models:
@@ -252,7 +327,7 @@ def _check_classes(y: ArrayLike, n_samples: int) -> tuple[NDArray, NDArray[np.in
         raise DataError("y: some samples have no class, as they are masked. Leave these samples out.")
     try:
         y = np.asarray(y)
-    except ValueError:  # NumPy's message is about inhomogeneous shapes.
+    except ValueError:  # The message of NumPy refers to inhomogeneous shapes, which does not help the user.
         raise DataError("y: rows differ in length. Give one class per sample.") from None
     if y.shape != (n_samples,):
         raise DataError(f"y has shape {y.shape}, X has {n_samples} samples: give one class per sample.")
