@@ -85,12 +85,14 @@ class FeatureSetModels(PermutedModelsPart):
 
     n_permutations: NonNegative = 0
     """Evaluations with permuted rows of labels. Each takes as long as an evaluation without permutation. An interval at
-    `win_percentage.alpha` for c models needs 2 c / alpha - 1 of them. With n fewer permutations, the range from the
-    smallest to the largest is shown; a model leaves it by chance with probability 2 / (n + 1) at most."""
+    `win_percentage.alpha` for c models needs 2 c / alpha - 1 of them. With fewer permutations, the range from the
+    smallest to the largest is shown. With n permutations, a model is outside this range by chance with probability at
+    most 2 / (n + 1)."""
 
     n_permuted_sets: TwoOrMore | None = None
-    """Feature sets of each permutation, the first ones, at most `n_sets`. `null` takes all. Win percentages depend on
-    the number of sets, so fewer than `n_sets` compare these sets only, in `model_permutations.csv` without a figure."""
+    """Number of feature sets in each permutation, at most `n_sets`. The first sets are used. `null` takes all. Win
+    percentages depend on the number of sets. With fewer than `n_sets`, `model_permutations.csv` compares these sets
+    only, and there is no figure."""
 
     permutations_per_job: Count = 1
     """Permutations in one job. An interrupted study repeats at most one job."""

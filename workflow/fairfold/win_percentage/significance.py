@@ -114,9 +114,11 @@ def null_interval(
     p_values : p-values of observed win percentages.
     permutation_interval : Null interval from permuted class labels.
 
-    Notes ----- The beta distribution is described in the module docstring (Equations 12-14 of Parry, Phan & Wang 2012,
-    by moments). For very large N, one classifier may win everything by chance, and the interval is [0, 1]. Ties between
-    classifiers reduce the variance of the estimate, so the interval is conservative if there are ties.
+    Notes
+    -----
+    The beta distribution is described in the module docstring (Equations 12-14 of Parry, Phan & Wang 2012, by moments).
+    For very large N, one classifier may win everything by chance, and the interval is [0, 1]. Ties between classifiers
+    reduce the variance of the estimate, so the interval is conservative if there are ties.
 
     Examples
     --------

@@ -210,9 +210,11 @@ def win_percentage(performance: ArrayLike, winners: ArrayLike, n_draws: ArrayLik
     theoretical_win_percentage : Win percentages of known performance distributions.
     null_interval : Interval of the win percentage of equal classifiers.
 
-    Notes ----- Equations 8-11 of Parry, Phan & Wang (2012). Let F(v) be the share of feature sets with performance at
-    most v. The best of N independent draws has performance v with probability F(v)^N - F(v-)^N. Results keep nearly
-    full floating-point precision up to N = 1e10.
+    Notes
+    -----
+    Equations 8-11 of Parry, Phan & Wang (2012). Let F(v) be the share of feature sets with performance at most v. The
+    best of N independent draws has performance v with probability F(v)^N - F(v-)^N. Results keep nearly full
+    floating-point precision up to N = 1e10.
 
     Examples
     --------
@@ -243,8 +245,10 @@ def best_probability(counts: ArrayLike, n_draws: float) -> np.ndarray:
     ndarray of shape (n_values,)
         Probabilities. Each one has full floating-point precision.
 
-    Notes ----- F(v)^N is computed as exp(N log F(v)). log F(v) uses the exact number of feature sets above v. The
-    difference from the previous value uses a ratio of exact counts.
+    Notes
+    -----
+    F(v)^N is computed as exp(N log F(v)). log F(v) uses the exact number of feature sets above v. The difference from
+    the previous value uses a ratio of exact counts.
 
     Examples
     --------
