@@ -1,4 +1,4 @@
-"""Error-correcting output codes: many classes told apart by binary learners."""
+"""Error-correcting output codes: multiclass classification with binary learners."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
-"""Multiclass classification by error-correcting output codes: binary learners, a coding matrix, and a way to decode.
+"""Multiclass classification by error-correcting output codes (ECOC).
 
-The model is that of MATLAB's ``fitcecoc`` as a scikit-learn classifier (T. G. Dietterich and G. Bakiri, Solving
-multiclass learning problems via error-correcting output codes, Journal of Artificial Intelligence Research 2, 1995).
+The classifier is a scikit-learn counterpart of MATLAB's ``fitcecoc``. Method: T. G. Dietterich and G. Bakiri, Solving
+multiclass learning problems via error-correcting output codes, Journal of Artificial Intelligence Research 2 (1995).
 """
 
 from __future__ import annotations
@@ -47,53 +47,84 @@ Loss = str | BinaryLoss | CustomLoss
 
 
 class PosteriorError(ModelError, AttributeError):
-    """Posteriors are asked of a model that was not trained for them; to ``hasattr`` it has no ``predict_proba``."""
+    """Error for posteriors of a model that was fitted without them.
+
+    It is also an ``AttributeError``, so ``hasattr(model, "predict_proba")`` returns False for such a model.
+    """
 
 
 @dataclass(eq=False, repr=False)
 class ECOCClassifier(ClassifierMixin, BaseEstimator):
-    """Error-correcting output codes: one binary learner per column of a coding matrix.
+    """Classifier with error-correcting output codes: one binary learner per column of a coding matrix.
 
     Parameters
     ----------
-    learner : str, classifier, or sequence of them
-        Name of a template (:func:`~fairfold.ecoc.learners.make_learner`), any scikit-learn classifier with
-        ``decision_function`` or ``predict_proba``, or one for each column of the coding matrix.
-    coding : str or array-like, shape (n_classes, n_learners)
-        Design of the coding matrix, see :func:`~fairfold.ecoc.make_coding`.
-    fit_posterior : bool
-        Whether scores are probabilities, and there are posteriors. Learners that have probabilities give them as they
-        are; the others' scores go through :class:`~fairfold.ecoc.learners.PlattScaling`.
-    class_order : sequence, optional
-        All classes in the order of the coding matrix's rows. By default sorted, or in the order of the categories
-        where ``y`` is categorical.
-    binary_loss : str, callable or None
-        See :func:`~fairfold.ecoc.decoding.neg_loss`; ``None`` takes the default of the learners' kind.
-    decoding : {"lossweighted", "lossbased"}
-    posterior_method : {"kl", "qp"}
-        :func:`~fairfold.ecoc.posterior.kl_posterior` or :func:`~fairfold.ecoc.posterior.qp_posterior`.
-    num_kl_initializations : int
-        Random starts of ``"kl"``, beside the uniform and the least squares posteriors.
-    update : {"bradley-terry", "page"}
-        Iteration of ``"kl"``: one that reaches the minimum, or the documentation page's to the letter.
-    n_jobs : int or None
-        Processes that share the learners; results do not depend on it.
-    random_state : int, RandomState or None
-        Seed of random designs, random starts, Platt's folds and all learners whose own ``random_state`` is None.
-    verbose : int
-        joblib's messages about progress.
+    learner : str, classifier, or sequence of them, default="svm"
+        Name of a template (see :func:`~fairfold.ecoc.make_learner`), or any scikit-learn classifier with
+        ``decision_function`` or ``predict_proba``. A sequence contains one learner for each column of the coding
+        matrix.
+    coding : str or array-like of shape (n_classes, n_learners), default="onevsone"
+        Design of the coding matrix, or the matrix itself, see :func:`~fairfold.ecoc.make_coding`.
+    fit_posterior : bool, default=False
+        Whether learner scores are probabilities and posteriors are available. Probabilities of learners with
+        ``predict_proba`` are used directly. The scores of other learners are calibrated by
+        :class:`~fairfold.ecoc.learners.PlattScaling`.
+    class_order : sequence or None, default=None
+        All classes in the order of the rows of the coding matrix. If None, classes are sorted, or in the order of the
+        categories if ``y`` is categorical.
+    binary_loss : str, BinaryLoss, callable or None, default=None
+        Binary loss, see :func:`~fairfold.ecoc.neg_loss`. None selects the default loss of the kind of learners.
+    decoding : {"lossweighted", "lossbased"}, default="lossweighted"
+        Average of the binary losses, see :func:`~fairfold.ecoc.neg_loss`.
+    posterior_method : {"kl", "qp"}, default="kl"
+        Method of posteriors: :func:`~fairfold.ecoc.kl_posterior` or :func:`~fairfold.ecoc.qp_posterior`.
+    num_kl_initializations : int, default=0
+        Number of random starts of ``"kl"``, in addition to the uniform and the least squares posteriors.
+    update : {"bradley-terry", "page"}, default="bradley-terry"
+        Iteration of ``"kl"``. ``"bradley-terry"`` reaches the minimum. ``"page"`` follows the MATLAB documentation
+        exactly.
+    n_jobs : int or None, default=1
+        Number of processes that fit learners. Results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of random designs, random starts, the folds of Platt scaling, and all learners whose own ``random_state``
+        is None.
+    verbose : int, default=0
+        Verbosity of joblib.
 
     Attributes
     ----------
-    classes_ : ndarray, shape (n_classes,)
-    coding_matrix_ : ndarray of int8, shape (n_classes, n_learners)
-    estimators_ : list of n_learners classifiers of the classes -1 and +1; None for a learner without samples on one
-        side, which only happens inside a fold.
-    weights_ : ndarray, shape (n_learners,)
-        Total weight of the samples that each learner saw.
-    kinds_ : list of n_learners str; what the scores mean, see :func:`~fairfold.ecoc.learners.learner_kind`.
+    classes_ : ndarray of shape (n_classes,)
+        Classes in the order of the rows of the coding matrix.
+    coding_matrix_ : ndarray of shape (n_classes, n_learners), dtype=int8
+        Coding matrix.
+    estimators_ : list of classifier
+        Fitted learners of the classes -1 and +1. In a fold of a cross-validation, a learner is None if all its training
+        samples are on one side.
+    weights_ : ndarray of shape (n_learners,)
+        Total weight of the training samples of each learner.
+    kinds_ : list of str
+        Kind of the scores of each learner, see :func:`~fairfold.ecoc.learners.learner_kind`.
     n_features_in_ : int
-    binary_loss_ : str, BinaryLoss or callable; the loss that predictions use, the default's name where none is given.
+        Number of features.
+    binary_loss_ : str, BinaryLoss or callable
+        Loss used for predictions: ``binary_loss``, or the name of the default loss.
+
+    See Also
+    --------
+    PartitionedECOC : Cross-validated ECOC models.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fairfold.ecoc import ECOCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ECOCClassifier("discriminant", coding="onevsall").fit(X, y)
+    >>> model.coding_matrix_
+    array([[ 1, -1, -1],
+           [-1,  1, -1],
+           [-1, -1,  1]], dtype=int8)
+    >>> model.predict(X[::50]).tolist()
+    [0, 1, 2]
     """
 
     learner: Learner | Sequence[Learner] = "svm"
@@ -115,22 +146,23 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix, shape (n_samples, n_features)
-            Finite; NaN and sparse matrices where the learners take them.
-        y : array-like, shape (n_samples,)
-            Numbers, strings or categories; two classes or more.
-        sample_weight : array-like, shape (n_samples,), optional
-            Not negative; a sample of weight 0 is left out.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Finite features. NaN and sparse matrices are allowed if all learners accept them.
+        y : array-like of shape (n_samples,)
+            Classes as numbers, strings or categories. At least two classes are needed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, at least 0. Samples of weight 0 are ignored.
 
         Returns
         -------
-        The classifier itself.
+        ECOCClassifier
+            The fitted classifier.
 
         Raises
         ------
         ModelError
-            For a parameter, coding matrix or learner that is not known or does not fit, data that are not as above,
-            and learners that cannot be fitted, for example because a class has too few samples.
+            If a parameter, the coding matrix or a learner is unknown or not valid, if the data are not valid, or if a
+            learner cannot be fitted, for example because a class has too few samples.
         """
         X, classes, codes, weights = self.check_data(X, y, sample_weight)
         return self.fit_codes(X, codes, classes, weights)
@@ -138,16 +170,32 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
     def check_data(
         self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Matrix, np.ndarray, np.ndarray, np.ndarray]:
-        """Checked data: features, classes in order, class number and weight of each sample.
+        """Check training data and encode the classes.
 
         Parameters
         ----------
-        X, y, sample_weight : as of :meth:`fit`, whose errors are raised.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features, see :meth:`fit`.
+        y : array-like of shape (n_samples,)
+            Classes, see :meth:`fit`.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weights of the samples, see :meth:`fit`.
 
         Returns
         -------
-        X, classes, codes, weights
-            Samples of weight 0 have the number -1, and belong to no class.
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Checked features.
+        classes : ndarray of shape (n_classes,)
+            Classes in order.
+        codes : ndarray of shape (n_samples,)
+            Class number of each sample, -1 for samples of weight 0.
+        weights : ndarray of shape (n_samples,)
+            Weight of each sample.
+
+        Raises
+        ------
+        ModelError
+            If the data are not valid.
         """
         given = _present_classes(y)
         with _first_sentences():
@@ -165,18 +213,25 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         return features, classes, codes, weights
 
     def fit_codes(self, X: Matrix, codes: np.ndarray, classes: np.ndarray, weights: np.ndarray) -> Self:
-        """Fit the learners to checked data, some of whose classes may have no sample, as happens inside a fold.
+        """Fit the learners to checked data.
+
+        Classes may have no samples, as in the training part of a fold. Such classes are never predicted.
 
         Parameters
         ----------
-        X : ndarray or CSR matrix, shape (n_samples, n_features)
-        codes : (n_samples,) class numbers, -1 for a sample to be left out.
-        classes : (n_classes,) what the numbers stand for. A class without samples is never predicted.
-        weights : (n_samples,) weights.
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features, as an array or a CSR matrix.
+        codes : ndarray of shape (n_samples,)
+            Class number of each sample, -1 for samples to ignore.
+        classes : ndarray of shape (n_classes,)
+            Classes by number.
+        weights : ndarray of shape (n_samples,)
+            Weight of each sample.
 
         Returns
         -------
-        The classifier itself.
+        ECOCClassifier
+            The fitted classifier.
         """
         self.n_features_in_, self.classes_ = X.shape[1], classes
         self._seed = seed_from(self.random_state)
@@ -189,7 +244,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         self._check_decoding(self.binary_loss, self.decoding)
         check_posterior_method(self.posterior_method)
         check_update(self.update)
-        # Row -1 is of the samples to be left out.
+        # Codes of -1 select the last row, so its zeros exclude these samples.
         signs = np.vstack([self.coding_matrix_, np.zeros_like(self.coding_matrix_[:1])])[codes].T
         self.weights_ = np.abs(signs) @ weights
         self.estimators_ = Parallel(self.n_jobs, verbose=self.verbose)(
@@ -201,16 +256,18 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def binary_scores(self, X: Matrix) -> np.ndarray:
-        """Scores of the learners' positive sides.
+        """Compute the scores of the learners for their positive sides.
 
         Parameters
         ----------
-        X : array-like or sparse matrix, shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
 
         Returns
         -------
-        ndarray, shape (n_samples, n_learners)
-            Probabilities where the kind is ``"probability"``, real numbers else; NaN for a learner that is None.
+        ndarray of shape (n_samples, n_learners)
+            Probabilities for learners of the kind ``"probability"``, real numbers for others, NaN for learners that are
+            None.
         """
         check_is_fitted(self)
         with _first_sentences():
@@ -223,21 +280,26 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         return scores
 
     def decode(self, scores: np.ndarray, *, binary_loss: Loss | None = None, decoding: str | None = None) -> np.ndarray:
-        """Negated average binary loss of each class from the learners' scores.
+        """Compute negated average binary losses from learner scores.
 
         Parameters
         ----------
-        scores : (n_samples, n_learners), from :meth:`binary_scores`.
-        binary_loss, decoding : None for the model's own.
+        scores : ndarray of shape (n_samples, n_learners)
+            Scores from :meth:`binary_scores`.
+        binary_loss : str, BinaryLoss, callable or None, default=None
+            Binary loss. None uses the loss of the model.
+        decoding : {"lossweighted", "lossbased"} or None, default=None
+            Average of the losses. None uses the decoding of the model.
 
         Returns
         -------
-        ndarray, shape (n_samples, n_classes); NaN for a class that the model never saw.
+        ndarray of shape (n_samples, n_classes)
+            Negated losses, NaN for classes without training samples.
 
         Raises
         ------
         ModelError
-            For an unknown loss or decoding, or a loss that is not for scores of this kind.
+            If the loss or decoding is unknown, or if the loss does not support this kind of scores.
         """
         check_is_fitted(self)
         decoding = self.decoding if decoding is None else decoding
@@ -255,23 +317,30 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         num_kl_initializations: int | None = None,
         update: str | None = None,
     ) -> np.ndarray:
-        """Posteriors of the classes from the learners' scores.
+        """Compute class posteriors from learner scores.
 
         Parameters
         ----------
-        scores : (n_samples, n_learners), from :meth:`binary_scores`.
-        posterior_method, num_kl_initializations, update : None for the model's own.
+        scores : ndarray of shape (n_samples, n_learners)
+            Scores from :meth:`binary_scores`.
+        posterior_method : {"kl", "qp"} or None, default=None
+            Method of posteriors. None uses the method of the model.
+        num_kl_initializations : int or None, default=None
+            Number of random starts. None uses the number of the model.
+        update : {"bradley-terry", "page"} or None, default=None
+            Iteration of ``"kl"``. None uses the iteration of the model.
 
         Returns
         -------
-        ndarray, shape (n_samples, n_classes); rows sum to 1. A class that the model never saw has 0.
+        ndarray of shape (n_samples, n_classes)
+            Posteriors. Rows sum to 1. Classes without training samples have a posterior of 0.
 
         Raises
         ------
         PosteriorError
-            When the model was not fitted with ``fit_posterior=True``.
+            If the model was not fitted with ``fit_posterior=True``.
         ModelError
-            For an unknown method or update, or a number of starts that is none.
+            If a method or update is unknown, or if the number of starts is not valid.
         """
         check_is_fitted(self)
         if set(self.kinds_) != {"probability"} or not self.fit_posterior:
@@ -297,55 +366,63 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         return posteriors
 
     def neg_loss(self, X: Matrix) -> np.ndarray:
-        """Negated average binary losses.
+        """Compute the negated average binary loss of each class.
 
         Parameters
         ----------
-        X : (n_samples, n_features).
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
 
         Returns
         -------
-        (n_samples, n_classes)
+        ndarray of shape (n_samples, n_classes)
+            Negated losses.
         """
         return self.decode(self.binary_scores(X))
 
     def decision_function(self, X: Matrix) -> np.ndarray:
-        """Negated losses; of two classes the second's less the first's, as scikit-learn has it.
+        """Compute negated losses in the format of scikit-learn.
 
         Parameters
         ----------
-        X : (n_samples, n_features).
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
 
         Returns
         -------
-        (n_samples, n_classes), or (n_samples,) of two classes
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            Negated losses. For two classes, the negated loss of the second class minus that of the first.
         """
         losses = self.neg_loss(X)
         return losses[:, 1] - losses[:, 0] if len(self.classes_) == 2 else losses
 
     def predict(self, X: Matrix) -> np.ndarray:
-        """Class of the smallest loss. With posteriors too, so it need not be the most probable one.
+        """Predict the class with the smallest loss.
+
+        This also holds for models with posteriors, so the predicted class may differ from the most probable one.
 
         Parameters
         ----------
-        X : (n_samples, n_features).
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
 
         Returns
         -------
-        (n_samples,)
+        ndarray of shape (n_samples,)
+            Predicted classes.
         """
         chosen = choose(self.neg_loss(X))
         return self.classes_[chosen]
 
     @property
     def binary_loss_(self) -> Loss:
-        """The loss that predictions use: ``binary_loss``, or the name of the default of the learners' kind."""
+        """Loss used for predictions: ``binary_loss``, or the name of the default loss of the kind of learners."""
         check_is_fitted(self)
         return self._check_decoding(self.binary_loss, self.decoding) if self.binary_loss is None else self.binary_loss
 
     @property
     def predict_proba(self) -> Callable[[Matrix], np.ndarray]:
-        """Method ``predict_proba(X)``: (n_samples, n_classes) posteriors; only with ``fit_posterior=True``."""
+        """Method that computes posteriors (n_samples, n_classes), available only with ``fit_posterior=True``."""
         if not self.fit_posterior:
             raise PosteriorError(_NO_POSTERIORS)
         return self._predict_proba
@@ -361,7 +438,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _accepted(self) -> dict[str, Any]:
-        """What ``validate_data`` lets pass: what the learners take."""
+        """Return arguments of ``validate_data`` that match the input supported by the learners."""
         tags = get_tags(self).input_tags
         return {
             "accept_sparse": "csr" if tags.sparse else False,
@@ -370,7 +447,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         }
 
     def _order_of(self, y: ArrayLike, labels: np.ndarray) -> Sequence[object] | None:
-        """Order of the classes that is asked for; that of categories lacks those which do not occur."""
+        """Return the requested order of classes, without categories that do not occur."""
         if self.class_order is not None:
             return self.class_order
         categories = getattr(getattr(y, "cat", y), "categories", None)
@@ -378,7 +455,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         return None if categories is None else [each for each in categories if each in present]
 
     def _given_learners(self) -> list[ClassifierMixin]:
-        """The learners as they were given, templates made."""
+        """Return the given learners, with templates replaced by classifiers."""
         given = self.learner if isinstance(self.learner, list | tuple) else [self.learner]
         for each in given:
             if isinstance(each, type) or (not isinstance(each, str) and not hasattr(each, "get_params")):
@@ -386,7 +463,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         return [make_learner(each) if isinstance(each, str) else each for each in given]
 
     def _learners(self, n_learners: int) -> list[ClassifierMixin]:
-        """An unfitted learner for each column, with its seed."""
+        """Create an unfitted, seeded learner for each column."""
         given = self._given_learners()
         if isinstance(self.learner, list | tuple) and len(given) != n_learners:
             raise ModelError(
@@ -395,7 +472,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
             )
         learners = []
         for j, learner in enumerate(given * (n_learners // len(given))):
-            learner_kind(learner)  # refuses what has no scores
+            learner_kind(learner)  # Raises an error if the learner has no scores.
             learner = clone(learner)
             if self.fit_posterior and not hasattr(learner, "predict_proba"):
                 learner = PlattScaling(learner)
@@ -404,7 +481,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         return learners
 
     def _check_decoding(self, loss: Loss | None, decoding: str) -> Loss:
-        """The loss, or the default one, if it is for scores of the learners' kinds."""
+        """Return the given or default loss after checking that it supports the kinds of scores."""
         if decoding not in DECODINGS:
             raise ModelError(unknown_name("decoding", decoding, DECODINGS) + f" Decodings: {', '.join(DECODINGS)}.")
         if loss is None:
@@ -425,7 +502,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         return found
 
     def _describe(self, column: int) -> str:
-        """A learner in words, for errors."""
+        """Describe a learner for error messages."""
         positive, negative = (
             ", ".join(str(name) for name in self.classes_[self.coding_matrix_[:, column] == sign]) for sign in (1, -1)
         )
@@ -436,28 +513,33 @@ _NO_POSTERIORS = "posteriors are asked of an ECOC model that was not trained for
 
 
 def choose(losses: np.ndarray) -> np.ndarray:
-    """(n_samples,) number of the class of the largest negated loss, the first of those that tie; NaN is never it."""
+    """Select the class with the largest negated loss for each sample.
+
+    Parameters
+    ----------
+    losses : ndarray of shape (n_samples, n_classes)
+        Negated losses. NaN is never selected. Ties go to the first class.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Number of the selected class.
+    """
     return first_best(np.where(np.isnan(losses), -np.inf, losses), axis=1)
 
 
 def _present_classes(y: ArrayLike) -> ArrayLike:
-    """Return the classes of the samples, objects that are numbers as numbers.
-
-    Raises
-    ------
-    ModelError
-        For samples without a class.
-    """
+    """Check for missing classes and convert objects that are numbers to numbers."""
     if y is None:
         return None
     try:
         labels = np.asarray(y)
-    except ValueError:  # NumPy's message is about inhomogeneous shapes.
+    except ValueError:  # The message of NumPy refers to inhomogeneous shapes, which does not help the user.
         raise ModelError("y: rows differ in length. Give one class per sample.") from None
     if np.ma.is_masked(y):
         missing = np.ma.getmaskarray(y)
     elif labels.dtype == object and labels.ndim:
-        import pandas as pd  # Numbers need not wait for this import.
+        import pandas as pd  # Imported here because numeric classes do not need pandas.
 
         missing = pd.isna(labels)
     else:
@@ -470,17 +552,33 @@ def _present_classes(y: ArrayLike) -> ArrayLike:
 
 
 def encode_classes(labels: np.ndarray, order: Sequence[object] | None) -> tuple[np.ndarray, np.ndarray]:
-    """Classes in order, and the number of each sample's.
+    """Encode classes as numbers.
 
     Parameters
     ----------
-    labels : (n_samples,) class of each sample.
-    order : all of them in order; sorted when None.
+    labels : ndarray of shape (n_samples,)
+        Class of each sample.
+    order : sequence or None
+        All classes in order. None sorts them.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+        Classes in order.
+    codes : ndarray of shape (n_samples,)
+        Class number of each sample.
 
     Raises
     ------
     ModelError
-        When the order lacks a class, has one twice, or one that does not occur.
+        If `order` lacks a class, contains a class twice, or contains a class without samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> classes, codes = encode_classes(np.array(["low", "high", "low"]), ["low", "high"])
+    >>> classes.tolist(), codes.tolist()
+    (['low', 'high'], [0, 1, 0])
     """
     try:
         classes, codes = np.unique(labels, return_inverse=True)
@@ -502,14 +600,14 @@ def encode_classes(labels: np.ndarray, order: Sequence[object] | None) -> tuple[
 def _fit_column(
     learner: ClassifierMixin, kind: str, X: Matrix, signs: np.ndarray, weights: np.ndarray, name: str
 ) -> ClassifierMixin | None:
-    """The learner fitted to the samples with a sign; None when they are all on one side."""
+    """Fit a learner to the samples of its two sides, or return None if all samples are on one side."""
     rows = np.flatnonzero(signs)
     if len(np.unique(signs[rows])) < 2:
         return None
     try:
         with one_thread_each():
             fit_learner(learner, X[rows], signs[rows], weights[rows])
-            # Some fail on their first prediction only: nearest neighbours with fewer samples than neighbours.
+            # Some learners fail only at prediction, such as nearest neighbors with fewer samples than neighbors.
             positive_scores(learner, X[rows[:1]], kind)
     except (ValueError, TypeError) as error:
         sizes = [int(np.sum(signs == sign)) for sign in (1, -1)]
@@ -527,10 +625,10 @@ def _fit_column(
 
 @contextmanager
 def _first_sentences() -> Iterator[None]:
-    """Make scikit-learn's refusal of data ours, without its pages of general advice."""
+    """Convert errors of scikit-learn to ModelError with the first sentence of the message."""
     try:
         yield
-    except ModelError:  # a ValueError that is ours already
+    except ModelError:  # ModelError is a ValueError, and its message needs no change.
         raise
     except ValueError as error:
         advice = "Reshape your data: " if "Reshape your data" in str(error) else ""
@@ -540,7 +638,18 @@ def _first_sentences() -> Iterator[None]:
 
 
 def check_posterior_method(method: str) -> None:
-    """Raise a ``ModelError`` unless it is one of ``POSTERIOR_METHODS``."""
+    """Check the name of a posterior method.
+
+    Parameters
+    ----------
+    method : str
+        Name to check.
+
+    Raises
+    ------
+    ModelError
+        If `method` is not in ``POSTERIOR_METHODS``.
+    """
     if method not in POSTERIOR_METHODS:
         raise ModelError(f"unknown posterior_method {method!r}: use {' or '.join(map(repr, POSTERIOR_METHODS))}.")
 

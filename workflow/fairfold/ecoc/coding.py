@@ -1,7 +1,7 @@
-"""Coding matrices: which classes each binary learner tells apart.
+"""Coding matrices, which define the classes that each binary learner separates.
 
-A coding matrix has a row per class and a column per learner. The learner of a column takes the classes of +1 for
-positive and those of -1 for negative; it never sees those of 0.
+A coding matrix has one row per class and one column per learner. A learner treats classes with +1 as positive and
+classes with -1 as negative. Classes with 0 are not used by this learner.
 
 References
 ----------
@@ -25,43 +25,68 @@ from fairfold.errors import ModelError, unknown_name
 
 DESIGNS = ("onevsone", "onevsall", "binarycomplete", "ternarycomplete", "ordinal", "denserandom", "sparserandom")
 MAX_COLUMNS = 100_000
-_CANDIDATES_AT_ONCE = 256  # bounds the memory of random designs
+_CANDIDATES_AT_ONCE = 256  # Limits the memory of random designs.
 
 
 def make_coding(
     design: str | ArrayLike, n_classes: int, *, random_state: int = 0, n_candidates: int = 10_000
 ) -> np.ndarray:
-    """Coding matrix of a named design, or the checked form of one's own.
+    """Create a coding matrix from a named design, or check a given matrix.
 
     Parameters
     ----------
-    design : a name of ``DESIGNS``, or a matrix of shape (n_classes, n_learners) over -1, 0 and 1.
+    design : str or array-like of shape (n_classes, n_learners)
+        Name in ``DESIGNS``, or a matrix with entries -1, 0 and 1.
 
-        - ``"onevsone"``: a column for each pair of classes i < j, in lexicographic order; +1 for i and -1 for j.
-        - ``"onevsall"``: +1 on the diagonal, -1 elsewhere. Of two classes only the first column is kept: the second
-          is its opposite.
-        - ``"ordinal"``: column j has -1 for classes 0 to j and +1 for the rest.
-        - ``"binarycomplete"``: all 2^(K-1) - 1 ways to split the classes in two; the first class is always +1.
-        - ``"ternarycomplete"``: all (3^K - 2^(K+1) + 1) / 2 ways to split some of the classes; the first class that
-          takes part is +1.
-        - ``"denserandom"``: ceil(10 log2 K) columns drawn with -1 and +1 equally likely.
-        - ``"sparserandom"``: ceil(15 log2 K) columns drawn with 0 half of the time, -1 and +1 a quarter each.
-    n_classes : K, at least 2.
-    random_state : seed of the random designs.
-    n_candidates : random matrices that are drawn. Of each, columns without both signs are removed, and columns equal
-        or opposite to an earlier one, so it may have fewer columns than drawn. The first one whose smallest distance
-        between two rows is largest is kept. The distance of the rows u and v is ``sum |u| |v| |u - v| / 2``, the
-        number of learners that separate the two classes.
+        - ``"onevsone"``: one column for each pair of classes i < j, in lexicographic order, with +1 for i and -1 for j.
+        - ``"onevsall"``: +1 on the diagonal, -1 elsewhere. For two classes, only the first column is kept, because the
+          second is its opposite.
+        - ``"ordinal"``: column j has -1 for classes 0 to j and +1 for the others.
+        - ``"binarycomplete"``: all 2^(K-1) - 1 splits of the classes into two sides. The first class always has +1.
+        - ``"ternarycomplete"``: all (3^K - 2^(K+1) + 1) / 2 splits of some of the classes. The first class in a split
+          has +1.
+        - ``"denserandom"``: ceil(10 log2 K) columns, drawn with equal probabilities of -1 and +1.
+        - ``"sparserandom"``: ceil(15 log2 K) columns, drawn with probability 1/2 of 0 and 1/4 each of -1 and +1.
+    n_classes : int
+        Number of classes K, at least 2.
+    random_state : int, default=0
+        Seed of the random designs.
+    n_candidates : int, default=10000
+        Number of random matrices to draw. The matrix with the largest minimum distance between two rows is kept, the
+        first one if there are ties.
 
     Returns
     -------
-    ndarray of int8, shape (n_classes, n_learners).
+    ndarray of shape (n_classes, n_learners), dtype=int8
+        Coding matrix.
 
     Raises
     ------
     ModelError
-        Unknown design, fewer than two classes, a complete design of more than 100,000 columns, an invalid
-        matrix, or no valid one among the candidates.
+        If the design is unknown, if there are fewer than two classes, if a complete design has more than 100,000
+        columns, if the given matrix is not valid, or if no random candidate is valid.
+
+    See Also
+    --------
+    check_coding : Conditions of a valid matrix.
+
+    Notes
+    -----
+    The distance of rows u and v is ``sum |u| |v| |u - v| / 2``, the number of learners that separate the two classes.
+    Columns of random matrices are removed if they lack a sign, or if they are equal or opposite to an earlier column. A
+    random matrix may therefore have fewer columns than drawn.
+
+    Examples
+    --------
+    >>> from fairfold.ecoc import make_coding
+    >>> make_coding("onevsone", 3)
+    array([[ 1,  1,  0],
+           [-1,  0,  1],
+           [ 0, -1, -1]], dtype=int8)
+    >>> make_coding("ordinal", 3)
+    array([[-1, -1],
+           [ 1, -1],
+           [ 1,  1]], dtype=int8)
     """
     if not isinstance(n_classes, (int, np.integer)) or n_classes < 2:
         raise ModelError(f"n_classes is {n_classes!r}: a coding matrix needs at least 2 classes.")
@@ -87,21 +112,31 @@ def make_coding(
 
 
 def check_coding(coding: ArrayLike) -> np.ndarray:
-    """Checked coding matrix.
+    """Check a coding matrix.
 
     Parameters
     ----------
-    coding : array-like, shape (n_classes, n_learners).
+    coding : array-like of shape (n_classes, n_learners)
+        Coding matrix.
 
     Returns
     -------
-    ndarray of int8, of the same shape.
+    ndarray of shape (n_classes, n_learners), dtype=int8
+        Coding matrix.
 
     Raises
     ------
     ModelError
-        It is no matrix of -1, 0 and 1, has fewer than two rows or no column, a row of zeros, a column without both
-        signs, two equal rows, or two equal or opposite columns.
+        If the input is not a matrix of -1, 0 and 1, or if it has fewer than two rows, no column, a row of zeros, a
+        column that lacks a sign, two equal rows, or two equal or opposite columns.
+
+    Examples
+    --------
+    >>> from fairfold.ecoc import check_coding
+    >>> check_coding([[1, 1], [-1, 1], [0, -1]])
+    array([[ 1,  1],
+           [-1,  1],
+           [ 0, -1]], dtype=int8)
     """
     M = check_entries(coding)
     if len(M) < 2 or not M.shape[1]:
@@ -125,11 +160,27 @@ def check_coding(coding: ArrayLike) -> np.ndarray:
 
 
 def check_entries(coding: ArrayLike) -> np.ndarray:
-    """The matrix as int8 if it is a matrix of -1, 0 and 1; a ``ModelError`` otherwise."""
+    """Check that a matrix contains only -1, 0 and 1.
+
+    Parameters
+    ----------
+    coding : array-like of shape (n_classes, n_learners)
+        Matrix to check.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_learners), dtype=int8
+        The matrix.
+
+    Raises
+    ------
+    ModelError
+        If the input is not a matrix or contains other values.
+    """
     try:
         values = np.asarray(coding)
         numeric = values.dtype.kind in "biuf"
-    except ValueError:  # rows of unequal length
+    except ValueError:  # Rows differ in length.
         numeric = False
     if not numeric or values.ndim != 2:
         raise ModelError("the coding matrix is not a matrix of numbers: give one row of -1, 0 or 1 per class.")
@@ -143,7 +194,7 @@ def check_entries(coding: ArrayLike) -> np.ndarray:
 
 
 def _first_equal(rows: np.ndarray) -> tuple[int, int] | None:
-    """The first row that repeats an earlier one, as (earlier, later)."""
+    """Find the first row that repeats an earlier one, as (earlier, later)."""
     _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     earliest = first[group.ravel()]
     later = np.flatnonzero(earliest != np.arange(len(rows)))
@@ -170,7 +221,7 @@ def _ordinal(n_classes: int) -> np.ndarray:
 def _binary_complete(n_classes: int) -> np.ndarray:
     _check_size("binarycomplete", n_classes, 2 ** (n_classes - 1) - 1)
     columns = [(1, *rest) for rest in product((-1, 1), repeat=n_classes - 1)]
-    return np.array(columns[:-1], np.int8).T  # the last has no -1
+    return np.array(columns[:-1], np.int8).T  # The last column has no -1.
 
 
 def _ternary_complete(n_classes: int) -> np.ndarray:
@@ -191,7 +242,7 @@ def _check_size(design: str, n_classes: int, n_columns: int) -> None:
 def _random(design: str, n_classes: int, random_state: int, n_candidates: int) -> np.ndarray:
     if not isinstance(n_candidates, (int, np.integer)) or n_candidates < 1:
         raise ModelError(f"n_candidates is {n_candidates!r}: draw at least 1 matrix.")
-    # one draw of four values serves both designs: 0 and 1 are the signs, 2 and 3 stand for 0
+    # Both designs use the same lookup: values 0 and 1 are the signs, values 2 and 3 are entries of 0.
     n_columns, n_values = (10, 2) if design == "denserandom" else (15, 4)
     n_columns = math.ceil(n_columns * math.log2(n_classes))
     entries = np.array([-1, 1, 0, 0], np.float32)
@@ -211,21 +262,21 @@ def _random(design: str, n_classes: int, random_state: int, n_candidates: int) -
 
 
 def _without_useless_columns(candidates: np.ndarray) -> np.ndarray:
-    """Candidates, shape (n, K, L), with zeros for columns without both signs, or equal or opposite to an earlier one.
+    """Set columns of candidates (n, K, L) to zero that lack a sign, or are equal or opposite to an earlier column.
 
-    Columns u and v are equal or opposite just when |u'v| is the number of non-zero entries of both.
+    Columns u and v are equal or opposite if and only if |u'v| is the number of nonzero entries of both.
     """
     both_signs = (candidates.max(axis=1) == 1) & (candidates.min(axis=1) == -1)
     columns = candidates.transpose(0, 2, 1)
     overlap = np.abs(columns @ candidates)
     sizes = np.abs(candidates).sum(axis=1)
     same = (overlap == sizes[:, :, None]) & (overlap == sizes[:, None, :])
-    repeated = np.triu(same, k=1).any(axis=1)  # of equal columns all but the first
+    repeated = np.triu(same, k=1).any(axis=1)  # All equal columns except the first.
     return candidates * (both_signs & ~repeated)[:, None, :]
 
 
 def _smallest_row_distances(candidates: np.ndarray) -> np.ndarray:
-    """Smallest distance between two rows of each candidate; -1 if a row is empty or two are equal."""
+    """Compute the smallest distance between two rows of each candidate, -1 if a row is empty or two rows are equal."""
     n_classes = candidates.shape[1]
     first, second = np.triu_indices(n_classes, k=1)
     agreement = (candidates @ candidates.transpose(0, 2, 1))[:, first, second]

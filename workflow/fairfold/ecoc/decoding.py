@@ -1,4 +1,4 @@
-"""Decoding: from the scores of the binary learners to a loss for each class.
+"""Decoding of binary learner scores into a loss for each class.
 
 References
 ----------
@@ -32,37 +32,53 @@ def neg_loss(
     *,
     unit_scores: ArrayLike = False,
 ) -> np.ndarray:
-    """Negated average binary loss of each class; the class of the largest is the prediction.
+    """Compute the negated average binary loss of each class.
 
-    With the coding matrix m, the scores s and the loss g, class k gets
-
-    - ``"lossweighted"``: -sum_j |m_kj| g(m_kj, s_j) / sum_j |m_kj|, the mean over the learners that saw the class;
-    - ``"lossbased"``: -sum_j |m_kj| g(m_kj, s_j) / L, over all L learners.
-
-    For ``"lossbased"``, learners that did not see a class add no loss, as in MATLAB. Allwein et al. (section 4) count
-    g(0, s) = 0.5 for them.
+    The class with the largest value is the prediction.
 
     Parameters
     ----------
-    coding : array-like, shape (n_classes, n_learners); entries -1, 0 and 1.
-    scores : array-like, shape (n_samples, n_learners); of the positive side. NaN where a learner has no answer: it is
-        left out of that sample's averages.
-    loss : name of a binary loss, a :class:`BinaryLoss`, or a callable of one's own. The callable gets the coding
-        matrix and the scores (n_learners,) of one sample and returns n_classes losses, smaller is better. For
-        ``"lossweighted"`` the zeros of its coding matrix are NaN, so that a function that ignores NaN leaves them out.
-    decoding : ``"lossweighted"`` or ``"lossbased"``; a callable of one's own averages itself.
-    unit_scores : bool, or bool per learner; whether its scores are probabilities. ``hamming`` then takes the side of
-        0.5 instead of 0. The other losses on the real line do not take probabilities.
+    coding : array-like of shape (n_classes, n_learners)
+        Coding matrix with entries -1, 0 and 1.
+    scores : array-like of shape (n_samples, n_learners)
+        Scores of the learners for their positive sides. NaN means no answer. Such a learner is excluded from the
+        averages of the sample.
+    loss : str, BinaryLoss or callable
+        Name of a binary loss, a :class:`BinaryLoss`, or a custom callable. A callable takes the coding matrix and the
+        scores (n_learners,) of one sample, and returns n_classes losses. Smaller is better. For ``"lossweighted"``,
+        zeros of the coding matrix are passed as NaN, so a function that ignores NaN excludes them.
+    decoding : {"lossweighted", "lossbased"}, default="lossweighted"
+        Average of the losses, see Notes. A custom callable computes its own average.
+    unit_scores : bool or array-like of shape (n_learners,), default=False
+        Whether the scores are probabilities, for all learners or for each learner. ``hamming`` then uses a threshold of
+        0.5 instead of 0. Other losses on the real line do not accept probabilities.
 
     Returns
     -------
-    ndarray, shape (n_samples, n_classes). NaN for a class of which no answering learner knows.
+    ndarray of shape (n_samples, n_classes)
+        Negated losses. NaN for a class if no learner with an answer uses it.
 
     Raises
     ------
     ModelError
-        Unknown loss or decoding, shapes that do not fit, infinite scores, scores outside the domain of the loss, or a
-        callable that does not return one number per class.
+        If the loss or decoding is unknown, if shapes do not fit, if scores are infinite or outside the domain of the
+        loss, or if a callable does not return one number per class.
+
+    Notes
+    -----
+    With the coding matrix m, the scores s and the binary loss g, the value of class k is
+
+    - ``"lossweighted"``: -sum_j |m_kj| g(m_kj, s_j) / sum_j |m_kj|, the average over the learners that use the class.
+    - ``"lossbased"``: -sum_j |m_kj| g(m_kj, s_j) / L, the average over all L learners.
+
+    For ``"lossbased"``, learners that do not use a class add no loss, as in MATLAB. Allwein et al. (section 4) add
+    g(0, s) = 0.5 instead.
+
+    Examples
+    --------
+    >>> from fairfold.ecoc import make_coding, neg_loss
+    >>> neg_loss(make_coding("onevsone", 3), [[0.8, 0.2, -0.5]], "hinge").round(3)
+    array([[-0.25 , -0.825, -0.425]])
     """
     M, S = check_answers(coding, scores, "scores")
     if decoding not in DECODINGS:
@@ -76,7 +92,7 @@ def neg_loss(
 
 
 def _average_losses(M: np.ndarray, S: np.ndarray, loss: BinaryLoss, decoding: str) -> np.ndarray:
-    """Average binary losses, shape (n_samples, n_classes), by matrix products over the learners."""
+    """Compute average binary losses (n_samples, n_classes) by matrix products over the learners."""
     answered = ~np.isnan(S)
     positive, negative = (np.where(answered, loss.elementwise(side, S), 0.0) for side in (1.0, -1.0))
     totals = positive @ (M == 1).T.astype(float) + negative @ (M == -1).T.astype(float)
@@ -88,13 +104,28 @@ def _average_losses(M: np.ndarray, S: np.ndarray, loss: BinaryLoss, decoding: st
 
 
 def check_answers(coding: ArrayLike, answers: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray]:
-    """Coding matrix (K, L) and the learners' answers (n, L) as arrays that fit each other.
+    """Check a coding matrix and learner scores, and convert them to arrays.
 
     Parameters
     ----------
-    coding : array-like, shape (n_classes, n_learners).
-    answers : array-like, shape (n_samples, n_learners); finite or NaN.
-    what : what the answers are called in errors.
+    coding : array-like of shape (n_classes, n_learners)
+        Coding matrix.
+    answers : array-like of shape (n_samples, n_learners)
+        Scores of the learners, finite or NaN.
+    what : str
+        Name of the scores for error messages.
+
+    Returns
+    -------
+    coding : ndarray of shape (n_classes, n_learners), dtype=int8
+        Coding matrix.
+    answers : ndarray of shape (n_samples, n_learners)
+        Scores as floats.
+
+    Raises
+    ------
+    ModelError
+        If a matrix is not valid, or if the shapes do not fit.
     """
     M = check_entries(coding)
     try:
@@ -113,7 +144,7 @@ def check_answers(coding: ArrayLike, answers: ArrayLike, what: str) -> tuple[np.
 
 
 def _in_domain(S: np.ndarray, loss: BinaryLoss, unit: np.ndarray) -> np.ndarray:
-    """Scores as the loss takes them."""
+    """Check that scores are in the domain of the loss. Shift probabilities for ``hamming``."""
     if loss.name == "hamming" and unit.any():
         return np.where(unit, 2 * S - 1, S)
     if loss.domain == REAL and unit.any():
@@ -137,7 +168,7 @@ def _custom_losses(M: np.ndarray, S: np.ndarray, loss: CustomLoss, decoding: str
         )
     codes = np.where(M == 0, np.nan, M) if decoding == "lossweighted" else M.astype(float)
     losses = np.empty((len(S), len(M)))
-    for sample, scores in enumerate(S):  # the callable is of one sample by definition
+    for sample, scores in enumerate(S):  # A custom loss takes one sample at a time.
         found = np.asarray(loss(codes, scores))
         if found.shape != (len(M),) or found.dtype.kind not in "biuf":
             raise ModelError(

@@ -1,8 +1,12 @@
-"""Binary learners of error-correcting output codes: templates by name, boosted trees, and how to read their scores.
+"""Binary learners of error-correcting output codes: templates by name, boosted trees, and learner scores.
 
-A learner tells class -1 from class +1. Its *kind* says what its positive-class score means, and thereby which binary
-loss suits it: ``"margin"`` (support vector machines), ``"exponential"`` (AdaBoost, GentleBoost: half a log-odds that
-minimises the exponential loss), ``"logit"`` (LogitBoost) or ``"probability"`` (all that estimate probabilities).
+A learner separates class -1 from class +1. The *kind* of a learner describes the scale of its scores and determines the
+default binary loss:
+
+- ``"margin"``: support vector machines.
+- ``"exponential"``: AdaBoost and GentleBoost. The score is half the log-odds that minimizes the exponential loss.
+- ``"logit"``: LogitBoost.
+- ``"probability"``: classifiers that estimate probabilities.
 
 GentleBoost and LogitBoost are Algorithms 4 and 3 of Friedman, Hastie & Tibshirani (2000), "Additive logistic
 regression: a statistical view of boosting", Annals of Statistics 28 (2).
@@ -41,17 +45,27 @@ from fairfold.errors import ModelError, unknown_name
 
 Matrix = np.ndarray | sparse.csr_array | sparse.csr_matrix
 SEPARABLE = ("sigmoid", "step")
-_LARGEST_RESPONSE = 4.0  # of LogitBoost; Friedman et al. (2000), Section 3.2, find 2 to 4 to work well
-_LEAST_WEIGHT = 2 * np.finfo(np.float64).eps  # of LogitBoost, Section 3.2 again
+_LARGEST_RESPONSE = 4.0  # Limit of LogitBoost. Friedman et al. (2000), Section 3.2, recommend 2 to 4.
+_LEAST_WEIGHT = 2 * np.finfo(np.float64).eps  # Lower limit of LogitBoost weights, see Section 3.2.
 
 
 def seed_from(random_state: int | np.random.RandomState | None) -> int:
-    """Integer seed of a ``random_state``; ``None`` draws a fresh one and leaves NumPy's global state alone.
+    """Convert a ``random_state`` to an integer seed.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None
+        None draws a new seed, without using the global random state of NumPy.
+
+    Returns
+    -------
+    int
+        Seed.
 
     Raises
     ------
     ModelError
-        When it is none of the three.
+        If `random_state` has another type.
     """
     if random_state is None:
         return secrets.randbits(32)
@@ -64,14 +78,14 @@ def seed_from(random_state: int | np.random.RandomState | None) -> int:
 
 @dataclass(eq=False, repr=False)
 class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
-    """Additive model F(x) of shallow regression trees; P(second class) = 1 / (1 + exp(-2F)).
+    """Additive model F(x) of shallow regression trees, with P(second class) = 1 / (1 + exp(-2F)).
 
-    Each tree fits the working response of the loss by weighted least squares, so that trees' missing values, sparse
-    features and sample weights come with it.
+    Each tree fits the working response of the loss by weighted least squares. Missing values, sparse features and
+    sample weights are therefore supported as in regression trees.
     """
 
     _whole_numbers: ClassVar = ("n_estimators", "max_depth", "min_samples_leaf")
-    _step: ClassVar[float]  # part of a tree's output that is added to F
+    _step: ClassVar[float]  # Share of a tree's output that is added to F.
 
     n_estimators: int = 100
     _: KW_ONLY
@@ -83,24 +97,29 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
     @staticmethod
     @abstractmethod
     def _working_response(y: np.ndarray, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Response and weight of each sample, given its sign ``y`` and the model so far."""
+        """Compute the response and weight of each sample from its sign ``y`` and the current model."""
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Grow the trees.
+        """Fit the trees.
 
         Parameters
         ----------
-        X : array-like or sparse matrix, shape (n_samples, n_features)
-            NaN is a missing value where ``X`` is dense.
-        y : array-like, shape (n_samples,)
-            Two classes.
-        sample_weight : array-like, shape (n_samples,), optional
-            Not negative; 0 leaves a sample out.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features. NaN is a missing value in dense features.
+        y : array-like of shape (n_samples,)
+            Classes, exactly two.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, at least 0. Samples of weight 0 are ignored.
+
+        Returns
+        -------
+        object
+            The fitted classifier.
 
         Raises
         ------
         ModelError
-            When a parameter is out of range, or there are not two classes with weight.
+            If a parameter is out of range, or if there are not two classes with positive weight.
         """
         self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, ensure_all_finite=_finite_unless(X))
@@ -123,7 +142,18 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def decision_function(self, X: Matrix) -> np.ndarray:
-        """(n_samples,) F(x): half the log-odds of the second class."""
+        """Compute F(x), half the log-odds of the second class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Half the log-odds.
+        """
         check_is_fitted(self)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=False, ensure_all_finite=_finite_unless(X)
@@ -132,12 +162,34 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
         return self._step * self.learning_rate * np.sum([tree.predict(X) for tree in self.estimators_], axis=0)
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, 2) probabilities of the classes."""
+        """Compute class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Probabilities of the classes.
+        """
         positive = expit(2 * self.decision_function(X))
         return np.column_stack([1 - positive, positive])
 
     def predict(self, X: Matrix) -> np.ndarray:
-        """(n_samples,) the more probable class, the first one on ties."""
+        """Predict the more probable class. Ties go to the first class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predicted classes.
+        """
         second = self.decision_function(X) > 0
         return self.classes_[second.astype(int)]
 
@@ -157,12 +209,24 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
 
 
 def sample_weights(weights: ArrayLike | None, n_samples: int) -> np.ndarray:
-    """Return (n_samples,) weights of 0 or more; all 1 if none are given.
+    """Check sample weights.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_samples,), float or None
+        Weights, at least 0. A number is the weight of each sample. None stands for weights of 1.
+    n_samples : int
+        Number of samples.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Weights.
 
     Raises
     ------
     ValueError
-        If the weights are not finite, negative, all 0, or of another shape.
+        If a weight is negative or not finite, if all weights are 0, or if the shape does not fit.
     """
     if weights is None or isinstance(weights, Real):
         weights = np.full(n_samples, 1.0 if weights is None else weights)
@@ -177,7 +241,7 @@ def sample_weights(weights: ArrayLike | None, n_samples: int) -> np.ndarray:
 
 
 def _two_classes(y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The classes, and which of them each sample has, 0 or 1."""
+    """Check for two classes and encode them as 0 and 1."""
     check_classification_targets(y)
     if (kind := type_of_target(y, input_name="y", raise_unknown=True)) != "binary":
         raise ModelError(f"Only binary classification is supported. The type of the target is {kind}.")
@@ -188,20 +252,43 @@ def _two_classes(y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 class GentleBoost(_BoostedTrees):
-    """Gentle AdaBoost (Friedman, Hastie & Tibshirani 2000, Algorithm 4): Newton steps on the exponential loss.
+    """Gentle AdaBoost classifier: Newton steps on the exponential loss with regression trees.
 
     Parameters
     ----------
-    n_estimators : trees.
-    learning_rate : part of each tree that is added; 1 is the paper's.
-    max_depth, min_samples_leaf : size of the trees; depth 1 is a stump.
-    random_state : int, RandomState or None
-        Decides between splits that are equally good.
+    n_estimators : int, default=100
+        Number of trees.
+    learning_rate : float, default=1.0
+        Share of each tree that is added to the model. The paper uses 1.
+    max_depth : int, default=3
+        Depth of the trees. A tree of depth 1 is a stump.
+    min_samples_leaf : int, default=1
+        Minimum number of samples in a leaf.
+    random_state : int, RandomState or None, default=None
+        Seed of the choice between equally good splits.
 
     Attributes
     ----------
-    classes_ : ndarray, shape (2,)
+    classes_ : ndarray of shape (2,)
+        Classes.
     estimators_ : list of DecisionTreeRegressor
+        Fitted trees.
+
+    See Also
+    --------
+    LogitBoost : Newton steps on the logistic loss.
+
+    Notes
+    -----
+    Algorithm 4 of Friedman, Hastie & Tibshirani (2000).
+
+    Examples
+    --------
+    >>> from fairfold.ecoc import GentleBoost
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> model = GentleBoost(n_estimators=10, max_depth=1).fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[0.5], [2.5]]).tolist()
+    ['a', 'b']
     """
 
     _step = 1.0
@@ -209,66 +296,111 @@ class GentleBoost(_BoostedTrees):
     @staticmethod
     def _working_response(y: np.ndarray, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         margin = y * F
-        # The product of the paper's updates exp(-y f), scaled so that the largest cannot overflow.
+        # This is the product of the paper's updates exp(-y f), scaled to prevent overflow.
         return y, np.exp(margin.min() - margin)
 
 
 class LogitBoost(_BoostedTrees):
-    """Two-class LogitBoost (Friedman, Hastie & Tibshirani 2000, Algorithm 3): Newton steps on the logistic loss.
-
-    Working responses are cut at +-4 and weights kept above twice the machine precision, as Section 3.2 advises.
+    """LogitBoost classifier for two classes: Newton steps on the logistic loss with regression trees.
 
     Parameters
     ----------
-    n_estimators : trees.
-    learning_rate : part of each tree that is added; 1 is the paper's.
-    max_depth, min_samples_leaf : size of the trees; depth 1 is a stump.
-    random_state : int, RandomState or None
-        Decides between splits that are equally good.
+    n_estimators : int, default=100
+        Number of trees.
+    learning_rate : float, default=1.0
+        Share of each tree that is added to the model. The paper uses 1.
+    max_depth : int, default=3
+        Depth of the trees. A tree of depth 1 is a stump.
+    min_samples_leaf : int, default=1
+        Minimum number of samples in a leaf.
+    random_state : int, RandomState or None, default=None
+        Seed of the choice between equally good splits.
 
     Attributes
     ----------
-    classes_ : ndarray, shape (2,)
+    classes_ : ndarray of shape (2,)
+        Classes.
     estimators_ : list of DecisionTreeRegressor
+        Fitted trees.
+
+    See Also
+    --------
+    GentleBoost : Newton steps on the exponential loss.
+
+    Notes
+    -----
+    Algorithm 3 of Friedman, Hastie & Tibshirani (2000). As Section 3.2 recommends, working responses are limited to ±4
+    and weights are at least twice the machine precision.
+
+    Examples
+    --------
+    >>> from fairfold.ecoc import LogitBoost
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> model = LogitBoost(n_estimators=1, max_depth=1).fit(X, ["a", "a", "b", "b"])
+    >>> model.predict_proba([[0.5], [2.5]]).round(2)
+    array([[0.88, 0.12],
+           [0.12, 0.88]])
     """
 
     _step = 0.5
 
     @staticmethod
     def _working_response(y: np.ndarray, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        right = expit(2 * y * F)  # probability of the true class; the paper's z is 1/p or -1/(1 - p)
+        right = expit(2 * y * F)  # Probability of the true class. The paper's z is 1/p or -1/(1 - p).
         response = y / np.maximum(right, 1 / _LARGEST_RESPONSE)
         return response, np.maximum(right * (1 - right), _LEAST_WEIGHT)
 
 
 @dataclass(eq=False, repr=False)
 class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Probabilities from the scores of a binary classifier, by Platt's sigmoid P = 1 / (1 + exp(-(a s + b))).
+    """Calibrated binary classifier: Platt's sigmoid converts scores to probabilities.
 
-    The sigmoid is fitted to scores of samples that the classifier had not seen (cross-validation inside the training
-    data), then the classifier is fitted to all of them, as Platt (1999), "Probabilistic outputs for support vector
-    machines", Section 2.2, describes; targets are Platt's (N+ + 1) / (N+ + 2) and 1 / (N- + 2). scikit-learn's
-    ``CalibratedClassifierCV`` would do, but takes no sample weights through a pipeline and needs as many members of
-    each class as folds.
+    The probability is P = 1 / (1 + exp(-(a s + b))) for a score s. The sigmoid is fitted to out-of-fold scores of the
+    training data. The classifier is then fitted to all training data.
 
     Parameters
     ----------
-    estimator : classifier with ``decision_function``.
-    n_splits : folds; as many as the smaller class has members if that is less.
-    separable : {"sigmoid", "step"}
-        What becomes of classes whose left-out scores do not overlap. ``"step"`` is MATLAB's (``fitSVMPosterior``): 0
-        below the largest score of the negative class, 1 above the smallest of the positive one, and the share of the
-        positive class between the two.
-    random_state : int, RandomState or None
+    estimator : classifier
+        Binary classifier with ``decision_function``.
+    n_splits : int, default=5
+        Number of folds. It is reduced to the number of samples in the smaller class, if that is lower.
+    separable : {"sigmoid", "step"}, default="sigmoid"
+        Function for classes whose out-of-fold scores do not overlap. ``"step"`` follows MATLAB's ``fitSVMPosterior``.
+        The probability is 0 below the largest score of the negative class, and 1 above the smallest score of the
+        positive class. Between them, it is the share of the positive class.
+    random_state : int, RandomState or None, default=None
         Seed of the folds.
 
     Attributes
     ----------
-    classes_ : ndarray, shape (2,)
-    estimator_ : the classifier, fitted to all samples.
-    slope_, intercept_ : float
-        a and b; infinite and NaN where the probabilities are a step.
-    step_ : (lower edge, upper edge, probability between) of a step; None for a sigmoid.
+    classes_ : ndarray of shape (2,)
+        Classes.
+    estimator_ : classifier
+        Classifier fitted to all samples.
+    slope_ : float
+        Slope a of the sigmoid, infinite for a step.
+    intercept_ : float
+        Intercept b of the sigmoid, NaN for a step.
+    step_ : tuple of float or None
+        Lower edge, upper edge and the probability between them for a step, None for a sigmoid.
+
+    Notes
+    -----
+    The method and the targets (N+ + 1) / (N+ + 2) and 1 / (N- + 2) are those of Platt (1999), "Probabilistic outputs
+    for support vector machines", Section 2.2. scikit-learn's ``CalibratedClassifierCV`` does not pass sample weights
+    through a pipeline, and needs at least one sample of each class per fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import LinearSVC
+    >>> X = np.arange(20.0).reshape(-1, 1)
+    >>> y = (X.ravel() >= 10).astype(int)
+    >>> y[[8, 11]] = [1, 0]
+    >>> model = PlattScaling(LinearSVC(), random_state=0).fit(X, y)
+    >>> model.predict_proba([[0.0], [19.0]]).round(1)
+    array([[1., 0.],
+           [0., 1.]])
     """
 
     estimator: ClassifierMixin
@@ -282,22 +414,29 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix, shape (n_samples, n_features)
-        y : array-like, shape (n_samples,)
-            Two classes of two members or more.
-        sample_weight : array-like, shape (n_samples,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Two classes with at least two samples each.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, at least 0. Samples of weight 0 are ignored.
+
+        Returns
+        -------
+        PlattScaling
+            The fitted classifier.
 
         Raises
         ------
         ModelError
-            When there are not two classes, or one has a single member.
+            If there are not two classes, or if a class has only one sample.
         """
         if self.separable not in SEPARABLE:
             raise ModelError(unknown_name("separable", self.separable, SEPARABLE))
         X, y = validate_data(self, X, y, accept_sparse="csr", ensure_all_finite=_finite_unless(X))
         weights = sample_weights(sample_weight, X.shape[0])
         self.classes_, codes = _two_classes(y, weights)
-        weighted = np.flatnonzero(weights)  # a sample without weight must not count as a member
+        weighted = np.flatnonzero(weights)  # Samples of weight 0 do not count as members of a class.
         X, codes, y, weights = X[weighted], codes[weighted], y[weighted], weights[weighted]
         sizes = np.bincount(codes)
         if sizes.min() < 2:
@@ -319,7 +458,18 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, 2) probabilities of the classes."""
+        """Compute class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Probabilities of the classes.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False, ensure_all_finite=_finite_unless(X))
         scores = self.estimator_.decision_function(X)
@@ -331,8 +481,19 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.column_stack([1 - positive, positive])
 
     def predict(self, X: Matrix) -> np.ndarray:
-        """(n_samples,) the more probable class, the first one on ties."""
-        second = self.predict_proba(X)[:, 1] > 0.5  # not by the sign of the scores: the sigmoid moves the boundary
+        """Predict the more probable class. Ties go to the first class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predicted classes.
+        """
+        second = self.predict_proba(X)[:, 1] > 0.5  # The sigmoid moves the boundary away from a score of 0.
         return self.classes_[second.astype(int)]
 
     def __sklearn_tags__(self) -> Tags:
@@ -343,7 +504,7 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def _fit_step(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> tuple[float, float, float] | None:
-    """Edges of the gap between the classes' scores, and the positive class's share; None where they overlap."""
+    """Compute the gap between the scores of the classes and the positive share, or None if the scores overlap."""
     low, high = scores[~positive].max(), scores[positive].min()
     if low >= high:
         return None
@@ -351,11 +512,11 @@ def _fit_step(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> 
 
 
 def _fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """Slope and intercept of the sigmoid with the largest likelihood of Platt's targets."""
+    """Fit the slope and intercept of the sigmoid by maximum likelihood of Platt's targets."""
     n_positive, n_negative = weights[positive].sum(), weights[~positive].sum()
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
-    scale = np.abs(scores).max() or 1.0  # keeps the Newton steps well conditioned
-    # A target between 0 and 1 is a sample of either class, with weights that add up to one.
+    scale = np.abs(scores).max() or 1.0  # Scaling improves the conditioning of the Newton steps.
+    # A target between 0 and 1 is represented by one sample of each class, with weights that sum to 1.
     logistic = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8).fit(
         np.tile(scores / scale, 2)[:, None],
         np.repeat([1, 0], len(scores)),
@@ -365,10 +526,10 @@ def _fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) 
 
 
 def _svm(**parameters: object) -> SVC:
-    """Linear unless told otherwise, and solved until weights do what repeated samples do.
+    """Create a support vector classifier with a linear kernel by default.
 
-    On features of wild scales rounding may keep the solver from that tolerance, so it stops after MATLAB's limit of
-    steps, with a warning that advises to standardise.
+    The tolerance is low enough that weights have the same effect as repeated samples. The solver may not reach it for
+    features on very different scales. It then stops at MATLAB's iteration limit and warns.
     """
     return SVC(**{"kernel": "linear", "tol": 1e-9, "max_iter": 1_000_000, **parameters})
 
@@ -387,21 +548,37 @@ TEMPLATES: Mapping[str, Callable[..., ClassifierMixin]] = {
 
 
 def make_learner(name: str, *, standardize: bool = False, **parameters: object) -> ClassifierMixin:
-    """Unfitted binary learner by its template's name.
+    """Create an unfitted binary learner from a template name.
 
     Parameters
     ----------
     name : {"svm", "tree", "gentleboost", "adaboost", "logitboost", "discriminant", "knn", "naive-bayes", "linear"}
-        ``"svm"`` is scikit-learn's ``SVC`` with a linear kernel, a tolerance of 1e-9 and at most a million steps,
-        ``"linear"`` its ``LinearSVC``, ``"discriminant"`` its linear discriminant analysis; the rest are called alike
-        there or are in this module.
-    standardize : whether features are scaled to mean 0 and variance 1 first. Sparse ones cannot be.
-    **parameters : of the learner's class, for example ``kernel="rbf", gamma=1.0``. The others keep their defaults.
+        Name of the template. ``"svm"`` is scikit-learn's ``SVC`` with a linear kernel, a tolerance of 1e-9 and at most
+        a million iterations. ``"linear"`` is ``LinearSVC``, and ``"discriminant"`` is linear discriminant analysis. The
+        other names refer to the scikit-learn classifiers of the same name, :class:`GentleBoost` and
+        :class:`LogitBoost`.
+    standardize : bool, default=False
+        Whether to scale features to mean 0 and variance 1 first. Sparse features are not supported.
+    **parameters : object
+        Parameters of the learner, for example ``kernel="rbf", gamma=1.0``. Other parameters keep their defaults.
+
+    Returns
+    -------
+    classifier
+        Unfitted classifier, in a pipeline if features are scaled or rounded first.
 
     Raises
     ------
     ModelError
-        When there is no template of that name, or it has no such parameter.
+        If the name is unknown, or if the learner has no such parameter.
+
+    Examples
+    --------
+    >>> from fairfold.ecoc import make_learner
+    >>> make_learner("knn", n_neighbors=3)
+    KNeighborsClassifier(n_neighbors=3)
+    >>> list(make_learner("svm", standardize=True).named_steps)
+    ['standardscaler', 'svc']
     """
     if name not in TEMPLATES:
         raise ModelError(f"unknown learner {name!r}: known are {', '.join(TEMPLATES)}; or give a classifier.")
@@ -409,25 +586,35 @@ def make_learner(name: str, *, standardize: bool = False, **parameters: object) 
     if unknown := sorted(set(parameters) - set(known)):
         raise ModelError(unknown_name(f"parameter of learner {name}", unknown[0], known))
     learner = TEMPLATES[name](**parameters)
-    # The boosted trees of this module keep values apart themselves.
+    # GentleBoost and LogitBoost already apply DistinctValues themselves.
     rounds = isinstance(learner, DecisionTreeClassifier | AdaBoostClassifier)
     steps = [*[StandardScaler()] * standardize, *[DistinctValues(least_gap=SCIKIT_LEARN_GAP)] * rounds]
     return make_pipeline(*steps, learner) if steps else learner
 
 
 def learner_kind(estimator: ClassifierMixin) -> str:
-    """What the positive-class score of a classifier, fitted or not, means.
+    """Return the kind of the scores of a classifier.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Fitted or unfitted classifier. The kind of a pipeline is that of its last step.
 
     Returns
     -------
     {"margin", "probability", "exponential", "logit"}
-        Support vector machines are ``"margin"``, and so is everything else that has a ``decision_function`` and no
-        ``predict_proba``. A pipeline is of the kind of its last step.
+        Kind of the scores. It is ``"margin"`` for support vector machines and for other classifiers with
+        ``decision_function`` but without ``predict_proba``.
 
     Raises
     ------
     ModelError
-        When it has neither method.
+        If the classifier has neither method.
+
+    Examples
+    --------
+    >>> learner_kind(SVC()), learner_kind(GaussianNB()), learner_kind(LogitBoost())
+    ('margin', 'probability', 'logit')
     """
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     if isinstance(last, AdaBoostClassifier | GentleBoost):
@@ -444,31 +631,51 @@ def learner_kind(estimator: ClassifierMixin) -> str:
 
 
 def positive_scores(estimator: ClassifierMixin, X: Matrix, kind: str | None = None) -> np.ndarray:
-    """Scores of the second of two classes.
+    """Compute scores of the second of two classes.
 
     Parameters
     ----------
-    estimator : fitted binary classifier.
-    X : array-like or sparse matrix, shape (n_samples, n_features)
-    kind : of the score, when it should be another one than :func:`learner_kind` says: ``"probability"``.
+    estimator : classifier
+        Fitted binary classifier.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    kind : str or None, default=None
+        Kind of the scores. ``"probability"`` requests probabilities. None uses :func:`learner_kind`.
 
     Returns
     -------
-    ndarray, shape (n_samples,)
-        From 0 to 1 for ``"probability"``, any real number else, positive for the second class.
+    ndarray of shape (n_samples,)
+        Values from 0 to 1 for ``"probability"``. Otherwise real numbers that are positive for the second class.
     """
     if (kind or learner_kind(estimator)) == "probability":
         return estimator.predict_proba(X)[:, 1]
     scores = estimator.decision_function(X)
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     if isinstance(last, AdaBoostClassifier):
-        # scikit-learn divides the votes by their total; the exponential loss is meant for half their log-odds.
+        # scikit-learn divides the votes by their total. The exponential loss expects half the log-odds.
         scores = scores * (last.estimator_weights_.sum() / 4)
     return scores
 
 
 def weight_parameters(estimator: ClassifierMixin) -> list[str]:
-    """Names under which ``fit`` takes sample weights; none when the classifier (last step of a pipeline) does not."""
+    """Return the names of the sample weight parameters of ``fit``.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Classifier or pipeline.
+
+    Returns
+    -------
+    list of str
+        Parameter names, one for each step of a pipeline that supports weights. The list is empty if the classifier, or
+        the last step of the pipeline, does not support weights.
+
+    Examples
+    --------
+    >>> weight_parameters(GaussianNB()), weight_parameters(KNeighborsClassifier())
+    (['sample_weight'], [])
+    """
     if not isinstance(estimator, Pipeline):
         return ["sample_weight"] if has_fit_parameter(estimator, "sample_weight") else []
     names = [name for name, step in estimator.steps if has_fit_parameter(step, "sample_weight")]
@@ -478,12 +685,28 @@ def weight_parameters(estimator: ClassifierMixin) -> list[str]:
 def fit_learner(
     estimator: ClassifierMixin, X: Matrix, y: np.ndarray, sample_weight: np.ndarray | None
 ) -> ClassifierMixin:
-    """Fit in place, with weights for each step of a pipeline that takes them.
+    """Fit a classifier in place, with weights for each step of a pipeline that supports them.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Classifier or pipeline.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    y : ndarray of shape (n_samples,)
+        Classes.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the samples.
+
+    Returns
+    -------
+    classifier
+        The fitted classifier.
 
     Raises
     ------
     ModelError
-        When weights are given and differ, and the classifier takes none.
+        If weights differ and the classifier does not support weights.
     """
     names = [] if sample_weight is None else weight_parameters(estimator)
     if sample_weight is not None and not names and np.ptp(sample_weight) > 0:
@@ -496,5 +719,5 @@ def fit_learner(
 
 
 def _finite_unless(X: Matrix) -> bool | str:
-    """Trees take NaN for a missing value, but not in sparse features."""
+    """Return the value of ``ensure_all_finite``: trees accept NaN in dense features only."""
     return True if sparse.issparse(X) else "allow-nan"

@@ -1,8 +1,8 @@
-"""Binary losses: how badly a learner's score fits the side on which a class stands.
+"""Binary losses, which measure the fit between a learner's score and the side of a class.
 
-The formulas are those of the table "Binary loss" in MATLAB's documentation of ``kfoldPredict`` for
-``ClassificationPartitionedECOC``; y is an entry of the coding matrix, s the score. Each is scaled to 0.5 at y = 0.
-Those of scores on the real line are 0.5 at y s = 0; ``quadratic`` takes probabilities, and is so at s = 0.5.
+The formulas follow the table "Binary loss" in MATLAB's documentation of ``kfoldPredict`` for
+``ClassificationPartitionedECOC``. y is an entry of the coding matrix and s is the score. Each loss is 0.5 at y = 0.
+Losses for scores on the real line are 0.5 at y s = 0. ``quadratic`` takes probabilities and is 0.5 at s = 0.5.
 """
 
 from __future__ import annotations
@@ -16,18 +16,28 @@ import numpy as np
 from fairfold.errors import ModelError, unknown_name
 
 REAL, UNIT = "real", "[0,1]"
-_LARGEST_EXPONENT = 700.0  # e^700 is finite, and so is the sum over any number of learners that fits in memory
+_LARGEST_EXPONENT = 700.0  # e^700 is finite, and so is its sum over any realistic number of learners.
 
 
 @dataclass(frozen=True)
 class BinaryLoss:
-    """A loss g(y, s).
+    """Binary loss g(y, s) of a side y and a score s.
 
     Attributes
     ----------
-    name : what it is called.
-    domain : ``"real"`` or ``"[0,1]"``, the scores that it is defined for.
-    elementwise : g; takes entries y of -1, 0 and 1 and scores s, scalars or arrays that broadcast.
+    name : str
+        Name of the loss.
+    domain : {"real", "[0,1]"}
+        Domain of the scores.
+    elementwise : callable
+        Function g of entries y (-1, 0 or 1) and scores s, which are scalars or arrays that broadcast.
+
+    Examples
+    --------
+    >>> from fairfold.ecoc import BINARY_LOSSES
+    >>> hinge = BINARY_LOSSES["hinge"]
+    >>> float(hinge.elementwise(1, 0.5)), float(hinge.elementwise(-1, 0.5))
+    (0.25, 0.75)
     """
 
     name: str
@@ -36,12 +46,12 @@ class BinaryLoss:
 
 
 def _exponential(y: np.ndarray | float, s: np.ndarray | float) -> np.ndarray:
-    """exp(-y s) / 2, which stops growing at e^700 / 2: an infinite loss times the weight 0 would be no number."""
+    """Compute exp(-y s) / 2, limited to e^700 / 2, because an infinite loss with weight 0 would give NaN."""
     return np.exp(np.minimum(-np.multiply(y, s), _LARGEST_EXPONENT)) / 2
 
 
 def _softplus(x: np.ndarray) -> np.ndarray:
-    """log(1 + exp(x)) without overflow. NumPy's ``logaddexp`` warns of NaN, which stands for no answer here."""
+    """Compute log(1 + exp(x)) without overflow. NumPy's ``logaddexp`` would warn of NaN, which means no answer here."""
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
@@ -66,27 +76,53 @@ DEFAULT_LOSSES: Mapping[str, str] = MappingProxyType(
 
 
 def find_loss(name: str) -> BinaryLoss:
-    """The loss of that name; a ``ModelError`` that lists the known ones if there is none."""
+    """Return the binary loss with a given name.
+
+    Parameters
+    ----------
+    name : str
+        Name in ``BINARY_LOSSES``.
+
+    Returns
+    -------
+    BinaryLoss
+        Binary loss.
+
+    Raises
+    ------
+    ModelError
+        If the name is unknown. The message lists the known names.
+    """
     if name not in BINARY_LOSSES:
         raise ModelError(unknown_name("binary loss", name, BINARY_LOSSES) + f" Losses: {', '.join(BINARY_LOSSES)}.")
     return BINARY_LOSSES[name]
 
 
 def default_loss(kinds: Sequence[str], *, fit_posterior: bool) -> str:
-    """Name of the loss that the page takes when none is asked for.
+    """Return the name of MATLAB's default loss for the kinds of scores.
 
     Parameters
     ----------
-    kinds : what each learner's scores are: ``"margin"`` (SVM), ``"probability"`` (tree, discriminant, nearest
-        neighbours, naive Bayes, logistic regression), ``"exponential"`` (AdaBoost, GentleBoost) or ``"logit"``
+    kinds : sequence of str
+        Kind of the scores of each learner: ``"margin"`` (SVM), ``"probability"`` (tree, discriminant, nearest
+        neighbors, naive Bayes, logistic regression), ``"exponential"`` (AdaBoost, GentleBoost) or ``"logit"``
         (LogitBoost).
-    fit_posterior : whether the scores are turned into probabilities.
+    fit_posterior : bool
+        Whether the scores are converted to probabilities.
 
     Returns
     -------
-    ``"quadratic"`` for probabilities, ``"hinge"``, ``"exponential"`` or ``"binodeviance"`` by kind, and ``"hamming"``
-    for learners of several kinds.
+    str
+        ``"quadratic"`` for probabilities, ``"hinge"`` for margins, ``"exponential"`` for exponential scores,
+        ``"binodeviance"`` for logit scores, and ``"hamming"`` for learners of several kinds.
 
+    Examples
+    --------
+    >>> from fairfold.ecoc import default_loss
+    >>> default_loss(["margin", "margin"], fit_posterior=False)
+    'hinge'
+    >>> default_loss(["margin", "probability"], fit_posterior=False)
+    'hamming'
     """
     if fit_posterior:
         return "quadratic"

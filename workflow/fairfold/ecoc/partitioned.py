@@ -1,7 +1,7 @@
-"""Cross-validated models of error-correcting output codes: each sample is predicted by a model that did not see it.
+"""Cross-validated ECOC models.
 
-The counterpart of MATLAB's ``ClassificationPartitionedECOC`` with ``kfoldPredict``, ``kfoldLoss``, ``kfoldMargin`` and
-``kfoldEdge``.
+The module is the counterpart of MATLAB's ``ClassificationPartitionedECOC`` with ``kfoldPredict``, ``kfoldLoss``,
+``kfoldMargin`` and ``kfoldEdge``.
 """
 
 from __future__ import annotations
@@ -30,14 +30,22 @@ LossFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
 class FoldPredictions(NamedTuple):
-    """Cross-validated predictions.
+    """Out-of-fold predictions of :meth:`PartitionedECOC.kfold_predict`.
 
-    labels : (n_samples,) classes. Where some samples are in no test part, of dtype object with None for those.
-    neg_loss : (n_samples, n_classes) negated average losses; NaN for samples in no test part, and for classes that the
-        sample's model never saw.
-    pb_score : (n_samples, n_learners) scores of the learners' positive sides, NaN for samples in no test part and for
-        learners that had samples on one side only; None where the coding matrix differs between folds.
-    posterior : (n_samples, n_classes), NaN for samples in no test part; None when not asked for.
+    Samples outside all test folds have no predictions.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Predicted classes. If some samples have no predictions, the dtype is object and their entries are None.
+    neg_loss : ndarray of shape (n_samples, n_classes)
+        Negated average losses. NaN for samples without predictions, and for classes that are missing from the training
+        part of the sample's model.
+    pb_score : ndarray of shape (n_samples, n_learners) or None
+        Scores of the learners for their positive sides. NaN for samples without predictions, and for learners with
+        training samples on one side only. None if the coding matrix differs between folds.
+    posterior : ndarray of shape (n_samples, n_classes) or None
+        Posteriors, NaN for samples without predictions. None if posteriors were not requested.
     """
 
     labels: np.ndarray
@@ -48,37 +56,57 @@ class FoldPredictions(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class PartitionedECOC(BaseEstimator):
-    """One ECOC model for each fold, fitted to the samples outside it.
+    """Cross-validated ECOC model: one classifier per fold, fitted to the samples outside the fold.
 
     Parameters
     ----------
     estimator : ECOCClassifier
-        Unfitted; each fold has a copy with a seed of its own.
-    n_splits : int
-        Folds, balanced by class; when none of the next three is given.
-    holdout : float, optional
-        One test part instead, of this share of the samples, balanced by class; the others are never tested.
-    leaveout : bool
-        As many folds as samples instead.
-    cv : splitter, array-like, shape (n_samples,), or iterable of pairs, optional
-        Folds instead: anything with ``split(X, y)``, a splitter of this library (the classes are its labels), the
-        test fold of each sample, 0 and up, -1 for a sample that is never tested, or the training and test samples of
-        each fold, as indices or masks. A sample may be tested once.
-    random_state : int, RandomState or None
-        Seed of the folds and of the models; the estimator's own seed is mixed in.
-    n_jobs : int or None
-        Processes that share the folds; results do not depend on it. The estimator's own ``n_jobs`` counts when this
-        is 1.
-    verbose : int
-        joblib's messages about progress.
+        Unfitted classifier. Each fold uses a copy with its own seed.
+    n_splits : int, default=10
+        Number of folds, balanced by class. Ignored if `holdout`, `leaveout` or `cv` is given.
+    holdout : float or None, default=None
+        Share of the samples in a single test fold, balanced by class. The other samples are never tested.
+    leaveout : bool, default=False
+        Whether to use one fold per sample.
+    cv : splitter, array-like of shape (n_samples,), iterable of pairs, or None, default=None
+        Custom folds. A splitter is an object with ``split(X, y)``, or a splitter of this library, which balances the
+        classes as labels. An array contains the test fold of each sample, counted from 0, or -1 for samples that are
+        never tested. Pairs contain the training and test samples of each fold, as indices or masks. Each sample may be
+        tested at most once.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds and of the models. The seeds of the models also depend on the ``random_state`` of the
+        estimator.
+    n_jobs : int or None, default=1
+        Number of processes that fit folds. Results do not depend on it. With 1 or None, the ``n_jobs`` of the estimator
+        is used.
+    verbose : int, default=0
+        Verbosity of joblib.
 
     Attributes
     ----------
-    models_ : list of ECOCClassifier, one for each fold.
-    fold_of_ : ndarray of int64, shape (n_samples,)
+    models_ : list of ECOCClassifier
+        Fitted classifier of each fold.
+    fold_of_ : ndarray of shape (n_samples,), dtype=int64
         Test fold of each sample, -1 for none.
-    classes_ : ndarray, shape (n_classes,)
-    binary_loss_ : as that of :class:`ECOCClassifier`.
+    classes_ : ndarray of shape (n_classes,)
+        Classes in order.
+    binary_loss_ : str, BinaryLoss or callable
+        Loss used for predictions.
+
+    See Also
+    --------
+    ECOCClassifier : Classifier of a fold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fairfold.ecoc import ECOCClassifier, PartitionedECOC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = PartitionedECOC(ECOCClassifier("discriminant"), n_splits=5, random_state=0).fit(X, y)
+    >>> model.kfold_predict().labels.shape
+    (150,)
+    >>> round(model.kfold_loss(), 2)
+    0.02
     """
 
     estimator: ECOCClassifier
@@ -92,29 +120,35 @@ class PartitionedECOC(BaseEstimator):
     verbose: int = 0
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit a model for each fold, and score the fold's samples with it.
+        """Fit a classifier for each fold and score the test fold with it.
 
         Parameters
         ----------
-        X, y, sample_weight : as for :meth:`ECOCClassifier.fit`.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features, see :meth:`ECOCClassifier.fit`.
+        y : array-like of shape (n_samples,)
+            Classes, see :meth:`ECOCClassifier.fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, see :meth:`ECOCClassifier.fit`.
 
         Returns
         -------
-        The model itself.
+        PartitionedECOC
+            The fitted model.
 
         Raises
         ------
         SplitError
-            When folds cannot be made as asked, or are no folds.
+            If the requested folds cannot be made, or if the given folds are not valid.
         ModelError
-            As :meth:`ECOCClassifier.fit`, with the number of the fold.
+            As in :meth:`ECOCClassifier.fit`. The message contains the number of the fold.
 
         Warns
         -----
         UserWarning
-            When the training or the test part of a fold has no sample of some class, with the fold and the class. A
-            class that is not trained on is never predicted there. Test parts of fewer samples than classes do not
-            count.
+            If a class has no samples in the training part or the test fold. The message contains the fold and the
+            class. A class without training samples is never predicted in this fold. Test folds with fewer samples than
+            classes do not cause a warning.
         """
         if not isinstance(self.estimator, ECOCClassifier):
             raise ModelError(f"estimator is a {type(self.estimator).__name__}: give an ECOCClassifier.")
@@ -147,30 +181,40 @@ class PartitionedECOC(BaseEstimator):
         return_posterior: bool | None = None,
         verbose: int = 0,
     ) -> FoldPredictions:
-        """Predictions of each sample by the model of its fold. Nothing is fitted or scored again.
+        """Predict each sample with the model of its test fold.
+
+        Models are not refitted, and samples are not rescored.
 
         Parameters
         ----------
-        binary_loss, decoding, posterior_method, num_kl_initializations, update
-            As for :class:`ECOCClassifier`; None takes what the estimator has, whose defaults are the loss of the
-            learners' kind (``binary_loss_``), ``"lossweighted"``, ``"kl"``, 0 and ``"bradley-terry"``.
-        return_posterior : bool, optional
-            True asks for posteriors, False does without (they take most of the time), None gives them if the models
-            were trained for them.
-        verbose : above 0 for a line about each fold when it is predicted.
+        binary_loss : str, BinaryLoss, callable or None, default=None
+            Binary loss. None uses the loss of the estimator, or the default loss of the kind of learners
+            (``binary_loss_``).
+        decoding : {"lossweighted", "lossbased"} or None, default=None
+            Average of the losses. None uses the decoding of the estimator, by default ``"lossweighted"``.
+        posterior_method : {"kl", "qp"} or None, default=None
+            Method of posteriors. None uses the method of the estimator, by default ``"kl"``.
+        num_kl_initializations : int or None, default=None
+            Number of random starts of ``"kl"``. None uses the number of the estimator, by default 0.
+        update : {"bradley-terry", "page"} or None, default=None
+            Iteration of ``"kl"``. None uses the iteration of the estimator, by default ``"bradley-terry"``.
+        return_posterior : bool or None, default=None
+            Whether to compute posteriors. They take most of the run time. None computes them if the estimator has
+            ``fit_posterior=True``.
+        verbose : int, default=0
+            If above 0, print a line for each fold.
 
         Returns
         -------
         FoldPredictions
-            ``labels``, ``neg_loss``, ``pb_score`` and ``posterior`` of all samples.
+            Named tuple of ``labels``, ``neg_loss``, ``pb_score`` and ``posterior``.
 
         Raises
         ------
         PosteriorError
-            When posteriors are asked of models that were not trained for them: ``return_posterior=True`` without the
-            estimator's ``fit_posterior=True``.
+            If ``return_posterior=True`` and the estimator does not have ``fit_posterior=True``.
         ModelError
-            For an unknown loss, decoding or method, or a loss that is not for scores of this kind.
+            If a loss, decoding or method is unknown, or if the loss does not support this kind of scores.
         """
         check_is_fitted(self)
         for given, check in ((posterior_method, check_posterior_method), (update, check_update)):
@@ -198,7 +242,7 @@ class PartitionedECOC(BaseEstimator):
 
     @property
     def binary_loss_(self) -> Loss:
-        """The loss that predictions use, as :attr:`ECOCClassifier.binary_loss_`."""
+        """Loss used for predictions, see :attr:`ECOCClassifier.binary_loss_`."""
         check_is_fitted(self)
         return self.models_[0].binary_loss_
 
@@ -210,24 +254,30 @@ class PartitionedECOC(BaseEstimator):
         binary_loss: Loss | None = None,
         decoding: str | None = None,
     ) -> float | np.ndarray:
-        """Loss of the cross-validated predictions.
+        """Compute the loss of the out-of-fold predictions.
 
         Parameters
         ----------
-        loss_fun : ``"classiferror"``, the weighted share of wrong labels, or a callable (C, neg_loss, weights) ->
-            number, of the tested samples: C (n, n_classes) is True for the true class, neg_loss as
-            :meth:`kfold_predict` has it.
-        per_fold : whether to return one loss for each fold instead of that of all tested samples.
-        binary_loss, decoding : as for :meth:`kfold_predict`.
+        loss_fun : "classiferror" or callable, default="classiferror"
+            ``"classiferror"`` is the weighted share of wrong predictions. A callable ``(C, neg_loss, weights) ->
+            float`` takes arrays of the tested samples. ``C`` of shape (n, n_classes) is True for the true class.
+            ``neg_loss`` is that of :meth:`kfold_predict`.
+        per_fold : bool, default=False
+            Whether to return the loss of each fold instead of the loss of all tested samples.
+        binary_loss : str, BinaryLoss, callable or None, default=None
+            Binary loss, see :meth:`kfold_predict`.
+        decoding : {"lossweighted", "lossbased"} or None, default=None
+            Average of the losses, see :meth:`kfold_predict`.
 
         Returns
         -------
-        float, or ndarray of shape (n_folds,), NaN for a fold of samples without weight
+        float or ndarray of shape (n_folds,)
+            Loss. NaN for folds without samples of positive weight.
 
         Raises
         ------
         ModelError
-            For an unknown loss.
+            If the loss is unknown.
         """
         if not callable(loss_fun) and loss_fun != "classiferror":
             raise ModelError(
@@ -238,7 +288,7 @@ class PartitionedECOC(BaseEstimator):
         is_class = self._codes[:, None] == np.arange(len(self.classes_))
 
         def of(samples: np.ndarray) -> float:
-            if not samples.any():  # a fold of samples without weight
+            if not samples.any():  # No sample in the fold has a positive weight.
                 return np.nan
             return float(loss(is_class[samples], losses[samples], self._weights[samples]))
 
@@ -248,16 +298,20 @@ class PartitionedECOC(BaseEstimator):
         return of(tested)
 
     def kfold_margin(self, *, binary_loss: Loss | None = None, decoding: str | None = None) -> np.ndarray:
-        """Negated loss of the true class less the largest of the others.
+        """Compute the negated loss of the true class minus the largest negated loss of the other classes.
 
         Parameters
         ----------
-        binary_loss, decoding : as of :meth:`kfold_predict`.
+        binary_loss : str, BinaryLoss, callable or None, default=None
+            Binary loss, see :meth:`kfold_predict`.
+        decoding : {"lossweighted", "lossbased"} or None, default=None
+            Average of the losses, see :meth:`kfold_predict`.
 
         Returns
         -------
-        (n_samples,)
-            NaN for samples that are in no test part, have weight 0, or whose class the fold's model never saw.
+        ndarray of shape (n_samples,)
+            Margins. NaN for samples that are not tested, have weight 0, or have a class without training samples in
+            their fold.
         """
         losses = self.kfold_predict(binary_loss, decoding, return_posterior=False).neg_loss
         is_class = self._codes[:, None] == np.arange(len(self.classes_))
@@ -267,22 +321,26 @@ class PartitionedECOC(BaseEstimator):
         return np.where(known, own - others, np.nan)
 
     def kfold_edge(self, *, binary_loss: Loss | None = None, decoding: str | None = None) -> float:
-        """Weighted mean of the margins that are numbers.
+        """Compute the weighted mean of the margins, ignoring NaN.
 
         Parameters
         ----------
-        binary_loss, decoding : as of :meth:`kfold_predict`.
+        binary_loss : str, BinaryLoss, callable or None, default=None
+            Binary loss, see :meth:`kfold_predict`.
+        decoding : {"lossweighted", "lossbased"} or None, default=None
+            Average of the losses, see :meth:`kfold_predict`.
 
         Returns
         -------
         float
+            Edge.
         """
         margins = self.kfold_margin(binary_loss=binary_loss, decoding=decoding)
         known = ~np.isnan(margins)
         return float(np.average(margins[known], weights=self._weights[known]))
 
     def _parts(self, X: Matrix, y: np.ndarray, seed: int) -> list[Part]:
-        """Training and test samples of each fold."""
+        """Compute the training and test samples of each fold."""
         if (self.holdout is not None) + bool(self.leaveout) + (self.cv is not None) > 1:
             raise SplitError("more than one of holdout, leaveout and cv is given: give one of them.")
         n_samples = len(self._codes)
@@ -291,7 +349,7 @@ class PartitionedECOC(BaseEstimator):
         if self.cv is not None:
             return self._given_parts(X, y)
         with warnings.catch_warnings():
-            # Classes with fewer members than folds: ours names them.
+            # The warning of missing classes below also names the classes.
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
             return parts_by(self._balanced_splitter(seed_for(seed, "folds")), X, self._codes)
 
@@ -306,10 +364,11 @@ class PartitionedECOC(BaseEstimator):
         return StratifiedKFold(int(self.n_splits), shuffle=True, random_state=seed)
 
     def _given_parts(self, X: Matrix, y: np.ndarray) -> list[Part]:
-        """Parts that ``cv`` makes or is."""
+        """Compute the training and test samples of each fold from ``cv``."""
         n_samples, cv = len(self._codes), self.cv
         is_splitter = hasattr(cv, "split") and not isinstance(cv, str)
-        if is_splitter and hasattr(cv, "assign") and not isinstance(cv, type):  # ours balance indicators of labels
+        # Splitters of this library assign folds from label indicators.
+        if is_splitter and hasattr(cv, "assign") and not isinstance(cv, type):
             indicators = (self._codes[:, None] == np.arange(len(self.classes_))).astype(np.int64)
             return parts_of(cv.assign(indicators), n_samples, name="cv.assign(Y)")
         if is_splitter:
@@ -324,7 +383,7 @@ class PartitionedECOC(BaseEstimator):
         return check_parts(given, n_samples) if is_pairs else parts_of(given, n_samples, name="cv")
 
     def _names(self, chosen: np.ndarray) -> np.ndarray:
-        """Classes by their numbers, None for -1."""
+        """Convert class numbers to classes, with None for -1."""
         names = self.classes_[chosen]
         return names if (chosen >= 0).all() else np.where(chosen >= 0, names, None)
 
@@ -353,7 +412,7 @@ def _warn_of_missing_classes(parts: Iterable[Part], codes: np.ndarray, classes: 
 
 
 def _fit_fold(model: ECOCClassifier, data: tuple, part: Part, fold: int) -> tuple[ECOCClassifier, np.ndarray]:
-    """The fold's model, and its learners' scores of the fold's samples."""
+    """Fit the model of a fold and compute the learner scores of its test samples."""
     (X, codes, classes, weights), (train, test) = data, part
     try:
         model.fit_codes(X[train], codes[train], classes, weights[train])

@@ -1,26 +1,30 @@
-"""Class posteriors from the answers of binary learners.
+"""Class posteriors from the probabilities of binary learners.
 
-Learner j answers r_j, the probability of its positive side. With posteriors p it should have answered
-q_j = P+_j / (P+_j + P-_j), where P+_j and P-_j are the sums of p over the classes of its two sides.
+Learner j returns r_j, the probability of its positive side. The posteriors p imply the probability
+q_j = P+_j / (P+_j + P-_j). Here, P+_j and P-_j are the sums of p over the classes on the two sides of the learner.
 
-Where the sources differ
-------------------------
-MATLAB's page (after Zadrozny) lowers the Kullback-Leibler divergence between r and q by the factors N_k / D_k, with
-N_k = sum_j w_j (r_j [m_kj = 1] + (1 - r_j) [m_kj = -1]) and D_k the same of q. For pairs of classes this is the
-iteration of Hastie and Tibshirani, which never raises the divergence. For other designs it may raise it, and where it
-comes to rest is in general no minimum. The factors of Huang, Weng and Lin,
-A_k = sum_j w_j (r_j [m_kj = 1] / P+_j + (1 - r_j) [m_kj = -1] / P-_j) over B_k = sum_j w_j [m_kj != 0] / (P+_j + P-_j),
-are the same for pairs, and never raise the divergence for any design. They are taken here; the page's are
-``update="page"``. The multiplicative iteration creeps near confident answers, so :func:`kl_posterior` tries Newton's
-step first, and takes the multiplicative one where that does not lower the divergence.
+Differences from the sources
+----------------------------
+MATLAB's documentation (after Zadrozny) lowers the Kullback-Leibler divergence between r and q by the factors N_k / D_k.
+N_k is sum_j w_j (r_j [m_kj = 1] + (1 - r_j) [m_kj = -1]), and D_k is the same sum for q. For pairs of classes, this is
+the iteration of Hastie and Tibshirani, which never increases the divergence. For other designs, it may increase the
+divergence, and its fixed point is generally not a minimum.
 
-The page solves ``M_01 p = r`` for its second start, with M_01 the coding matrix of K rows and -1 turned to 0; by the
-shapes its transpose is meant. The system says P+_j = r_j, which holds for designs without zeros only.
+This module uses the factors A_k / B_k of Huang, Weng and Lin instead, where
+A_k = sum_j w_j (r_j [m_kj = 1] / P+_j + (1 - r_j) [m_kj = -1] / P-_j) and
+B_k = sum_j w_j [m_kj != 0] / (P+_j + P-_j). They are the same for pairs and never increase the divergence for any
+design. ``update="page"`` uses the factors of the documentation. The multiplicative iteration is slow near confident
+probabilities. :func:`kl_posterior` therefore tries a Newton step first. It uses the multiplicative step if the Newton
+step does not lower the divergence.
 
-The page's iteration creeps: of a sample of a class that all its learners are sure of, the other classes' share is
-1 / (1.5 t + 1.5) after t iterations from the uniform start, for three classes in pairs. The page prints setosas with
-0.0009972, which is t = 668 or so; its rule to stop is not printed. Ours has 0.00067 after the 1,000 iterations of
-``max_iter``; the minimum is 0.
+For its second start, the documentation solves ``M_01 p = r``, where M_01 is the coding matrix of K rows with -1
+replaced by 0. The shapes imply the transpose of M_01. The system states P+_j = r_j, which holds only for designs
+without zeros.
+
+The iteration of the documentation converges slowly. Consider three classes in pairs, a uniform start and a sample whose
+class has full confidence from all its learners. After t iterations, the share of each other class is 1 / (1.5 t + 1.5).
+MATLAB prints 0.0009972 for setosas, which corresponds to about 668 iterations. Its stopping rule is not documented.
+``update="page"`` gives 0.00067 after the default ``max_iter`` of 1,000. The minimum is 0.
 
 References
 ----------
@@ -50,13 +54,13 @@ from fairfold.ecoc.decoding import check_answers
 from fairfold.errors import ModelError, unknown_name
 
 UPDATES = ("bradley-terry", "page")
-_START_FLOOR = 1e-3  # share of the uniform start in every other one: no factor leaves an exact zero
-_PAGE_FLOOR = 100 * np.finfo(np.float64).eps  # the page prints 2.22e-14 for its smallest posteriors
-_SMALLEST = 1e-200  # of a class's posterior on the way; its reciprocal is finite
-_RIDGE = 1e-10  # relative, so that singular systems have an answer
-_NEGATIVE = 1e-10  # relative: a pivot below minus this is more than rounding
-_DAMPINGS = (0.0, 1.0, 4.0, 16.0, 64.0, 256.0)  # 0 is Newton's own step; d allows steps of about 1 / d
-_LONGEST_STEP = 4.0  # of Newton's, in the logarithm of a posterior
+_START_FLOOR = 1e-3  # Share of the uniform start in each start. Factors cannot change an exact zero.
+_PAGE_FLOOR = 100 * np.finfo(np.float64).eps  # MATLAB's documentation prints 2.22e-14 for its smallest posteriors.
+_SMALLEST = 1e-200  # Lower bound of posteriors during the iteration. Its reciprocal is finite.
+_RIDGE = 1e-10  # Relative ridge, which makes singular systems solvable.
+_NEGATIVE = 1e-10  # Relative size of a negative pivot that is not a rounding error.
+_DAMPINGS = (0.0, 1.0, 4.0, 16.0, 64.0, 256.0)  # 0 is Newton's step. A damping of d limits steps to about 1 / d.
+_LONGEST_STEP = 4.0  # Longest Newton step, in the logarithm of a posterior.
 
 
 def kl_posterior(
@@ -70,40 +74,58 @@ def kl_posterior(
     tol: float = 1e-9,
     update: str = "bradley-terry",
 ) -> np.ndarray:
-    """Posteriors of the smallest weighted Kullback-Leibler divergence from the learners' answers.
+    """Compute posteriors that minimize the weighted Kullback-Leibler divergence from the learners' probabilities.
 
     Parameters
     ----------
-    coding : array-like, shape (n_classes, n_learners); entries -1, 0 and 1.
-    r : array-like, shape (n_samples, n_learners); probability of each learner's positive side, NaN for no answer.
-    weights : array-like, shape (n_learners,); total weight of the samples that each learner was trained on. The answers
-        of a learner of weight 0 count as none.
-    num_kl_initializations : random starts, the same for all samples, beside the two that are always taken: the uniform
-        posteriors and the non-negative least squares solution. The answer of the smallest divergence is kept.
-        Where a design has no zeros, or pairs of classes only, the divergence is convex and all starts lead to its
-        minimum: then the two are one, the nearest at hand, which is the answer of :func:`qp_posterior` (not for the
-        page's update, which need not lead there).
-    random_state : seed of the random starts.
-    max_iter : most iterations from one start.
-    tol : an answer is final when another step promises to lower the divergence, with the largest weight scaled to 1,
-        by less than this. For ``update="page"``: when no posterior changes by more.
-    update : ``"bradley-terry"`` or ``"page"``; see the head of this module.
+    coding : array-like of shape (n_classes, n_learners)
+        Coding matrix with entries -1, 0 and 1.
+    r : array-like of shape (n_samples, n_learners)
+        Probability of each learner's positive side. NaN means no answer.
+    weights : array-like of shape (n_learners,)
+        Total weight of the training samples of each learner. Learners of weight 0 are ignored.
+    num_kl_initializations : int, default=0
+        Number of random starts, the same for all samples. They are added to the standard starts, see Notes. The result
+        with the smallest divergence is kept.
+    random_state : int, default=0
+        Seed of the random starts.
+    max_iter : int, default=1000
+        Maximum number of iterations from each start.
+    tol : float, default=1e-9
+        Stopping tolerance. With ``"bradley-terry"``, iteration stops if the predicted decrease of the divergence is
+        below `tol`, with the largest weight scaled to 1. With ``"page"``, it stops if no posterior changes by more than
+        `tol`.
+    update : {"bradley-terry", "page"}, default="bradley-terry"
+        Iteration, see the module docstring.
 
     Returns
     -------
-    ndarray, shape (n_samples, n_classes); rows sum to 1. A class of which no answering learner knows gets 0. A sample
-    without any answer gets NaN.
+    ndarray of shape (n_samples, n_classes)
+        Posteriors. Rows sum to 1. A class has a posterior of 0 if no learner with an answer uses it. Rows of samples
+        without any answer are NaN.
 
     Raises
     ------
     ModelError
-        Shapes that do not fit, answers outside [0, 1], weights that are negative, infinite or all 0, an unknown update,
-        or a number of starts or iterations that is none.
+        If shapes do not fit, if probabilities are outside [0, 1], if weights are negative, infinite or all 0, if the
+        update is unknown, or if the number of starts or iterations is not valid.
 
     Warns
     -----
     ConvergenceWarning
-        Some samples took ``max_iter`` iterations from every start.
+        If samples do not converge within `max_iter` iterations from any start.
+
+    See Also
+    --------
+    qp_posterior : Least squares posteriors.
+    kl_divergence : Divergence of given posteriors.
+
+    Notes
+    -----
+    The standard starts are the uniform posteriors and the non-negative least squares solution. For designs without
+    zeros and for pairs of classes, the divergence is convex and all starts lead to its minimum. The only standard start
+    is then the result of :func:`qp_posterior`. ``update="page"`` always uses both standard starts, because it may not
+    reach the minimum.
     """
     M, R = _check_probabilities(coding, r)
     w = _check_weights(weights, M.shape[1])
@@ -126,27 +148,63 @@ def kl_posterior(
 
 
 def check_update(update: str) -> None:
-    """Raise a ``ModelError`` unless it is one of ``UPDATES``."""
+    """Check the name of an iteration.
+
+    Parameters
+    ----------
+    update : str
+        Name to check.
+
+    Raises
+    ------
+    ModelError
+        If `update` is not in ``UPDATES``.
+    """
     if update not in UPDATES:
         raise ModelError(unknown_name("update", update, UPDATES))
 
 
 def kl_divergence(coding: ArrayLike, r: ArrayLike, weights: ArrayLike, posteriors: ArrayLike) -> np.ndarray:
-    """Weighted Kullback-Leibler divergence sum_j w_j (r_j log(r_j / q_j) + (1 - r_j) log((1 - r_j) / (1 - q_j))).
+    """Compute the weighted Kullback-Leibler divergence of posteriors from the learners' probabilities.
 
     Parameters
     ----------
-    coding, r, weights : as :func:`kl_posterior` takes them.
-    posteriors : array-like, shape (n_samples, n_classes).
+    coding : array-like of shape (n_classes, n_learners)
+        Coding matrix with entries -1, 0 and 1.
+    r : array-like of shape (n_samples, n_learners)
+        Probability of each learner's positive side. NaN means no answer.
+    weights : array-like of shape (n_learners,)
+        Weight of each learner.
+    posteriors : array-like of shape (n_samples, n_classes)
+        Posteriors of the classes.
 
     Returns
     -------
-    ndarray, shape (n_samples,), in nats; learners without an answer add nothing.
+    ndarray of shape (n_samples,)
+        Divergence in nats. Learners without an answer contribute 0.
 
     Raises
     ------
     ModelError
-        Shapes that do not fit, answers outside [0, 1], or weights that are negative, infinite or all 0.
+        If shapes do not fit, if probabilities are outside [0, 1], or if weights are negative, infinite or all 0.
+
+    See Also
+    --------
+    kl_posterior : Posteriors that minimize the divergence.
+
+    Notes
+    -----
+    The divergence is sum_j w_j (r_j log(r_j / q_j) + (1 - r_j) log((1 - r_j) / (1 - q_j))), where q_j is the
+    probability that the posteriors imply for learner j.
+
+    Examples
+    --------
+    The first posteriors agree with the probabilities of three one-vs-one learners.
+
+    >>> from fairfold.ecoc import kl_divergence, make_coding
+    >>> r = [[0.75, 0.75, 0.5], [0.75, 0.75, 0.5]]
+    >>> kl_divergence(make_coding("onevsone", 3), r, [1, 1, 1], [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2]]).round(3)
+    array([0.   , 0.824])
     """
     M, R = _check_probabilities(coding, r)
     P = np.asarray(posteriors, dtype=float)
@@ -154,43 +212,52 @@ def kl_divergence(coding: ArrayLike, r: ArrayLike, weights: ArrayLike, posterior
         raise ModelError(f"the posteriors have shape {P.shape}: the other arguments ask for {(len(R), len(M))}.")
     positive, negative = P @ (M == 1).astype(float), P @ (M == -1).astype(float)
     total = positive + negative
-    with np.errstate(invalid="ignore"):  # 0 / 0 where neither side has any mass, and such learners have no answer
+    with np.errstate(invalid="ignore"):  # 0 / 0 occurs if neither side has any mass. Such learners have no answer.
         terms = rel_entr(R, positive / total) + rel_entr(1 - R, negative / total)
     return np.where(np.isnan(R), 0.0, terms) @ _check_weights(weights, M.shape[1])
 
 
 def qp_posterior(coding: ArrayLike, r: ArrayLike) -> np.ndarray:
-    """Posteriors of the least squares sum_j ((1 - r_j) P+_j - r_j P-_j)^2 on the simplex.
+    """Compute least squares posteriors from the learners' probabilities.
 
-    For pairs of classes this is the second approach of Wu, Lin and Weng (section 4.2).
+    The posteriors minimize sum_j ((1 - r_j) P+_j - r_j P-_j)^2 on the simplex. For pairs of classes, this is the second
+    approach of Wu, Lin and Weng (section 4.2).
 
     Parameters
     ----------
-    coding : array-like, shape (n_classes, n_learners); entries -1, 0 and 1.
-    r : array-like, shape (n_samples, n_learners); probability of each learner's positive side, NaN for no answer.
+    coding : array-like of shape (n_classes, n_learners)
+        Coding matrix with entries -1, 0 and 1.
+    r : array-like of shape (n_samples, n_learners)
+        Probability of each learner's positive side. NaN means no answer.
 
     Returns
     -------
-    ndarray, shape (n_samples, n_classes); rows sum to 1. A class of which no answering learner knows gets 0. A sample
-    without any answer gets NaN.
+    ndarray of shape (n_samples, n_classes)
+        Posteriors. Rows sum to 1. A class has a posterior of 0 if no learner with an answer uses it. Rows of samples
+        without any answer are NaN.
 
     Raises
     ------
     ModelError
-        Shapes that do not fit, or answers outside [0, 1].
+        If shapes do not fit, or if probabilities are outside [0, 1].
+
+    See Also
+    --------
+    kl_posterior : Posteriors that minimize the Kullback-Leibler divergence.
 
     Notes
     -----
-    With Q = A'A of a sample's system, the conditions of optimality on the simplex, Q p = l 1 + mu with mu >= 0 and
-    p'mu = 0, are those of minimising x'Qx / 2 - 1'x over x >= 0 for x = p / l. Adding 11' to Q adds 1 to the objective
-    on the simplex, and makes l positive. So one solver of non-negative least squares serves here too.
+    Let Q = A'A for the linear system of a sample. The optimality conditions on the simplex are Q p = l 1 + mu with mu
+    >= 0 and p'mu = 0. With x = p / l, they are the conditions of minimizing x'Qx / 2 - 1'x over x >= 0. Adding 11' to Q
+    adds 1 to the objective on the simplex and makes l positive. The same solver for non-negative least squares can
+    therefore be used.
     """
     M, R = _check_probabilities(coding, r)
     return _normalised(_least_squares(M, R, True), np.nan)
 
 
 def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int, one_minimum: bool) -> list[np.ndarray]:
-    """Starting posteriors, each (n_samples, n_classes) and without zeros."""
+    """Create starting posteriors (n_samples, n_classes) without zeros."""
     shape = (len(R), len(M))
     uniform = np.full(shape, 1 / len(M))
     if not isinstance(n_random, (int, np.integer)) or n_random < 0:
@@ -203,21 +270,21 @@ def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int, one_
 
 
 def _has_one_minimum(M: np.ndarray) -> bool:
-    """Whether the divergence is convex: in p without zeros, in log p if each learner tells one class from another."""
+    """Return whether the divergence is convex: in p for designs without zeros, in log p for pairs of classes."""
     return bool(M.all() or (np.abs(M).sum(axis=0) == 2).all())
 
 
 def _iterate(
     M: np.ndarray, R: np.ndarray, w: np.ndarray, start: np.ndarray, max_iter: int, tol: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Posteriors, their divergences less a constant per sample, and which of them are final."""
+    """Compute posteriors, their divergences up to a constant per sample, and whether they converged."""
     return _kl_kernel((*_sides(M), w / w.max()), R, start, max_iter, tol)
 
 
 def _iterate_page(
     M: np.ndarray, R: np.ndarray, w: np.ndarray, start: np.ndarray, max_iter: int, tol: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same by the page's iteration to the letter; it is final where it rests."""
+    """Compute the same as ``_iterate`` by the iteration of the documentation."""
     plus, minus, has_answer = (M == 1).astype(float), (M == -1).astype(float), ~np.isnan(R)
     weights, r = np.where(has_answer, w, 0.0), np.where(has_answer, R, 0.0)
     known = has_answer @ (M != 0).T
@@ -237,7 +304,7 @@ def _iterate_page(
 
 
 def _normalised(rows: np.ndarray, otherwise: float) -> np.ndarray:
-    """Rows divided by their sums; rows of zeros filled with a number."""
+    """Divide rows by their sums and fill rows of zeros with a number."""
     sums = rows.sum(axis=1, keepdims=True)
     return np.divide(rows, sums, out=np.full(rows.shape, otherwise), where=sums > 0)
 
@@ -263,7 +330,10 @@ def _check_weights(weights: ArrayLike, n_learners: int) -> np.ndarray:
 
 
 def _sides(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Classes of each learner, positive before negative: they are ``classes[offsets[2j]:offsets[2j+1]]``, and on."""
+    """Return the classes of each learner, positive before negative.
+
+    The positive side of learner j is ``classes[offsets[2 * j] : offsets[2 * j + 1]]``. The negative side follows it.
+    """
     sides = [np.flatnonzero(column == sign) for column in M.T for sign in (1, -1)]
     offsets = np.concatenate(([0], np.cumsum([len(side) for side in sides])))
     return offsets.astype(np.int64), np.concatenate(sides).astype(np.int64)
@@ -271,9 +341,10 @@ def _sides(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @njit(cache=True, nogil=True)
 def _kl_kernel(learners, R, start, max_iter, tol):  # noqa: ANN001, ANN202
-    """Minimiser of the divergence for each sample, from its start; the divergence less a constant; whether it is final.
+    """Minimize the divergence for each sample from its start.
 
-    ``learners`` are :func:`_sides` and weights.
+    ``learners`` contains the arrays of :func:`_sides` and the weights. The results are the posteriors, the divergence
+    up to a constant, and whether each sample converged.
     """
     P, values, done = np.full(start.shape, np.nan), np.full(len(start), np.inf), np.zeros(len(start), np.bool_)
     for i in range(len(start)):
@@ -294,17 +365,18 @@ def _kl_kernel(learners, R, start, max_iter, tol):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _lowered(learners, r, p, value, inside, tol):  # noqa: ANN001, ANN202
-    """Posteriors and divergence after one more iteration, or the same as before and that they are final.
+    """Compute the next posteriors and divergence, or return the current ones with True if they converged.
 
-    The first step that lowers the divergence: Newton's step in log p where the Hessian is positive semidefinite; the
-    same with Hessians damped more and more, which always are; the multiplicative step p A / B, which never raises it.
+    The first step that lowers the divergence is used. Candidates are Newton's step in log p, if the Hessian is positive
+    semidefinite, then steps with increasingly damped Hessians, which are always positive semidefinite. The last
+    candidate is the multiplicative step p A / B, which never increases the divergence.
     """
     for damping in _DAMPINGS:
         gradient, A, B, H = _derivatives(learners, r, p, damping)
         is_solved, step = _solve(H, gradient, inside)
         if not is_solved:
             continue
-        # By how much Newton's step would lower the divergence, were that quadratic.
+        # The sum is the decrease that Newton's step predicts from a quadratic approximation.
         if damping <= 1 and (gradient * step / 2).sum() < tol:
             return p, value, True
         new = _cleaned(p * np.exp(np.minimum(np.maximum(-step, -_LONGEST_STEP), _LONGEST_STEP)), inside)
@@ -317,7 +389,7 @@ def _lowered(learners, r, p, value, inside, tol):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _known(learners, r, n_classes):  # noqa: ANN001, ANN202
-    """Whether a learner with an answer was trained on each class."""
+    """Return whether each class is used by a learner with an answer."""
     offsets, classes, _ = learners
     known = np.zeros(n_classes, np.bool_)
     for j in range(len(r)):
@@ -328,13 +400,13 @@ def _known(learners, r, n_classes):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _cleaned(p, inside):  # noqa: ANN001, ANN202
-    """Scaled to sum 1, reciprocals of what is inside finite."""
+    """Scale posteriors to a sum of 1, with a lower bound that keeps reciprocals of allowed classes finite."""
     return np.where(inside, np.maximum(p / p.sum(), _SMALLEST), 0.0)
 
 
 @njit(cache=True, nogil=True)
 def _side_sums(learners, j, p):  # noqa: ANN001, ANN202
-    """Posteriors of the classes on the positive and on the negative side of a learner."""
+    """Sum posteriors of the classes on the positive and on the negative side of a learner."""
     offsets, classes, _ = learners
     positive = negative = 0.0
     for m in range(offsets[2 * j], offsets[2 * j + 1]):
@@ -346,7 +418,7 @@ def _side_sums(learners, j, p):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _cross_entropy(learners, r, p):  # noqa: ANN001, ANN202
-    """The divergence less the part that does not depend on p."""
+    """Compute the divergence without its constant part."""
     value = 0.0
     for j in range(len(r)):
         if not np.isnan(r[j]):
@@ -358,15 +430,15 @@ def _cross_entropy(learners, r, p):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _derivatives(learners, r, p, damping):  # noqa: ANN001, ANN202
-    """Gradient in log p, the A and B of the multiplicative step, and the lower triangle of the Hessian.
+    """Compute the gradient in log p, A and B of the multiplicative step, and the lower triangle of the Hessian.
 
-    With u and v the shares of p within the two sides of learner j, and d = u - v, the Hessian is
-    sum_j w_j (q_j (1 - q_j) dd' + (r_j - q_j) (uu' - vv')) with the gradient added to its diagonal. Damped, it lacks
-    the terms in r_j - q_j and takes multiples of the gradient's absolute values: positive semidefinite.
+    Let u and v be the shares of p within the two sides of learner j, and d = u - v. The Hessian is
+    sum_j w_j (q_j (1 - q_j) dd' + (r_j - q_j) (uu' - vv')), with the gradient added to its diagonal. The damped Hessian
+    omits the terms in r_j - q_j and adds multiples of the absolute gradient, so it is positive semidefinite.
     """
     offsets, classes, w = learners
     A, B, H = np.zeros(len(p)), np.zeros(len(p)), np.zeros((len(p), len(p)))
-    slope = np.empty(len(p))  # of the logit of q in the logarithm of each posterior
+    slope = np.empty(len(p))  # Derivative of the logit of q with respect to the logarithm of each posterior.
     for j in range(len(r)):
         if np.isnan(r[j]):
             continue
@@ -376,7 +448,7 @@ def _derivatives(learners, r, p, damping):  # noqa: ANN001, ANN202
         q = positive * per_total
         off = w[j] * q * negative * per_total
         miss = 0.0 if damping else w[j] * (r[j] - q)
-        is_pair = last - first == 2  # whose slopes are 1 and -1, without rounding
+        is_pair = last - first == 2  # Slopes of pairs are exactly 1 and -1.
         for m in range(first, last):
             k, is_positive = classes[m], m < middle
             A[k] += w[j] * r[j] * per_positive if is_positive else w[j] * (1 - r[j]) * per_negative
@@ -397,10 +469,10 @@ def _derivatives(learners, r, p, damping):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _solve(Q, b, inside):  # noqa: ANN001, ANN202
-    """Whether Q is positive semidefinite for the variables inside, and the solution of Q x = b there, x = 0 outside.
+    """Solve Q x = b for the variables inside, with x = 0 outside, and return whether Q is positive semidefinite there.
 
-    Cholesky on the lower triangle, with a small ridge. Inner loops run along rows, so that they become vector
-    instructions; what they do to variables outside is never read.
+    The solver uses a Cholesky decomposition of the lower triangle with a small ridge. Inner loops run along rows, which
+    allows vector instructions. They also update variables outside, but these values are never read.
     """
     n = len(b)
     x, factor, column = b.copy(), Q.copy(), np.empty(n)
@@ -430,10 +502,10 @@ def _solve(Q, b, inside):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _nonnegative_quadratic(Q, b, allowed):  # noqa: ANN001, ANN202
-    """Minimise x'Qx / 2 - b'x over x >= 0, x = 0 where not allowed: block principal pivoting.
+    """Minimize x'Qx / 2 - b'x over x >= 0, with x = 0 where not allowed, by block principal pivoting.
 
-    All variables begin inside. Those of the wrong sign change sides together while that makes them fewer; the last one
-    alone after three times that it did not, which cannot cycle.
+    All allowed variables start inside. Variables of the wrong sign change sides together while their number decreases.
+    After three steps without a decrease, only the last of them changes sides, which prevents cycles.
     """
     inside, wrong = allowed.copy(), np.empty(len(b), np.bool_)
     fewest, patience = len(b) + 1, 3
@@ -455,9 +527,9 @@ def _nonnegative_quadratic(Q, b, allowed):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _least_squares(M, R, on_simplex):  # noqa: ANN001, ANN202
-    """Least squares solutions over the learners with an answer; zeros without any.
+    """Compute least squares solutions over the learners with an answer, zeros without any answer.
 
-    Those of :func:`qp_posterior`, up to a factor per sample, or non-negative ones of P+_j = r_j.
+    The result solves :func:`qp_posterior` up to a factor per sample, or P+_j = r_j with non-negative p.
     """
     X, n_classes = np.zeros((len(R), len(M))), len(M)
     for i in range(len(R)):

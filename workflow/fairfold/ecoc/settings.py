@@ -11,8 +11,7 @@ Example = Literal["linear", "custom-loss", "posterior", "arrhythmia"]
 
 
 class Comparison(DatasetsPart):
-    """Comparison of designs, binary losses and decodings on data with three classes or more, next to classifiers of
-    scikit-learn."""
+    """Comparison of designs, binary losses, decodings and scikit-learn classifiers on data of three or more classes."""
 
     designs: Annotated[list[Design], Unique, NonEmpty] = [
         *("onevsone", "onevsall", "ordinal", "denserandom", "sparserandom")
