@@ -86,7 +86,7 @@ def evaluate_all_pairs(
     data, top = problem.pair_data(), problem.top
     winners = np.zeros((top + 1, N_MASKS), dtype=np.int64)
     is_level = np.zeros(top + 1, dtype=bool)
-    numbers, scores = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)  # of the best pairs so far, best first
+    numbers, scores = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     for first in range(start, stop, BLOCK):
         tops = np.empty(min(BLOCK, stop - first), dtype=np.int64)
         count_range(data, pair_at(first, n_features), winners, is_level, tops)

@@ -123,7 +123,7 @@ def _wins(own: np.ndarray, permuted: np.ndarray, models: list[str], alpha: float
 
 
 def _summary(own: np.ndarray, models: list[str]) -> pd.DataFrame:
-    by_model = pd.DataFrame(own, columns=models)  # whose statistics leave NaN out
+    by_model = pd.DataFrame(own, columns=models)
     columns = {"mean": by_model.mean(), "standard_deviation": by_model.std(), "best": by_model.max()}
     table = pd.DataFrame(columns).rename_axis("model").reset_index()
     return table.assign(share_of_wins=_win_percentages(own, np.array([1.0]))[0], n_sets=len(own))
