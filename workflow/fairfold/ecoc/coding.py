@@ -127,8 +127,8 @@ def check_coding(coding: ArrayLike) -> np.ndarray:
     Raises
     ------
     ModelError
-        If the input is not a matrix of -1, 0 and 1, or if it has fewer than two rows, no column, a row of zeros, a
-        column that lacks a sign, two equal rows, or two equal or opposite columns.
+        If the input is not a matrix of -1, 0 and 1 with at least two rows and one column. Also if it has a row of
+        zeros, a column that lacks a sign, two equal rows, or two equal or opposite columns.
 
     Examples
     --------

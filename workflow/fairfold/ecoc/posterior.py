@@ -10,9 +10,9 @@ N_k is sum_j w_j (r_j [m_kj = 1] + (1 - r_j) [m_kj = -1]), and D_k is the same s
 the iteration of Hastie and Tibshirani, which never increases the divergence. For other designs, it may increase the
 divergence, and its fixed point is generally not a minimum.
 
-This module uses the factors A_k / B_k of Huang, Weng and Lin instead, where
-A_k = sum_j w_j (r_j [m_kj = 1] / P+_j + (1 - r_j) [m_kj = -1] / P-_j) and
-B_k = sum_j w_j [m_kj != 0] / (P+_j + P-_j). They are the same for pairs and never increase the divergence for any
+This module uses the factors A_k / B_k of Huang, Weng and Lin instead.
+A_k is sum_j w_j (r_j [m_kj = 1] / P+_j + (1 - r_j) [m_kj = -1] / P-_j).
+B_k is sum_j w_j [m_kj != 0] / (P+_j + P-_j). They are the same for pairs and never increase the divergence for any
 design. ``update="page"`` uses the factors of the documentation. The multiplicative iteration is slow near confident
 probabilities. :func:`kl_posterior` therefore tries a Newton step first. It uses the multiplicative step if the Newton
 step does not lower the divergence.

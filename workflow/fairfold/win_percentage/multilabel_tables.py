@@ -57,8 +57,9 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
 
     Permuted intervals have level `alpha` if there are enough permutations: 2 c / alpha - 1 for c models. With fewer
     permutations, the bounds are the smallest and the largest permuted win percentage. Under the null hypothesis and
-    with n permutations, each model is then outside with probability at most 2 / (n + 1), and any model with probability
-    at most 2 c / (n + 1). p-values are two-sided and adjusted for the number of models.
+    with n permutations, each model is then outside with probability at most 2 / (n + 1). At least one
+    model is outside with probability at most 2 c / (n + 1). p-values are two-sided and adjusted for the number of
+    models.
     """
     evaluated = evaluated.fillna({"reason": ""})
     parts: dict[str, list[pd.DataFrame]] = {"wins": [], "sets": [], "permutations": []}
