@@ -1,4 +1,4 @@
-"""The models by name: what is known of each, and how it is made."""
+"""Models by name: registry, construction and storage."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Classifiers of one label made ready for several, of which a training part may hold rare ones or none at all."""
+"""Adapters that fit binary classifiers to several labels, including rare and absent ones."""
 
 from __future__ import annotations
 
@@ -24,16 +24,37 @@ from fairfold.models.categories import CategoryCodes
 
 
 class Standardised(StandardScaler):
-    """Features by their standard deviations and, where they are dense, less their means: sparse ones stay sparse."""
+    """Standardization that centers dense features only.
+
+    All features are divided by their standard deviations. Sparse features are not centered, which keeps them sparse.
+    """
 
     def fit(self, X: Matrix, y: np.ndarray | None = None, sample_weight: np.ndarray | None = None) -> Self:
-        """As of :class:`sklearn.preprocessing.StandardScaler`."""
+        """Compute means and standard deviations.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : ndarray, default=None
+            Ignored.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         self.with_mean = not sparse.issparse(X)
         return super().fit(X, y, sample_weight)
 
 
 class Steps(Pipeline):
-    """A pipeline that leaves it to its classifier, which may be of the user's own, to know whether it is fitted."""
+    """Pipeline that always counts as fitted.
+
+    The classifier at its end checks whether it is fitted. It may be a user's own class.
+    """
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -41,39 +62,96 @@ class Steps(Pipeline):
     def fit(
         self, X: Matrix, y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """As of :class:`sklearn.pipeline.Pipeline`; groups, if it takes them, and weights are for the classifier."""
+        """Fit the steps in order.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : ndarray of shape (n_samples,) or (n_samples, n_labels)
+            Labels of 0/1.
+        groups : ndarray of shape (n_samples,), default=None
+            Groups of the samples, passed to the classifier if its ``fit`` accepts them.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights of the samples, passed to the classifier.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         given = fit_arguments(self.steps[-1][1], groups, sample_weight)
         return super().fit(X, y, **{f"{self.steps[-1][0]}__{name}": value for name, value in given.items()})
 
 
 class OnePerLabel(MultiOutputClassifier):
-    """A classifier for each label, which is given the groups of the samples, if it takes them."""
+    """Separate classifier for each label, with optional groups of samples."""
 
     def fit(
         self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """As of :class:`sklearn.multioutput.MultiOutputClassifier`."""
+        """Fit one classifier to each label.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        Y : ndarray of shape (n_samples, n_labels)
+            Labels of 0/1.
+        groups : ndarray of shape (n_samples,), default=None
+            Groups of the samples, passed to the classifier if its ``fit`` accepts them.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         return super().fit(X, Y, **fit_arguments(self.estimator, groups, sample_weight))
 
 
 @dataclass(eq=False, repr=False)
 class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier of one label, with probabilities, whatever a training part holds of the label.
+    """Binary classifier with probabilities for any training labels.
 
-    Where all samples have one class, that is what it predicts. A classifier without ``predict_proba`` gets it by Platt
-    scaling (Platt 1999) of cross-fitted decision values; of a class with a single sample, which no two folds can have,
-    only the share is predicted.
+    If all training samples have the same class, that class is predicted. A classifier without ``predict_proba`` is
+    calibrated by Platt scaling [1]_ of cross-fitted decision values. If Platt scaling is impossible because one class
+    has a single sample or group, the share of positives is predicted.
 
     Parameters
     ----------
-    estimator : unfitted scikit-learn classifier, with ``predict_proba`` or ``decision_function``.
-    n_splits : folds of Platt scaling, at most; the rarer class may have fewer samples.
-    random_state : seed of these folds.
+    estimator : estimator object
+        Unfitted scikit-learn classifier with ``predict_proba`` or ``decision_function``.
+    n_splits : int, default=5
+        Maximum number of folds of Platt scaling. If the rarer class has fewer samples or groups, their number is used.
+    random_state : int, RandomState or None, default=None
+        Seed of these folds.
 
     Attributes
     ----------
-    estimator_ : fitted, or None where there is nothing to fit.
-    share_ : of positives in training.
+    estimator_ : estimator object or None
+        Fitted classifier, or None if the share of positives is predicted.
+    share_ : float
+        Weighted share of positives among the training samples.
+    classes_ : ndarray of shape (2,)
+        The classes 0 and 1.
+
+    References
+    ----------
+    .. [1] Platt (1999). "Probabilistic outputs for support vector machines and comparisons to regularized likelihood
+       methods".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from fairfold.models.binary import BinaryClassifier
+    >>> X, no_positives = np.array([[0.0], [1.0], [2.0]]), np.zeros(3)
+    >>> BinaryClassifier(LogisticRegression()).fit(X, no_positives).predict_proba(X)
+    array([[1., 0.],
+           [1., 0.],
+           [1., 0.]])
     """
 
     estimator: BaseEstimator
@@ -84,7 +162,24 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def fit(
         self, X: Matrix, y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples,) of 0/1; groups are left out of Platt scaling whole."""
+        """Fit the classifier, with Platt scaling if it has no probabilities.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : ndarray of shape (n_samples,)
+            Label of 0/1.
+        groups : ndarray of shape (n_samples,), default=None
+            Groups of samples. Platt scaling holds out whole groups.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         y, given = np.asarray(y).astype(np.int8), fit_arguments(self.estimator, None, sample_weight)
         self.classes_, self.share_ = np.array([0, 1]), float(np.average(y, weights=sample_weight))
         has_probabilities = hasattr(self.estimator, "predict_proba")
@@ -100,7 +195,7 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _calibrated(
         self, X: Matrix, y: np.ndarray, groups: np.ndarray | None, n_least: int, given: dict[str, np.ndarray]
     ) -> BaseEstimator | None:
-        """Fitted with Platt scaling; None where a class is in one group alone, and no two folds can have it."""
+        """Fit with Platt scaling, or return None if some training part would lack a class."""
         if groups is None:
             parts = StratifiedKFold(min(self.n_splits, n_least), shuffle=True, random_state=self.random_state)
         else:
@@ -114,30 +209,84 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return CalibratedClassifierCV(self.estimator, cv=parts, ensemble=False).fit(X, y, **given)
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, 2) probabilities of 0 and 1."""
+        """Predict the probabilities of both classes.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Probabilities of 0 and 1.
+        """
         if self.estimator_ is None:
             return np.tile([1 - self.share_, self.share_], (X.shape[0], 1))
         return self.estimator_.predict_proba(X)
 
     def predict(self, X: Matrix) -> np.ndarray:
-        """(n_samples,) of 0/1."""
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes, 1 where the probability is above 0.5.
+        """
         return (self.predict_proba(X)[:, 1] > 0.5).astype(np.int8)
 
 
 @dataclass(eq=False, repr=False)
 class ChainEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Ensemble of classifier chains (Read, Pfahringer, Holmes & Frank 2011).
+    """Ensemble of classifier chains [1]_.
 
-    In a chain each label is predicted from the features and the labels before it, in training the true ones, later the
-    predicted ones; the chains have random orders and equal votes. Time grows with the number of chains and labels, and,
-    as features are joined by labels, with the square of the labels.
+    Each classifier of a chain predicts one label from the features and the preceding labels of the chain. It is trained
+    on the true preceding labels and applied to predicted ones. The chains have random orders, and their probabilities
+    are averaged.
 
     Parameters
     ----------
-    estimator : unfitted classifier of one label.
-    n_chains : how many.
-    n_jobs : of joblib, which share the chains.
-    random_state : seed of the orders and, where it has one, of the estimator.
+    estimator : estimator object
+        Unfitted binary classifier.
+    n_chains : int, default=10
+        Number of chains.
+    n_jobs : int or None, default=None
+        Number of joblib workers. The chains are fitted in parallel.
+    random_state : int, RandomState or None, default=None
+        Seed of the orders and of estimators that have a random state.
+
+    Attributes
+    ----------
+    chains_ : list of ClassifierChain
+        Fitted chains.
+    classes_ : ndarray of shape (n_labels,)
+        Numbers of the labels.
+
+    Notes
+    -----
+    Run time grows linearly with the number of chains. It grows with the square of the number of labels once the labels
+    outnumber the features.
+
+    References
+    ----------
+    .. [1] Read, Pfahringer, Holmes & Frank (2011). "Classifier chains for multi-label classification".
+
+    Examples
+    --------
+    The second label is the opposite of the first.
+
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from fairfold.models.binary import ChainEnsemble
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> Y = np.array([[0, 1], [0, 1], [1, 0], [1, 0]])
+    >>> ChainEnsemble(DecisionTreeClassifier(), n_chains=3, random_state=0).fit(X, Y).predict_proba(X[:1])
+    array([[0., 1.]])
     """
 
     estimator: BaseEstimator
@@ -147,7 +296,20 @@ class ChainEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: Matrix, Y: np.ndarray) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1."""
+        """Fit the chains.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        Y : ndarray of shape (n_samples, n_labels)
+            Labels of 0/1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         rng = np.random.RandomState(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_chains)
         link = BinaryClassifier(self.estimator)
@@ -158,17 +320,50 @@ class ChainEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) probabilities, the mean over the chains."""
+        """Predict the probability of each label.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Mean probabilities over the chains.
+        """
         return np.mean([chain.predict_proba(X) for chain in self.chains_], axis=0)
 
 
 def one_per_label(estimator: BaseEstimator, **steps: Any) -> BaseEstimator:
-    """A classifier of one label, fitted to each of several by itself.
+    """Wrap a binary classifier to fit it to each label separately.
 
     Parameters
     ----------
-    estimator : unfitted; :class:`BinaryClassifier` tells what is made of it.
-    **steps : of :func:`prepared`.
+    estimator : estimator object
+        Unfitted binary classifier. :class:`BinaryClassifier` adds probabilities and handles absent labels.
+    **steps : object
+        Preprocessing options of :func:`prepared`.
+
+    Returns
+    -------
+    estimator object
+        Unfitted classifier of several labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from fairfold.core.probabilities import label_probabilities
+    >>> from fairfold.models.binary import one_per_label
+    >>> X = np.array([[0.0], [1.0], [2.0], [np.nan]])
+    >>> Y = np.array([[0, 0], [0, 0], [1, 0], [1, 0]])  # no sample has the second label
+    >>> model = one_per_label(DecisionTreeClassifier(random_state=0)).fit(X, Y)
+    >>> label_probabilities(model, X, n_labels=2)
+    array([[0., 0.],
+           [0., 0.],
+           [1., 0.],
+           [1., 0.]])
     """
     return prepared(OnePerLabel(BinaryClassifier(estimator)), fills=not takes_gaps(estimator), **steps)
 
@@ -182,18 +377,29 @@ def prepared(
     categories: Sequence[Sequence[int]] = (),
     fills: bool | None = None,
 ) -> BaseEstimator:
-    """The classifier behind the steps that its features need.
+    """Add the preprocessing steps that a classifier needs.
 
     Parameters
     ----------
-    classifier : unfitted, of several labels.
+    classifier : estimator object
+        Unfitted classifier of several labels.
     scale : bool, default=False
         Whether to standardize the features.
-    convert : what makes of the features, once for all labels, what it takes; :func:`as_dense` or :func:`as_csr_matrix`.
-    distinct : DistinctValues, optional
-        Protects feature values that the estimator would round or take for equal.
-    categories : see :class:`~fairfold.models.categories.CategoryCodes`.
-    fills : whether gaps are filled first, by the training samples' medians; None asks the classifier.
+    convert : callable or None, default=None
+        Function that converts the features for the classifier, such as :func:`as_dense` or :func:`as_csr_matrix`. It
+        runs once for all labels.
+    distinct : DistinctValues or None, default=None
+        Transformer that protects feature values that the classifier would round or treat as equal.
+    categories : sequence of sequence of int, default=()
+        Columns of each category; see :class:`~fairfold.models.categories.CategoryCodes`.
+    fills : bool or None, default=None
+        Whether missing features are filled with the medians of the training samples. None fills them if the classifier
+        does not accept missing features.
+
+    Returns
+    -------
+    estimator object
+        Pipeline, or the classifier itself if no step is needed.
     """
     if distinct is None and scale:
         distinct = DistinctValues(moves=False)  # Means and variances of values far from zero lose digits.
@@ -209,10 +415,34 @@ def prepared(
 
 
 def as_dense(X: Matrix) -> np.ndarray:
-    """For classifiers that take no sparse features: n_samples · n_features · 8 bytes."""
+    """Convert sparse features to a dense array.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        Dense features, which take 8 bytes per cell in double precision.
+    """
     return X.toarray() if sparse.issparse(X) else X
 
 
 def as_csr_matrix(X: Matrix) -> np.ndarray | sparse.csr_matrix:
-    """For classifiers that do not know SciPy's sparse arrays, and take the older matrices."""
+    """Convert sparse arrays of SciPy to the older CSR matrices.
+
+    Some classifiers do not accept sparse arrays.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+
+    Returns
+    -------
+    ndarray or csr_matrix of shape (n_samples, n_features)
+        Dense features unchanged, sparse features as a CSR matrix.
+    """
     return sparse.csr_matrix(X) if sparse.issparse(X) else X

@@ -1,4 +1,4 @@
-"""Categories for classifiers that know them: one feature of codes in the place of a column of 0/1 for each value."""
+"""Category codes for classifiers with native support for categorical features."""
 
 from __future__ import annotations
 
@@ -16,23 +16,61 @@ from fairfold.core.groups import fit_arguments
 
 @dataclass(eq=False, repr=False)
 class CategoryCodes(TransformerMixin, BaseEstimator):
-    """The codes of categories, the first features, and then all other features, in order.
+    """Transformer that joins one-hot columns into category codes.
 
-    A code is the place of the value among the columns, missing (NaN) where they hold none.
+    The codes come first, followed by all other features in their order. A code is the position of the value among the
+    columns of its category. It is NaN if no column contains a 1.
 
     Parameters
     ----------
-    categories : of each category its columns, of 0/1, or NaN in all.
+    categories : sequence of sequence of int
+        One-hot columns of each category. They contain 0/1, or NaN in all columns of a missing category.
+
+    Examples
+    --------
+    Columns 1 to 3 encode one category, which is missing in the last sample.
+
+    >>> import numpy as np
+    >>> from fairfold.models.categories import CategoryCodes
+    >>> X = np.array([[0.5, 0, 0, 1], [0.7, 1, 0, 0], [0.9, np.nan, np.nan, np.nan]])
+    >>> CategoryCodes([[1, 2, 3]]).fit_transform(X)
+    array([[2. , 0.5],
+           [0. , 0.7],
+           [nan, 0.9]])
     """
 
     categories: Sequence[Sequence[int]]
 
     def fit(self, X: Matrix, y: np.ndarray | None = None) -> Self:
-        """Nothing is learned."""
+        """Return the transformer unchanged; there is nothing to learn.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : ndarray, default=None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         return self
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """(n_samples, n_categories + other features) of dense features."""
+        """Replace one-hot columns with codes.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Dense features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_categories + n_other_features)
+            Codes and other features.
+        """
         codes = np.empty((len(X), len(self.categories)))
         for number, columns in enumerate(self.categories):
             values = X[:, list(columns)] == 1
@@ -51,26 +89,61 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
 
 @dataclass(eq=False, repr=False)
 class FittedWith(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier whose ``fit`` is given further arguments, always the same.
+    """Binary classifier with fixed extra arguments of ``fit``.
 
     Parameters
     ----------
-    estimator : unfitted, of one label.
-    options : arguments by name.
+    estimator : estimator object
+        Unfitted binary classifier.
+    options : mapping of str -> object
+        Extra arguments by name.
+
+    Attributes
+    ----------
+    estimator_ : estimator object
+        Fitted classifier.
+    classes_ : ndarray
+        Classes of the fitted classifier.
     """
 
     estimator: BaseEstimator
     options: Mapping[str, Any]
 
     def fit(self, X: Matrix, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """As of the estimator."""
+        """Fit the classifier with the extra arguments.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : ndarray of shape (n_samples,)
+            Label of 0/1.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         given = {**self.options, **fit_arguments(self.estimator, None, sample_weight)}
         self.estimator_ = clone(self.estimator).fit(X, y, **given)
         self.classes_ = self.estimator_.classes_
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, 2) probabilities of 0 and 1."""
+        """Predict the probabilities of both classes.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Probabilities of 0 and 1.
+        """
         return self.estimator_.predict_proba(X)
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,4 +1,4 @@
-"""The correction for missing labels, for every classifier that gives probabilities."""
+"""Correction for missing labels that applies to any classifier with probabilities."""
 
 from __future__ import annotations
 
@@ -28,31 +28,52 @@ from fairfold.weak_labels.calibration import (
 
 @dataclass(eq=False, repr=False)
 class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Probabilities that labels are positive, from those that they are observed.
+    """Classifier that corrects its probabilities for missing labels.
 
-    A classifier that learned from observed labels estimates P(observed | x). Where each positive is observed with
-    probability c, P(positive | x) is that divided by c (Elkan & Noto 2008). Probabilities of training samples come from
-    the classifier itself where it knows what it would say of those without having seen them, and otherwise from
-    cross-fitting, which takes ``n_splits`` times as long again. They are calibrated for each label, shrunk towards one
-    calibration of all labels, and give c, one for all labels; see :mod:`fairfold.weak_labels.calibration`. The
-    classifier is fitted to the whole training part.
+    A classifier that is trained on observed labels estimates P(observed | x). If each positive is observed with
+    probability c, the label frequency, then P(positive | x) = P(observed | x) / c [1]_.
+
+    The correction needs out-of-sample probabilities of the training samples. They are the ``unseen_proba_`` of the
+    classifier, or come from cross-fitting. They are calibrated for each label, with shrinkage towards a calibration
+    that all labels share, and determine c; see :mod:`fairfold.weak_labels.calibration`. The final classifier is fitted
+    to the whole training part.
 
     Parameters
     ----------
-    estimator : unfitted, of several labels, with ``predict_proba``.
-    n_splits : folds of the training part.
-    negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and c is 1.
-    label_frequencies : ``"shared"`` by all labels, or ``"by-label"``; see
-        :func:`~fairfold.weak_labels.label_frequencies`.
-    random_state : seed of the folds.
+    estimator : estimator object
+        Unfitted classifier of several labels with ``predict_proba``.
+    n_splits : int, default=5
+        Number of folds for cross-fitting.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of labels of 0. With ``"unlabelled"`` they may be positive. With ``"confirmed"`` they are negative, and
+        c is 1.
+    label_frequencies : {"shared", "by-label"}, default="shared"
+        Whether all labels share one label frequency; see :func:`~fairfold.weak_labels.label_frequencies`.
+    random_state : int or None, default=None
+        Seed of the folds.
 
     Attributes
     ----------
-    estimator_ : fitted.
-    label_frequency_ : c, 1 where nothing seems to be missing, or (n_labels,) c of each label.
-    coefficients_ : (n_labels, 2) of the calibration.
-    unseen_proba_ : (n_samples, n_labels) calibrated probabilities that labels of training samples are observed.
-    thresholds_ : for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+    estimator_ : estimator object
+        Fitted classifier.
+    label_frequency_ : float or ndarray of shape (n_labels,)
+        Estimated c, for all labels or for each label. It is 1 if nothing seems to be missing.
+    coefficients_ : ndarray of shape (n_labels, 2)
+        Coefficients of the calibration.
+    unseen_proba_ : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Calibrated out-of-sample probabilities that labels of training samples are observed.
+    thresholds_ : dict of dict of list
+        Thresholds by objective; see :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+    classes_ : ndarray of shape (n_labels,)
+        Numbers of the labels.
+
+    Notes
+    -----
+    Cross-fitting fits the classifier ``n_splits`` more times.
+
+    References
+    ----------
+    .. [1] Elkan & Noto (2008). "Learning classifiers from only positive and unlabeled data".
     """
 
     takes_unmeasured: ClassVar[bool] = True
@@ -67,10 +88,24 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
     def fit(
         self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1, CSR where the
-        classifier takes them so; groups are left out whole.
+        """Fit the classifier, its calibration and the label frequency.
 
-        Weights of samples count in the classifier and its calibration, and not in the label frequency and thresholds.
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Observed labels of 0/1; NaN marks an unmeasured label. CSR requires a classifier that accepts sparse labels.
+        groups : ndarray of shape (n_samples,), default=None
+            Groups of samples. Cross-fitting holds out whole groups.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights of the samples in the classifier and its calibration. The label frequency and the thresholds ignore
+            them.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
         """
         weights = check_weights(sample_weight, Y.shape[0], ModelError)
         options = {"n_splits": self.n_splits, "random_state": self.random_state}
@@ -84,25 +119,55 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
 
     @property
     def takes_sparse_labels(self) -> bool:
-        """Whether the classifier does."""
+        """Whether the classifier accepts sparse labels."""
         return takes_sparse_labels(self.estimator)
 
     def predict_observed_proba(self, X: Matrix) -> Matrix:
-        """(n_samples, n_labels) probability that each label is observed."""
+        """Predict the probability that each label is observed.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Calibrated probability that each label is observed.
+        """
         return calibrate(observed_probabilities(self.estimator_, X, len(self.coefficients_)), self.coefficients_)
 
     def predict_proba(self, X: Matrix) -> Matrix:
-        """(n_samples, n_labels) probability that each label is positive."""
+        """Predict the probability of each label.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Probability that each label is positive.
+        """
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
 
 
 def make_corrected(of: str, label_frequencies: LabelFrequencies = "shared", **settings: Any) -> CorrectedClassifier:
-    """The model of this name, corrected.
+    """Make a model of the registry with a correction for missing labels.
 
     Parameters
     ----------
-    of : name of a model.
-    label_frequencies : see :class:`CorrectedClassifier`.
-    **settings : of that model.
+    of : str
+        Name of the model.
+    label_frequencies : {"shared", "by-label"}, default="shared"
+        Whether all labels share one label frequency; see :class:`CorrectedClassifier`.
+    **settings : object
+        Settings of the model.
+
+    Returns
+    -------
+    CorrectedClassifier
+        Unfitted model.
     """
     return CorrectedClassifier(make_model(of, **settings), label_frequencies=label_frequencies)

@@ -1,4 +1,4 @@
-"""What the models are made of."""
+"""Table of the components of each model."""
 
 from __future__ import annotations
 
@@ -13,26 +13,42 @@ _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
 
 
 def describe_models(names: Iterable[str], variant: str = "text", own: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """Table 3 of Ilidio, Cerri, Vens & Nakano (2024) for any models: what each is made of.
+    """Tabulate the components of models, as in Table 3 of Ilidio, Cerri, Vens & Nakano (2024).
 
     Parameters
     ----------
-    names : of models.
-    variant : of those that have variants.
-    own : the part ``models`` of a configuration, with the models of the user's own.
+    names : iterable of str
+        Names of the models.
+    variant : str, default="text"
+        Variant of the models that have variants.
+    own : mapping or None, default=None
+        Section ``models`` of a configuration, which defines the user's own models.
 
     Returns
     -------
-    DataFrame with the columns ``model, variant, parameters`` ("tuned" where a model searches them in each training
-    part, "as is" otherwise), ``new_features`` (what a level adds for the next: output-space features,
-    tree embeddings or both), ``training_features`` (whether those of a training sample come from all trees, in-bag, or
-    from those that did not see it), ``crossing_over, imputation, length_control``; "none" where a model has no such
-    part, and ``length_control`` "single" where it has a single level.
+    DataFrame
+        One row per model with these columns:
+
+        - ``model`` and ``variant``; the variant is "none" for models without variants.
+        - ``parameters``: "tuned" if the model searches its parameters in each training part, otherwise "as is".
+        - ``new_features``: features that a level adds for the next one.
+        - ``training_features``: whether these features of a training sample come from all trees or from out-of-bag
+          trees.
+        - ``crossing_over`` and ``imputation``; "none" for models without them.
+        - ``length_control``: how the number of levels is chosen, or "single" for models with one level.
 
     Raises
     ------
     ModelError
-        When there is no model or variant of that name.
+        If a model or variant does not exist.
+
+    Examples
+    --------
+    >>> from fairfold.models.description import describe_models
+    >>> describe_models(["kNN", "gcForest"])[["model", "variant", "new_features", "length_control"]]
+          model variant new_features length_control
+    0       kNN    none         none         single
+    1  gcForest    text       output     first-drop
     """
     register_own(own or NO_OWN)
     return pd.DataFrame([_describe(name, variant) for name in names])

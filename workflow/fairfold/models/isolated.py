@@ -1,4 +1,4 @@
-"""Classifiers of the user's own, run in a worker process with a time limit."""
+"""User-defined classifiers that run in a worker process with a time limit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from fairfold.models.correction import CorrectedClassifier
 from fairfold.models.one_level import OneLevelModel
 from fairfold.models.own import make_estimator
 
-# Sums of several threads change with their number, and hashes of text with the process.
+# Sums depend on the number of threads, and text hashes depend on the process.
 _SAME_EVERYWHERE = {"PYTHONHASHSEED": "0"} | dict.fromkeys(
     ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS"], "1"
 )
@@ -37,10 +37,10 @@ _IDLE_SECONDS = 60
 
 @dataclass(eq=False, repr=False)
 class IsolatedClassifier(ClassifierMixin, BaseEstimator):
-    """A model of the user's own, fitted in a worker process that ends when it takes too long.
+    """User-defined model that is fitted in a separate process with a time limit.
 
-    Random numbers of Python, NumPy, C and, if the model imports it, PyTorch begin with ``random_state``. Estimators
-    with a parameter of this name get it, too. The fitted model must be picklable.
+    The random generators of Python, NumPy, C and, if imported, PyTorch are seeded with ``random_state``. Estimators
+    that have a parameter of this name receive it, too. The fitted model must be picklable.
 
     Parameters
     ----------
@@ -50,10 +50,13 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
         Entry of ``models.own`` in a checked configuration; see :func:`fairfold.models.own.make_estimator`. Its
         ``minutes`` limit each call.
     corrected : bool, default=False
-        Whether to correct the probabilities for missing labels by
-        :class:`~fairfold.models.correction.CorrectedClassifier`, which also gets ``negatives``.
-    negatives, n_jobs, random_state
-        See :class:`~fairfold.models.one_level.OneLevelModel`.
+        Whether :class:`~fairfold.models.correction.CorrectedClassifier` corrects the probabilities for missing labels.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of labels of 0 for the correction.
+    n_jobs : int or None, default=1
+        Number of threads; see :class:`~fairfold.models.one_level.OneLevelModel`.
+    random_state : int or None, default=None
+        Seed; see :class:`~fairfold.models.one_level.OneLevelModel`.
 
     Attributes
     ----------
@@ -73,7 +76,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def takes_sparse_labels(self) -> bool:
-        """Whether the model takes labels as a CSR array."""
+        """Whether the model accepts labels as a CSR array."""
         return self.entry["labels"] == "together-sparse"
 
     def fit(
@@ -83,20 +86,26 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : matrix of shape (n_samples, n_features)
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
             Features.
-        Y : matrix of shape (n_samples, n_labels)
+        Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
             Labels of 0/1.
         groups : ndarray of shape (n_samples,), default=None
-            Groups of samples that tuning, correction and the model, if it takes them, leave out together.
+            Groups of samples. Tuning and the correction hold out whole groups. The model receives them if its ``fit``
+            accepts groups.
         sample_weight : ndarray of shape (n_samples,), default=None
-            Weights for models that take them.
+            Weights of the samples.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
         Raises
         ------
         ModelError
-            If the model raises, ends its process, takes longer than its minutes, or returns other probabilities when it
-            is fitted again with the same seed; this is tried once on 60 simulated samples.
+            If the model raises an error, ends its process or exceeds its time limit. Also if two fits with the same
+            seed return different probabilities, which is tested once on 60 simulated samples.
         """
         if not _repeats_itself(self.name, json.dumps(self.entry)):
             raise ModelError(
@@ -108,22 +117,45 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Matrix) -> Matrix:
-        """Predict the probability of each label, (n_samples, n_labels); raises as ``fit`` does."""
+        """Predict the probability of each label.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Probability that each label is positive.
+
+        Raises
+        ------
+        ModelError
+            If the model raises an error, ends its process or exceeds its time limit.
+        """
         return _run(_unpickle_and_predict, self.name, self.entry, self.pickled_model_, X)
 
 
 def try_out(name: str, entry: Mapping[str, Any]) -> str:
-    """Fit a model of the user's own to 60 simulated samples, for a minute at most.
+    """Fit a user-defined model to 60 simulated samples, for at most one minute.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+    entry : mapping
+        Entry of ``models.own`` in a checked configuration.
 
     Returns
     -------
     str
-        Reason of a failure, which may be absent on other data; empty if there is none.
+        Reason for a failure that may not occur on other data. Empty if the fit succeeds.
 
     Raises
     ------
     ConfigError
-        If the class does not exist, does not take its parameters, is no classifier, or returns negative probabilities.
+        If the class does not exist, rejects its parameters, is not a classifier, or returns invalid probabilities.
     """
     try:
         _run(_fit_simulated, name, {**entry, "minutes": min(entry["minutes"], 1)})
@@ -134,7 +166,7 @@ def try_out(name: str, entry: Mapping[str, Any]) -> str:
 
 @cache
 def _repeats_itself(name: str, entry: str) -> bool:
-    """Whether two fits return the same probabilities; also true if simulated samples cannot be fitted."""
+    """Return whether two fits give the same probabilities. True if the simulated samples cannot be fitted."""
     try:
         first, second = (_run(_fit_simulated, name, json.loads(entry)) for _ in range(2))
     except StudyError:
@@ -142,14 +174,14 @@ def _repeats_itself(name: str, entry: str) -> bool:
     return np.array_equal(first, second)
 
 
-# --- the worker process -----------------------------------------------------------------------------------------------
+# --- Worker process --------------------------------------------------------------------------------------------------
 
 
 def _run(function: Callable, name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any) -> Any:
-    """Call a function with a model in the worker process, within the minutes of the model's entry."""
-    if entry["file"]:  # a worker that started in another folder goes on in there
+    """Run a function in the worker process within the time limit of the model."""
+    if entry["file"]:  # The worker may have started in another folder.
         entry = {**entry, "file": str(Path(entry["file"]).resolve())}
-    log = str(getattr(sys.stderr, "name", ""))  # a job's errors go to its log file
+    log = str(getattr(sys.stderr, "name", ""))  # The log file of the job receives its errors.
     executor = get_reusable_executor(
         max_workers=1, timeout=_IDLE_SECONDS, env=_SAME_EVERYWHERE, initializer=_redirect, initargs=(log,)
     )
@@ -169,7 +201,7 @@ def _run(function: Callable, name: str, entry: Mapping[str, Any], *arguments: An
 
 
 def _redirect(log: str) -> None:
-    """Send what a model prints to the log, and keep it from waiting for input."""
+    """Redirect the output of a model to the log, and close its standard input."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     if Path(log).is_file():
         os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND), 2)
@@ -181,24 +213,24 @@ def _redirect(log: str) -> None:
 def _answer(
     function: Callable, name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any
 ) -> tuple[Any, float, float]:
-    before = sum(os.times()[:4])  # of this process, and of its children that have ended
+    before = sum(os.times()[:4])  # The times include child processes that have ended.
     try:
         value = function(name, entry, *arguments, **settings)
     except ConfigError:
         raise
-    except BaseException as error:  # SystemExit, too; an exception of the user's own may not be picklable
+    except BaseException as error:  # This includes SystemExit. A user's exception may not be picklable.
         kind = "" if isinstance(error, StudyError) else f"{type(error).__name__}: "
         raise ModelError(f"{name} failed: {kind}{first_sentence(error)}.") from None
     return value, sum(os.times()[:4]) - before, usage.own_max_rss()
 
 
 def _fit_and_pickle(name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any) -> bytes:
-    """Return the fitted model for this worker, or the next one; the other process never loads it."""
+    """Fit a model and pickle it for a worker process. The main process never loads it."""
     return pickle.dumps(_fit(name, entry, *arguments, **settings))
 
 
 def _unpickle_and_predict(name: str, entry: Mapping[str, Any], pickled_model: bytes, X: Matrix) -> Matrix:
-    make_estimator(name, entry)  # imports the module of the model's class
+    make_estimator(name, entry)  # Unpickling needs the module of the model's class.
     return _predict_proba(pickle.loads(pickled_model), X)
 
 
@@ -211,7 +243,8 @@ def _fit(
     n_jobs: int | None = 1,
     random_state: int | None = 1,
 ) -> OneLevelModel:
-    make_estimator(name, entry)  # a module that is loaded now may draw, too, and the next fit would load none
+    # Load the module before seeding: its import may draw random numbers, and a second fit would not import it.
+    make_estimator(name, entry)
     _seed(random_state)
     estimator = make_estimator(name, entry)
     whole = CorrectedClassifier(estimator, negatives=negatives) if corrected else estimator
@@ -223,12 +256,12 @@ def _fit(
 
 
 def _predict_proba(model: OneLevelModel, X: Matrix) -> Matrix:
-    _seed(model.random_state)  # whatever else this process has fitted in between
+    _seed(model.random_state)  # The process may have fitted other models since.
     return model.predict_proba(X)
 
 
 def _fit_simulated(name: str, entry: Mapping[str, Any]) -> np.ndarray:
-    """Return probabilities of 60 samples from a fit to them; their labels are rare, common, and the same for all."""
+    """Fit 60 simulated samples and predict them. One label is rare, one is common, and one has no positives."""
     X = np.random.default_rng(0).random((60, 4))
     Y = np.column_stack([X[:, 0] > 0.8, X[:, 1] > 0.4, X[:, 2] > 2]).astype(np.int8)
     try:
@@ -239,10 +272,10 @@ def _fit_simulated(name: str, entry: Mapping[str, Any]) -> np.ndarray:
 
 
 def _seed(random_state: int | None) -> None:
-    """Begin the random streams that a model may use without a seed of its own."""
+    """Seed the global random generators that a model may use."""
     seed = 0 if random_state is None else random_state
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002
-    ctypes.CDLL(None).srand(ctypes.c_uint(seed % 2**32))  # of the C library, where LIBLINEAR and others draw
+    ctypes.CDLL(None).srand(ctypes.c_uint(seed % 2**32))  # LIBLINEAR and others use the generator of the C library.
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(seed)
