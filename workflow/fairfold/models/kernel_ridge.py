@@ -1,12 +1,20 @@
 """Kernel ridge regression on all labels at once, with exact leave-one-out predictions.
 
-Labels of 0/1 are regressed on, as in least-squares support vector machines (Suykens & Vandewalle 1999). One
-eigendecomposition of the centred kernel serves all labels and all strengths of the penalty; with eigenvectors V and
-eigenvalues w, the prediction of a sample by the model without it follows from the leverage h_ii, which the intercept
-has a share of: (fitted_i - h_ii y_i) / (1 - h_ii), h = 1/n + V² w / (w + penalty) (Allen 1974). Without that 1/n,
-centred features tell a sample's label, as they sum to zero. Samples of weight s² are rows times s, of features that are
-centred about the weighted mean, and the intercept's share of the leverage is s² / Σ s². Where samples are many, the
-kernel is approximated by those of some landmarks (Nyström; Williams & Seeger 2001), and all else is the same.
+The regression targets are labels of 0/1, as in least-squares support vector machines [1]_. One eigendecomposition of
+the centered kernel serves all labels and penalties. With eigenvectors V, eigenvalues w and the leverage ``h = 1/n +
+V**2 @ (w / (w + penalty))``, the leave-one-out prediction of sample i is ``(fitted[i] - h[i] * y[i]) / (1 - h[i])``
+[2]_.
+
+The term 1/n is the leverage of the intercept. Without it, predictions would leak the label of the sample, because
+centered features sum to zero. For a sample of weight s**2, rows are multiplied by s, features are centered at their
+weighted mean, and the leverage of the intercept is s**2 / sum(s**2). For many samples, the kernel is approximated by
+landmarks (Nyström method) [3]_.
+
+References
+----------
+.. [1] Suykens & Vandewalle (1999). "Least squares support vector machine classifiers".
+.. [2] Allen (1974). "The relationship between variable selection and data augmentation and a method for prediction".
+.. [3] Williams & Seeger (2001). "Using the Nyström method to speed up kernel machines".
 """
 
 from __future__ import annotations
@@ -33,16 +41,17 @@ from fairfold.core.validation import check_training_labels, check_weights, check
 from fairfold.errors import ModelError
 
 LINEAR = 0.0
-PENALTIES = tuple(10.0 ** np.arange(-3, 3.5, 0.5))  # times the mean eigenvalue
-_CHOSEN_ON = 800  # samples; the kernel's width matters more than who of them it is chosen on
-_AT_ONCE = 4096  # samples whose kernels with the landmarks are held
+PENALTIES = tuple(10.0 ** np.arange(-3, 3.5, 0.5))  # multiples of the mean eigenvalue
+_CHOSEN_ON = 800  # samples for choosing the kernel width, which hardly depends on their selection
+_AT_ONCE = 4096  # samples per block of landmark kernels
 
 
 class _Basis(NamedTuple):
-    """Orthonormal directions of the centred kernel features, their eigenvalues, and how landmarks give them.
+    """Orthonormal directions V of the centered kernel features with their eigenvalues w.
 
-    A penalised fit has the weights ``to_landmarks @ (V'y / (w + penalty))`` of the landmarks' kernels. ``s``
-    (n_samples,) are square roots of the samples' weights; V is of rows times s, and y is to be.
+    A penalized fit has the weights ``to_landmarks @ (V.T @ y / (w + penalty))`` of the landmark kernels. The vector
+    ``s`` of shape (n_samples,) holds square roots of the sample weights. V describes rows that are multiplied by s, and
+    y must be multiplied by s, too.
     """
 
     V: np.ndarray
@@ -52,17 +61,17 @@ class _Basis(NamedTuple):
     s: np.ndarray
 
     def mean(self, Y: np.ndarray) -> np.ndarray:
-        """(n_labels,) weighted mean."""
+        """Compute the weighted mean of each label."""
         return self.s**2 @ Y / (self.s @ self.s)
 
 
 class Ridge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
-    """Ridge regression on labels, and what it does before fitting."""
+    """Base class of ridge regressions on labels, with the shared preparation of data."""
 
     def _start(
         self, X: Matrix, Y: Matrix, groups: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> tuple[Matrix, Matrix, np.ndarray | None, np.ndarray | None, np.ndarray]:
-        """Checked features without gaps, labels, groups and weights, and the square roots of the weights."""
+        """Check and prepare features, labels, groups and weights; also return square roots of the weights."""
         X = self._checked(X, reset=True)
         self._preparation = make_pipeline(DistinctValues(moves=False), GapFiller()).fit(X)
         X, n = self._preparation.transform(X), X.shape[0]
@@ -80,25 +89,50 @@ class Ridge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
 
 @dataclass(eq=False, repr=False)
 class KernelRidgeClassifier(Ridge):
-    """Kernel ridge regression whose kernel and penalty have the least leave-one-out error.
+    """Kernel ridge regression that minimizes the leave-one-out error over kernels and penalties.
 
-    Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.core.gaps.GapFiller` does.
-    Features are scaled to unit variance. Time grows with n_samples³ up to ``max_exact`` samples, then with
-    n_samples · n_landmarks²; memory with n_samples · 8 bytes times samples or landmarks, some three times at the most.
+    Features are scaled to unit variance. Missing features (NaN) are filled with medians, and indicator columns mark
+    them; see :class:`~fairfold.core.gaps.GapFiller`.
 
     Parameters
     ----------
-    gammas : of Gaussian kernels exp(-gamma · mean squared difference over features); 0 is the linear kernel.
-    max_exact : most samples of which all are landmarks.
-    n_landmarks : of more samples, drawn at random.
-    random_state : whole number, of the landmarks and of the samples on which the kernel is chosen.
+    gammas : sequence of float, default=(0.0, 0.1, 0.3, 1.0)
+        Candidate widths of the Gaussian kernel exp(-gamma · mean squared difference over features). The value 0 stands
+        for the linear kernel.
+    max_exact : int, default=2500
+        Maximum number of samples for an exact kernel.
+    n_landmarks : int, default=1000
+        Number of random landmarks if there are more samples.
+    random_state : int, default=0
+        Seed for the landmarks and for the samples on which the kernel is chosen.
 
     Attributes
     ----------
-    unseen_proba_ : (n_samples, n_labels) predictions of the training samples by models that did not see them, 0 to 1,
-        relative to the mean labels of the others.
-    gamma_, penalty_ : chosen.
-    classes_ : numbers of the labels.
+    unseen_proba_ : ndarray of shape (n_samples, n_labels)
+        Out-of-sample predictions of the training samples, clipped to [0, 1]. The mean label of the other samples is
+        replaced by the overall mean.
+    gamma_ : float
+        Chosen kernel width.
+    penalty_ : float
+        Chosen penalty in multiples of the mean eigenvalue.
+    classes_ : ndarray of shape (n_labels,)
+        Numbers of the labels.
+
+    Notes
+    -----
+    Run time grows with n_samples³ up to ``max_exact`` samples and with n_samples · n_landmarks² above. Memory grows
+    with n_samples · min(n_samples, n_landmarks).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.models.kernel_ridge import KernelRidgeClassifier
+    >>> X = np.arange(20.0)[:, np.newaxis]
+    >>> Y = np.column_stack([X[:, 0] >= 10, X[:, 0] % 20 < 5]).astype(int)
+    >>> model = KernelRidgeClassifier().fit(X, Y)
+    >>> (model.predict_proba([[2.0], [17.0]]) > 0.5).astype(int)
+    array([[0, 1],
+           [1, 0]])
     """
 
     _: KW_ONLY
@@ -110,17 +144,30 @@ class KernelRidgeClassifier(Ridge):
     def fit(
         self, X: Matrix, Y: np.ndarray, groups: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Fit on (n_samples, n_features), dense or CSR, and (n_samples, n_labels) of 0/1.
+        """Choose the kernel and the penalty, and fit the regression.
 
-        Of ``groups``, (n_samples,), a whole one is left out at a time, in place of one sample. ``sample_weight``,
-        (n_samples,) above 0, is what squared errors count.
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features; NaN is a missing value.
+        Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Labels of 0/1.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of samples. If given, the error leaves out one group at a time instead of one sample.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Positive weights of the squared errors.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
         Raises
         ------
         ModelError
-            When a parameter is out of range, or labels are not 0/1 or of other samples.
+            If a parameter is out of range, labels are not 0/1, or the numbers of samples differ.
         ValueError
-            When features are infinite or no numbers.
+            If features are infinite or not numeric.
         """
         self._check_parameters()
         X, Y, codes, weights, s = self._start(X, Y, groups, sample_weight)
@@ -138,7 +185,8 @@ class KernelRidgeClassifier(Ridge):
         members = None if codes is None else rows_of_groups(codes)
         self.penalty_ = PENALTIES[int(np.argmin(_errors(basis, Y, members)))]
         mean = basis.mean(Y)
-        # The mean of the others is lower for a sample with a label: what is said beyond it does not depend on that.
+        # The mean of the other samples is lower if the sample has the label.
+        # Replacing it removes this leak.
         left_out = _left_out(basis, Y, self.penalty_, members)
         self.unseen_proba_ = np.clip(left_out - _means_of_others(Y, s**2, members) + mean, 0, 1)
         projected = basis.V.T @ (s[:, np.newaxis] * (Y - mean))
@@ -147,12 +195,22 @@ class KernelRidgeClassifier(Ridge):
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) predictions, 0 to 1; not calibrated.
+        """Predict the probability of each label.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Predictions, clipped to [0, 1]. They are not calibrated.
 
         Raises
         ------
         ValueError
-            When features are infinite, or another number than in ``fit``.
+            If features are infinite, or their number differs from ``fit``.
         """
         check_is_fitted(self, "penalty_")
         Z = self._scaled(self._preparation.transform(self._checked(X, reset=False)))
@@ -168,7 +226,27 @@ class KernelRidgeClassifier(Ridge):
 
 
 def inverse_deviations(X: Matrix, weights: np.ndarray | None = None) -> np.ndarray:
-    """(n_features,) one over the standard deviation; constant features are left as they are."""
+    """Compute the inverse standard deviation of each feature.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    weights : ndarray of shape (n_samples,), default=None
+        Weights of the samples.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Inverse standard deviations; 1 for constant features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.models.kernel_ridge import inverse_deviations
+    >>> inverse_deviations(np.array([[0.0, 5.0], [4.0, 5.0]]))
+    array([0.5, 1. ])
+    """
     if sparse.issparse(X):
         variance = mean_variance_axis(X.tocsr(), axis=0, weights=weights)[1]
     elif weights is None:
@@ -179,7 +257,7 @@ def inverse_deviations(X: Matrix, weights: np.ndarray | None = None) -> np.ndarr
 
 
 def _kernel(A: Matrix, B: Matrix, gamma: float) -> np.ndarray:
-    """(len(A), len(B)) products of mean over features, or Gaussian of the mean squared difference."""
+    """Compute the linear kernel (mean product over features) or the Gaussian kernel of the rows of A and B."""
     inner = safe_sparse_dot(A, B.T, dense_output=True) / A.shape[1]
     if gamma == LINEAR:
         return inner
@@ -192,7 +270,7 @@ def _row_squares(M: Matrix) -> np.ndarray:
 
 
 def _basis(Z: Matrix, landmarks: Matrix, gamma: float, s: np.ndarray) -> _Basis:
-    """Directions of the samples' kernel features, exact where every sample is a landmark."""
+    """Decompose the kernel of the samples; exact if every sample is a landmark."""
     if Z is landmarks:
         K = _kernel(Z, Z, gamma)
         share = s**2 / (s @ s)
@@ -200,7 +278,7 @@ def _basis(Z: Matrix, landmarks: Matrix, gamma: float, s: np.ndarray) -> _Basis:
         centred = K - mean_kernel - mean_kernel[:, np.newaxis] + share @ mean_kernel
         w, V = linalg.eigh(s * centred * s[:, np.newaxis], driver="evd", overwrite_a=True)
         return _Basis(V, np.maximum(w, 0), s[:, np.newaxis] * V, mean_kernel, s)
-    # features whose products are the approximated kernel, then their principal directions
+    # The inner products of F approximate the kernel. Then find the principal directions of F.
     w, Q = linalg.eigh(_kernel(landmarks, landmarks, gamma), driver="evd")
     real = w > w[-1] * 1e-10
     root = Q[:, real] / np.sqrt(w[real])
@@ -225,9 +303,9 @@ def _strength(basis: _Basis, penalty: float) -> float:
 
 
 def _left_out(basis: _Basis, Y: np.ndarray, penalty: float, members: Sequence[np.ndarray] | None) -> np.ndarray:
-    """(n_samples, n_labels) predictions by models that did not see the sample, or none of its group.
+    """Predict each sample from the fit without it, or without its group.
 
-    Intercepts are not penalised. Of a group, the prediction is y - (I - H_gg)⁻¹ (y - fitted).
+    Intercepts are not penalized. The prediction of a group is y - (I - H_gg)⁻¹ (y - fitted).
     """
     V, s, total = basis.V, basis.s, basis.s @ basis.s
     shrink = basis.w / (basis.w + _strength(basis, penalty))
@@ -245,7 +323,7 @@ def _left_out(basis: _Basis, Y: np.ndarray, penalty: float, members: Sequence[np
 
 
 def _means_of_others(Y: np.ndarray, weights: np.ndarray, members: Sequence[np.ndarray] | None) -> np.ndarray:
-    """(n_samples, n_labels) mean labels of all samples but this one, or but those of its group."""
+    """Compute the weighted mean labels of all other samples, or of all other groups."""
     weighted, least = weights[:, np.newaxis] * Y, np.finfo(float).tiny
     sums, total = weighted.sum(axis=0), weights.sum()
     if members is None:
@@ -257,6 +335,6 @@ def _means_of_others(Y: np.ndarray, weights: np.ndarray, members: Sequence[np.nd
 
 
 def _errors(basis: _Basis, Y: np.ndarray, members: Sequence[np.ndarray] | None) -> list[float]:
-    """Mean squared error of left-out samples with each penalty."""
+    """Compute the mean squared leave-one-out error of each penalty."""
     errors = ((Y - _left_out(basis, Y, penalty, members)) ** 2 for penalty in PENALTIES)
     return [float(np.mean(basis.mean(each))) for each in errors]

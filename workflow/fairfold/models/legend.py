@@ -1,4 +1,4 @@
-"""What names look like in figures, as a table, so that figures need to know no model and no metric."""
+"""Table of names, families and colors for figures."""
 
 from __future__ import annotations
 
@@ -15,20 +15,32 @@ _COLUMNS = ["kind", "name", "label", "text", "family", "palette_index", "use", "
 
 
 def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """Legend of a study.
+    """Tabulate how figures display metrics and models.
 
     Parameters
     ----------
-    models : all that the study has, in their order.
-    own : the part ``models`` of a configuration, with the models of the user's own.
+    models : iterable of str
+        Names of the models of a study, in display order.
+    own : mapping or None, default=None
+        Section ``models`` of a configuration, which defines the user's own models.
 
     Returns
     -------
-    DataFrame with the columns ``kind, name, label, text, family, palette_index, use, direction, leads``
-        A row for each metric (``kind`` is ``"metric"``; ``label`` for axes, ``text`` for sentences, ``use``,
-        ``direction`` and ``leads`` as of :class:`~fairfold.evaluation.metrics.Metric`), then one for each model: the
-        ``family`` whose colour it has, and the ``palette_index`` of that colour and its marker. Models without one of
-        their own take those that no family of the study has, in their order.
+    DataFrame
+        One row per metric, then one row per model. Columns:
+
+        - ``kind``: "metric" or "model".
+        - ``name``, ``label`` and ``text``: the name, the label of axes and the name in sentences.
+        - ``family`` and ``palette_index``, for models: the family that sets the color and marker, and their position in
+          the palette. Families without a fixed position take free ones in display order.
+        - ``use``, ``direction`` and ``leads``, for metrics: see :class:`~fairfold.evaluation.metrics.Metric`.
+
+    Examples
+    --------
+    >>> from fairfold.models.legend import legend_table
+    >>> table = legend_table(["gcForest", "gcForest+", "kNN"])
+    >>> table.loc[table["kind"] == "model", ["name", "family", "palette_index"]].to_numpy().tolist()
+    [['gcForest', 'gcForest', 1], ['gcForest+', 'gcForest', 1], ['kNN', 'kNN', 0]]
     """
     register_own(own or NO_OWN)
     metrics = [

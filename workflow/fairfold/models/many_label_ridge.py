@@ -1,20 +1,23 @@
-"""Ridge regression on many labels at once, of features weighted as words are, with leave-one-out predictions.
+"""Ridge regression on many labels at once, with leave-one-out predictions.
 
-Where labels are many, features are mostly words, of which the rare ones tell most: sparse features that are never
-negative are weighted by the inverse frequency of documents (Spärck Jones 1972), and samples are scaled to unit length;
-other features are standardised. One decomposition of the features serves all labels and all strengths of the penalty,
-and leave-one-out predictions follow as in :mod:`fairfold.models.kernel_ridge`. The strength with the least
-leave-one-out error is found on a sketch of the labels, which keeps squared errors in expectation
-(:mod:`fairfold.forests.sketches`). Probabilities are sparse: of noise around zero nothing is kept.
+Sparse features that are never negative are treated as words. They are weighted by inverse document frequency [1]_, and
+samples are scaled to unit length. Other features are scaled by their standard deviations. One decomposition of the
+features serves all labels and penalties. Leave-one-out predictions follow :mod:`fairfold.models.kernel_ridge`. The
+penalty minimizes the leave-one-out error on a sketch of the labels, which preserves squared errors in expectation
+(:mod:`fairfold.forests.sketches`). Predictions are sparse: values below ``LEAST`` are dropped.
 
-The regression is linear in the features. Where these are words, and fewer than ``N_LANDMARKS``, it is linear in
-Gaussian kernels with as many samples (Nyström; Williams & Seeger 2001), in which few words say more together. Kernels
-are made for some rows at a time, whenever they are asked for, and never held.
+If the features are fewer than ``N_LANDMARKS`` words, they are replaced by Gaussian kernels with that number of samples
+(Nyström method) [2]_. Kernels capture combinations of words. They are computed for blocks of rows and never stored.
 
-The decomposition is that of the features' products or of the samples', whichever are fewer. Where both are more than
-``MOST_DECOMPOSED``, it would take too long, and the first ``N_LEADING`` directions stand for all, which subspace
-iteration finds (Halko, Martinsson & Tropp 2011, Algorithm 4.4): those that are left out are the ones that a penalty
-shrinks most. docs/how-it-works/many-labels.md says what that costs.
+The decomposition uses the smaller of the products of the features and of the samples. If both exceed
+``MOST_DECOMPOSED``, subspace iteration [3]_ finds only the first ``N_LEADING`` directions. The penalty would shrink the
+omitted directions most. docs/how-it-works/many-labels.md reports the effect on scores.
+
+References
+----------
+.. [1] Spärck Jones (1972). "A statistical interpretation of term specificity and its application in retrieval".
+.. [2] Williams & Seeger (2001). "Using the Nyström method to speed up kernel machines".
+.. [3] Halko, Martinsson & Tropp (2011). "Finding structure with randomness", Algorithm 4.4.
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ from fairfold.models.kernel_ridge import Ridge, inverse_deviations
 
 logger = logging.getLogger(__name__)
 
-PENALTIES = tuple(10.0 ** np.arange(-2, 2.25, 0.25))  # times the mean eigenvalue
+PENALTIES = tuple(10.0 ** np.arange(-2, 2.25, 0.25))  # multiples of the mean eigenvalue
 LEAST = 0.01
 """Least probability that is kept."""
 MOST_DECOMPOSED = 4096
@@ -51,10 +54,10 @@ MOST_DECOMPOSED = 4096
 N_LEADING = 1024
 N_LANDMARKS = 1500
 """Words that are fewer than this are replaced by kernels with so many samples."""
-GAMMA = 0.5  # of these kernels; words have unit length
-_PASSES = 3  # of subspace iteration; with five, P@1 of left-out samples on bibtex differs by .003 at most
-_RIDGE_OF_LANDMARKS = 1e-5  # beside kernels of 1; single precision tells nothing below
-_CELLS_AT_ONCE = 2**19  # of dense rows that are held
+GAMMA = 0.5  # width of these kernels, for samples of unit length
+_PASSES = 3  # passes of subspace iteration; more passes hardly change P@1
+_RIDGE_OF_LANDMARKS = 1e-5  # The diagonal of the kernel is 1. A smaller ridge is lost in single precision.
+_CELLS_AT_ONCE = 2**19  # cells of dense rows per block
 
 Members = Sequence[np.ndarray] | None
 """Rows of each group; None where every sample is left out alone."""
@@ -62,27 +65,49 @@ Members = Sequence[np.ndarray] | None
 
 @dataclass(eq=False, repr=False)
 class ManyLabelRidge(Ridge):
-    """Ridge regression of all labels whose penalty has the least leave-one-out error.
+    """Ridge regression on all labels that minimizes the leave-one-out error over penalties.
 
-    Missing features (NaN) are filled with medians, and marked, as :class:`~fairfold.core.gaps.GapFiller` does.
-    Time grows with n · d · k for n samples and d features or landmarks, of which k directions are found, k³ and
-    n · k · n_labels; memory with k · min(n, d) and d · n_labels.
+    Missing features (NaN) are filled with medians, and indicator columns mark them; see
+    :class:`~fairfold.core.gaps.GapFiller`.
 
     Parameters
     ----------
-    n_landmarks : whole number, samples whose kernels replace words that are fewer; 0 for none.
-    random_state : whole number, of the sketch on which the penalty is chosen, of the landmarks, and of the search for
-        directions.
+    n_landmarks : int, default=1500
+        Number of samples whose kernels replace the words, if the words are fewer. Kernels are never used with 0.
+    random_state : int, default=0
+        Seed for the sketch on which the penalty is chosen, for the landmarks and for the search for directions.
 
     Attributes
     ----------
-    unseen_proba_ : (n_samples, n_labels) CSR float32, predictions of the training samples by models that did not see
-        them, relative to the mean labels of the others; ``LEAST`` to 1.
-    penalty_ : chosen, times the mean eigenvalue of the features' products.
-    coef_ : (n_features, n_labels) float32, of the weighted features, or (n_landmarks, n_labels) of the kernels.
-    landmarks_ : (n_landmarks, n_features) CSR float32 of weighted features; None where features are not replaced.
-    intercept_ : (n_labels,).
-    classes_ : numbers of the labels.
+    unseen_proba_ : csr_array of shape (n_samples, n_labels)
+        Out-of-sample predictions of the training samples in single precision, from ``LEAST`` to 1. The mean label of
+        the other samples is replaced by the overall mean.
+    penalty_ : float
+        Chosen penalty in multiples of the mean eigenvalue.
+    coef_ : ndarray of shape (n_features, n_labels) or (n_landmarks, n_labels)
+        Coefficients of the weighted features or of the kernels, in single precision.
+    landmarks_ : csr_array of shape (n_landmarks, n_features) or None
+        Weighted features of the landmarks in single precision. None if kernels are not used.
+    intercept_ : ndarray of shape (n_labels,)
+        Intercepts.
+    classes_ : ndarray of shape (n_labels,)
+        Numbers of the labels.
+
+    Notes
+    -----
+    For n samples, d features or landmarks and k directions, run time grows with n · d · k, k³ and n · k · n_labels.
+    Memory grows with k · min(n, d) and d · n_labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.models.many_label_ridge import ManyLabelRidge
+    >>> X = np.arange(20.0)[:, np.newaxis]
+    >>> Y = np.column_stack([X[:, 0] >= 10, X[:, 0] < 10]).astype(int)
+    >>> model = ManyLabelRidge().fit(X, Y)
+    >>> model.predict_proba([[1.0], [18.0]]).toarray().round(1)
+    array([[0., 1.],
+           [1., 0.]], dtype=float32)
     """
 
     _: KW_ONLY
@@ -92,17 +117,30 @@ class ManyLabelRidge(Ridge):
     def fit(
         self, X: Matrix, Y: Matrix, groups: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1, each dense or CSR.
+        """Choose the penalty and fit the regression.
 
-        Of ``groups``, (n_samples,), a whole one is left out at a time, in place of one sample. ``sample_weight``,
-        (n_samples,) above 0, is what squared errors count.
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features; NaN is a missing value.
+        Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Labels of 0/1.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of samples. If given, the error leaves out one group at a time instead of one sample.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Positive weights of the squared errors.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
         Raises
         ------
         ModelError
-            When labels are not 0/1 or of other samples, or numbers would not fit into memory.
+            If labels are not 0/1, the numbers of samples differ, or the regression does not fit into memory.
         ValueError
-            When features are infinite or no numbers.
+            If features are infinite or not numeric.
         """
         check_whole_number("n_landmarks", self.n_landmarks, 0)
         X, Y, codes, _, s = self._start(X, Y, groups, sample_weight)
@@ -129,12 +167,22 @@ class ManyLabelRidge(Ridge):
         return self
 
     def predict_proba(self, X: Matrix) -> sparse.csr_array:
-        """(n_samples, n_labels) CSR float32 of predictions, ``LEAST`` to 1; not calibrated.
+        """Predict the probability of each label.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        csr_array of shape (n_samples, n_labels)
+            Predictions in single precision, from ``LEAST`` to 1. They are not calibrated.
 
         Raises
         ------
         ValueError
-            When features are infinite, or another number than in ``fit``.
+            If features are infinite, or their number differs from ``fit``.
         """
         check_is_fitted(self, "penalty_")
         Z = self._weighted(self._preparation.transform(self._checked(X, reset=False))).astype(np.float32)
@@ -146,7 +194,7 @@ class ManyLabelRidge(Ridge):
         return normalize(self._scaled(X), copy=False) if self._is_text else self._scaled(X)
 
     def _chosen_landmarks(self, Z: Matrix) -> sparse.csr_array | None:
-        """Samples drawn at random, if features are words and fewer than these."""
+        """Draw random samples as landmarks if the features are words and fewer than the landmarks."""
         n_chosen = min(self.n_landmarks, Z.shape[0])
         if not self._is_text or Z.shape[1] >= n_chosen:
             return None
@@ -154,7 +202,7 @@ class ManyLabelRidge(Ridge):
         return Z[np.sort(chosen)].astype(np.float32)
 
     def _errors(self, directions: _Directions, Y: sparse.csr_array, members: Members) -> list[float]:
-        """Squared error of left-out samples with each penalty, of a sketch of the labels."""
+        """Compute the squared leave-one-out error of each penalty on a sketch of the labels."""
         targets = sketch(Y, N_SKETCHED, self.random_state).astype(np.float64)
         mean = directions.mean(targets)
         projected, errors = directions.project(targets, mean), np.zeros(len(PENALTIES))
@@ -170,10 +218,11 @@ class ManyLabelRidge(Ridge):
     def _left_out(
         self, directions: _Directions, Y: sparse.csr_array, projected: np.ndarray, members: Members
     ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Predictions by the model without the sample, beyond the mean of the others, which tells its labels.
+        """Predict each sample without it, with the mean of the other samples replaced by the overall mean.
 
-        As parts of :func:`~fairfold.core.sparse_rows.joined_rows`, in order of the samples or of the members. The
-        labels' projections are shrunk in place.
+        The mean of the others would leak the labels of the sample. The result consists of parts for
+        :func:`~fairfold.core.sparse_rows.joined_rows`, in the order of the samples or of the groups. The projections of
+        the labels are shrunk in place.
         """
         mean, shrink, s = directions.mean(Y), directions.shrink(self.penalty_), directions.s
         projected *= shrink[:, np.newaxis]
@@ -192,13 +241,14 @@ class ManyLabelRidge(Ridge):
 
 @dataclass(frozen=True)
 class _Directions:
-    """Orthonormal directions V of centred rows times s, (n, k), with eigenvalues w of their products.
+    """Orthonormal directions V of centered and weighted rows, with the eigenvalues w of their products.
 
-    Rows are of features, or of kernels with landmarks, which stand for features from here on.
+    Rows contain features, or kernels with landmarks, which are treated as features. They are multiplied by s, the
+    square roots of the sample weights.
 
-    Of few samples V is held. Otherwise the features' coefficients Q, (d, k), are, from which some of its rows are made
-    when they are asked for; ``centre`` is the part of the mean row in each. A penalised fit has the coefficients
-    V'y / (w + penalty) in these directions; ``mean_row`` is of the features, ``S`` their rows times s.
+    V of shape (n, k) is stored only if samples are fewer than features. Otherwise Q of shape (d, k) is stored, and rows
+    of V are computed on request; ``centre`` is the mean row times Q. A penalized fit has the coefficients ``V.T @ y /
+    (w + penalty)`` in these directions. ``mean_row`` is the mean of the features, and ``S`` holds their weighted rows.
     """
 
     S: Matrix | _Kernels
@@ -211,7 +261,7 @@ class _Directions:
 
     @classmethod
     def of(cls, Z: Matrix, s: np.ndarray, seed: int, landmarks: sparse.csr_array | None) -> Self:
-        """By the smaller of the two products of Z, centred about the mean of weight s², or its leading directions."""
+        """Decompose the smaller product of Z, centered at the weighted mean, or find its leading directions."""
         if landmarks is not None:
             R = whitening(landmarks)
             give_back_memory()
@@ -238,7 +288,7 @@ class _Directions:
 
     @classmethod
     def _within(cls, S: Matrix | _Kernels, s: np.ndarray, R: np.ndarray) -> Self:
-        """Of what there is in the directions R, (n_features, k) float32; rows of S are made a few at a time."""
+        """Decompose S within the span of R, of shape (n_features, k), a few rows at a time."""
         mean_row = sum(s[rows] @ S[rows] for rows in _parts(*S.shape)) / (s @ s)
         products, centre = np.zeros((R.shape[1], R.shape[1]), dtype=np.float32), mean_row @ R
         for rows in _parts(*S.shape):
@@ -249,11 +299,11 @@ class _Directions:
         return cls(S, None, Q, mean_row @ Q, w, mean_row, s)
 
     def parts(self, n_columns: int) -> list[slice]:
-        """Rows of which so many columns, and directions, are held at once."""
+        """Split the rows into blocks with room for these columns and for the directions."""
         return _parts(len(self.s), n_columns + len(self.w) + len(self.mean_row) * isinstance(self.S, _Kernels))
 
     def rows(self, rows: slice | np.ndarray) -> np.ndarray:
-        """Some rows of V."""
+        """Compute some rows of V."""
         if self.V is not None:
             return self.V[rows]
         V = np.asarray(self.S[rows] @ self.Q)
@@ -262,7 +312,7 @@ class _Directions:
         return V
 
     def project(self, Y: Matrix, mean: np.ndarray) -> np.ndarray:
-        """(k, n_labels) of labels about their mean, times s, in the directions."""
+        """Project centered and weighted labels on the directions; the result has shape (k, n_labels)."""
         found, total = np.zeros((Y.shape[1], len(self.w))), np.zeros(len(self.w))
         for rows in self.parts(0):
             weighted = self.rows(rows) * self.s[rows, np.newaxis]
@@ -276,7 +326,7 @@ class _Directions:
         return found.T
 
     def coefficients(self, projected: np.ndarray, penalty: float) -> np.ndarray:
-        """(n_features, n_labels) float32 of the fit with a penalty, from (k, n_labels) projected labels."""
+        """Compute coefficients of shape (n_features, n_labels) from projected labels."""
         found = np.empty((len(self.mean_row), projected.shape[1]), dtype=np.float32)
         if self.Q is not None:
             of_directions = np.sqrt(self.w) / (self.w + self.strength(penalty))
@@ -292,23 +342,23 @@ class _Directions:
         return found
 
     def mean(self, Y: Matrix) -> np.ndarray:
-        """(n_labels,) weighted mean."""
+        """Compute the weighted mean of each label."""
         return self.s**2 @ Y / (self.s @ self.s)
 
     def strength(self, penalty: float) -> float:
-        """Penalty in units of the eigenvalues."""
+        """Convert a penalty to the scale of the eigenvalues."""
         return penalty * float(self.w.mean())
 
     def shrink(self, penalty: float) -> np.ndarray:
-        """How much is left of each direction."""
+        """Compute the shrinkage factor of each direction."""
         return self.w / (self.w + self.strength(penalty))
 
     def without(
         self, V: np.ndarray, rows: slice | np.ndarray, residuals: np.ndarray, shrink: np.ndarray, together: bool
     ) -> np.ndarray:
-        """Residuals of rows, times s, by the model that saw none of them, or each by the one that did not see it alone.
+        """Compute weighted residuals of rows under the fit without these rows, together or one at a time.
 
-        That is (I - H)⁻¹ of the residuals, of rows V; the intercept, which is not penalised, has a part of H, too.
+        The result is (I - H)⁻¹ times the residuals. H includes the intercept, which is not penalized.
         """
         s, total = self.s[rows], self.s @ self.s
         if together:
@@ -320,7 +370,7 @@ class _Directions:
 
 @dataclass(frozen=True)
 class _Kernels:
-    """(n, n_landmarks) float32 Gaussian kernels of rows with landmarks, times s; made of rows that are asked for."""
+    """Gaussian kernels of rows with landmarks in single precision, times s, computed on request."""
 
     Z: sparse.csr_array
     landmarks: sparse.csr_array
@@ -344,7 +394,7 @@ class _Kernels:
 
     @cached_property
     def _by_feature(self) -> np.ndarray:
-        return self.landmarks.T.toarray()  # dense: features are fewer than landmarks
+        return self.landmarks.T.toarray()  # A dense array is small here: features are fewer than landmarks.
 
     @cached_property
     def _of_landmarks(self) -> np.ndarray:
@@ -352,10 +402,21 @@ class _Kernels:
 
 
 def whitening(landmarks: sparse.csr_array) -> np.ndarray:
-    """(n_landmarks, n_landmarks) float32: kernels with landmarks, times this, have products like all kernels.
+    """Compute a whitening matrix for kernels with landmarks.
 
-    It is the inverse of a root of the landmarks' own kernels, of which some may be of the same sample: a little is
-    added to the diagonal.
+    Kernels with landmarks, multiplied by this matrix, have inner products that approximate the full kernel. The matrix
+    is the inverse of a Cholesky factor of the landmark kernel. A small ridge on its diagonal allows for duplicate
+    landmarks.
+
+    Parameters
+    ----------
+    landmarks : csr_array of shape (n_landmarks, n_features)
+        Features of the landmarks.
+
+    Returns
+    -------
+    ndarray of shape (n_landmarks, n_landmarks)
+        Whitening matrix in single precision.
     """
     K = _Kernels(landmarks, landmarks)[:].astype(np.float64)
     K.flat[:: len(K) + 1] += _RIDGE_OF_LANDMARKS
@@ -364,18 +425,36 @@ def whitening(landmarks: sparse.csr_array) -> np.ndarray:
 
 
 def _squares(Z: sparse.csr_array) -> np.ndarray:
-    """(n,) squared lengths of rows: 1, or 0 of those without words."""
+    """Compute the squared length of each row: 1, or 0 for a row without words."""
     return np.asarray(Z.multiply(Z).sum(axis=1)).ravel()
 
 
 def leading_directions(S: Matrix, k: int, seed: int) -> np.ndarray:
-    """(n_features, k) float32 orthonormal columns that span about what the first k right singular vectors do.
+    """Approximate the span of the leading right singular vectors.
 
     Parameters
     ----------
-    S : (n_samples, n_features) of at least k features.
-    k : how many.
-    seed : of the random start.
+    S : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Matrix with at least k columns.
+    k : int
+        Number of directions.
+    seed : int
+        Seed of the random start.
+
+    Returns
+    -------
+    ndarray of shape (n_features, k)
+        Orthonormal columns in single precision.
+
+    Examples
+    --------
+    The second feature dominates.
+
+    >>> import numpy as np
+    >>> from fairfold.models.many_label_ridge import leading_directions
+    >>> S = np.array([[0.1, 5.0, 0.0], [0.0, 9.0, 0.1], [0.1, 7.0, 0.0]])
+    >>> np.abs(leading_directions(S, 1, seed=0)).round(1).ravel()
+    array([0., 1., 0.], dtype=float32)
     """
     S = S.astype(np.float32)
     R = np.random.default_rng(seed).standard_normal((S.shape[1], k), dtype=np.float32)
@@ -393,7 +472,7 @@ def leading_directions(S: Matrix, k: int, seed: int) -> np.ndarray:
 
 
 def _check_room(n: int, d: int, n_labels: int) -> None:
-    """Raise where the decomposition and the coefficients of d features or landmarks would not fit into memory."""
+    """Raise an error if the decomposition and the coefficients would not fit into memory."""
     k = N_LEADING if min(n, d) > MOST_DECOMPOSED else min(n, d)
     needed = 8 * k * (3 * min(n, d) + 2 * n_labels) + 4 * d * n_labels
     if needed <= NEVER_TOO_MUCH or needed <= (free := free_memory()):
@@ -406,7 +485,7 @@ def _check_room(n: int, d: int, n_labels: int) -> None:
 
 
 def _largest(w: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues above rounding, at least one, and their vectors."""
+    """Select the eigenvalues above rounding error, at least one, and their eigenvectors."""
     least = np.finfo(w.dtype).tiny
     real = w > max(w[-1], least) * (1e-10 if w.dtype == np.float64 else 1e-6)
     real[-1] = True
@@ -414,19 +493,19 @@ def _largest(w: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _inverse_document_frequencies(X: sparse.csr_array) -> np.ndarray:
-    """(n_features,) 1 + log((1 + n) / (1 + samples with the feature))."""
+    """Compute 1 + log((1 + n) / (1 + number of samples with the feature)) of each feature."""
     documents = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
     return 1 + np.log((1 + X.shape[0]) / (1 + documents))
 
 
 def _parts(n: int, n_columns: int) -> list[slice]:
-    """Stretches of n rows, of so many columns that a few of their dense copies are no load."""
+    """Split n rows into blocks whose dense copies need little memory."""
     size = max(_CELLS_AT_ONCE // max(n_columns, 1), 1)
     return [slice(first, min(first + size, n)) for first in range(0, n, size)]
 
 
 def _highest(P: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The ``MOST_KEPT`` highest of each row, from ``LEAST`` on, at most 1: numbers of them, columns and values."""
+    """Select the ``MOST_KEPT`` highest values of each row above ``LEAST``; return counts, columns and values."""
     is_kept = P >= LEAST
     if P.shape[1] > MOST_KEPT:
         is_kept &= np.partition(P, -MOST_KEPT, axis=1)[:, -MOST_KEPT, np.newaxis] <= P

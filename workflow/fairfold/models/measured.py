@@ -1,4 +1,4 @@
-"""Classifiers of several labels of which some are unmeasured in some samples: each is fitted on what is measured."""
+"""Classifiers of several labels that are fitted to the measured labels only."""
 
 from __future__ import annotations
 
@@ -20,18 +20,38 @@ from fairfold.errors import ModelError
 
 @dataclass(eq=False, repr=False)
 class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier, fitted for each label that is unmeasured in some samples on the others alone.
+    """Classifier that ignores unmeasured labels in training.
 
-    The labels that are measured in all samples are fitted together. A label that is measured nowhere is never expected.
+    Labels that are measured in all samples are fitted together. Every other label has its own classifier, which is
+    fitted to the samples where the label is measured. The probability of a label without any measurement is 0.
 
     Parameters
     ----------
-    estimator : unfitted classifier of several labels, with ``predict_proba``.
+    estimator : estimator object
+        Unfitted classifier of several labels with ``predict_proba``.
 
     Attributes
     ----------
-    estimators_ : fitted, each with the labels that it predicts.
-    classes_ : numbers of the labels.
+    estimators_ : list of tuple
+        Pairs of the numbers of labels and their fitted classifier.
+    unseen_proba_ : ndarray of shape (n_samples, n_labels)
+        Out-of-sample probabilities of the training samples, if all classifiers provide them.
+    classes_ : ndarray of shape (n_labels,)
+        Numbers of the labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from fairfold.models.measured import MeasuredRows
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> Y = np.array([[0, 1], [0, 1], [1, np.nan], [1, 0]])
+    >>> model = MeasuredRows(KNeighborsClassifier(1)).fit(X, Y)
+    >>> model.predict_proba(X)
+    array([[0., 1.],
+           [0., 1.],
+           [1., 1.],
+           [1., 0.]])
     """
 
     estimator: BaseEstimator
@@ -39,7 +59,24 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
     def fit(
         self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1, NaN where unmeasured."""
+        """Fit classifiers to the measured labels.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        Y : ndarray of shape (n_samples, n_labels)
+            Labels of 0/1; NaN is an unmeasured label.
+        groups : ndarray of shape (n_samples,), default=None
+            Groups of the samples, passed to classifiers whose ``fit`` accepts them.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         is_measured = ~unmeasured_cells(Y)
         whole = is_measured.all(axis=0)
         parts = [np.array([label]) for label in np.flatnonzero(~whole)]
@@ -51,7 +88,7 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
             rows = np.flatnonzero(is_measured[:, labels[0]])
             if len(rows):
                 given = fit_arguments(self.estimator, *OfSamples(groups, sample_weight).for_training(rows))
-                with warnings.catch_warnings():  # one label is a column here, as several are
+                with warnings.catch_warnings():  # A single label is passed as a column, like several labels.
                     warnings.simplefilter("ignore", DataConversionWarning)
                     measured = Y[np.ix_(rows, labels)].astype(np.int8)
                     fitted = clone(self.estimator).fit(X[rows], measured, **given)
@@ -64,7 +101,18 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) probability that each label is positive."""
+        """Predict the probability of each label.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Probability that each label is positive.
+        """
         P = np.zeros((X.shape[0], len(self.classes_)))
         for labels, fitted in self.estimators_:
             found = label_probabilities(fitted, X, len(labels))
@@ -73,7 +121,20 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
 
 def on_measured(estimator: BaseEstimator, Y: Matrix) -> BaseEstimator:
-    """The estimator as it is, or fitted to measured rows alone where some are not, and it does not know how."""
+    """Wrap a classifier if some labels are unmeasured and it cannot handle them.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        Unfitted classifier of several labels.
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Training labels; NaN is an unmeasured label.
+
+    Returns
+    -------
+    estimator object
+        The classifier itself or a :class:`MeasuredRows`.
+    """
     if getattr(estimator, "takes_unmeasured", False) or not has_unmeasured(Y):
         return estimator
     return MeasuredRows(estimator)

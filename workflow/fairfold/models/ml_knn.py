@@ -1,4 +1,4 @@
-"""ML-kNN, which learns from the labels of a sample's neighbours how likely each label is."""
+"""Multi-label k nearest neighbors (ML-kNN)."""
 
 from __future__ import annotations
 
@@ -15,29 +15,47 @@ from fairfold.errors import ModelError
 
 @dataclass(eq=False, repr=False)
 class MLkNN(ClassifierMixin, BaseEstimator):
-    """Multi-label k nearest neighbours (Zhang & Zhou 2007, "ML-KNN: A lazy learning approach to multi-label learning").
+    """Multi-label k nearest neighbors (ML-kNN) [1]_.
 
-    By Bayes' rule a label has the probability P(H) P(E | H) over its sum for H = positive and negative, where P(H) is
-    the label's share in training (Equation 5), E is how many of the k nearest neighbours have it, and P(E | H) is
-    counted over the training samples with their own neighbours (Equation 6); both are smoothed.
-
-    Finding neighbours takes time n_train · n_features per sample, counting k · n_labels.
+    The number of neighbors that have a label is the evidence for the label. The prior of each label is its share in the
+    training part. The likelihood of the evidence is estimated from the training samples and their own neighbors. Bayes'
+    rule combines the two. Prior and likelihood are smoothed by a pseudo-count.
 
     Parameters
     ----------
-    n_neighbors : k.
-    smoothing : pseudo-count s of both, Laplace's 1 in the paper.
-    n_jobs : threads of the search for neighbours.
+    n_neighbors : int, default=10
+        Number of neighbors k.
+    smoothing : float, default=1.0
+        Pseudo-count of prior and likelihood. The default is Laplace smoothing, as in the paper.
+    n_jobs : int or None, default=None
+        Number of threads for the neighbor search.
 
     Attributes
     ----------
-    prior_ : (n_labels,) P(H = positive).
-    likelihood_ : (2, k + 1, n_labels) P(E | H), of negatives and positives.
+    prior_ : ndarray of shape (n_labels,)
+        Prior probability of each label (Equation 5 of the paper).
+    likelihood_ : ndarray of shape (2, k + 1, n_labels)
+        Probability of each number of neighbors, given that the label is negative or positive (Equation 6).
+    classes_ : ndarray of shape (n_labels,)
+        Numbers of the labels.
 
-    Raises
-    ------
-    ModelError
-        When there are no more than k training samples, or k or the smoothing is not positive.
+    Notes
+    -----
+    Each prediction takes n_train · n_features for the search and k · n_labels for counting.
+
+    References
+    ----------
+    .. [1] Zhang & Zhou (2007). "ML-KNN: A lazy learning approach to multi-label learning".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.models.ml_knn import MLkNN
+    >>> X = np.array([[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]])
+    >>> Y = np.array([[0, 1], [0, 1], [0, 1], [1, 1], [1, 0], [1, 1]])
+    >>> MLkNN(n_neighbors=2).fit(X, Y).predict_proba([[0.1], [1.1]]).round(2)
+    array([[0.2 , 0.75],
+           [0.8 , 0.82]])
     """
 
     n_neighbors: int = 10
@@ -46,7 +64,25 @@ class MLkNN(ClassifierMixin, BaseEstimator):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: np.ndarray) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1."""
+        """Count labels among the neighbors of the training samples.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        Y : ndarray of shape (n_samples, n_labels)
+            Labels of 0/1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ModelError
+            If ``n_neighbors`` or ``smoothing`` is not positive, or there are too few samples.
+        """
         k, s = self.n_neighbors, self.smoothing
         if k < 1 or s <= 0:
             raise ModelError(f"n_neighbors is {k} and smoothing is {s}; both must be positive.")
@@ -55,7 +91,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         self.Y_ = np.asarray(Y, dtype=np.int8)
         self.search_ = NearestNeighbors(n_neighbors=k, n_jobs=self.n_jobs).fit(X)
         self.prior_ = (s + self.Y_.sum(axis=0)) / (2 * s + len(Y))
-        of_samples = self._count(self.search_.kneighbors(return_distance=False))  # a sample is no neighbour of its own
+        of_samples = self._count(self.search_.kneighbors(return_distance=False))  # A sample is not its own neighbor.
         counts = np.empty((2, k + 1, Y.shape[1]))
         for positive, n in np.ndindex(2, k + 1):
             counts[positive, n] = ((of_samples == n) & (positive == self.Y_)).sum(axis=0)
@@ -64,7 +100,18 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) probability that each label is positive."""
+        """Predict the probability of each label.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Probability that each label is positive.
+        """
         of_samples = self._count(self.search_.kneighbors(X, return_distance=False))
         labels = np.arange(of_samples.shape[1])
         negative, positive = (likelihood[of_samples, labels] for likelihood in self.likelihood_)
@@ -72,9 +119,20 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         return positive / (positive + negative)
 
     def predict(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) of 0/1."""
+        """Predict the labels.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Labels of 0/1, 1 where the probability is above 0.5.
+        """
         return (self.predict_proba(X) > 0.5).astype(np.int8)
 
     def _count(self, neighbours: np.ndarray) -> np.ndarray:
-        """(n_samples, n_labels) neighbours that have each label, neighbour by neighbour to hold no third axis."""
+        """Count the neighbors that have each label; the loop over neighbors avoids a large intermediate array."""
         return sum(self.Y_[each].astype(np.int64) for each in neighbours.T)

@@ -1,4 +1,4 @@
-"""Any classifier of several labels as a model without a cascade: a single level, which is the best."""
+"""Adapter that gives any multilabel classifier the interface of a cascade with one level."""
 
 from __future__ import annotations
 
@@ -33,25 +33,38 @@ from fairfold.models.sparse_labels import takes_sparse_labels
 
 @dataclass(eq=False, repr=False)
 class OneLevelModel(MultilabelModel):
-    """A classifier with what the study asks of a cascade: probabilities level by level, of one level.
+    """Multilabel classifier with the interface of a cascade that has a single level.
 
     Parameters
     ----------
-    estimator : unfitted scikit-learn classifier that takes (n_samples, n_labels) labels, and has ``predict_proba``.
-    threshold : probability above which ``predict`` says 1.
-    hierarchy : of the labels, whose true-path rule predictions respect; None where there is none.
-    n_jobs : threads, of the outermost estimator that has this parameter. Numerical libraries get one thread each, so
-        that results do not depend on it.
-    random_state : of ``estimator`` and of all that it is made of, where they have this parameter.
+    estimator : estimator object
+        Unfitted scikit-learn classifier of several labels with ``predict_proba``.
+    threshold : float, default=0.5
+        Probability above which ``predict`` returns 1.
+    hierarchy : Hierarchy or None, default=None
+        Hierarchy of the labels. Predictions follow its true-path rule.
+    n_jobs : int or None, default=1
+        Number of threads of the outermost estimator with this parameter. Numerical libraries use one thread each, which
+        makes results independent of the number.
+    random_state : int, RandomState or None, default=None
+        Seed of ``estimator`` and of its nested estimators with this parameter.
 
     Attributes
     ----------
-    estimator_ : fitted.
-    best_level_, best_levels_ : 0, and 0 for every metric.
-    training_labels_ : list of one, the labels that it was fitted on.
-    imputation_log_ : empty.
-    classes_ : numbers of the labels.
-    sparse_labels_ : whether labels were sparse; predictions are sparse then, and dense otherwise.
+    estimator_ : estimator object
+        Fitted classifier.
+    best_level_ : int
+        Always 0.
+    best_levels_ : dict of str -> int
+        0 for every metric.
+    training_labels_ : list
+        Training labels of the only level.
+    imputation_log_ : list
+        Always empty.
+    classes_ : ndarray of shape (n_labels,)
+        Numbers of the labels.
+    sparse_labels_ : bool
+        Whether training labels were sparse. If so, predictions are sparse.
     """
 
     _label_type: ClassVar[type] = np.int8
@@ -66,21 +79,29 @@ class OneLevelModel(MultilabelModel):
     def fit(
         self, X: Matrix, Y: Matrix, groups: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Fit the classifier on (n_samples, n_features) and (n_samples, n_labels) of 0/1.
+        """Fit the classifier.
 
         Parameters
         ----------
         X : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_features)
             Features.
         Y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
-            Labels of 0/1. NaN is an unmeasured label, which takes no part. Predictions are sparse where ``Y`` is.
-        groups : (n_samples,) of samples that belong together, for estimators that hold out some of them.
-        sample_weight : (n_samples,) above 0, how much samples count.
+            Labels of 0/1. NaN marks an unmeasured label, which is ignored. If ``Y`` is sparse, predictions are sparse.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of samples for estimators that hold out samples.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Positive weights of the samples.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
         Raises
         ------
         ModelError
-            When labels are not 0, 1 or NaN, or the classifier refuses the data, or weights, which it does not take.
+            If labels are not 0, 1 or NaN, the classifier rejects the data, or weights are given and it does not accept
+            them.
         """
         X = self._checked_features(X, reset=True)
         Y = self._checked_labels(Y, X.shape[0])
@@ -95,17 +116,17 @@ class OneLevelModel(MultilabelModel):
 
     @contextlib.contextmanager
     def _at_work(self, action: str) -> Iterator[None]:
-        """One thread each, and one sentence of what the estimator does not do."""
+        """Limit libraries to one thread, and turn errors of the estimator into a one-sentence message."""
         try:
             with parallel_config("threading"), one_thread_each():
                 yield
         except ModelError:
-            raise  # it says which model
+            raise  # The message already names the model.
         except ValueError as error:
             raise ModelError(f"{type(self.estimator).__name__} cannot {action}: {first_sentence(error)}.") from error
 
     def _checked_features(self, X: Matrix, *, reset: bool) -> Matrix:
-        """Features as an array, those of a frame of numbers, too; their columns are those of ``fit``."""
+        """Convert features to an array, and check their columns against ``fit``."""
         names = column_names(X, "X")
         if reset:
             self.feature_names_in_ = names
@@ -123,24 +144,35 @@ class OneLevelModel(MultilabelModel):
         return X
 
     def learns_sparse(self, Y: Matrix) -> bool:
-        """Return whether the estimator learns from these labels as a CSR array: many, and all of them measured."""
+        """Return whether the estimator is fitted to a CSR array of labels.
+
+        Parameters
+        ----------
+        Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Training labels.
+
+        Returns
+        -------
+        bool
+            True for many labels that are all measured, if the estimator accepts sparse labels.
+        """
         return Y.shape[1] > MOST_EXACT and takes_sparse_labels(self.estimator) and not has_unmeasured(Y)
 
     @property
     def unseen_proba_(self) -> Matrix:
-        """The estimator's own probabilities of training samples that they were not fitted on, where it has them."""
+        """Out-of-sample probabilities of the training samples, if the estimator provides them."""
         return with_sparsity(self._reconciled(self.estimator_.unseen_proba_), self.sparse_labels_)
 
     @property
     def predict_observed_proba(self) -> Callable[[Matrix], Matrix]:
-        """The estimator's own method for what ``unseen_proba_`` are of other samples, where it has one."""
+        """Method that predicts whether labels are observed, if the estimator provides it."""
         predict = self.estimator_.predict_observed_proba
         return lambda X: with_sparsity(self._proba_by(predict, X), self.sparse_labels_)
 
     def _given(self) -> dict[str, int | None]:
-        """What the estimator is given of the parameters of this one, by the names that it has for them."""
+        """Collect seeds and the number of threads under the parameter names of the estimator."""
         seed = self.random_state
-        if not isinstance(seed, int | np.integer):  # which not all that it is made of take
+        if not isinstance(seed, int | np.integer):  # Some nested estimators accept only whole numbers.
             seed = int(check_random_state(seed).randint(2**31 - 1))
         names = self.estimator.get_params()
         seeds = [name for name in names if name.rpartition("__")[2] == "random_state"]
@@ -157,11 +189,22 @@ class OneLevelModel(MultilabelModel):
         return self._proba_by(lambda X: label_probabilities(self.estimator_, X, self.n_labels_), X)
 
     def _proba_by(self, predict: Callable[[Matrix], Matrix], X: Matrix) -> Matrix:
-        """Probabilities in the form that the estimator gives."""
+        """Predict probabilities in the format of the estimator."""
         X = self._checked_features(X, reset=False)
         with self._at_work("predict"):
             return self._reconciled(predict(with_short_indices(X)))
 
     def staged_predict_proba(self, X: Matrix) -> Iterator[Matrix]:
-        """Predict the probabilities of the only level."""
+        """Predict the probabilities of the only level.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Yields
+        ------
+        {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Probability that each label is positive.
+        """
         yield self.predict_proba(X)
