@@ -48,19 +48,19 @@ logger = logging.getLogger(__name__)
 
 PENALTIES = tuple(10.0 ** np.arange(-2, 2.25, 0.25))  # multiples of the mean eigenvalue
 LEAST = 0.01
-"""Least probability that is kept."""
+"""Smallest prediction that is stored."""
 MOST_DECOMPOSED = 4096
-"""Of more features than this, and more samples, only the leading directions are found."""
+"""Number of features and of samples above which only the leading directions are computed."""
 N_LEADING = 1024
 N_LANDMARKS = 1500
-"""Words that are fewer than this are replaced by kernels with so many samples."""
+"""Number of landmarks. Kernels with them replace the features if there are fewer words."""
 GAMMA = 0.5  # width of these kernels, for samples of unit length
 _PASSES = 3  # passes of subspace iteration; more passes hardly change P@1
 _RIDGE_OF_LANDMARKS = 1e-5  # The diagonal of the kernel is 1. A smaller ridge is lost in single precision.
 _CELLS_AT_ONCE = 2**19  # cells of dense rows per block
 
 Members = Sequence[np.ndarray] | None
-"""Rows of each group; None where every sample is left out alone."""
+"""Rows of each group. None leaves out single samples."""
 
 
 @dataclass(eq=False, repr=False)

@@ -1,6 +1,7 @@
-"""Models of your own, which a configuration names under ``models.own``: loaded, checked, made ready for several labels.
+"""User-defined models: import, checks and adaptation to several labels.
 
-Their code runs in a worker process; see :mod:`fairfold.models.isolated`.
+A configuration defines these models under ``models.own``. Their code runs in a worker process; see
+:mod:`fairfold.models.isolated`.
 """
 
 from __future__ import annotations
@@ -32,17 +33,27 @@ _OF_SEVERAL_LABELS = {
 
 
 def make_estimator(name: str, entry: Mapping[str, Any]) -> BaseEstimator:
-    """Unfitted classifier of several labels, as the entry of ``models.own`` says; runs the user's code.
+    """Make the unfitted classifier of an entry of ``models.own``.
+
+    This runs code of the user.
 
     Parameters
     ----------
-    name : of the model, for messages.
-    entry : checked by the schema: ``class``, ``file``, ``parameters``, ``labels``, ``scale``, ``tune``, ``tuning``.
+    name : str
+        Name of the model for error messages.
+    entry : mapping
+        Entry that matches the schema, with the keys ``class``, ``file``, ``parameters``, ``labels``, ``scale``,
+        ``tune`` and ``tuning``.
+
+    Returns
+    -------
+    estimator object
+        Unfitted classifier of several labels.
 
     Raises
     ------
     ConfigError
-        When there is no such class, it does not take these parameters, or what it makes is no classifier.
+        If the class does not exist, rejects its parameters or is not a classifier.
     """
     where = f"config.models.own.{name}"
     make = _load(where, entry)
@@ -65,7 +76,7 @@ def _load(where: str, entry: Mapping[str, Any]) -> Callable[..., Any]:
         else:
             module, names = importlib.import_module(module_name), [name]
         found = reduce(getattr, names, module)
-    except Exception as error:  # whatever the user's module does when it is imported
+    except Exception as error:  # Importing a user's module can raise any exception.
         place = f" of {Path(entry['file']).name}" if entry["file"] else ""
         kind = type(error).__name__
         raise ConfigError(
@@ -81,13 +92,13 @@ def _load(where: str, entry: Mapping[str, Any]) -> Callable[..., Any]:
 
 @cache
 def _module_of_file(path: Path) -> ModuleType:
-    """Load a file as a module, which may import others of its folder."""
+    """Load a file as a module that can import other files of its folder."""
     sys.path.insert(0, str(path.parent))
-    # Files of several folders may share a name.
+    # Files in different folders may have the same name.
     name = f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # so that its objects can be pickled
+    sys.modules[name] = module  # Pickling needs the module here.
     spec.loader.exec_module(module)
     return module
 
@@ -104,10 +115,10 @@ def _made(where: str, make: Callable[..., Any], parameters: Mapping[str, Any]) -
 
 
 def _parameters_of(make: Callable[..., Any]) -> list[str] | None:
-    """Names of what can be handed over; None where that is anything, or cannot be known."""
+    """Return the parameter names of a callable, or None if it accepts any or they are unknown."""
     try:
         parameters = inspect.signature(make).parameters.values()
-    except (TypeError, ValueError):  # as of a class in C
+    except (TypeError, ValueError):  # Some classes in C have no signature.
         return None
     return None if any(each.kind is each.VAR_KEYWORD for each in parameters) else [each.name for each in parameters]
 

@@ -1,4 +1,4 @@
-"""Where the code of one's own models lies, found without running any of it."""
+"""Checks and checksums of user-defined models that do not run their code."""
 
 from __future__ import annotations
 
@@ -13,13 +13,20 @@ from fairfold.errors import ConfigError, first_sentence
 
 
 def check_entry(name: str, entry: Mapping[str, Any]) -> None:
-    """Check what can be said of a model of one's own without running any of its code.
+    """Check an entry of ``models.own`` without running its code.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model for error messages.
+    entry : mapping
+        Entry of ``models.own``.
 
     Raises
     ------
     ConfigError
-        When its file is none of Python in the working directory, its class is given without a module or a file, or a
-        parameter is of a kind that only YAML knows.
+        If the file is not a Python file in the working directory, the class has neither a module nor a file, or a
+        parameter cannot be represented as JSON.
     """
     where = f"config.models.own.{name}"
     try:
@@ -43,10 +50,20 @@ def check_entry(name: str, entry: Mapping[str, Any]) -> None:
 
 
 def checksum_of(entry: Mapping[str, Any]) -> str:
-    """Checksum of what the configuration says of a model and of its code, on which its results depend.
+    """Compute a checksum of the configuration and code that determine the results of a model.
 
-    Of a file, that is all of the Python in its folder; of a class of a package, the package's. Installed packages count
-    by the module alone that has the class.
+    For a model in a file, the code is every Python file in its folder. For a class in a package, it is the whole
+    package, or only the module of the class if the package is installed.
+
+    Parameters
+    ----------
+    entry : mapping
+        Entry of ``models.own``.
+
+    Returns
+    -------
+    str
+        Checksum of 16 hexadecimal digits.
     """
     said = {key: value for key, value in entry.items() if key != "tuning" or entry["tune"]}
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())

@@ -1,6 +1,7 @@
-"""The models of the study by name. Each module of ``fairfold.models.catalogue`` declares some, in a tuple ``SPECS``.
+"""Registry of models by name.
 
-Nothing else has to know of a new one: configuration, rules, tables, colours and documents ask here.
+The modules of ``fairfold.models.catalogue`` declare the built-in models in a tuple ``SPECS``. Configuration, workflow
+rules, tables and figures look models up here.
 """
 
 from __future__ import annotations
@@ -30,12 +31,28 @@ NO_OWN: Mapping[str, Any] = {"own": {}, "tuning": {}}
 
 
 def spec_of(name: str) -> ModelSpec:
-    """What is known of a model.
+    """Return the specification of a model.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+
+    Returns
+    -------
+    ModelSpec
+        Specification of the model.
 
     Raises
     ------
     ModelError
-        When there is no model of that name.
+        If the model does not exist.
+
+    Examples
+    --------
+    >>> from fairfold.models.registry import spec_of
+    >>> spec_of("kNN+").family
+    'kNN'
     """
     if name not in _SPECS:
         raise ModelError(unknown_name("model", name, _SPECS))
@@ -43,16 +60,17 @@ def spec_of(name: str) -> ModelSpec:
 
 
 def register(spec: ModelSpec) -> None:
-    """Make a model known by its name until this process ends.
+    """Add a model to the registry of this process.
 
     Parameters
     ----------
-    spec : its name, and where the callable is that makes it.
+    spec : ModelSpec
+        Specification of the model.
 
     Raises
     ------
     ModelError
-        When the name is taken.
+        If the name is taken.
     """
     if spec.name in _SPECS:
         raise ModelError(f"there is a model {spec.name!r} already; give yours another name.")
@@ -60,16 +78,19 @@ def register(spec: ModelSpec) -> None:
 
 
 def register_own(models: Mapping[str, Any]) -> None:
-    """Make the models of a configuration known by their names until this process ends, each also corrected as NAME+.
+    """Add the models of a configuration to the registry of this process.
+
+    A version with a correction for missing labels is added as NAME+.
 
     Parameters
     ----------
-    models : the part ``models`` of a checked configuration, with ``own`` and ``tuning``.
+    models : mapping
+        Section ``models`` of a checked configuration, with the keys ``own`` and ``tuning``.
 
     Raises
     ------
     ModelError
-        When a name is taken.
+        If a name is taken.
     """
     for name, entry in models["own"].items():
         for spec in own_model(name, {**entry, "tuning": models["tuning"]}):
@@ -87,30 +108,50 @@ def make_model(
     random_state: Any = None,
     **settings: Any,
 ) -> ClassifierMixin:
-    """Unfitted model by its name.
+    """Make an unfitted model by its name.
 
     Parameters
     ----------
-    name : one of ``MODEL_NAMES``.
-    negatives : what labels of 0 are: ``"unlabelled"``, not observed to be positive, or ``"confirmed"``, known to be
-        negative. Models that impute labels, or correct for missing ones, then do not.
-    categories : of each category the columns of the features, of 0/1, that stand for its values. Models that know
-        categories make one of them again; to others they are features as all are.
-    hierarchy : of the labels, or None. No probability that the model predicts is above that of a parent then, and no
-        label is predicted or imputed without all that are above it.
-    n_jobs, random_state : as of scikit-learn's estimators; any ``n_jobs`` gives the same result.
-    **settings : as the model's own callable takes them; of the deep forests see
-        :func:`fairfold.forests.make_model`.
+    name : str
+        One of ``MODEL_NAMES`` or the name of a registered model.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of labels of 0. With ``"unlabelled"`` they may be positive. With ``"confirmed"`` they are negative, and
+        models neither impute labels nor correct for missing ones.
+    categories : sequence of sequence of int, default=()
+        One-hot columns of each categorical feature. Models with native support for categories join them into one
+        feature. Other models use the columns as they are.
+    hierarchy : Hierarchy or None, default=None
+        Hierarchy of the labels. If given, the probability of a label is at most that of its parents, and a label is
+        predicted or imputed only together with its ancestors.
+    n_jobs : int or None, default=1
+        Number of threads. It does not affect results.
+    random_state : int, RandomState or None, default=None
+        Seed of the model.
+    **settings : object
+        Settings of the model. For those of the deep forests, see :func:`fairfold.forests.make_model`.
 
     Returns
     -------
-    scikit-learn classifier with ``fit(X, Y)``, ``predict``, ``predict_proba`` -> (n_samples, n_labels), and
-    ``staged_predict_proba``, level by level
+    estimator object
+        Scikit-learn classifier with the methods ``fit(X, Y)``, ``predict``, ``predict_proba`` and
+        ``staged_predict_proba``. Probabilities have the shape (n_samples, n_labels). The last method yields them level
+        by level.
 
     Raises
     ------
     ModelError
-        When there is no model of that name, or it has no such setting.
+        If the model does not exist or does not have a setting.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.models import make_model
+    >>> X = np.arange(8.0)[:, np.newaxis]
+    >>> Y = np.column_stack([X[:, 0] >= 4, X[:, 0] < 2]).astype(int)
+    >>> model = make_model("RandomForest", n_trees=20, random_state=0).fit(X, Y)
+    >>> model.predict([[0.5], [7.0]])
+    array([[0, 1],
+           [1, 0]], dtype=int8)
     """
     spec = spec_of(name)
     check_negatives(negatives, ModelError)
@@ -130,30 +171,54 @@ def make_model(
 
 
 def settings_of(name: str, forest: Mapping[str, Any], variant: str) -> dict[str, Any]:
-    """What a study tells :func:`make_model`: of its settings for all models, those that this one takes."""
+    """Select the settings of a study that a model accepts.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+    forest : mapping
+        Settings for all models, ``weak_labels.forest`` of the configuration.
+    variant : str
+        Variant for models that have variants.
+
+    Returns
+    -------
+    dict
+        Settings for :func:`make_model`.
+
+    Examples
+    --------
+    >>> from fairfold.models.registry import settings_of
+    >>> settings_of("RandomForest", {"n_trees": 50, "max_levels": 3}, variant="text")
+    {'n_trees': 50}
+    """
     spec = spec_of(name)
     taken = {setting: value for setting, value in forest.items() if setting in spec.settings}
     return {**taken, **({"variant": variant} if spec.variants else {})}
 
 
 def first_level_from(model: ClassifierMixin, fitted: Mapping[str, ClassifierMixin]) -> dict[str, Any]:
-    """Level 0 for ``fit`` from a model that grew the same forests, as an argument by name.
+    """Find a fitted first level that a model can reuse.
 
     Parameters
     ----------
-    model : unfitted.
-    fitted : models, by name, that were just fitted on the same data with the same whole-number seed.
+    model : estimator object
+        Unfitted model.
+    fitted : mapping of str -> estimator object
+        Models that were fitted to the same data with the same integer seed, by name.
 
     Returns
     -------
-    ``{"first_level": level 0}`` of the first one whose forests have the same settings and random numbers, or None where
-    there is none; nothing for a model that shares none.
+    dict
+        Argument ``first_level`` of ``fit``: the first level of the first model with the same forests, or None if no
+        model has them. Empty for a model that does not share first levels.
     """
     if not _shares(model):
         return {}
 
     def identity(of: ClassifierMixin) -> tuple:
-        # a cascade on out-of-bag features draws its random numbers as one without a shared seed
+        # Without a shared seed, a cascade on out-of-bag features draws the same random numbers.
         settings = of.n_trees, of.min_samples_leaf, of.random_state, getattr(of, "shared_seed", False)
         return *settings, getattr(of, "shape", "paper")
 

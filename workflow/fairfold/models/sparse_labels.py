@@ -1,4 +1,4 @@
-"""Labels that a classifier is handed as a sparse matrix: where they are thousands, an array of all is too large."""
+"""Adapter for classifiers that are trained on sparse labels, which data with thousands of labels need."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ from fairfold.errors import ModelError
 
 @dataclass(eq=False, repr=False)
 class SparseLabels(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier of several labels that gets them as a CSR array, whatever they come as.
+    """Classifier of several labels that always receives them as a CSR array.
 
     Parameters
     ----------
-    estimator : unfitted, whose ``fit`` takes CSR labels; its probabilities may be CSR, too.
+    estimator : estimator object
+        Unfitted classifier whose ``fit`` accepts CSR labels. Its probabilities may be sparse, too.
 
     Attributes
     ----------
-    estimator_ : fitted.
-    classes_ : numbers of the labels.
+    estimator_ : estimator object
+        Fitted classifier.
+    classes_ : ndarray of shape (n_labels,)
+        Numbers of the labels.
     """
 
     takes_sparse_labels: ClassVar[bool] = True
@@ -37,20 +40,66 @@ class SparseLabels(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def fit(
         self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1."""
+        """Fit the classifier to CSR labels.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Labels of 0/1.
+        groups : ndarray of shape (n_samples,), default=None
+            Groups of the samples, passed to the classifier if its ``fit`` accepts them.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         given = fit_arguments(self.estimator, groups, sample_weight)
         self.estimator_ = clone(self.estimator).fit(X, sparse.csr_array(Y), **given)
         self.classes_, self._are_many = np.arange(Y.shape[1]).astype(object), sparse.issparse(Y)
         return self
 
     def predict_proba(self, X: Matrix) -> Matrix:
-        """(n_samples, n_labels) probability that each label is positive, an array where labels came as one."""
+        """Predict the probability of each label.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Probability that each label is positive. Dense if the training labels were dense.
+        """
         P = label_probabilities(self.estimator_, X, len(self.classes_))
         return P if self._are_many else to_dense(P, "predicted probabilities", ModelError)
 
 
 def takes_sparse_labels(estimator: BaseEstimator) -> bool:
-    """Whether a classifier, or the one that a search fits, says that its ``fit`` takes labels as a CSR array."""
+    """Return whether a classifier declares that its ``fit`` accepts labels as a CSR array.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        Classifier, or a search for its hyperparameters.
+
+    Returns
+    -------
+    bool
+        Value of its attribute ``takes_sparse_labels``; False without this attribute.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from fairfold.models.sparse_labels import SparseLabels, takes_sparse_labels
+    >>> takes_sparse_labels(DecisionTreeClassifier()), takes_sparse_labels(SparseLabels(DecisionTreeClassifier()))
+    (False, True)
+    """
     if isinstance(estimator, (GridSearchCV, RandomizedSearchCV)):
         return takes_sparse_labels(estimator.estimator)
     return getattr(estimator, "takes_sparse_labels", False)

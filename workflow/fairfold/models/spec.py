@@ -1,4 +1,4 @@
-"""What the study has to know of a model before it is made."""
+"""Specifications of models."""
 
 from __future__ import annotations
 
@@ -9,25 +9,44 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A model by its name, and all that configuration, rules, tables and figures need to know of it.
+    """Specification of a model: its name, its constructor and its properties.
 
     Parameters
     ----------
-    name : what configurations, tables and figures call it.
-    make : where the callable is that makes it, as ``"package.module:name"``; it is looked up when a model is made. It
-        returns an unfitted classifier of several labels, ``predict_proba`` as of scikit-learn's or (n_samples,
-        n_labels).
-    parameters : what it is called with.
-    settings : the keys of ``weak_labels.forest`` that it takes besides.
-    variants : whether it takes ``weak_labels.variant``.
-    family : name of the model of which this is a variation, in whose colour it is drawn, dashed or hatched; itself
-        otherwise.
-    palette_index : of its colour and marker in the figures' palette; the next that is free where it has none.
-    pools : names of the models that are like its members, of a pool.
-    imputes : whether it imputes labels, and keeps a log of that.
-    shares_first_level : whether its ``fit`` takes the first level that it has in common with others.
-    is_tuned : whether it searches its parameters in each training part.
-    takes_categories : whether it is called with ``categories``, too, columns of which each is one value of a category.
+    name : str
+        Name in configurations, tables and figures.
+    make : str
+        Location of a callable as ``"package.module:name"``, which is imported when a model is made. The callable
+        returns an unfitted classifier of several labels. Its ``predict_proba`` returns an array of shape (n_samples,
+        n_labels) or scikit-learn's list.
+    parameters : mapping of str -> object, default={}
+        Arguments of the callable.
+    settings : sequence of str, default=()
+        Keys of ``weak_labels.forest`` that the callable accepts as further arguments.
+    variants : bool, default=False
+        Whether the callable accepts ``weak_labels.variant``.
+    family : str, default=""
+        Name of the base model whose color the model has in figures. An empty string stands for the model itself. Other
+        members of a family are dashed or hatched.
+    palette_index : int or None, default=None
+        Index of the color and marker in the palette of figures. None takes the next free index.
+    pools : sequence of str, default=()
+        Names of the models that correspond to the members of a pool.
+    imputes : bool, default=False
+        Whether the model imputes labels and logs the imputations.
+    shares_first_level : bool, default=False
+        Whether ``fit`` accepts a first level that other models use, too.
+    is_tuned : bool, default=False
+        Whether the model searches its hyperparameters in each training part.
+    takes_categories : bool, default=False
+        Whether the callable accepts ``categories``, the one-hot columns of each categorical feature.
+
+    Examples
+    --------
+    >>> from fairfold.models import ModelSpec
+    >>> spec = ModelSpec("prior", make="sklearn.dummy:DummyClassifier", parameters={"strategy": "prior"})
+    >>> spec.family
+    'prior'
     """
 
     name: str
@@ -49,16 +68,28 @@ class ModelSpec:
 
 
 def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
-    """The model, and the same corrected for missing labels under its name with a plus sign.
+    """Add a version of a model with a correction for missing labels.
+
+    The name of the corrected model ends with a plus sign.
 
     Parameters
     ----------
-    spec : of a model without a correction.
+    spec : ModelSpec
+        Specification of a model without a correction.
 
     Returns
     -------
-    spec, corrected : ModelSpec
-        To be put into ``SPECS``.
+    spec : ModelSpec
+        The given specification.
+    corrected : ModelSpec
+        Specification of the corrected model.
+
+    Examples
+    --------
+    >>> from fairfold.models.spec import ModelSpec, with_correction
+    >>> specs = with_correction(ModelSpec("prior", make="sklearn.dummy:DummyClassifier"))
+    >>> [spec.name for spec in specs]
+    ['prior', 'prior+']
     """
     corrected = ModelSpec(
         f"{spec.name}+",
@@ -72,12 +103,21 @@ def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
 
 
 def own_model(name: str, entry: Mapping[str, Any]) -> tuple[ModelSpec, ModelSpec]:
-    """A model of the user's own, and the same corrected for missing labels under its name with a plus sign.
+    """Specify a user-defined model and its version with a correction for missing labels.
 
     Parameters
     ----------
-    name : as the configuration calls it.
-    entry : what the configuration says of it, with ``tuning``; see :func:`fairfold.models.own.make_estimator`.
+    name : str
+        Name of the model in the configuration.
+    entry : mapping
+        Entry of ``models.own`` with the key ``tuning``; see :func:`fairfold.models.own.make_estimator`.
+
+    Returns
+    -------
+    plain : ModelSpec
+        Specification of the model.
+    corrected : ModelSpec
+        Specification of the corrected model, whose name ends with a plus sign.
     """
     plain = ModelSpec(
         name,

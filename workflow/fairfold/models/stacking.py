@@ -1,11 +1,15 @@
-"""Classifiers of several kinds as one: a weighted mean of their probabilities, corrected for missing labels.
+"""Weighted pool of classifiers with a correction for missing labels.
 
-Each member's probabilities of the training samples come from models that did not see these, are calibrated, and are
-averaged with the weights under which the observed labels are likeliest: the linear opinion pool (Stone 1961), whose
-likelihood has one maximum. The pool leaves its first member, the one that is trusted most, only as far as the observed
-labels become likelier by more than chance: where many labels are hidden these hardly tell a good member from a bad one.
-It is calibrated once more and divided by one label frequency, as
-:class:`~fairfold.models.correction.CorrectedClassifier` does with a single classifier.
+The pool averages the calibrated probabilities of its members (linear opinion pool) [1]_. The weights maximize the
+likelihood of the observed labels under out-of-sample probabilities of the training samples. This likelihood has a
+single maximum. The weights are shrunk towards the first member, the most trusted one, unless the gain in likelihood
+exceeds chance. This matters if many labels are hidden, because the observed labels then hardly separate good members
+from bad ones. The pool is calibrated and corrected for missing labels like
+:class:`~fairfold.models.correction.CorrectedClassifier`.
+
+References
+----------
+.. [1] Stone (1961). "The opinion pool".
 """
 
 from __future__ import annotations
@@ -40,35 +44,48 @@ from fairfold.weak_labels.calibration import (
 
 _STEPS = 500
 _TOLERANCE = 1e-6
-_MOST_CELLS = 1_000_000  # samples times labels that weights are fitted to
-_EQUAL_VOTES = 10.0  # cells that vote for equal weights
+_MOST_CELLS = 1_000_000  # maximum number of cells (samples times labels) for fitting weights
+_EQUAL_VOTES = 10.0  # strength of the prior for equal weights, in cells
 
 
 @dataclass(eq=False, repr=False)
 class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Pool of classifiers, weighted by their probabilities of samples that they did not see.
+    """Pool of classifiers, weighted by their out-of-sample probabilities.
 
     Parameters
     ----------
-    estimators : names and unfitted classifiers of several labels, with ``predict_proba``, the most trusted first. Those
-        that know ``unseen_proba_`` of their training samples after ``fit`` are fitted once, others are cross-fitted.
-    of_many : the same for sparse labels, which is how the models get more than ``MOST_EXACT`` of them; None: the same.
-    n_splits : folds of a cross-fitting.
-    negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and there is nothing to
-        correct; handed on to the members.
-    label_frequencies : ``"shared"`` by all labels, or ``"by-label"``; see
-        :func:`~fairfold.weak_labels.label_frequencies`.
-    n_jobs : threads, handed on to the members.
-    random_state : handed on to the members, too.
+    estimators : sequence of (str, estimator object)
+        Names and unfitted classifiers of several labels with ``predict_proba``, the most trusted first. Classifiers
+        that provide ``unseen_proba_`` after ``fit`` are fitted once; others are cross-fitted.
+    of_many : sequence of (str, estimator object) or None, default=None
+        Members for sparse labels, which models receive if there are more than ``MOST_EXACT`` labels. None uses
+        ``estimators``.
+    n_splits : int, default=5
+        Number of folds for cross-fitting.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of labels of 0, also passed to the members. With ``"unlabelled"`` they may be positive. With
+        ``"confirmed"`` they are negative, and nothing is corrected.
+    label_frequencies : {"shared", "by-label"}, default="shared"
+        Whether all labels share one label frequency; see :func:`~fairfold.weak_labels.label_frequencies`.
+    n_jobs : int or None, default=1
+        Number of threads, passed to the members.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds and of the members.
 
     Attributes
     ----------
-    estimators_ : fitted, in order.
-    weights_ : (n_estimators,) of the pool, at least 0, summing to 1.
-    unseen_proba_ : (n_samples, n_labels) probabilities that a label is observed.
-    label_frequency_ : c, 1 where nothing seems to be missing, or (n_labels,) c of each label.
-    thresholds_ : for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
-    classes_ : numbers of the labels.
+    estimators_ : list of estimator object
+        Fitted members in order.
+    weights_ : ndarray of shape (n_estimators,)
+        Weights of the members, which are not negative and sum to 1.
+    unseen_proba_ : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Out-of-sample probabilities that labels of training samples are observed.
+    label_frequency_ : float or ndarray of shape (n_labels,)
+        Estimated label frequency, for all labels or for each label. It is 1 if nothing seems to be missing.
+    thresholds_ : dict of dict of list
+        Thresholds by objective; see :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+    classes_ : ndarray of shape (n_labels,)
+        Numbers of the labels.
     """
 
     takes_unmeasured: ClassVar[bool] = True
@@ -85,16 +102,29 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     def fit(
         self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1, CSR where labels are many.
+        """Fit the members, their weights, the calibration and the label frequency.
 
-        Groups are left out whole.
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Observed labels of 0/1; NaN marks an unmeasured label. CSR for many labels.
+        groups : ndarray of shape (n_samples,), default=None
+            Groups of samples. Cross-fitting holds out whole groups.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights of the samples in members, pool and calibrations. The label frequency and the thresholds ignore
+            them.
 
-        Weights of samples count in members, pool and calibrations, and not in the label frequency and thresholds.
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
         Raises
         ------
         ModelError
-            When there is no classifier to pool, or one refuses the data.
+            If the pool has no members, or one of them rejects the data.
         """
         estimators = self.of_many if sparse.issparse(Y) and self.of_many is not None else self.estimators
         if not estimators:
@@ -110,7 +140,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
             fitted, P = fit_with_unseen(member, X, Y, **given)
             self.estimators_.append(fitted)
             if isinstance(fitted, ForgetsSamples):
-                fitted.forget_samples()  # which would take memory twice
+                fitted.forget_samples()  # The probabilities are kept in calibrated form only.
             calibrations.append(fit_calibration(Y, P, sample_weight=weights))
             unseen.append(calibrate(P, calibrations[-1]))
             del P
@@ -132,23 +162,45 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
 
     @property
     def takes_sparse_labels(self) -> bool:
-        """Whether there are members for them."""
+        """Whether the pool has members for sparse labels."""
         return self.of_many is not None
 
     def predict_observed_proba(self, X: Matrix) -> Matrix:
-        """(n_samples, n_labels) probability that each label is observed."""
+        """Predict the probability that each label is observed.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Calibrated probability that each label is observed.
+        """
         *calibrations, last = self._calibrations
         members = zip(self.estimators_, calibrations, strict=True)
         P = [calibrate(observed_probabilities(one, X, len(self.classes_)), by) for one, by in members]
         return calibrate(_pool(self.weights_, P), last)
 
     def predict_proba(self, X: Matrix) -> Matrix:
-        """(n_samples, n_labels) probability that each label is positive."""
+        """Predict the probability of each label.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Probability that each label is positive.
+        """
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
 
 
 def _pool(weights: np.ndarray, probabilities: Sequence[Matrix]) -> Matrix:
-    """Weighted mean of (n_samples, n_labels) matrices."""
+    """Compute the weighted mean of the probabilities."""
     if sparse.issparse(probabilities[0]):
         return weighted_sum(probabilities, weights, probabilities[0].shape[1])
     return np.tensordot(weights, np.stack(probabilities), axes=1)
@@ -157,22 +209,37 @@ def _pool(weights: np.ndarray, probabilities: Sequence[Matrix]) -> Matrix:
 def pool_weights(
     observed: Matrix, probabilities: Sequence[Matrix], sample_weight: np.ndarray | None = None
 ) -> np.ndarray:
-    """Weights of a mean of probabilities by what was observed, drawn towards the first member.
+    """Fit the weights of a pool to the observed labels, with shrinkage towards the first member.
 
-    The weights under which the observed labels are likeliest (expectation maximisation, a few votes for equal weights)
-    gain so much log-likelihood over the first member alone. Where the gain, a sum over samples, is below its standard
-    error, they are mixed with the first member's alone, by the ratio of the two.
+    Expectation maximization finds the weights that maximize the likelihood of the observed labels, with a small prior
+    for equal weights. The gain in log-likelihood over the first member is compared with its standard error over
+    samples. If the gain is smaller, the weights are mixed with those of the first member alone in the ratio of the two.
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, NaN where unmeasured.
-    probabilities : of each member, (n_samples, n_labels) of samples that it did not see. Of more than a million cells,
-        evenly spaced samples count; of sparse ones cells that a member stores, or a positive. The others are 0 to all.
-    sample_weight : (n_samples,) of mean 1, or None.
+    observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Labels of 0/1; NaN is an unmeasured label.
+    probabilities : sequence of {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Out-of-sample probabilities of each member. Evenly spaced samples are used if there are more than a million
+        cells. For sparse labels, only cells with a positive or with a probability that a member stores are used.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights of the samples with mean 1.
 
     Returns
     -------
-    (n_members,) at least 0, summing to 1.
+    ndarray of shape (n_members,)
+        Weights, which are not negative and sum to 1.
+
+    Examples
+    --------
+    The second member is better than the first.
+
+    >>> import numpy as np
+    >>> from fairfold.models.stacking import pool_weights
+    >>> observed = np.tile([[0, 1], [1, 0]], (50, 1))
+    >>> first, second = np.full((100, 2), 0.5), np.where(observed == 1, 0.9, 0.1)
+    >>> pool_weights(observed, [first, second]).round(1)
+    array([0.1, 0.9])
     """
     observed = check_binary(observed, "observed", ModelError, unmeasured=True)
     n_cells = max(P.nnz for P in probabilities) if sparse.issparse(observed) else observed.size
@@ -182,18 +249,20 @@ def pool_weights(
     likeliest = _likeliest_weights(likelihood, counts[sample])
     gained = likeliest @ likelihood
     np.log(np.divide(gained, likelihood[0], out=gained), out=gained)
-    gains = counts * np.bincount(sample, gained, minlength=len(counts))  # of samples, whose labels are not independent
+    # Gains are summed by sample, because labels of a sample are not independent.
+    gains = counts * np.bincount(sample, gained, minlength=len(counts))
     gain, standard_error = max(gains.sum(), 0.0), gains.std() * np.sqrt(len(gains))
     trust = min(gain / standard_error, 1.0) if standard_error > 0 else float(gain > 0)
     return trust * likeliest + (1 - trust) * np.eye(len(likeliest))[0]
 
 
 def _likelihoods(observed: Matrix, probabilities: Sequence[Matrix], step: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of samples some steps apart, that of each cell, and (n_members, n_cells) how likely it is to be as observed."""
+    """Compute the sample of each used cell, and the likelihood of its label under each member."""
     if sparse.issparse(observed):
         sample, _, observed, *cells = stored_cells(*(each[::step] for each in (observed, *probabilities)))
         likelihood = np.array(cells, dtype=np.float64, order="F")
-        least = FLOOR  # which stands for all below it
+        # Probabilities below this floor are not stored.
+        least = FLOOR
     else:
         observed = observed[::step]
         sample, observed = np.repeat(np.arange(len(observed)), observed.shape[1]), observed.ravel()
@@ -206,10 +275,11 @@ def _likelihoods(observed: Matrix, probabilities: Sequence[Matrix], step: int) -
 
 
 def _likeliest_weights(likelihood: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """(n_members,) that maximise the likelihood of (n_members, n_cells), each of which counts so often."""
+    """Maximize the likelihood of all cells, weighted by ``counts``, over the weights of the members."""
     equal = np.full(len(likelihood), 1 / len(likelihood))
     weights, votes = equal, counts.sum() + _EQUAL_VOTES
-    by_cell = np.ascontiguousarray(likelihood.T)  # no copy of what _likelihoods gives
+    # The arrays of _likelihoods have this layout, which avoids a copy.
+    by_cell = np.ascontiguousarray(likelihood.T)
     for _ in range(_STEPS):
         new = (_votes_of_cells(weights, by_cell, counts) + _EQUAL_VOTES * equal) / votes
         if np.abs(new - weights).max() < _TOLERANCE:
@@ -220,7 +290,7 @@ def _likeliest_weights(likelihood: np.ndarray, counts: np.ndarray) -> np.ndarray
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _votes_of_cells(weights, likelihood, counts):  # noqa: ANN001, ANN202
-    """(n_members,) sums over cells of each member's share of what (n_cells, n_members) make likely together."""
+    """Sum the responsibility of each member over all cells."""
     votes = np.zeros(len(weights))
     for cell in range(len(likelihood)):
         together = 0.0

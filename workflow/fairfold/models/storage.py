@@ -1,4 +1,4 @@
-"""Saved models; see :mod:`fairfold.forests.storage`."""
+"""Storage of fitted models; see :mod:`fairfold.forests.storage`."""
 
 from fairfold.forests.storage import load_model
 

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Unit:
-    """One dataset at one missing rate.
+    """Dataset at one missing rate.
 
     Parameters
     ----------
     data : Dataset
         Features and true labels.
     fold_of : ndarray of shape (n_repeats, n_samples)
-        Test fold of each sample, for each split.
+        Test fold of each sample for each split.
     hidden : ndarray of shape (n_hidden, 3)
         Fold, sample and label of the positives that are hidden in training.
     hidden_in_tests : ndarray of shape (n_hidden, 3)
@@ -51,13 +51,13 @@ class Unit:
     seed : int
         Seed of the study.
     threshold : float, default=0.5
-        Probability from which a label is predicted.
+        Probability above which a label is predicted.
     levels_by : {"observed", "complete"}, default="observed"
-        Labels by which cascades choose their last level.
+        Labels on which cascades choose their last level.
     own : mapping, default=NO_OWN
-        The part ``models`` of the configuration, with the user's own models.
+        Section ``models`` of the configuration, with the user's own models.
     code : str, default=""
-        Checksum of the code that the results depend on.
+        Checksum of the code that determines the results.
     """
 
     data: Dataset
@@ -75,12 +75,42 @@ class Unit:
     def load(
         cls, dataset: str | PathLike, folds: str | PathLike, hidden: str | PathLike, missing_rate: int, **options: Any
     ) -> Unit:
-        """Read a dataset, its folds and its hidden labels; ``options`` are the other parameters."""
+        """Read a dataset, its folds and its hidden labels from files.
+
+        Parameters
+        ----------
+        dataset : str or PathLike
+            File of the dataset.
+        folds : str or PathLike
+            File with the array ``fold_of``.
+        hidden : str or PathLike
+            File with the arrays ``hidden`` and ``hidden_in_tests``.
+        missing_rate : int
+            Percentage of hidden positives.
+        **options : object
+            Other parameters of the class.
+
+        Returns
+        -------
+        Unit
+            Dataset at this missing rate.
+        """
         fold_of = read_arrays(folds)["fold_of"]
         return cls(Dataset.load(dataset), fold_of, **read_arrays(hidden), missing_rate=missing_rate, **options)
 
     def with_labels(self, labels: np.ndarray) -> Unit:
-        """Return the same unit with some of the labels, by their numbers, and without a hierarchy."""
+        """Restrict the unit to some labels, and drop the hierarchy.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_kept,)
+            Numbers of the labels to keep.
+
+        Returns
+        -------
+        Unit
+            Unit with these labels.
+        """
         number_of = np.full(len(self.data.label_names), -1)
         number_of[labels] = np.arange(len(labels))
 
@@ -97,15 +127,45 @@ class Unit:
         )
 
     def observed(self, fold: int) -> Matrix:
-        """Return the labels that models see when a fold is left out."""
+        """Return the labels that models are trained on in a fold.
+
+        Parameters
+        ----------
+        fold : int
+            Fold that is held out.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Observed labels.
+        """
         return observed_labels(self.data.Y, self.hidden, fold, self.data.negatives)
 
     def seed_of(self, fold: int) -> int:
-        """Return the seed of a fold, the same for all models: they share first levels, and are compared in pairs."""
+        """Compute the seed of a fold.
+
+        All models use the same seed: they share first levels, and comparisons between them are paired.
+
+        Parameters
+        ----------
+        fold : int
+            Fold that is held out.
+
+        Returns
+        -------
+        int
+            Seed of the fold.
+        """
         return seed_for(self.seed, self.data.id, self.missing_rate, fold)
 
     def key(self) -> str:
-        """Compute a checksum of all that the results depend on, besides the models."""
+        """Compute a checksum of everything except the models that determines the results.
+
+        Returns
+        -------
+        str
+            Checksum.
+        """
         data = self.data
         arrays = data.X, data.Y, data.groups, data.weights, self.fold_of, self.hidden, self.hidden_in_tests
         hierarchy = None if data.hierarchy is None else data.hierarchy.as_dict()
@@ -115,7 +175,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Model:
-    """A model of a study.
+    """Model of a study with its settings.
 
     Parameters
     ----------
@@ -128,9 +188,9 @@ class Model:
     forest : mapping of str -> object, default={}
         Settings of the first level.
     most_labels : int or None, default=None
-        Number of labels above which the model is not trained.
+        Maximum number of labels for which the model is trained.
     own : str, default=""
-        Checksum of the code of a user's own model.
+        Checksum of the code of a user-defined model.
     """
 
     name: str
@@ -142,9 +202,9 @@ class Model:
 
 
 def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, FoldTables]:
-    """Train models on every fold, and score their out-of-fold predictions on all labels that the data have.
+    """Train models on every fold, and score their out-of-fold predictions on all labels of the data.
 
-    Models that an earlier call in the same working directory trained are taken from its cache.
+    Results of earlier calls in the same working directory come from a cache.
 
     Parameters
     ----------
@@ -153,13 +213,13 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     models : list of Model
         The models.
     n_jobs : int, default=1
-        Number of threads. Models are trained side by side, and share threads that are left. It does not change results.
+        Number of threads. Models are trained in parallel and share the remaining threads. It does not affect results.
 
     Returns
     -------
     dict of str -> FoldTables
-        Scores, run times with the peak of memory, imputations and predictions by model. A model that cannot run has
-        rows with a reason instead of values.
+        Scores, run times with peak memory, imputations and predictions of each model. A model that cannot run has rows
+        with a reason instead of values.
     """
     train = memory().cache(train_model, ignore=["unit", "model", "levels", "n_jobs"])
     of_unit = unit.key()
@@ -167,7 +227,7 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     waiting = [model for model, call in zip(models, calls, strict=True) if not train.check_call_in_cache(*call)]
     logging.info("Train %s.", ", ".join(model.name for model in waiting) or "no model: all are in the cache")
     shared = {model.first_level: model.forest for model in waiting if model.first_level is not None}
-    # no memory maps: they are read-only, and compiled code takes arrays that can be written
+    # Compiled code needs writable arrays. Memory maps are read-only.
     parallel = Parallel(n_jobs=n_jobs, max_nbytes=None)
     grown = parallel(delayed(grow_first_level)(unit, name, forest) for name, forest in shared.items())
     levels = dict(zip(shared, grown, strict=True))
@@ -178,7 +238,24 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
 
 
 def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[int, list]:
-    """Grow a first level on every fold; where it cannot run it is left out, and each model reports the reason."""
+    """Grow a shared first level on every fold.
+
+    Folds where it cannot run are omitted. The models then report the reason.
+
+    Parameters
+    ----------
+    unit : Unit
+        The data.
+    name : str
+        Name of the first level.
+    forest : mapping of str -> object
+        Settings of the first level.
+
+    Returns
+    -------
+    dict of int -> list
+        State of the first level by fold.
+    """
     data, levels = unit.data, {}
     for fold, (train, _) in enumerate(parts_of(unit.fold_of, data.shape[0])):
         with contextlib.suppress(ModelError):
@@ -191,7 +268,26 @@ def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[i
 def train_model(
     key: str, unit: Unit, model: Model, levels: Mapping[int, list] | None = None, n_jobs: int = 1
 ) -> FoldTables:
-    """Train one model on every fold, and score it; ``key`` is the checksum of all that the result depends on."""
+    """Train one model on every fold, and score its out-of-fold predictions.
+
+    Parameters
+    ----------
+    key : str
+        Checksum of everything that determines the result. It is the key of the cache.
+    unit : Unit
+        The data.
+    model : Model
+        The model.
+    levels : mapping of int -> list or None, default=None
+        State of the shared first level by fold.
+    n_jobs : int, default=1
+        Number of threads.
+
+    Returns
+    -------
+    FoldTables
+        Scores, run times with peak memory, imputations and predictions.
+    """
     forget_peak()
     register_own(unit.own)
     data = unit.data

@@ -1,4 +1,4 @@
-"""Search for parameters inside the training part, the same for all models that ask for it."""
+"""Hyperparameter search within the training part."""
 
 from __future__ import annotations
 
@@ -27,19 +27,41 @@ def tuned(
     n_candidates: int = 20,
     scoring: str = "average_precision",
 ) -> RandomizedSearchCV:
-    """A classifier that chooses its parameters by cross-validation of its training part, on the labels observed there.
+    """Wrap a classifier in a hyperparameter search by cross-validation.
 
-    Folds are those of iterative stratification by the random state of the search, so that all models of one fold of a
-    study, which have the same one, choose on the same folds.
+    The search uses the observed labels of the training part. Folds come from iterative stratification with the random
+    state of the search. Models with the same random state therefore share their folds.
 
     Parameters
     ----------
-    whole : unfitted classifier of several labels.
-    estimator : the one inside it, or itself, whose parameters are searched.
-    tune : values by parameter. All combinations are tried, or as many as ``n_candidates``, drawn at random.
-    n_splits : folds.
-    n_candidates : combinations, at most.
-    scoring : name of the metric that is best.
+    whole : estimator object
+        Unfitted classifier of several labels.
+    estimator : estimator object
+        Part of ``whole`` with the parameters to search, or ``whole`` itself.
+    tune : mapping of str -> sequence
+        Candidate values of each parameter. All combinations are tried if there are at most ``n_candidates``. Otherwise,
+        that number is drawn at random.
+    n_splits : int, default=3
+        Number of folds.
+    n_candidates : int, default=20
+        Maximum number of combinations.
+    scoring : str, default="average_precision"
+        Name of the metric to optimize.
+
+    Returns
+    -------
+    RandomizedSearchCV
+        Unfitted search.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from fairfold.models.binary import one_per_label
+    >>> from fairfold.models.tuning import tuned
+    >>> tree = DecisionTreeClassifier()
+    >>> search = tuned(one_per_label(tree), tree, {"max_depth": [2, 4, 8]})
+    >>> [(name.rpartition("__")[2], values) for name, values in search.param_distributions.items()], search.n_iter
+    ([('max_depth', [2, 4, 8])], 3)
     """
     position = next(name for name, value in {"": whole, **whole.get_params()}.items() if value is estimator)
     prefix = f"{position}__" if position else ""
@@ -55,7 +77,7 @@ def tuned(
 
 
 class _TuningFolds(IterativeStratification):
-    """Iterative stratification into as many folds as there are groups, where these are fewer."""
+    """Iterative stratification with at most one fold per group."""
 
     def get_n_splits(self, X: object = None, y: object = None, groups: np.ndarray | None = None) -> int:
         return fitting_folds(self.n_splits, groups)
@@ -69,7 +91,22 @@ class _TuningFolds(IterativeStratification):
 
 
 class Score:
-    """A metric of the study as scikit-learn's searches call it: higher is better, whatever the metric's direction."""
+    """Metric as a scorer for scikit-learn, with higher values for better models.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the metric. Its sign is reversed if lower values are better.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from fairfold.models.tuning import Score
+    >>> X, Y = np.zeros((4, 1)), np.array([[0, 1], [1, 1], [0, 0], [1, 1]])
+    >>> float(Score("hamming_loss")(DummyClassifier(strategy="prior").fit(X, Y), X, Y))
+    -0.375
+    """
 
     def __init__(self, metric: str) -> None:
         self.metric = metric

@@ -1,4 +1,4 @@
-"""Probabilities of training samples by models that did not see them."""
+"""Out-of-sample probabilities of training samples."""
 
 from __future__ import annotations
 
@@ -24,19 +24,52 @@ def fit_with_unseen(
     random_state: int | None,
     of_samples: OfSamples = ALIKE,
 ) -> tuple[BaseEstimator, Matrix]:
-    """The estimator fitted to all samples, and (n_samples, n_labels) probabilities of each by one that did not see it.
+    """Fit a classifier, and compute out-of-sample probabilities of its training samples.
 
-    These are its ``unseen_proba_`` where it has them (out of bag, leave-one-out or cross-fitted by itself); otherwise
-    it is cross-fitted, which takes ``n_splits`` times as long again.
+    The probabilities are the ``unseen_proba_`` of the fitted classifier if it provides them (out-of-bag, leave-one-out
+    or cross-fitted). Otherwise the classifier is cross-fitted.
 
     Parameters
     ----------
-    estimator : unfitted, of several labels, with ``predict_proba``.
-    X, Y : (n_samples, n_features) and (n_samples, n_labels) of 0/1, NaN where unmeasured. Probabilities are
-        sparse where labels are, and the estimator gives them so.
-    n_splits : folds of a cross-fitting, by iterative stratification.
-    random_state : seed of the folds.
-    of_samples : groups, which are left out together, and weights.
+    estimator : estimator object
+        Unfitted classifier of several labels with ``predict_proba``.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Labels of 0/1; NaN is an unmeasured label.
+    n_splits : int
+        Number of folds for cross-fitting by iterative stratification.
+    random_state : int or None
+        Seed of the folds.
+    of_samples : OfSamples, default=ALIKE
+        Groups of samples, which are held out together, and weights.
+
+    Returns
+    -------
+    fitted : estimator object
+        Classifier that is fitted to all samples.
+    unseen_proba : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Out-of-sample probabilities. They are sparse if the labels and the predictions are.
+
+    Notes
+    -----
+    Cross-fitting fits the classifier ``n_splits`` more times.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from fairfold.models.unseen import fit_with_unseen
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    >>> Y = np.array([[0, 1], [0, 1], [0, 1], [1, 0], [1, 0], [1, 0]])
+    >>> _, unseen = fit_with_unseen(KNeighborsClassifier(1), X, Y, n_splits=3, random_state=0)
+    >>> unseen
+    array([[0., 1.],
+           [0., 1.],
+           [0., 1.],
+           [1., 0.],
+           [1., 0.],
+           [1., 0.]])
     """
     estimator = on_measured(estimator, Y)
     groups = of_samples.groups
@@ -56,7 +89,7 @@ def fit_with_unseen(
 
 
 def _in_order(parts: list[Matrix], fold_of: np.ndarray) -> Matrix:
-    """Rows of the samples from those of each fold, sparse where all are."""
+    """Restore the order of the samples; the result is sparse if all parts are."""
     order = np.argsort(fold_of, kind="stable")
     if all(map(sparse.issparse, parts)):
         return sparse.vstack(parts, format="csr")[np.argsort(order)]
@@ -66,7 +99,24 @@ def _in_order(parts: list[Matrix], fold_of: np.ndarray) -> Matrix:
 
 
 def observed_probabilities(fitted: BaseEstimator, X: Matrix, n_labels: int) -> Matrix:
-    """(n_samples, n_labels) probabilities that labels are observed: what ``unseen_proba_`` are for other samples."""
+    """Predict the probability that each label is observed, for samples outside the training part.
+
+    These are the probabilities that ``unseen_proba_`` contains for training samples.
+
+    Parameters
+    ----------
+    fitted : estimator object
+        Fitted classifier.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    n_labels : int
+        Number of labels.
+
+    Returns
+    -------
+    {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Probability that each label is observed.
+    """
     if hasattr(fitted, "predict_observed_proba"):
         return fitted.predict_observed_proba(X)
     return label_probabilities(fitted, X, n_labels)
