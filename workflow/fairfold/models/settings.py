@@ -44,8 +44,10 @@ class OwnModel(Settings):
 
 
 class Tuning(Settings):
-    """Search for hyperparameters in each training part by observed labels, with the same folds and the same budget for
-    all models that have `tune`."""
+    """Hyperparameter search in each training part by observed labels.
+
+    All models that have `tune` share the same folds and the same budget.
+    """
 
     n_splits: TwoOrMore = 3
     """Folds of the training part."""

@@ -1,16 +1,23 @@
-"""A classifier for labels of which some observed positives are wrong and others are missing: partial multi-label
-learning (Xie & Huang 2018).
+"""Partial multi-label learning: a classifier for data with wrong and missing positives [1]_.
 
-Of each label, positives are observed with probability c, and a share w of the observed positives is wrong: zeros that
-became ones whatever their features. Then P(observed | x) = rho + (c - rho) P(positive | x), with a floor rho: noise at
-rates that depend on the class alone (Scott, Blanchard & Handy 2013; Menon et al. 2015). Hard positives look like wrong
-ones, so that any share can be read from data that are hard to predict, unless something is said of how hard positives
-rank. :func:`wrong_positive_rates` says that positives and zeros are normal on some scale, with equal variances
-(the binormal model of ROC curves, Dorfman & Alf 1969), and wrong positives are as zeros. What is dropped is what is
-wrong more likely than not at those rates; nothing is, where no share above 0 is called for.
+Positives of a label are observed with probability c, the label frequency. A share w of the observed positives is wrong:
+these are zeros that became ones regardless of their features. Then ``P(observed | x) = rho + (c - rho) * P(positive |
+x)`` with a noise floor rho, which is noise that depends only on the class [2]_ [3]_.
 
-It finds wrong positives better than it profits from that: forests learn nearly as much from labels with wrong positives
-as from the others alone. docs/how-it-works/missing-labels.md has the numbers.
+Hard positives resemble wrong ones, and w cannot be identified without an assumption about their ranks.
+:func:`wrong_positive_rates` assumes the binormal model of ROC curves [4]_: positives and zeros of a label are normal on
+some scale, with equal variances. Wrong positives are distributed like zeros. Positives that are more likely wrong than
+right at the estimated rates are dropped. If the likelihood does not support a share above 0, nothing is dropped.
+
+Limitations: the method finds wrong positives, but predictions improve little. Forests learn nearly as much from labels
+with wrong positives as from the correct ones alone. docs/how-it-works/missing-labels.md reports the numbers.
+
+References
+----------
+.. [1] Xie & Huang (2018). "Partial multi-label learning".
+.. [2] Scott, Blanchard & Handy (2013). "Classification with asymmetric label noise".
+.. [3] Menon et al. (2015). "Learning from corrupted binary labels via class-probability estimation".
+.. [4] Dorfman & Alf (1969). "Maximum-likelihood estimation of parameters of signal-detection theory".
 """
 
 from __future__ import annotations
@@ -41,56 +48,71 @@ from fairfold.weak_labels.calibration import (
     posterior,
 )
 
-SHARES = np.linspace(0, 0.5, 26)  # of wrong ones among observed positives
+SHARES = np.linspace(0, 0.5, 26)  # shares of wrong positives among observed positives
 FREQUENCIES = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3])
-DISTANCES = np.linspace(0, 4, 17)  # between the means of zeros and positives, in standard deviations
+DISTANCES = np.linspace(0, 4, 17)  # distances between the means of zeros and positives, in standard deviations
 _PREVALENCES = np.geomspace(1e-4, 0.9, 92)
-_RANKS = expit(np.linspace(-8, 8, 129)[1::2])  # middles of bins of ranks that are finer at both ends
+_RANKS = expit(np.linspace(-8, 8, 129)[1::2])  # centers of rank bins, which are narrower at both ends
 _SCALE = np.linspace(-6, 10, 1601)
-_MOST_COMMON = 0.5  # of a more common label there are too few zeros to become wrong positives at any share
-_LOST_LIKELIHOOD = 1.92  # of the share that is taken, below the likeliest one: half of chi-squared's 95 % quantile
+_MOST_COMMON = 0.5  # maximum share of positives: a more common label has too few zeros for wrong positives
+_LOST_LIKELIHOOD = 1.92  # Loss of log-likelihood at the end of a 95 % interval: half of the chi-squared quantile.
 _STEPS = 30
 _PRIOR_VOTES = 0.1
-_LEAST_ZEROS = 0.1  # share of samples that are zeros, at least
-_MOST_FLOOR = 0.9  # of c
+_LEAST_ZEROS = 0.1  # minimum share of zeros among the samples
+_MOST_FLOOR = 0.9  # multiple of c
 _TIE_BREAK = 1e-3
 
 
 @dataclass(eq=False, repr=False)
 class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Probabilities that labels are positive, from observed ones of which some are wrong, and some are missing.
+    """Classifier for labels with wrong and missing positives.
 
-    ``estimator`` is fitted to all labels. By its probabilities of samples that it did not see, the label frequency and
-    the share of wrong positives are estimated, and how likely each observed positive is right. Those that are likelier
-    wrong than right are dropped, the worst first, as many as the share says at most; each label keeps its best one.
-    The estimator is fitted once more, to labels without them. The posteriors of the first, less what wrong positives
-    add to them, and of the second are averaged. Where no positive seems to be wrong, there is no second, and they are
-    those of the estimator.
+    The estimator is fitted to all labels. Its out-of-sample probabilities determine the label frequency, the share of
+    wrong positives, and the probability that each observed positive is right. Positives that are more likely wrong than
+    right are dropped in the order of this probability. Their number is limited by the estimated share, and each label
+    keeps its most likely positive. The estimator is then fitted to the remaining labels. The posteriors of the first
+    fit, corrected for the noise floor, and those of the second fit are averaged. If no positive seems wrong, only the
+    first fit is used.
 
     Parameters
     ----------
-    estimator : unfitted, of several labels, with ``predict_proba``, which corrects for missing labels itself.
-    drops : whether there is a second fit, to labels without those that are likely wrong.
-    n_splits : folds of a cross-fitting, for one that knows no ``unseen_proba_`` of its training samples.
-    negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and the label frequency is
-        1; positives may be wrong all the same. Handed on.
-    label_frequencies : ``"shared"`` by all labels, or ``"by-label"``; see
-        :func:`~fairfold.weak_labels.label_frequencies`.
-    n_jobs : threads, handed on.
-    random_state : handed on, too.
+    estimator : estimator object
+        Unfitted classifier of several labels with ``predict_proba``, which corrects for missing labels itself.
+    drops : bool, default=True
+        Whether to fit a second time without likely wrong positives.
+    n_splits : int, default=5
+        Number of folds for cross-fitting an estimator without ``unseen_proba_``.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of labels of 0, also passed to the estimator. With ``"unlabelled"`` they may be positive. With
+        ``"confirmed"`` they are negative, and the label frequency is 1. Positives may be wrong in both cases.
+    label_frequencies : {"shared", "by-label"}, default="shared"
+        Whether all labels share one label frequency; see :func:`~fairfold.weak_labels.label_frequencies`.
+    n_jobs : int or None, default=1
+        Number of threads, passed to the estimator.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds and of the estimator.
 
     Attributes
     ----------
-    estimators_ : one or two, fitted to all labels and to what was left of them.
-    wrong_share_ : estimated share of wrong ones among observed positives, 0 to 0.5.
-    observed_share_ : label frequency that was estimated with it. Where labels are hard to predict it is far too low (on
-        VirusPseAAC .5, where nothing is missing), so that nothing else is made of it.
-    label_frequency_ : c by which the floor is judged, as of :class:`~fairfold.models.correction.CorrectedClassifier`.
-    floor_ : (n_labels,) probability rho with which a zero is observed as a positive.
-    dropped_ : (n_samples, n_labels) bool, observed positives that are likely wrong; not stored with the model.
-    unseen_proba_ : (n_samples, n_labels) posteriors of training samples, by models that did not see them; not stored.
-    thresholds_ : for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
-    classes_ : numbers of the labels.
+    estimators_ : list of estimator object
+        One or two fitted estimators: for all labels, and for the remaining ones.
+    wrong_share_ : float
+        Estimated share of wrong positives among observed positives, from 0 to 0.5.
+    observed_share_ : float
+        Label frequency that is estimated together with ``wrong_share_``. It is far too low if labels are hard to
+        predict, and is not used.
+    label_frequency_ : float or ndarray of shape (n_labels,)
+        Label frequency for the noise floor, as in :class:`~fairfold.models.correction.CorrectedClassifier`.
+    floor_ : ndarray of shape (n_labels,)
+        Noise floor rho: the probability that a zero is observed as a positive.
+    dropped_ : ndarray of shape (n_samples, n_labels)
+        Whether each cell is an observed positive that is likely wrong. It is not stored with the model.
+    unseen_proba_ : ndarray of shape (n_samples, n_labels)
+        Out-of-sample posteriors of the training samples. They are not stored with the model.
+    thresholds_ : dict of dict of list
+        Thresholds by objective; see :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+    classes_ : ndarray of shape (n_labels,)
+        Numbers of the labels.
     """
 
     takes_unmeasured: ClassVar[bool] = True
@@ -108,14 +130,28 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
     def fit(
         self, X: Matrix, Y: np.ndarray, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1; groups are left out whole.
+        """Estimate the rates, and fit the estimator once or twice.
 
-        Weights of samples count in classifiers and their calibrations, and not in the rates and thresholds.
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        Y : ndarray of shape (n_samples, n_labels)
+            Observed labels of 0/1; NaN is an unmeasured label.
+        groups : ndarray of shape (n_samples,), default=None
+            Groups of samples. Cross-fitting holds out whole groups.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights of the samples in classifiers and calibrations. The rates and the thresholds ignore them.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
 
         Raises
         ------
         ModelError
-            When the estimator refuses the data.
+            If the estimator rejects the data.
         """
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):
@@ -137,12 +173,23 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) probability that each label is positive."""
+        """Predict the probability of each label.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Probability that each label is positive.
+        """
         first, *second = (label_probabilities(each, X, len(self.classes_)) for each in self.estimators_)
         return np.mean([self._above_floor(first), *second], axis=0)
 
     def _fit_one(self, X: Matrix, Y: np.ndarray, seed: int, of_samples: OfSamples) -> np.ndarray:
-        """(n_samples, n_labels) calibrated probabilities of samples that the estimator did not see; keeps it."""
+        """Fit and keep an estimator, and return its calibrated out-of-sample probabilities."""
         given = {"random_state": seed, "n_jobs": self.n_jobs, "negatives": self.negatives}
         known = self.estimator.get_params(deep=False)
         estimator = clone(self.estimator).set_params(**{name: given[name] for name in given if name in known})
@@ -152,36 +199,47 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
         return calibrate(P, fit_calibration(Y, P, sample_weight=of_samples.weights))
 
     def _above_floor(self, P: np.ndarray) -> np.ndarray:
-        """P(positive | x) from P(observed | x) / c, to which wrong positives add: both sides of the floor over c."""
+        """Remove the contribution of wrong positives from P(observed | x) / c."""
         floor = self.floor_ / self.label_frequency_
         above = np.clip((P - floor) / (1 - floor), 0, 1)
-        # what is below the floor keeps its order
+        # The small second term keeps the order of values below the floor.
         return np.where(floor > 0, (1 - _TIE_BREAK) * above + _TIE_BREAK * P, P)
 
 
 def wrong_positive_rates(
     observed: np.ndarray, probabilities: np.ndarray, negatives: Negatives = "unlabelled"
 ) -> tuple[float, float]:
-    """Share of wrong ones among observed positives, and the label frequency c; each the same for all labels.
+    """Estimate the share of wrong positives and the label frequency, both shared by all labels.
 
-    On some scale, which ranks stand for, zeros of a label are standard normal and positives normal around a distance
-    of its own, with the same variance. Observed positives are a mixture of positives (1 - w) and zeros (w) where all
-    samples are one of their prevalence, that of right observed positives over c. The likelihood of the ranks of
-    observed positives, over a grid of w and c, has the distribution of distances over labels fitted to it (expectation
-    maximisation). Missing positives push the observed ones down from the top, wrong ones leave some at any rank: this
-    tells them apart. The lower end of w's 95 % likelihood interval is what counts: hard positives that the likelihood
-    does not describe should not pass for wrong ones, and to drop too few costs less than to drop too many.
+    Zeros of a label are standard normal on some scale. Positives are normal around a distance that depends on the
+    label, with the same variance. Observed positives are a mixture of positives (1 - w) and zeros (w). The likelihood
+    of their ranks is computed on a grid of w and c. Expectation maximization fits the distribution of distances over
+    labels. Missing positives lower the ranks of the observed ones, whereas wrong positives occur at any rank. This
+    identifies the two rates.
+
+    The returned w is the lower end of its 95 % likelihood interval. The likelihood may not describe hard positives,
+    which should not count as wrong, and dropping too few positives costs less than dropping too many.
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, NaN where unmeasured, which takes no part. Labels that more than half of
-        the samples have take none, either.
-    probabilities : (n_samples, n_labels) from models that did not see the sample; ranks are all that matters.
-    negatives : ``"confirmed"`` where no positive is missing: c is 1.
+    observed : ndarray of shape (n_samples, n_labels)
+        Observed labels of 0/1; NaN is an unmeasured label, which is ignored. Labels with more than 50 % observed
+        positives are ignored, too.
+    probabilities : ndarray of shape (n_samples, n_labels)
+        Out-of-sample probabilities. Only their ranks matter.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of labels of 0. With ``"confirmed"``, c is 1.
 
     Returns
     -------
-    w in [0, 0.5] and c in [0.3, 1]; 0 and 1 where the labels say nothing. Time grows with n·log(n) per label.
+    share : float
+        Share w of wrong positives, in [0, 0.5]. It is 0 if no label can be used.
+    frequency : float
+        Label frequency c, in [0.3, 1]. It is 1 if no label can be used.
+
+    Notes
+    -----
+    Run time grows with n · log(n) per label.
     """
     counts, shares = _rank_counts(observed, probabilities)
     if not len(counts):
@@ -194,16 +252,32 @@ def wrong_positive_rates(
 
 
 def noise_floor(observed: np.ndarray, share: float, frequency: float | np.ndarray) -> np.ndarray:
-    """(n_labels,) probability rho with which a zero is observed as a positive: wrong positives over zeros.
+    """Compute the probability that a zero is observed as a positive.
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, NaN where unmeasured.
-    share, frequency : w and c, see :func:`wrong_positive_rates`, or (n_labels,) c of each label.
+    observed : ndarray of shape (n_samples, n_labels)
+        Observed labels of 0/1; NaN is an unmeasured label.
+    share : float
+        Share w of wrong positives; see :func:`wrong_positive_rates`.
+    frequency : float or ndarray of shape (n_labels,)
+        Label frequency c, for all labels or for each label.
 
     Returns
     -------
-    At most nine tenths of c; 0 where the share is 0. A tenth of the samples is taken for zeros at least.
+    ndarray of shape (n_labels,)
+        Noise floor rho: number of wrong positives divided by the number of zeros. It is at most 0.9 · c. At least 10 %
+        of the samples count as zeros.
+
+    Examples
+    --------
+    Five of ten observed positives are wrong, and 95 of 100 samples are zeros.
+
+    >>> import numpy as np
+    >>> from fairfold.models.wrong_positives import noise_floor
+    >>> observed = np.repeat([1, 0], [10, 90])[:, np.newaxis]
+    >>> noise_floor(observed, share=0.5, frequency=1.0).round(3)
+    array([0.053])
     """
     n_measured = np.maximum((~unmeasured_cells(observed)).sum(axis=0), 1)
     n_observed = (observed == 1).sum(axis=0)
@@ -212,35 +286,63 @@ def noise_floor(observed: np.ndarray, share: float, frequency: float | np.ndarra
 
 
 def probability_right(observed_proba: np.ndarray, floor: np.ndarray, frequency: float | np.ndarray) -> np.ndarray:
-    """Probability that a positive is right if it is observed, by Bayes' rule: c P(positive | x) / P(observed | x).
+    """Compute the probability that an observed positive is right.
+
+    Bayes' rule gives c · P(positive | x) / P(observed | x).
 
     Parameters
     ----------
-    observed_proba : (n_samples, n_labels) calibrated probabilities that a label is observed, of samples that the model
-        did not see.
-    floor : (n_labels,) rho, see :func:`noise_floor`.
-    frequency : c.
+    observed_proba : ndarray of shape (n_samples, n_labels)
+        Calibrated out-of-sample probabilities that labels are observed.
+    floor : ndarray of shape (n_labels,)
+        Noise floor rho; see :func:`noise_floor`.
+    frequency : float or ndarray of shape (n_labels,)
+        Label frequency c.
 
     Returns
     -------
-    (n_samples, n_labels) in [0, 1]; 1 where the floor is 0.
+    ndarray of shape (n_samples, n_labels)
+        Probability that a positive is right, if it is observed. It is 1 if the floor is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.models.wrong_positives import probability_right
+    >>> probability_right(np.array([[0.1], [0.2], [1.0]]), floor=np.array([0.1]), frequency=1.0).round(2)
+    array([[0.  ],
+           [0.56],
+           [1.  ]])
     """
     positive = np.clip((observed_proba - floor) / (frequency - floor), 0, 1)
     return np.clip(1 - floor * (1 - positive) / np.maximum(observed_proba, np.finfo(float).tiny), 0, 1)
 
 
 def likely_wrong(observed: np.ndarray, right: np.ndarray, share: float) -> np.ndarray:
-    """Observed positives that are wrong more likely than not, the least likely right first, as many as the share says.
+    """Select the observed positives that are most likely wrong.
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, NaN where unmeasured.
-    right : (n_samples, n_labels) probability that an observed positive is right.
-    share : of the observed positives of all labels that are wrong, of which no more are found.
+    observed : ndarray of shape (n_samples, n_labels)
+        Observed labels of 0/1; NaN is an unmeasured label.
+    right : ndarray of shape (n_samples, n_labels)
+        Probability that an observed positive is right.
+    share : float
+        Maximum share of the observed positives of all labels to select.
 
     Returns
     -------
-    (n_samples, n_labels) bool. Never the last positive of a label, which is its likeliest one.
+    ndarray of shape (n_samples, n_labels)
+        Whether each cell is selected. Only cells with a probability below 0.5 are selected, the lowest first. The most
+        likely positive of each label is never selected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.models.wrong_positives import likely_wrong
+    >>> observed = np.array([[1], [1], [1], [0]])
+    >>> right = np.array([[0.9], [0.2], [0.4], [0.1]])
+    >>> likely_wrong(observed, right, share=0.4).ravel()
+    array([False,  True, False, False])
     """
     is_observed = observed == 1
     candidates = is_observed & (right < 0.5)
@@ -253,7 +355,7 @@ def likely_wrong(observed: np.ndarray, right: np.ndarray, share: float) -> np.nd
 
 
 def _rank_counts(observed: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n_used, n_bins) observed positives of each label by their rank among its measured samples, and their shares."""
+    """Bin the ranks of observed positives among measured samples, by label; also return shares of positives."""
     is_measured = ~unmeasured_cells(observed)
     n_measured, n_observed = is_measured.sum(axis=0), (observed == 1).sum(axis=0)
     used = np.flatnonzero((n_observed > 0) & (n_observed <= _MOST_COMMON * n_measured))
@@ -269,7 +371,7 @@ def _rank_counts(observed: np.ndarray, probabilities: np.ndarray) -> tuple[np.nd
 
 @lru_cache(maxsize=1)
 def _density_ratios() -> np.ndarray:
-    """(n_prevalences, n_distances, n_bins) density of positives over that of zeros, at a rank among all samples."""
+    """Compute density ratios of positives to zeros at each rank, by prevalence and distance."""
     ratios = np.empty((len(_PREVALENCES), len(DISTANCES), len(_RANKS)))
     for i, prevalence in enumerate(_PREVALENCES):
         for j, distance in enumerate(DISTANCES):
@@ -280,7 +382,7 @@ def _density_ratios() -> np.ndarray:
 
 
 def _log_likelihood(counts: np.ndarray, shares: np.ndarray, wrong: float, frequency: float) -> float:
-    """Of the ranks of observed positives, with the distribution of distances over labels that makes it greatest."""
+    """Compute the log-likelihood of the ranks, maximized over the distribution of distances."""
     prevalence = np.clip(shares * (1 - wrong) / frequency, _PREVALENCES[0], _PREVALENCES[-1])
     nearest = np.rint(np.log(prevalence / _PREVALENCES[0]) / np.log(_PREVALENCES[1] / _PREVALENCES[0])).astype(int)
     ratios, of_all = _density_ratios()[nearest], _PREVALENCES[nearest][:, np.newaxis, np.newaxis]

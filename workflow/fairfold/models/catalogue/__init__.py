@@ -1,1 +1,1 @@
-"""The models, a module for each kind: one more file here is one more model."""
+"""Built-in models, one module for each kind."""

@@ -1,6 +1,6 @@
-"""An ensemble of ten classifier chains of logistic regressions: what labels say of each other.
+"""Ensemble of ten classifier chains of logistic regressions on standardized features.
 
-On standardised features; ten chains and random orders are the setting of Read, Pfahringer, Holmes & Frank (2011).
+Ten chains with random orders are the setting of Read, Pfahringer, Holmes & Frank (2011).
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 
 def make() -> BaseEstimator:
-    """Unfitted classifier of several labels."""
+    """Make the unfitted classifier.
+
+    Returns
+    -------
+    estimator object
+        Classifier of several labels.
+    """
     from sklearn.linear_model import LogisticRegression
 
     from fairfold.models.binary import ChainEnsemble, prepared

@@ -1,9 +1,9 @@
-"""The nine deep forests of Ilidio, Cerri, Vens & Nakano (2024), and five of ours on out-of-bag features."""
+"""The nine deep forests of Ilidio, Cerri, Vens & Nakano (2024), and five on out-of-bag features."""
 
 from fairfold.forests.models import OUT_OF_BAG_MODELS, PUBLISHED_MODELS
 from fairfold.models.spec import ModelSpec
 
-# In the order of the palette, in which yellow, too light for thin lines, falls to CaFE-OS.
+# The order matches the palette. Yellow, which is too light for thin lines, falls on CaFE-OS.
 _FAMILIES = ("RF+ET", "gcForest", "SLCForest", "FLAForest", "LCForest", "CaFE", "CaFE-OS", "CaFE-SLC", "CaFE-FLA")
 _FAMILY_OF = {"gcForest+": "gcForest", "SLCForest+": "SLCForest", "FLAForest+": "FLAForest"} | {
     "CaFE-SLC+": "CaFE-SLC",

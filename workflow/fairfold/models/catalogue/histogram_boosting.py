@@ -1,7 +1,7 @@
-"""Boosted trees of scikit-learn, one ensemble per label.
+"""Histogram gradient boosting of scikit-learn, one ensemble per label.
 
-200 rounds of 15 leaves at a rate of 0.05, as of LightGBM here, whose design it shares; without early stopping, for
-which rare labels have too few positives. It takes no sparse features: these are made dense.
+The 200 rounds of 15 leaves at a learning rate of 0.05 match the settings for LightGBM. Early stopping is off, because
+rare labels have too few positives for it. Sparse features are converted to dense ones.
 """
 
 from __future__ import annotations
@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 
 def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
-    """Unfitted classifier of several labels.
+    """Make the unfitted classifier.
 
     Parameters
     ----------
-    categories : see :func:`~fairfold.models.registry.make_model`.
+    categories : sequence of sequence of int, default=()
+        One-hot columns of each category; see :func:`~fairfold.models.registry.make_model`.
+
+    Returns
+    -------
+    estimator object
+        Classifier of several labels.
     """
     from fairfold.models.binary import as_dense, one_per_label
     from fairfold.models.exact_forests import GapTolerantBoosting

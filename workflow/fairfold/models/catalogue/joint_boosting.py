@@ -1,7 +1,7 @@
-"""Our gradient boosting with a step for every label in each leaf (:mod:`fairfold.forests.boosting`).
+"""Gradient boosting with a step for every label in each leaf (:mod:`fairfold.forests.boosting`).
 
-Extra trees over half of the features, small leaves and small steps. Cross-fitting says when to stop, and spares the
-correction for missing labels a cross-fitting of its own.
+The trees are extremely randomized and use half of the features per split, with small leaves and small steps. Cross-fitting determines the
+number of rounds. The correction for missing labels reuses its out-of-sample probabilities.
 """
 
 from fairfold.models.spec import ModelSpec, with_correction

@@ -1,7 +1,7 @@
 """Kernel ridge regression on all labels at once (:mod:`fairfold.models.kernel_ridge`).
 
-What a support vector machine with a Gaussian kernel can do for features on which forests see only steps, in one
-decomposition for all labels, with kernel and penalty chosen by exact leave-one-out errors.
+It resembles a support vector machine with a Gaussian kernel and captures smooth effects that forests approximate by
+steps. One decomposition serves all labels. Exact leave-one-out errors select the kernel and the penalty.
 """
 
 from fairfold.models.spec import ModelSpec, with_correction

@@ -1,4 +1,4 @@
-"""How often each label is observed, whatever the features: what any classifier must beat."""
+"""Observed frequency of each label, regardless of the features: the baseline for any classifier."""
 
 from fairfold.models.spec import ModelSpec, with_correction
 

@@ -1,7 +1,7 @@
-"""Boosted trees of LightGBM (Ke et al. 2017), one ensemble per label.
+"""Gradient boosting of LightGBM (Ke et al. 2017), one ensemble per label.
 
-200 rounds of 15 leaves at a rate of 0.05: small steps, and trees that rare labels can still fill; every other setting
-is LightGBM's own, but for those by which results are the same on any number of cores.
+The model takes 200 rounds of 15 leaves at a learning rate of 0.05. These are small steps with trees that suit rare
+labels. Other settings are the defaults of LightGBM, except those that make results independent of the number of cores.
 """
 
 from __future__ import annotations
@@ -16,16 +16,22 @@ if TYPE_CHECKING:
 
 
 def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
-    """Unfitted classifier of several labels.
+    """Make the unfitted classifier.
 
     Parameters
     ----------
-    categories : see :func:`~fairfold.models.registry.make_model`.
+    categories : sequence of sequence of int, default=()
+        One-hot columns of each category; see :func:`~fairfold.models.registry.make_model`.
+
+    Returns
+    -------
+    estimator object
+        Classifier of several labels.
 
     Raises
     ------
     ModelError
-        When LightGBM cannot be loaded, as where the system lacks OpenMP.
+        If LightGBM cannot be loaded, for example because the system lacks OpenMP.
     """
     from fairfold.core.precision import DistinctValues
     from fairfold.errors import ModelError, first_sentence

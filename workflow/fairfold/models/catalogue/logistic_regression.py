@@ -1,7 +1,7 @@
 """Logistic regression, one per label: the linear baseline.
 
-On standardised features, with scikit-learn's L2 penalty of C = 1; the many iterations are for wide data, on which its
-solver does not end in the hundred that are its default.
+Features are standardized. The L2 penalty is the default of scikit-learn, C = 1. The maximum number of iterations is
+raised for wide data, where the solver does not converge within the default.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 
 def make() -> BaseEstimator:
-    """Unfitted classifier of several labels."""
+    """Make the unfitted classifier.
+
+    Returns
+    -------
+    estimator object
+        Classifier of several labels.
+    """
     from sklearn.linear_model import LogisticRegression
 
     from fairfold.models.binary import one_per_label

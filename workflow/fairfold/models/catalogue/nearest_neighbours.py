@@ -1,4 +1,4 @@
-"""k nearest neighbours and ML-kNN, on standardised features; k = 10 is the setting of the paper of ML-kNN."""
+"""k nearest neighbors and ML-kNN on standardized features, with k = 10 as in the paper of ML-kNN."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ _NEIGHBOURS = 10
 
 
 def make_k_nearest_neighbours() -> BaseEstimator:
-    """Unfitted classifier of several labels: a label is as likely as it is frequent among the neighbours."""
+    """Make the unfitted classifier for k nearest neighbors.
+
+    The probability of a label is its share among the neighbors.
+
+    Returns
+    -------
+    estimator object
+        Classifier of several labels.
+    """
     from sklearn.neighbors import KNeighborsClassifier
 
     from fairfold.models.binary import prepared
@@ -22,7 +30,13 @@ def make_k_nearest_neighbours() -> BaseEstimator:
 
 
 def make_ml_knn() -> BaseEstimator:
-    """Unfitted classifier of several labels."""
+    """Make the unfitted ML-kNN classifier.
+
+    Returns
+    -------
+    estimator object
+        Classifier of several labels.
+    """
     from fairfold.models.binary import prepared
     from fairfold.models.ml_knn import MLkNN
 

@@ -1,6 +1,7 @@
-"""Partial multi-label learning: `gcForest+` for labels of which some observed positives are wrong, and others missing.
+"""Partial multi-label learning: `gcForest+` for labels with wrong and missing observed positives.
 
-How many are wrong, and which, is read from out-of-bag probabilities (:mod:`fairfold.models.wrong_positives`).
+Out-of-bag probabilities determine the number of wrong positives and which ones are likely wrong
+(:mod:`fairfold.models.wrong_positives`).
 """
 
 from __future__ import annotations
@@ -16,13 +17,25 @@ if TYPE_CHECKING:
 def make(
     n_trees: int = 150, max_levels: int = 10, *, min_samples_leaf: int = 5, shape: str = "auto", **options: Any
 ) -> PartialLabelClassifier:
-    """Unfitted classifier of several labels.
+    """Make the unfitted classifier.
 
     Parameters
     ----------
-    n_trees, max_levels, min_samples_leaf, shape : of the cascade of forests; see
-        :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
-    **options : of :class:`~fairfold.models.wrong_positives.PartialLabelClassifier`.
+    n_trees : int, default=150
+        Number of trees; see :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
+    max_levels : int, default=10
+        Maximum number of levels.
+    min_samples_leaf : int, default=5
+        Minimum number of samples in a leaf.
+    shape : str, default="auto"
+        Shape of the cascade.
+    **options : object
+        Parameters of :class:`~fairfold.models.wrong_positives.PartialLabelClassifier`.
+
+    Returns
+    -------
+    PartialLabelClassifier
+        Classifier of several labels.
     """
     from fairfold.forests.out_of_bag import OutOfBagCascade
     from fairfold.models.wrong_positives import PartialLabelClassifier

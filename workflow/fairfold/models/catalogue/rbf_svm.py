@@ -1,7 +1,7 @@
-"""Support vector machines with a Gaussian kernel, one per label: the baseline of small data.
+"""Support vector machines with a Gaussian kernel, one per label: the baseline for small data.
 
-On standardised features, with C = 1 and the kernel's width by the variance of the features, scikit-learn's "scale";
-probabilities by Platt scaling. Time grows with the square of the samples.
+Features are standardized. C is 1, and the kernel width is scikit-learn's "scale". Probabilities come from Platt
+scaling. Run time grows with the square of the number of samples.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 
 def make() -> BaseEstimator:
-    """Unfitted classifier of several labels."""
+    """Make the unfitted classifier.
+
+    Returns
+    -------
+    estimator object
+        Classifier of several labels.
+    """
     from sklearn.svm import SVC
 
     from fairfold.models.binary import one_per_label

@@ -1,4 +1,4 @@
-"""Ours: forests, boosting and kernel ridge regression, pooled by what each says of samples that it did not see."""
+"""Weighted pool of forests, boosting and kernel ridge regression, fitted to out-of-sample probabilities."""
 
 from __future__ import annotations
 
@@ -9,19 +9,29 @@ from fairfold.models.spec import ModelSpec
 if TYPE_CHECKING:
     from fairfold.models.stacking import StackedClassifier
 
-TREES_OF_MANY = 100  # of each kind, at most
+TREES_OF_MANY = 100  # maximum number of trees of each kind
 
 
 def make(n_trees: int = 150, max_levels: int = 10, *, shape: str = "auto", **options: Any) -> StackedClassifier:
-    """Unfitted classifier of several labels.
+    """Make the unfitted classifier.
 
-    Where labels are many, it pools forests of one level, as more add nothing there, and ridge regression.
+    For many labels, it pools a forest with one level, because more levels add nothing there, and ridge regression.
 
     Parameters
     ----------
-    n_trees, max_levels, shape : of the cascade of forests; see
-        :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
-    **options : of :class:`~fairfold.models.stacking.StackedClassifier`.
+    n_trees : int, default=150
+        Number of trees of the forests; see :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
+    max_levels : int, default=10
+        Maximum number of levels of the forests.
+    shape : str, default="auto"
+        Shape of the cascade of forests.
+    **options : object
+        Parameters of :class:`~fairfold.models.stacking.StackedClassifier`.
+
+    Returns
+    -------
+    StackedClassifier
+        Classifier of several labels.
     """
     from fairfold.forests.boosting import MultilabelBoosting
     from fairfold.forests.out_of_bag import OutOfBagCascade

@@ -1,7 +1,8 @@
-"""Random forest (Breiman 2001) and extremely randomised trees (Geurts et al. 2006) of scikit-learn, on all labels.
+"""Random forest (Breiman 2001) and extremely randomized trees (Geurts et al. 2006) of scikit-learn, on all labels.
 
-As many trees as the deep forests' own, so that what these add to plain forests can be told; all else is
-scikit-learn's. Each leaf keeps a share for every label: memory grows with trees · samples · labels · 32 bytes at most.
+The number of trees equals that of the deep forests, which makes the benefit of the latter measurable. Other settings
+are the defaults of scikit-learn. Each leaf stores a share for every label. Memory is at most trees · samples · labels ·
+32 bytes.
 """
 
 from __future__ import annotations
@@ -15,12 +16,19 @@ if TYPE_CHECKING:
 
 
 def make(class_name: str, n_trees: int = 150) -> BaseEstimator:
-    """Unfitted classifier of several labels.
+    """Make the unfitted classifier.
 
     Parameters
     ----------
-    class_name : of :mod:`fairfold.models.exact_forests`.
-    n_trees : how many.
+    class_name : str
+        Name of a class of :mod:`fairfold.models.exact_forests`.
+    n_trees : int, default=150
+        Number of trees.
+
+    Returns
+    -------
+    estimator object
+        Classifier of several labels.
     """
     from fairfold.models import exact_forests
 
