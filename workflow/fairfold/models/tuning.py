@@ -112,5 +112,6 @@ class Score:
         self.metric = metric
 
     def __call__(self, estimator: BaseEstimator, X: Matrix, Y: Matrix) -> float:
+        """Score the predictions of a fitted classifier."""
         P = label_probabilities(estimator, X, Y.shape[1])
         return BASIC_METRICS[self.metric].direction * multilabel_scores(Y, P)[self.metric]

@@ -1,7 +1,7 @@
 """Gradient boosting with a step for every label in each leaf (:mod:`fairfold.forests.boosting`).
 
-The trees are extremely randomized and use half of the features per split, with small leaves and small steps. Cross-fitting determines the
-number of rounds. The correction for missing labels reuses its out-of-sample probabilities.
+The trees are extremely randomized and use half of the features per split, with small leaves and small steps.
+Cross-fitting determines the number of rounds. The correction for missing labels reuses its out-of-sample probabilities.
 """
 
 from fairfold.models.spec import ModelSpec, with_correction

@@ -1,8 +1,8 @@
 """Random forest (Breiman 2001) and extremely randomized trees (Geurts et al. 2006) of scikit-learn, on all labels.
 
 The number of trees equals that of the deep forests, which makes the benefit of the latter measurable. Other settings
-are the defaults of scikit-learn. Each leaf stores a share for every label. Memory is at most trees · samples · labels ·
-32 bytes.
+are the defaults of scikit-learn. Each leaf stores a share for every label. Memory is at most 32 bytes times the product
+of trees, samples and labels.
 """
 
 from __future__ import annotations
