@@ -1,4 +1,4 @@
-"""The model to take home: fitted on all rows, with what its columns are, and predictions for new tables."""
+"""Final models: fitting on all samples, storage, evaluation and predictions for new tables."""
 
 import lazy_loader
 

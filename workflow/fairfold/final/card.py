@@ -1,4 +1,4 @@
-"""The card of a model to take home: what it is, what it was fitted on, how good it was, and what it is not."""
+"""Model card of a final model: its data, scores, limits and settings."""
 
 from __future__ import annotations
 
@@ -22,17 +22,33 @@ _LEAD = metrics_of("ranking")[0]
 
 
 def recommended_model(recommendation: pd.DataFrame, dataset: str) -> str:
-    """Return the best model on a dataset by the leading metric, estimated on complete labels.
+    """Return the best model on a dataset by average precision, estimated on complete labels.
 
     Parameters
     ----------
-    recommendation : of :func:`~fairfold.recommendation.comparison.recommend`.
-    dataset : id.
+    recommendation : DataFrame
+        Table of :func:`~fairfold.recommendation.comparison.recommend`.
+    dataset : str
+        Identifier of the dataset.
+
+    Returns
+    -------
+    str
+        Name of the model.
 
     Raises
     ------
     ModelError
-        When no model has a score in every fold there, or the metric is undefined.
+        If no model has a score in every fold, or the metric is undefined.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairfold.final.card import recommended_model
+    >>> columns = ["dataset", "metric", "model", "rank"]
+    >>> rows = [("plants", "average_precision", "kNN", 2.0), ("plants", "average_precision", "Stack+", 1.0)]
+    >>> recommended_model(pd.DataFrame(rows, columns=columns), "plants")
+    'Stack+'
     """
     rows = recommendation[(recommendation["dataset"] == dataset) & (recommendation["metric"] == _LEAD)]
     best = rows.loc[rows["rank"] == rows["rank"].min(), "model"]
@@ -46,16 +62,26 @@ def recommended_model(recommendation: pd.DataFrame, dataset: str) -> str:
 def model_card(
     data: Dataset, name: str, *, settings: Mapping[str, Any], seed: int, scores: pd.DataFrame | None = None
 ) -> str:
-    """Markdown.
+    """Write the model card of a final model.
 
     Parameters
     ----------
-    data : that the model was fitted on.
-    name : of the model.
-    settings : that it was made with.
-    seed : of the study.
-    scores : columns ``dataset, missing_rate, model, metric, observed, corrected, low, high`` of the study, of
-        :func:`~fairfold.recommendation.complete_scores.complete_scores`; None where the model was not scored.
+    data : Dataset
+        Data that the model was fitted to.
+    name : str
+        Name of the model.
+    settings : mapping of str -> object
+        Settings of the model.
+    seed : int
+        Seed of the study.
+    scores : DataFrame or None, default=None
+        Scores of the study with the columns ``dataset, missing_rate, model, metric, observed, corrected, low, high``;
+        see :func:`~fairfold.recommendation.complete_scores.complete_scores`. None if the model was not scored.
+
+    Returns
+    -------
+    str
+        Text in Markdown.
     """
     return "\n".join(
         [*_head(data, name), *_data(data), *_scores(data, name, scores), *_limits(), *_made(settings, seed)]

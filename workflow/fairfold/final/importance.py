@@ -1,4 +1,4 @@
-"""What predictions of left-out samples rest on: the score that is lost when features are permuted among them."""
+"""Permutation importance of features for out-of-fold predictions."""
 
 from __future__ import annotations
 
@@ -17,18 +17,31 @@ from fairfold.datasets import Dataset
 from fairfold.evaluation.scores import multilabel_scores
 
 MOST_GROUPS = 40
-MOST_FEATURES = 2000  # whose correlations are looked at
+MOST_FEATURES = 2000  # maximum number of numerical features for computing correlations
 N_PERMUTATIONS = 3
-_CELLS_AT_ONCE = 2_000_000  # features or labels times samples, whose predictions are made in one go
+_CELLS_AT_ONCE = 2_000_000  # maximum number of cells (samples times features or labels) per prediction
 _METRIC = "average_precision"
 
 
 def feature_groups(data: Dataset, *, most: int = MOST_GROUPS) -> dict[str, np.ndarray]:
-    """Features that are permuted together, by what the group is called.
+    """Group features that should be permuted together.
 
-    The columns of a category are one. Of more than ``most``, those that go together most, by the size of their
-    correlation, are joined (average linkage), and called by the one that is nearest to all of them: alone, each of a
-    group would lose nothing, as the others say the same. None of more than ``MOST_FEATURES``.
+    The columns of a categorical feature form one group. If there are more than ``most`` features, correlated numerical
+    ones are joined by average linkage of their absolute correlations. Permuting one of several correlated features
+    alone would hide their importance, because the others contain the same information. A joint group is named after its
+    most central feature.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    most : int, default=40
+        Maximum number of groups.
+
+    Returns
+    -------
+    dict of str -> ndarray
+        Columns of each group. Empty if there are no features, or more than ``MOST_FEATURES`` numerical ones.
     """
     values = {} if data.categories is None else data.categories.values
     of_categories = {name: _places(name, data.feature_names) for name in values}
@@ -43,7 +56,7 @@ def feature_groups(data: Dataset, *, most: int = MOST_GROUPS) -> dict[str, np.nd
 
 
 def _places(category: str, features: Sequence[str]) -> list[int]:
-    """Of the numbers that a category became."""
+    """Return the columns of a categorical feature."""
     return [at for at, name in enumerate(features) if name == category or name.startswith(f"{category}=")]
 
 
@@ -68,19 +81,45 @@ def _joined(data: Dataset, numbers: np.ndarray, n_groups: int) -> dict[str, np.n
 def permutation_losses(
     model: ClassifierMixin, X: Matrix, Y: np.ndarray, groups: Mapping[str, Sequence[int]], *, seed: int
 ) -> pd.DataFrame:
-    """Average precision that is lost when a group of features is permuted among samples, which the model did not see.
+    """Compute the loss in average precision when a group of features is permuted among held-out samples.
 
     Parameters
     ----------
-    model : fitted.
-    X, Y : (n_samples, n_features) and (n_samples, n_labels) of the left-out samples.
-    groups : name -> features.
-    seed : of the permutations, ``N_PERMUTATIONS`` of each group; the rows of a group's features are moved together.
+    model : estimator object
+        Fitted model.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features of held-out samples.
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels of held-out samples.
+    groups : mapping of str -> sequence of int
+        Columns of each group. They are permuted together.
+    seed : int
+        Seed of the permutations.
 
     Returns
     -------
-    DataFrame with the columns ``features, permutation, loss``. Time grows with groups times that of predicting; of few
-        samples the permuted copies are predicted together, as a model takes longer to begin than to go on.
+    DataFrame
+        Columns ``features, permutation, loss``, with ``N_PERMUTATIONS`` rows per group.
+
+    Notes
+    -----
+    Run time grows with the number of groups times that of a prediction. Permuted copies of small data are predicted
+    together, which avoids the overhead of separate calls.
+
+    Examples
+    --------
+    Only the first feature matters.
+
+    >>> import numpy as np
+    >>> from fairfold.final.importance import permutation_losses, summarise_losses
+    >>> from fairfold.models import make_model
+    >>> X = np.random.default_rng(0).random((60, 2))
+    >>> Y = np.column_stack([X[:, 0] > 0.5, X[:, 0] < 0.3]).astype(int)
+    >>> groups = {"first": [0], "second": [1]}
+    >>> model = make_model("RandomForest", n_trees=20, random_state=0).fit(X[:40], Y[:40])
+    >>> losses = permutation_losses(model, X[40:], Y[40:], groups, seed=0)
+    >>> summarise_losses(losses.assign(fold=0), groups)["features"].tolist()
+    ['first', 'second']
     """
     rng, n_samples = np.random.default_rng(seed), X.shape[0]
     drawn = [(name, number, rng.permutation(n_samples)) for name in groups for number in range(N_PERMUTATIONS)]
@@ -100,7 +139,7 @@ def _below_each_other(parts: Sequence[Matrix]) -> Matrix:
 
 
 def _with_columns(X: Matrix, features: Sequence[int], order: np.ndarray) -> Matrix:
-    """X whose columns of these features have the rows of this order."""
+    """Copy X with the rows of some columns reordered."""
     if not sparse.issparse(X):
         moved = X.copy()
         moved[:, features] = X[np.ix_(order, features)]
@@ -110,16 +149,29 @@ def _with_columns(X: Matrix, features: Sequence[int], order: np.ndarray) -> Matr
 
 
 def summarise_losses(losses: pd.DataFrame, groups: Mapping[str, Sequence[int]]) -> pd.DataFrame:
-    """Mean loss of each group over folds and permutations, the largest first.
+    """Average the loss of each group over folds and permutations.
 
     Parameters
     ----------
-    losses : tables of :func:`permutation_losses` below each other, with ``fold``.
-    groups : as there.
+    losses : DataFrame
+        Concatenated tables of :func:`permutation_losses` with a column ``fold``.
+    groups : mapping of str -> sequence of int
+        Columns of each group.
 
     Returns
     -------
-    DataFrame with the columns ``features, n_features, loss, lowest, highest``, the latter of the folds' means
+    DataFrame
+        Columns ``features, n_features, loss, lowest, highest``, in descending order of the loss. The last two are the
+        extremes of the means by fold.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairfold.final.importance import summarise_losses
+    >>> losses = pd.DataFrame({"features": ["age", "age"], "fold": [0, 1], "permutation": [0, 0], "loss": [0.25, 0.75]})
+    >>> summarise_losses(losses, {"age": [3]})
+      features  n_features  loss  lowest  highest
+    0      age           1   0.5    0.25     0.75
     """
     by_fold = losses.groupby(["features", "fold"], sort=False)["loss"].mean()
     found = by_fold.groupby("features", sort=False).agg(loss="mean", lowest="min", highest="max").reset_index()

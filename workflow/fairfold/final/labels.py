@@ -1,8 +1,8 @@
-"""Which labels can be learned, and which of their cells look wrong, by predictions of samples that were left out.
+"""Scores of each label and likely label errors, from out-of-fold posteriors.
 
-Every sample is predicted by a model that was fitted without its fold. A cell that says 0 where the posterior is high
-may miss a positive; one that says 1 where it is low may be wrong. Such a list is as good as the model: how many
-positives that were hidden on purpose it finds stands beside it (:func:`precision_at`).
+Each sample is predicted by a model that was fitted without its fold. A 0 with a high posterior may be a missing
+positive, and a 1 with a low posterior may be wrong. The quality of this list of likely label errors depends on the model.
+:func:`precision_at` measures how many positives that were hidden on purpose it finds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ N_RESAMPLINGS = 500
 N_NEIGHBOURS = 10
 N_ASKED = 100
 N_NAMED = 3
-_AT_ONCE = 50  # resamplings
+_AT_ONCE = 50  # bootstrap samples per block
 
 
 def label_scores(
@@ -38,24 +38,50 @@ def label_scores(
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """How well each label is predicted, worst first.
+    """Score the predictions of each label, with confidence intervals.
 
     Parameters
     ----------
-    Y, P : (n_samples, n_labels) of 0/1, NaN where unmeasured, and posteriors of samples that were left out.
-    labels : names.
-    seed : of the resampling.
-    level : of the intervals, percentiles over samples that are drawn with replacement: they say what other samples
-        would have given the same predictions, not what other training samples would have.
-    groups : (n_samples,) int64 from 0, of samples that are drawn together, or None.
-    sample_weight : (n_samples,) above 0, how much samples count in scores, or None.
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels of 0/1; NaN is an unmeasured label.
+    P : ndarray of shape (n_samples, n_labels)
+        Out-of-fold posteriors.
+    labels : sequence of str
+        Names of the labels.
+    seed : int
+        Seed of the bootstrap.
+    level : float, default=0.95
+        Confidence level of the percentile bootstrap over samples. The intervals reflect the choice of test samples but
+        not that of training samples.
+    groups : ndarray of shape (n_samples,), default=None
+        Group numbers from 0. The bootstrap draws whole groups.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Positive weights of the samples in scores.
 
     Returns
     -------
-    DataFrame with the columns ``label, n_positives, n_expected``, the sum of posteriors of all samples, and for each of
-        ``average_precision, roc_auc, mcc`` (at one half) the score by the labels as they are, ``<score>_low`` and
-        ``<score>_high``; NaN where a label has one value only. Labels stand in the order of their AUROC, which, unlike
-        the others, does not depend on how rare a label is. Time grows with resamplings · n_samples · n_labels.
+    DataFrame
+        One row per label in ascending order of ``roc_auc``, the only score here that does not depend on the frequency
+        of the label. Columns:
+
+        - ``label``, ``n_positives`` and ``n_expected``, the sum of posteriors of all samples.
+        - ``average_precision``, ``roc_auc`` and ``mcc`` at a threshold of 0.5, each with the bounds ``<score>_low`` and
+          ``<score>_high``. They are NaN if a label has a single value.
+
+    Notes
+    -----
+    Run time grows with n_samples · n_labels times the number of bootstrap samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.final.labels import label_scores
+    >>> Y = np.array([[0, 1], [0, 0], [1, 1], [1, 0]])
+    >>> P = np.array([[0.1, 0.6], [0.2, 0.7], [0.8, 0.9], [0.9, 0.2]])
+    >>> label_scores(Y, P, ["leaf", "root"], seed=0)[["label", "n_positives", "roc_auc", "mcc"]]
+      label  n_positives  roc_auc      mcc
+    0  root            2     0.75  0.57735
+    1  leaf            2     1.00  1.00000
     """
     Y = _codes(Y, "Y", P.shape)
     rng = np.random.default_rng(seed)
@@ -79,22 +105,36 @@ def label_scores(
 
 
 def _codes(Y: Matrix, name: str, shape: tuple[int, int]) -> np.ndarray:
-    """Dense labels of 0/1, ``UNMEASURED`` where they are NaN."""
+    """Convert labels to a dense array of codes, ``UNMEASURED`` for NaN."""
     codes = check_label_matrix(Y, name, DataError, n_samples=shape[0], n_labels=shape[1])
     return to_dense(codes, name, DataError)
 
 
 def weighted_scores(y: np.ndarray, p: np.ndarray, weights: np.ndarray) -> dict[str, np.ndarray]:
-    """Average precision, AUROC and Matthews correlation at one half, of samples that count several times.
+    """Compute average precision, AUROC and Matthews correlation under several weightings of the samples.
 
     Parameters
     ----------
-    y, p : (n_samples,) of 0/1, and probabilities.
-    weights : (n_weightings, n_samples) how often each sample counts.
+    y : ndarray of shape (n_samples,)
+        Label of 0/1.
+    p : ndarray of shape (n_samples,)
+        Probabilities. The Matthews correlation uses a threshold of 0.5.
+    weights : ndarray of shape (n_weightings, n_samples)
+        Weights of the samples.
 
     Returns
     -------
-    dict of (n_weightings,); NaN where all that count have the same label.
+    dict of str -> ndarray of shape (n_weightings,)
+        Scores ``average_precision``, ``roc_auc`` and ``mcc``. They are NaN if all samples with a positive weight have
+        the same label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.final.labels import weighted_scores
+    >>> y, p = np.array([0, 1, 0, 1]), np.array([0.1, 0.4, 0.6, 0.9])
+    >>> weighted_scores(y, p, np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 0.0, 1.0]]))["roc_auc"]
+    array([0.75, 1.  ])
     """
     if not len(y):
         return dict.fromkeys(("average_precision", "roc_auc", "mcc"), np.full(len(weights), np.nan))
@@ -136,24 +176,52 @@ def suspect_cells(
     negatives: Negatives = "unlabelled",
     most: int = 200,
 ) -> pd.DataFrame:
-    """Cells of the label matrix to look at next.
+    """List likely label errors and promising unmeasured labels.
 
     Parameters
     ----------
-    X : (n_samples, n_features), by whose standardised features neighbours are near.
-    Y, P : (n_samples, n_labels) of 0/1, NaN where unmeasured, and posteriors of samples that were left out.
-    labels, samples : names.
-    groups : (n_samples,) of samples that belong together: neighbours are of other groups. None where samples are alike.
-    negatives : whether a 0 is confirmed; it can be wrong then, and not missing.
-    most : cells of each kind.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features. They are standardized to find neighbors.
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels of 0/1; NaN is an unmeasured label.
+    P : ndarray of shape (n_samples, n_labels)
+        Out-of-fold posteriors.
+    labels : sequence of str
+        Names of the labels.
+    samples : sequence of object
+        Names of the samples.
+    groups : ndarray of shape (n_samples,), default=None
+        Groups of samples. Neighbors come from other groups.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of labels of 0. A 0 may be a missing positive with ``"unlabelled"``, and a wrong negative with
+        ``"confirmed"``.
+    most : int, default=200
+        Maximum number of cells of each kind.
 
     Returns
     -------
-    DataFrame with the columns ``kind, rank, sample, label, posterior, share_of_neighbours, neighbours``
-        ``kind`` is ``"missing"`` or, of confirmed ones, ``"wrong negative"``, for a 0 that may be a 1, the likeliest
-        first; ``"wrong"``, for a 1 that may be a 0, the least likely first; or ``"unmeasured"``, for what nobody has
-        looked at, the likeliest first.
-        ``share_of_neighbours`` of the nearest samples have the label, of which ``neighbours`` names the nearest.
+    DataFrame
+        One row per cell with these columns:
+
+        - ``kind``: "missing" or "wrong negative" for a 0 that may be a 1, "wrong" for a 1 that may be a 0, and
+          "unmeasured" for unmeasured labels.
+        - ``rank``: rank within the kind. The highest posteriors come first; for "wrong", the lowest.
+        - ``sample``, ``label`` and ``posterior``.
+        - ``share_of_neighbours``: share of the nearest samples that have the label.
+        - ``neighbours``: names of the nearest samples that have the label.
+
+    Examples
+    --------
+    The third sample resembles samples that have the label.
+
+    >>> import numpy as np
+    >>> from fairfold.final.labels import suspect_cells
+    >>> X, Y = np.array([[0.0], [1.0], [9.0], [9.5], [10.0]]), np.array([[0], [0], [0], [1], [1]])
+    >>> P = np.array([[0.1], [0.2], [0.8], [0.9], [0.9]])
+    >>> cells = suspect_cells(X, Y, P, ["leaf"], ["a", "b", "c", "d", "e"], most=1)
+    >>> cells.loc[cells["kind"] == "missing", ["sample", "posterior", "share_of_neighbours", "neighbours"]]
+      sample  posterior  share_of_neighbours neighbours
+    0      c        0.8                  0.5       d, e
     """
     Y = _codes(Y, "Y", P.shape)
     near = _neighbours(X, np.arange(len(Y)) if groups is None else groups)
@@ -174,7 +242,7 @@ def suspect_cells(
 
 
 def _neighbours(X: Matrix, groups: np.ndarray) -> list[np.ndarray]:
-    """Of each sample ``N_NEIGHBOURS`` of other groups, nearest first, or those among the ``N_ASKED`` nearest."""
+    """Find up to ``N_NEIGHBOURS`` samples of other groups, nearest first, among the ``N_ASKED`` nearest."""
     Z = StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(GapFiller().fit_transform(X))
     largest = int(np.unique(groups, return_counts=True)[1].max())
     n_neighbours = min(N_NEIGHBOURS + largest - 1, N_ASKED, X.shape[0] - 1)
@@ -185,20 +253,36 @@ def _neighbours(X: Matrix, groups: np.ndarray) -> list[np.ndarray]:
 def precision_at(
     Y: np.ndarray, observed: np.ndarray, P: np.ndarray, depths: Sequence[int] = (10, 20, 50, 100, 200)
 ) -> pd.DataFrame:
-    """How many of the first suspects are positives that were hidden on purpose.
+    """Count the hidden positives at the top of the list of likely missing labels.
 
     Parameters
     ----------
-    Y, observed : (n_samples, n_labels) of 0/1, labels as they are, and with some of the positives hidden.
-    P : posteriors by models that were fitted to the observed labels, of samples that were left out.
-    depths : lengths of the list.
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels of 0/1; NaN is an unmeasured label.
+    observed : ndarray of shape (n_samples, n_labels)
+        The same labels with some positives hidden.
+    P : ndarray of shape (n_samples, n_labels)
+        Out-of-fold posteriors of models that were fitted to the observed labels.
+    depths : sequence of int, default=(10, 20, 50, 100, 200)
+        Lengths of the list.
 
     Returns
     -------
-    DataFrame with the columns ``depth, n_found, precision, chance``
-        Among cells that are observed as 0 or, where labels were hidden as unmeasured ones, among these. Positives that
-        the data lack count as wrong, so that the precision is at least what it says; ``chance`` is that of a random
-        list.
+    DataFrame
+        Columns ``depth, n_found, precision, chance``. The list contains the cells that are observed as 0. If labels
+        were hidden as unmeasured, it contains these cells instead. True positives that the data lack count as errors,
+        and the precision is thus a lower bound. ``chance`` is the precision of a random list.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.final.labels import precision_at
+    >>> Y, observed = np.array([[1], [1], [0], [0], [1]]), np.array([[0], [0], [0], [0], [1]])
+    >>> P = np.array([[0.8], [0.3], [0.6], [0.1], [0.9]])
+    >>> precision_at(Y, observed, P, depths=[1, 2])
+       depth  n_found  precision  chance
+    0      1        1        1.0     0.5
+    1      2        1        0.5     0.5
     """
     Y, observed = _codes(Y, "Y", P.shape), _codes(observed, "observed", P.shape)
     hidden_as_unmeasured = (observed == UNMEASURED) & (Y != UNMEASURED)

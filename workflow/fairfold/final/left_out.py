@@ -1,4 +1,4 @@
-"""Posteriors of samples by models like the one to take home that were fitted without them."""
+"""Out-of-fold posteriors of models with the settings of the final model."""
 
 from __future__ import annotations
 
@@ -32,14 +32,29 @@ def left_out_posteriors(
     sample_weight: np.ndarray | None = None,
     look: Look | None = None,
 ) -> np.ndarray:
-    """(n_samples, n_labels) posterior of each sample by a model fitted without its fold.
+    """Compute the out-of-fold posterior of each sample.
 
     Parameters
     ----------
-    make : fold -> unfitted model.
-    X, Y, fold_of, groups, sample_weight : as of :func:`~fairfold.evaluation.fold_scores.score_on_folds`; every sample
-        is in a fold.
-    look : is called with each fold, its fitted model, and its left-out samples.
+    make : callable
+        Function that takes a fold and returns an unfitted model.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels of 0/1; NaN is an unmeasured label.
+    fold_of : ndarray of shape (n_samples,)
+        Test fold of each sample. Every sample needs one.
+    groups : ndarray of shape (n_samples,), default=None
+        Groups of samples.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights of the samples.
+    look : callable or None, default=None
+        Function that is called with each fold, its fitted model and its test samples.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        Posteriors.
     """
     P, of_samples = np.empty(Y.shape), OfSamples(groups, sample_weight)
     for fold, (train, test) in enumerate(parts_of(fold_of, len(Y))):
@@ -62,14 +77,32 @@ def left_out_of_dataset(
     n_jobs: int = 1,
     look: Look | None = None,
 ) -> np.ndarray:
-    """The same of a dataset, by the model of this name.
+    """Compute the out-of-fold posteriors of a model on a dataset.
 
     Parameters
     ----------
-    data, name, settings, seed, n_jobs : as of :func:`~fairfold.final.model.fit_final`.
-    Y : (n_samples, n_labels) the labels that are learned, dense: the dataset's, or some of them hidden.
-    fold_of : (n_samples,) folds; where some samples are in none, as of a test part alone, folds are dealt anew.
-    look : as of :func:`left_out_posteriors`.
+    data : Dataset
+        The data.
+    name : str
+        Name of the model.
+    settings : mapping of str -> object
+        Settings of the model.
+    Y : ndarray of shape (n_samples, n_labels)
+        Training labels: those of the dataset, or a copy with hidden ones.
+    fold_of : ndarray of shape (n_samples,)
+        Test fold of each sample. If some samples have no fold (a negative number), as for a single test part, up to
+        five new folds are made.
+    seed : int
+        Seed of the study.
+    n_jobs : int, default=1
+        Number of threads.
+    look : callable or None, default=None
+        Function that is called with each fold, its fitted model and its test samples.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        Posteriors.
     """
     if (fold_of < 0).any():
         seed_of_folds = seed_for(seed, "labels", data.id, "folds")

@@ -1,4 +1,4 @@
-"""A fitted model with the names of its columns, in a folder of its own."""
+"""Final models: a fitted model with its column names, stored in a folder."""
 
 from __future__ import annotations
 
@@ -30,26 +30,52 @@ from fairfold.models import load_model, make_model
 
 MODEL, COLUMNS, CARD, PROBE = "model.fairfold", "columns.json", "README.md", "probe.npz"
 N_PROBES = 5
-SAME = 1e-9  # apart from the rounding of another processor
+SAME = 1e-9  # Maximum difference of predictions, which allows for rounding on other processors.
 FORMAT = 1
 KINDS = ("probability", "posterior", "decision")
 
 
 @dataclass(frozen=True, eq=False)
 class FinalModel:
-    """A fitted model and the names of its columns.
+    """Fitted model with the names of its columns.
 
     Attributes
     ----------
-    dataset, name : what it was fitted on, and its name among the models.
-    model : fitted.
-    features, labels : names, in the order of its columns.
-    identifier : name of the column that tells samples apart, or None.
-    categories : what columns of text became features, the last ones, or None.
-    probe : (n_rows, n_features) made-up samples, within the range of each feature, and what the model says of them,
-        (n_rows, n_labels); by these another machine sees whether it has the same model. None for no such test.
-    missing_value : text that stands for a missing feature, besides the usual ones, or None.
-    learned : how the numbers of the study's table were written, by which new tables are read, or None.
+    dataset : str
+        Identifier of the dataset.
+    name : str
+        Name of the model.
+    model : estimator object
+        Fitted model.
+    features : tuple of str
+        Names of the features in the order of the columns.
+    labels : tuple of str
+        Names of the labels in the order of the columns.
+    identifier : str or None
+        Name of the column that identifies samples.
+    categories : Categories or None
+        Encoding of text columns. Their features come last.
+    probe : tuple of (ndarray or sparse matrix, ndarray) or None
+        Random samples within the range of each feature, and their predicted posteriors. Loading compares them with new
+        predictions, which detects a model that behaves differently on another machine.
+    missing_value : str or None
+        Additional text that marks a missing feature.
+    learned : Learned or None
+        Number format of the training table, which determines how new tables are read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from fairfold.final import FinalModel
+    >>> from fairfold.models import make_model
+    >>> X = np.array([[9.0, 0.8], [8.0, 0.7], [1.0, 0.1], [2.0, 0.2]])
+    >>> Y = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
+    >>> model = make_model("RandomForest", n_trees=20, random_state=0).fit(X, Y)
+    >>> final = FinalModel("plants", "RandomForest", model, features=("height", "width"), labels=("tree", "shrub"))
+    >>> final.predict(pd.DataFrame({"width": [0.9], "note": ["?"], "height": [9.5]}))["decision"]
+       tree  shrub
+    0     1      0
     """
 
     dataset: str
@@ -65,20 +91,21 @@ class FinalModel:
 
     @property
     def numeric(self) -> tuple[str, ...]:
-        """Columns of numbers that the model needs, in the order of its features."""
+        """Names of the numerical columns that the model needs, in the order of its features."""
         return self.features[: len(self.features) - len(self.categories.features)] if self.categories else self.features
 
     @property
     def text(self) -> tuple[str, ...]:
-        """Columns of text that the model needs."""
+        """Names of the text columns that the model needs."""
         return tuple(self.categories.values) if self.categories else ()
 
     def save(self, folder: str | Path) -> None:
-        """Write ``model.fairfold``, ``columns.json`` and, if there is one, ``probe.npz``.
+        """Write ``model.fairfold``, ``columns.json`` and, if there is a probe, ``probe.npz``.
 
         Parameters
         ----------
-        folder : is made where it is not there.
+        folder : str or Path
+            Folder of the model, which is created if necessary.
         """
         self.model.save(Path(folder) / MODEL)
         if self.probe is not None:
@@ -93,27 +120,34 @@ class FinalModel:
     def predict(
         self, table: pd.DataFrame | Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled"
     ) -> dict[str, pd.DataFrame]:
-        """What the model says of new samples.
+        """Predict the labels of new samples.
 
         Parameters
         ----------
-        table : a frame with a column for each feature, by name, in any order and among others; or
-            (n_samples, n_features) numbers in the order of ``features``.
-        objective, by : what decisions are for; as of the models' ``predict``.
+        table : DataFrame or {ndarray, sparse matrix} of shape (n_samples, n_features)
+            DataFrame with a column for each feature, matched by name, in any order. Other columns are ignored. An array
+            must have the order of ``features``.
+        objective : str or None, default=None
+            Metric that decisions maximize. None uses the model's default threshold.
+        by : {"pooled", "label"}, default="pooled"
+            Whether decisions use one threshold for all labels, or one for each label.
 
         Returns
         -------
-        dict of frames (n_samples, n_labels)
-            ``probability`` that a label would be observed in data as incomplete as those that the model learned from;
-            ``posterior``, that it is positive; ``decision``, 0 or 1. The first two are the same for a model that is not
-            corrected for missing labels.
+        dict of str -> DataFrame
+            Tables of shape (n_samples, n_labels):
+
+            - ``"probability"``: probability that a label would be observed in data as incomplete as the training data.
+            - ``"posterior"``: probability that a label is positive. Without a correction for missing labels, it
+              equals the first table.
+            - ``"decision"``: 0 or 1.
 
         Raises
         ------
         DataError
-            When a feature has no column, or a cell is infinite or no number; it may be missing.
+            If a feature has no column, or a cell is infinite or not numeric. Missing cells are allowed.
         ModelError
-            When there is an objective, and the model has no calibrated probabilities.
+            If an objective is given, but the model has no calibrated probabilities.
         """
         index = table.index if isinstance(table, pd.DataFrame) else None
         X = self._numbers(table) if isinstance(table, pd.DataFrame) else table
@@ -127,16 +161,19 @@ class FinalModel:
         return {kind: pd.DataFrame(values, index=index, columns=list(self.labels)) for kind, values in found.items()}
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
-        """Raise for features that have no column.
+        """Check that every feature has a column.
 
         Parameters
         ----------
-        columns : names that a table has.
-        source : what a message calls the table.
+        columns : sequence of str
+            Columns of a table.
+        source : str
+            Name of the table in error messages.
 
         Raises
         ------
         DataError
+            If columns are missing.
         """
         wanted, known = [*self.numeric, *self.text], set(map(composed, columns))
         missing = [name for name in wanted if name not in known]
@@ -154,7 +191,7 @@ class FinalModel:
             X = table.loc[:, list(self.numeric)].to_numpy(dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise DataError(f"the table has features that are no numbers ({error}); encode them as numbers.") from None
-        with contextlib.suppress(TypeError, ValueError):  # there is none, or it is no number
+        with contextlib.suppress(TypeError, ValueError):  # The text for missing values is absent or not a number.
             X = np.where(float(self.missing_value) == X, np.nan, X)
         wrong = np.argwhere(np.isinf(X))
         if len(wrong):
@@ -171,15 +208,25 @@ class FinalModel:
 
 
 def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, n_jobs: int = 1) -> FinalModel:
-    """The model of this name, fitted on all rows.
+    """Fit a model on all samples of a dataset.
 
     Parameters
     ----------
-    data : of several labels.
-    name : of a model.
-    settings : of :func:`~fairfold.models.registry.make_model`.
-    seed : of the study.
-    n_jobs : threads. The model says nothing of them, so that it is the same for any number; it predicts with one.
+    data : Dataset
+        Data with several labels.
+    name : str
+        Name of the model.
+    settings : dict
+        Settings for :func:`~fairfold.models.registry.make_model`.
+    seed : int
+        Seed of the study.
+    n_jobs : int, default=1
+        Number of threads for fitting. The fitted model predicts with one thread. The number does not affect the model.
+
+    Returns
+    -------
+    FinalModel
+        Fitted model with its columns and a probe.
     """
     random_state = seed_for(seed, "final", data.id)
     model = make_for(data, name, settings, n_jobs=n_jobs, random_state=random_state)
@@ -194,50 +241,70 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
 
 
 def make_for(data: Dataset, name: str, settings: Mapping[str, Any], **options: Any) -> ClassifierMixin:
-    """Make an unfitted model with these settings and what the dataset says about its labels and features."""
+    """Make an unfitted model for the labels and features of a dataset.
+
+    Parameters
+    ----------
+    data : Dataset
+        Data that determine ``negatives``, ``categories`` and ``hierarchy``.
+    name : str
+        Name of the model.
+    settings : mapping of str -> object
+        Settings of the model.
+    **options : object
+        Further arguments of :func:`~fairfold.models.registry.make_model`.
+
+    Returns
+    -------
+    estimator object
+        Unfitted model.
+    """
     known = {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
     return make_model(name, **settings, **known, **options)
 
 
 def _whole_columns(data: Dataset) -> tuple[str, ...]:
-    """Return the features that hold whole numbers only."""
+    """Return the names of features with only whole numbers."""
     X = sparse.csc_array(data.X)
     stored = np.split(X.data, X.indptr[1:-1])
     return tuple(name for name, values in zip(data.feature_names, stored, strict=False) if not (values % 1 > 0).any())
 
 
 def _array(predictions: Matrix) -> np.ndarray:
-    """Predictions with a column of each label, as tables have them."""
+    """Convert predictions to a dense array."""
     return np.asarray(to_dense(predictions, "predictions", ModelError))
 
 
 def _made_up(X: Matrix, seed: int) -> Matrix:
-    """``N_PROBES`` samples, each feature between its least and its largest value."""
+    """Draw ``N_PROBES`` random samples within the range of each feature."""
     if sparse.issparse(X):
         low, high = (bound.toarray().ravel() for bound in (X.min(axis=0), X.max(axis=0)))
-    else:  # 0 where all are missing
+    else:  # Features without any value become 0.
         low, high = (np.nan_to_num(bound.reduce(X, axis=0)) for bound in (np.fmin, np.fmax))
     made_up = np.random.default_rng(seed).uniform(low, high, size=(N_PROBES, X.shape[1]))
     return sparse.csr_array(made_up) if sparse.issparse(X) else made_up
 
 
 def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
-    """A model to take home, as the study's target ``final`` made it.
+    """Load a final model that the target ``final`` of a study made.
 
     Parameters
     ----------
-    folder : of the model, ``results/final/<dataset>``.
-    n_jobs : threads that it predicts with, as of scikit-learn's estimators; any number gives the same.
+    folder : str or Path
+        Folder of the model, ``results/final/<dataset>``.
+    n_jobs : int, default=1
+        Number of threads for predictions. It does not affect results.
 
     Returns
     -------
     FinalModel
+        Fitted model.
 
     Raises
     ------
     ModelError
-        When a file is missing or damaged, or was written by another version; or when the model predicts other numbers
-        here than where it was fitted, as it may with other versions of the libraries that it is made of.
+        If a file is missing, damaged or from another version. Also if the model returns other predictions than after
+        fitting, which may happen with other versions of its libraries.
     """
     path = Path(folder) / COLUMNS
     try:

@@ -1,4 +1,4 @@
-"""Predictions for a file, part by part, so that it may be larger than memory."""
+"""Predictions for files, in parts that fit into memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairfold.datasets.svmlight import FEATURE, format_of, read_svmlight
 from fairfold.errors import DataError
 from fairfold.final.model import KINDS, FinalModel
 
-ROWS = 10_000  # at once
+ROWS = 10_000  # rows per part
 
 
 def predict_file(
@@ -30,39 +30,50 @@ def predict_file(
     by: Literal["pooled", "label"] = "pooled",
     rows_at_once: int = ROWS,
 ) -> int:
-    """Write what a model says of the rows of a table; whole, or not at all.
+    """Predict the rows of a table file, and write the predictions to a CSV file.
+
+    The file is written completely or not at all.
 
     Parameters
     ----------
-    final : the model.
-    source : a file of any kind that a study reads. Columns are matched by name, in any order, and further ones are
-        left out. The column of the model's identifier is copied if it is there; otherwise rows are numbered from 1.
-    target : the CSV to write. A row per sample: ``probability_<label>`` of all labels, then ``posterior_<label>``, then
-        ``decision_<label>``, see :meth:`~fairfold.final.model.FinalModel.predict`.
-    top : write so many labels of each sample in place of all, a row each, with the columns ``rank, label, probability,
-        posterior, decision``, the likeliest first.
-    objective, by : what decisions are for.
-    rows_at_once : that are predicted, and of text in memory; any number gives the same.
+    final : FinalModel
+        The model.
+    source : str or Path
+        File in any format that a study reads. Columns are matched by name in any order, and other columns are ignored.
+        The identifier column of the model is copied if the file has it. Otherwise rows are numbered from 1.
+    target : str or Path
+        CSV file to write, with one row per sample: ``probability_<label>`` of all labels, then ``posterior_<label>``,
+        then ``decision_<label>``; see :meth:`~fairfold.final.model.FinalModel.predict`.
+    top : int or None, default=None
+        Number of most likely labels to write for each sample, instead of all labels. Each label has its own row with
+        the columns ``rank, label, probability, posterior, decision``, the most likely first.
+    objective : str or None, default=None
+        Metric that decisions maximize. None uses the model's default threshold.
+    by : {"pooled", "label"}, default="pooled"
+        Whether decisions use one threshold for all labels, or one for each label.
+    rows_at_once : int, default=10000
+        Number of rows per part. It does not affect results.
 
     Returns
     -------
-    Number of samples.
+    int
+        Number of samples.
 
     Raises
     ------
     DataError
-        When the file is not a table, lacks a feature, or contains a cell that is infinite or not a number (it may be
-        missing); when its numbers may be written in another way than those that the model learned from; or when the
-        target cannot be written. Nothing is written then.
+        If ``top`` is below 1, or the file is not a table, lacks a feature, or contains an infinite or non-numeric cell.
+        Missing cells are allowed. Also if the number format may differ from that of the training table, or the target
+        cannot be written. The target is not written in these cases.
 
     Notes
     -----
-    The logger ``fairfold.datasets.decimals`` receives how decimals are read.
+    The logger ``fairfold.datasets.decimals`` reports how decimal numbers are read.
     """
     if top is not None and top < 1:
         raise DataError(f"top is {top}; it must be at least 1.")
     n_samples = 0
-    check_target(target)  # before the work, not after it
+    check_target(target)  # Check the target before the predictions.
     with atomic_open(target, "w", newline="", encoding="utf-8") as stream:
         for part, table in enumerate(_tables(final, Path(source), rows_at_once)):
             ids = _identifiers(final, table, n_samples)
@@ -78,7 +89,7 @@ def predict_file(
 
 
 def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
-    """Parts of the file: numbers in the model's order, and text, the identifier where it is there."""
+    """Yield parts of the file with the features in the order of the model, text columns and the identifier."""
     kind = format_of(source)
     if kind == "arff":
         return _parts(final, _arff_table(final, source), rows_at_once)
@@ -104,7 +115,7 @@ def _arff_table(final: FinalModel, source: Path) -> Table:
 
 
 def _svmlight_table(final: FinalModel, source: Path) -> Table:
-    """Read an svmlight file, in which features that no sample has are absent, and are zero."""
+    """Read an svmlight file; features without an entry in any sample are absent, and are set to zero."""
     read = read_svmlight(source, with_labels=False)
     known = {*read.columns}
     absent = [name for name in final.numeric if name not in known and name.startswith(FEATURE)]
@@ -115,13 +126,13 @@ def _svmlight_table(final: FinalModel, source: Path) -> Table:
 
 
 def _parts(final: FinalModel, read: Table, rows_at_once: int) -> Iterator[Table]:
-    """Parts of a file that is read whole."""
+    """Split a file that was read completely into parts."""
     place = {name: at for at, name in enumerate(read.columns)}
     order = [place[name] for name in final.numeric]
     for start in range(0, read.values.shape[0], rows_at_once):
         part = slice(start, start + rows_at_once)
         values = (read.values[part].toarray() if sparse.issparse(read.values) else read.values[part])[:, order]
-        with contextlib.suppress(TypeError, ValueError):  # there is none, or it is no number
+        with contextlib.suppress(TypeError, ValueError):  # The text for missing values is absent or not a number.
             values = np.where(float(final.missing_value) == values, np.nan, values)
         text = {name: cells[part] for name, cells in read.text.items()}
         text |= {name: np.where(text[name] == final.missing_value, "", text[name]) for name in final.text}
@@ -135,7 +146,7 @@ def _identifiers(final: FinalModel, table: Table, before: int) -> pd.Series:
 
 
 def _likeliest(ids: pd.Series, found: dict[str, pd.DataFrame], top: int) -> pd.DataFrame:
-    """Rows ``id, rank, label, probability, posterior, decision``; of equals the first label."""
+    """Build one row for each of the most likely labels; ties are resolved by the order of the labels."""
     order = np.argsort(-found["posterior"].to_numpy(), axis=1, kind="stable")[:, :top]
     labels = np.asarray(found["posterior"].columns)
     columns = {ids.name: np.repeat(ids.to_numpy(), order.shape[1])}
