@@ -1,1 +1,4 @@
-"""The command line: one module for each command, which says what it takes (``add_to``) and does it (``run``)."""
+"""Command line, with one module per command.
+
+Each module adds its arguments to the parser (``add_to``) and runs the command (``run``).
+"""

@@ -1,4 +1,4 @@
-"""``python -m fairfold doctor``: whether this machine has what a study needs, and what is where."""
+"""``python -m fairfold doctor``: check whether this machine can run a study."""
 
 from __future__ import annotations
 
@@ -19,13 +19,19 @@ from fairfold.core.home import IS_CHECKOUT, PROJECT
 from fairfold.errors import ConfigError, StudyError
 
 _LOCK = PROJECT / "envs" / "requirements.lock"
-_CONFIGURATIONS = (CONFIGURATION, "config/config.yaml")  # those that are read where none is named
+_CONFIGURATIONS = (CONFIGURATION, "config/config.yaml")  # default configuration files, in order of precedence
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _TOOLS = {"git": "changes of your own", "apptainer": "containers", "conda": "its environments", "sbatch": "Slurm"}
 
 
 def add_to(commands: Any) -> None:
-    """What the command takes."""
+    """Add the command to the parser.
+
+    Parameters
+    ----------
+    commands : argparse._SubParsersAction
+        Subparsers of the command line.
+    """
     parser = commands.add_parser(
         "doctor",
         help="versions, threads, caches and mirrors of this machine, and what is wrong with them",
@@ -40,12 +46,17 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print what there is, then what is worth a note; what is wrong comes last.
+    """Print the state of the machine, then notes, then problems.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Parsed arguments.
 
     Raises
     ------
     ConfigError
-        When something is wrong.
+        If there is a problem.
     """
     notes: list[str] = []
     wrong: list[str] = []
@@ -60,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
     for title, lines in parts.items():
         try:
             print(f"{title}\n" + "".join(f"  {name:<24} {value}\n" for name, value in lines))
-        except ModuleNotFoundError:  # what is missing has been seen by then
+        except ModuleNotFoundError:  # The missing module has been reported already.
             if not wrong:
                 raise
     for note in notes:
@@ -71,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _versions(notes: list[str], wrong: list[str]) -> Iterator[tuple[str, str]]:
-    """What is installed; what the lock has another version of changes last digits, and may change more."""
+    """Yield installed versions; versions other than the locked ones may change results."""
     from fairfold.report.versions import NOT_INSTALLED, dependencies, gather_versions
 
     lock = _LOCK.read_text() if _LOCK.is_file() else ""
@@ -115,14 +126,14 @@ def _machine(wrong: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _threads() -> Iterator[tuple[str, str]]:
-    """How many each numerical library would start here, and what the environment says about it."""
+    """Yield the number of threads that each numerical library would use, and the related environment variables."""
     import numba
     import threadpoolctl
 
     for name in ("numpy", "scipy.linalg", "sklearn.utils"):
-        import_module(name)  # which brings the libraries that have threads
+        import_module(name)  # The import loads the libraries that use threads.
     for pool in threadpoolctl.threadpool_info():
-        owner = Path(pool["filepath"]).parent.name  # numpy.libs in a wheel, lib elsewhere
+        owner = Path(pool["filepath"]).parent.name  # The folder is numpy.libs in a wheel and lib otherwise.
         of = f" of {owner.removesuffix('.libs')}" if owner.endswith(".libs") else ""
         yield f"{pool['internal_api']}{of}", str(pool["num_threads"])
     yield "numba", str(numba.get_num_threads())
@@ -153,7 +164,7 @@ def _folders(configuration: Path | None, wrong: list[str]) -> Iterator[tuple[str
 
 
 def _data_settings(configuration: Path | None, wrong: list[str]) -> dict[str, Any]:
-    """Where data come from by the configuration, which is none where there is none."""
+    """Read the data section of the configuration; empty without a configuration."""
     from fairfold.core.config import load_yaml
     from fairfold.study import check_config
 

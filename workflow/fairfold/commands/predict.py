@@ -1,4 +1,4 @@
-"""``python -m fairfold predict``: labels of new samples, by a model that the study made."""
+"""``python -m fairfold predict``: predict the labels of new samples with a final model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from typing import Any
 
 
 def add_to(commands: Any) -> None:
-    """What the command takes."""
+    """Add the command to the parser.
+
+    Parameters
+    ----------
+    commands : argparse._SubParsersAction
+        Subparsers of the command line.
+    """
     parser = commands.add_parser(
         "predict",
         help="labels of new samples, by a model that `study --final` made",
@@ -26,7 +32,13 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Predict, write, and show how the table is read."""
+    """Predict a table, write the predictions, and log how the table is read.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Parsed arguments.
+    """
     logging.basicConfig(format="%(message)s")
     logging.getLogger("fairfold.datasets").setLevel(logging.INFO)
     from fairfold.final.model import load_final

@@ -1,4 +1,4 @@
-"""``python -m fairfold recommend``: what a study says, in the terminal."""
+"""``python -m fairfold recommend``: print the recommendations of a study."""
 
 from __future__ import annotations
 
@@ -16,11 +16,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SENTENCES = Path("recommendation", "sentences.csv")
-_WIDTH = 100  # characters of a line
+_WIDTH = 100  # characters per line
 
 
 def add_to(commands: Any) -> None:
-    """What the command takes."""
+    """Add the command to the parser.
+
+    Parameters
+    ----------
+    commands : argparse._SubParsersAction
+        Subparsers of the command line.
+    """
     parser = commands.add_parser(
         "recommend",
         help="which models a study recommends, in sentences",
@@ -33,7 +39,18 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the sentences."""
+    """Print the recommendations.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Parsed arguments.
+
+    Raises
+    ------
+    DataError
+        If there are no recommendations, or the dataset is unknown.
+    """
     groups = group_sentences(_read(Path(options.study)))
     if options.dataset is not None:
         if options.dataset not in groups:

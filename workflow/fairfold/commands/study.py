@@ -1,4 +1,4 @@
-"""``python -m fairfold study``: from a table to the report, without a configuration to write."""
+"""``python -m fairfold study``: run a study of a table, from the file to the report, without a configuration."""
 
 from __future__ import annotations
 
@@ -35,10 +35,16 @@ _SUFFIXES = re.compile(
 
 
 def add_to(commands: Any) -> None:
-    """What the command takes."""
+    """Add the command to the parser.
+
+    Parameters
+    ----------
+    commands : argparse._SubParsersAction
+        Subparsers of the command line.
+    """
     parser = commands.add_parser(
         "study",
-        allow_abbrev=False,  # as the command is repeated with what was asked
+        allow_abbrev=False,  # Messages repeat the command with its full option names.
         help="which models to trust on your table; without one, the quick study",
         description="Run a study of one table in a folder of its own, and print what it says. Interrupt it whenever "
         "you like: the same command goes on where it stopped. All else that can be asked stands in a configuration, "
@@ -68,27 +74,34 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the configuration, run Snakemake, and print what the study says.
+    """Write the configuration, run Snakemake, and print the recommendations.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Parsed arguments.
 
     Raises
     ------
-    ConfigError, DataError
-        When the table is missing, or the folder holds another study; when Snakemake ends with an error, which has said
-        why.
+    ConfigError
+        If the options are incomplete, the folder contains another study, or Snakemake fails. Snakemake prints the
+        reason in the last case.
+    DataError
+        If the table does not exist.
     """
     if importlib.util.find_spec("snakemake") is None:
         raise ConfigError("a study needs more than the library: `pip install 'fairfold[study]'`.")
     folder, configuration = _study_of(options)
-    # targets first, as some of Snakemake's options take all words up to the next option
+    # Targets come first: some Snakemake options take all words up to the next option.
     command = [sys.executable, "-m", "snakemake", *["all", "final"] * options.final, *options.snakemake]
     command += ["--snakefile", str(SNAKEFILE), f"--directory={folder}", "--cores", options.cores]
     command += ["--dry-run"] * options.dry_run
     if configuration is not None:
-        if not options.snakemake:  # whose options may change the configuration
+        if not options.snakemake:  # Snakemake options may change the configuration.
             _check(configuration, Path(options.table))
         command.append(f"--configfile={_write(configuration, folder)}")
     check_machine(folder)
-    # twice at most, as a disk that damages files damages the next ones, too
+    # Run at most twice: a disk that damages files also damages the next ones.
     if (status := _run_to_its_end(command)) == RUN_AGAIN:
         status = _run_to_its_end(command)
     if status:
@@ -99,7 +112,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _run_to_its_end(command: list[str]) -> int:
-    """Run Snakemake and return its exit status; an interruption reaches Snakemake, too, which ends its jobs first."""
+    """Run Snakemake and return its exit status; an interrupt also reaches Snakemake, which first ends its jobs."""
     is_interrupted = False
     with subprocess.Popen(command) as process:
         while process.poll() is None:
@@ -113,7 +126,7 @@ def _run_to_its_end(command: list[str]) -> int:
 
 
 def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]:
-    """Return the folder of the study, and its configuration if it is the study of a table."""
+    """Return the folder of the study, and its configuration for the study of a table."""
     if options.table is None:
         if given := [name for name in _OF_A_TABLE if getattr(options, name) not in (None, [])]:
             option = f"--{given[0].replace('_', '-')}"
@@ -142,16 +155,18 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
 
 def _check(configuration: dict[str, Any], table: Path) -> None:
     """Check a configuration before anything is written."""
-    from fairfold.study import check_study  # here, as other commands need not wait for it
+    # Import here to keep other commands fast.
+    from fairfold.study import check_study
 
     checked = copy.deepcopy(configuration)
-    for stanza in checked["data"]["own"].values():  # relative to a folder that may not exist yet
+    # The path is relative to a folder that may not exist yet.
+    for stanza in checked["data"]["own"].values():
         stanza["path"] = str(table.resolve())
     check_study(checked)
 
 
 def _tell(options: argparse.Namespace, folder: Path) -> None:
-    """What the study says and what comes next; of a part that Snakemake was asked for, what is there."""
+    """Print the recommendations and the next commands, if the results exist."""
     results = folder / "results"
     if (results / recommend.SENTENCES).is_file():
         recommend.run(argparse.Namespace(study=str(folder), dataset=None))
@@ -161,7 +176,7 @@ def _tell(options: argparse.Namespace, folder: Path) -> None:
 
 
 def _name_of(table: Path) -> str:
-    """A plain name, as files and folders are named after it."""
+    """Return a name for the table that is valid for files and folders."""
     return re.sub(r"[^A-Za-z0-9_+-]+", "-", _SUFFIXES.sub("", table.name)).strip("-_+") or "table"
 
 
@@ -173,7 +188,7 @@ def _write(configuration: dict[str, Any], folder: Path) -> Path:
 
 
 def _next_commands(options: argparse.Namespace, folder: Path) -> Iterator[str]:
-    """How the model goes home: what makes it, or where it is newer than the recommendation, what it predicts with."""
+    """Yield the command that makes the final model, or the prediction command if the final model is up to date."""
     recommendation = folder / "results" / "tables" / "recommendation.csv"
     models = folder.glob("results/final/*/model.fairfold")
     homes = sorted(path.parent for path in models if path.stat().st_mtime >= recommendation.stat().st_mtime)
@@ -191,14 +206,15 @@ def _command(*words: str) -> str:
 
 
 def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """What a user would write; what is not asked for has its default."""
-    from fairfold.datasets.catalog import load_catalog  # here, as other commands need not wait for it
+    """Build the configuration from the options; other settings keep their defaults."""
+    # Import here to keep other commands fast.
+    from fairfold.datasets.catalog import load_catalog
     from fairfold.datasets.svmlight import format_of
 
     table, labels = Path(options.table), options.labels
     name = _name_of(table)
     name = f"my-{name}" if name in load_catalog() else name
-    # of where both really are, as a link's folder has other neighbours than the link
+    # Resolve both folders: a symbolic link has other neighbors than its target.
     dataset: dict[str, Any] = {"path": os.path.relpath(table.parent.resolve() / table.name, folder.resolve())}
     if (kind := format_of(table)) != "csv":
         dataset["format"] = kind
