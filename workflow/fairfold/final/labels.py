@@ -1,8 +1,8 @@
 """Scores of each label and likely label errors, from out-of-fold posteriors.
 
 Each sample is predicted by a model that was fitted without its fold. A 0 with a high posterior may be a missing
-positive, and a 1 with a low posterior may be wrong. The quality of this list of likely label errors depends on the model.
-:func:`precision_at` measures how many positives that were hidden on purpose it finds.
+positive, and a 1 with a low posterior may be wrong. The quality of the list of likely label errors depends on the
+model. :func:`precision_at` measures how many positives that were hidden on purpose it finds.
 """
 
 from __future__ import annotations

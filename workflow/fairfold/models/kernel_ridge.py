@@ -1,9 +1,9 @@
 """Kernel ridge regression on all labels at once, with exact leave-one-out predictions.
 
 The regression targets are labels of 0/1, as in least-squares support vector machines [1]_. One eigendecomposition of
-the centered kernel serves all labels and penalties. With eigenvectors V, eigenvalues w and the leverage ``h = 1/n +
-V**2 @ (w / (w + penalty))``, the leave-one-out prediction of sample i is ``(fitted[i] - h[i] * y[i]) / (1 - h[i])``
-[2]_.
+the centered kernel, with eigenvectors V and eigenvalues w, serves all labels and penalties. The leverages are
+``h = 1/n + V**2 @ (w / (w + penalty))``. The leave-one-out prediction of sample i is
+``(fitted[i] - h[i] * y[i]) / (1 - h[i])`` [2]_.
 
 The term 1/n is the leverage of the intercept. Without it, predictions would leak the label of the sample, because
 centered features sum to zero. For a sample of weight s**2, rows are multiplied by s, features are centered at their
@@ -42,7 +42,7 @@ from fairfold.errors import ModelError
 
 LINEAR = 0.0
 PENALTIES = tuple(10.0 ** np.arange(-3, 3.5, 0.5))  # multiples of the mean eigenvalue
-_CHOSEN_ON = 800  # samples for choosing the kernel width, which hardly depends on their selection
+_CHOSEN_ON = 800  # maximum number of samples for choosing the kernel width
 _AT_ONCE = 4096  # samples per block of landmark kernels
 
 

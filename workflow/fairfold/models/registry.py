@@ -218,7 +218,7 @@ def first_level_from(model: ClassifierMixin, fitted: Mapping[str, ClassifierMixi
         return {}
 
     def identity(of: ClassifierMixin) -> tuple:
-        # Without a shared seed, a cascade on out-of-bag features draws the same random numbers.
+        # A cascade on out-of-bag features has no shared_seed and draws like one with shared_seed=False.
         settings = of.n_trees, of.min_samples_leaf, of.random_state, getattr(of, "shared_seed", False)
         return *settings, getattr(of, "shape", "paper")
 

@@ -1,8 +1,8 @@
 """Partial multi-label learning: a classifier for data with wrong and missing positives [1]_.
 
 Positives of a label are observed with probability c, the label frequency. A share w of the observed positives is wrong:
-these are zeros that became ones regardless of their features. Then ``P(observed | x) = rho + (c - rho) * P(positive |
-x)`` with a noise floor rho, which is noise that depends only on the class [2]_ [3]_.
+these are zeros that became ones regardless of their features. The observed probability is
+``rho + (c - rho) * P(positive | x)`` with a noise floor rho. This noise depends only on the class [2]_ [3]_.
 
 Hard positives resemble wrong ones, and w cannot be identified without an assumption about their ranks.
 :func:`wrong_positive_rates` assumes the binormal model of ROC curves [4]_: positives and zeros of a label are normal on
