@@ -1,7 +1,8 @@
-"""Balanced folds for multilabel data: published splitters, and annealing that improves on all of them.
+"""Fold splitters that balance the labels of multilabel data.
 
-Each splitter is a function of the labels, its parameters and its seed. ``assign(Y)`` returns the test fold of each
-sample; ``split(X, Y)`` works as ``cv=`` of scikit-learn.
+The package contains published methods and a refinement by simulated annealing. ``assign(Y)`` returns the test fold of
+each sample. ``split(X, Y)`` makes a splitter usable as the ``cv`` argument of scikit-learn. The folds depend only on
+the labels, the parameters and the seed.
 """
 
 import lazy_loader

@@ -1,16 +1,18 @@
-"""Our own finishing step: simulated annealing of folds over moves of single rows.
+"""Simulated annealing of folds over moves of single rows.
 
-The loss is the sum over labels and folds of ``|count - fair count| / label size``. For folds of equal size it is rLD
-up to a constant, and its minimum (the floor or the ceiling of the fair count everywhere) also minimises DCP. A move
-changes it only through the labels of the moved row, so a step costs as much as the row has labels, whatever the
-number of labels and rows.
+This refinement is original to fairfold. The loss is the sum over labels and folds of
+``|count - fair count| / label size``. For folds of equal size it is proportional to rLD. At its minimum, each count is
+the floor or the ceiling of the fair count, which also minimizes DCP. Moving a row changes only the terms of its
+labels. The cost of a move therefore does not grow with the total number of labels and rows.
 
-Rows are visited in turn, and each draws its fold from the Boltzmann distribution of the loss (a heat bath): the fold
-with the least cost after subtracting temperature times Gumbel noise is such a draw. The temperature falls from where
-the rarest labels move freely to where the common ones settle, and the last sweeps run at zero. The fold size counts
-as one more label that every row has. It is free to sway while it is hot, because a search within a narrow band finds
-worse folds; in the last sweeps its weight doubles until every fold lies within its band. Labels that weigh little
-beside the temperature are left out until it has fallen: their counts are random anyway, and they hold most positives.
+Each sweep visits the rows in turn. A row draws its fold from the Boltzmann distribution of the loss (a heat bath). The
+draw takes the fold with the smallest cost minus temperature times Gumbel noise. The temperature starts where the rarest
+labels move freely and falls to where common labels settle. The last sweeps run at temperature zero.
+
+The fold size counts as an additional label that every row has. Sizes vary freely at high temperatures, because a
+search within a narrow band finds worse folds. In the last sweeps, the weight of the size doubles until every fold is
+within its band. Labels with a small weight relative to the temperature are ignored until the temperature has
+fallen. Their counts are random at that stage, and they hold most positives.
 """
 
 from __future__ import annotations
@@ -22,14 +24,14 @@ from fairfold.splitting.group_folds import SizeBand
 from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.measures import best_counts
 
-START_TEMPERATURE = 0.4  # times the weight of the rarest label
-END_TEMPERATURE = 0.05  # times the median weight of the labels
-COLD_SHARE = 0.06  # of the effort: half of it to cool on to zero, half at zero
-IGNORED = 0.05  # times the temperature: labels that weigh less have no say yet
-SIZE_WEIGHT = 0.02  # times the median weight, before the last sweeps
-SIZE_TOLERANCE = 1  # rows by which the size of a fold may differ from its fair size
+START_TEMPERATURE = 0.4  # Multiple of the weight of the rarest label.
+END_TEMPERATURE = 0.05  # Multiple of the median weight of the labels.
+COLD_SHARE = 0.06  # Share of the effort for the end: half for cooling to zero, half at zero.
+IGNORED = 0.05  # Multiple of the temperature. Labels with a smaller weight are ignored.
+SIZE_WEIGHT = 0.02  # Multiple of the median weight, before the last sweeps.
+SIZE_TOLERANCE = 1  # Largest allowed difference of a fold from its fair size, in rows.
 NOISE_SIZE = 1 << 16
-VECTOR = 8  # folds are padded to a multiple of this many: numbers that the processor adds at once
+VECTOR = 8  # Folds are padded to a multiple of this number, which the processor adds in one instruction.
 
 
 def anneal(
@@ -41,24 +43,40 @@ def anneal(
     sweeps: int | None = None,
     band: SizeBand | None = None,
 ) -> np.ndarray:
-    """The best folds met on the way, those given included, of all whose sizes lie within their band.
+    """Improve folds by simulated annealing.
 
     Parameters
     ----------
     rows : Rows
-        What is assigned. Rows without labels stay where they are.
-    fold_of : ndarray of int64, shape (n_rows,)
-        Folds to start from; not changed.
-    proportions : ndarray, shape (n_splits,)
-        Share of the samples that each fold should hold.
-    rng : Generator
-        Must not be the one that made ``fold_of``.
-    sweeps : int or None
-        Effort, as the number of passes over all positives; by default :func:`default_sweeps`. Passes that leave labels
-        out count less, and none is made when the loss can fall no further.
-    band : SizeBand or None
-        Sizes that folds may have; by default their fair sizes, give or take ``SIZE_TOLERANCE``. Its folds are returned
-        where the search finds none of such sizes.
+        Rows to assign. Rows without labels keep their folds.
+    fold_of : ndarray of int64 of shape (n_rows,)
+        Folds to start from. The array is not changed.
+    proportions : ndarray of shape (n_splits,)
+        Target share of the samples in each fold.
+    rng : numpy.random.Generator
+        Source of randomness. It must not be the generator that made ``fold_of``.
+    sweeps : int or None, default=None
+        Effort, as the number of passes over all positives. ``None`` uses :func:`default_sweeps`. Passes that ignore
+        some labels count less. The search stops early if the loss cannot fall further.
+    band : SizeBand or None, default=None
+        Allowed fold sizes. ``None`` allows fair sizes within ``SIZE_TOLERANCE``.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_rows,)
+        Folds with the smallest loss among all visited folds of allowed sizes, including the start. If no visited folds
+        have allowed sizes, the folds of ``band`` are returned or, without a band, the last visited ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.splitting.labels import Rows, check_labels, count_positives
+    >>> labels = check_labels([[1, 0], [1, 0], [0, 1], [0, 1]])
+    >>> rows, start = Rows(labels, np.ones(4, dtype=np.int64)), np.array([0, 0, 1, 1])
+    >>> fold_of = anneal(rows, start, np.array([0.5, 0.5]), np.random.default_rng(0))
+    >>> count_positives(labels, fold_of, 2)
+    array([[1, 1],
+           [1, 1]])
     """
     state = _State(rows, fold_of, proportions, band)
     state.keep_if_best()
@@ -76,12 +94,30 @@ def anneal(
 
 
 def default_sweeps(n_positives: int) -> int:
-    """As many sweeps as weigh 200 million positives, a second or so, but 14 at least and 600 at most."""
+    """Return the default number of sweeps.
+
+    The sweeps visit 200 million positives in total. Their number is at least 14 and at most 600.
+
+    Parameters
+    ----------
+    n_positives : int
+        Number of positives of all labels.
+
+    Returns
+    -------
+    int
+        Number of sweeps.
+
+    Examples
+    --------
+    >>> default_sweeps(1_000), default_sweeps(10_000_000)
+    (600, 20)
+    """
     return int(np.clip(200_000_000 // n_positives, 14, 600))
 
 
 def _temperature(progress: float, weights: np.ndarray) -> np.float32:
-    """Falls with progress from 0 to 1: geometrically, in the end linearly, and the last part is zero."""
+    """Return the temperature at a progress from 0 to 1: first a geometric decline, then a linear one, then zero."""
     start, end = START_TEMPERATURE * weights.max(), END_TEMPERATURE * np.median(weights)
     if progress >= 1 - COLD_SHARE:
         return np.float32(end * max(0, 2 * (1 - progress) / COLD_SHARE - 1))
@@ -89,10 +125,10 @@ def _temperature(progress: float, weights: np.ndarray) -> np.float32:
 
 
 class _State:
-    """Folds, and how far each is from its fair number of samples and of each label's positives.
+    """Folds, and their deviations from the fair number of samples and of positives of each label.
 
-    Labels are numbered by rarity here. Only the first ``n_active`` are weighed and kept up to date, and only the rows
-    that have one of them are visited.
+    Labels are numbered by rarity. Only the first ``n_active`` labels are weighed and kept up to date. Only rows with at
+    least one active label are visited.
     """
 
     def __init__(self, rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, band: SizeBand | None = None) -> None:
@@ -117,7 +153,7 @@ class _State:
         self._best_loss = np.inf
 
     def _set_sizes(self, rows: Rows, proportions: np.ndarray, band: SizeBand | None) -> None:
-        """Fold sizes, and the band that they are to end in."""
+        """Set the fold sizes and the band for their final values."""
         self._row_weights = rows.weights
         self.sizes = np.bincount(self.fold_of, rows.weights, minlength=len(proportions))
         self._fair_sizes = proportions * rows.weights.sum()
@@ -128,7 +164,7 @@ class _State:
         self._largest = np.maximum(np.floor(self._fair_sizes + SIZE_TOLERANCE), np.ceil(self._fair_sizes))
 
     def sweep(self, temperature: np.float32, noise: np.ndarray, noise_from: int) -> None:
-        """Let every row choose its fold once; at temperature zero, sizes are drawn into their band and kept there."""
+        """Let every row choose its fold once; at temperature zero, move the sizes into their band."""
         cold = temperature == 0
         if cold and not self.sizes_fit():
             self.size_weight *= np.float32(2)
@@ -139,15 +175,15 @@ class _State:
         self.keep_if_best()
 
     def _listen(self, temperature: np.float32) -> None:
-        """Choose the labels that have a say at this temperature, the rarest."""
+        """Activate the rarest labels, those with enough weight at this temperature."""
         n_heard = int(np.searchsorted(-self.weights, -IGNORED * temperature, side="right"))
         heard, active = self._entries_before[[n_heard, self._n_active]]
-        # Choosing takes a while, so only when those that join hold many positives; when it is cold, all have a say.
+        # The selection is slow. It is repeated only if the new labels hold many positives, or at temperature zero.
         if heard < active or heard > 1.3 * active or temperature == 0:
             self._activate(n_heard)
 
     def _activate(self, n_labels: int) -> None:
-        """Weigh the rarest labels only, counted anew."""
+        """Restrict the loss to the rarest labels and recount their positives."""
         if n_labels == self._n_active:
             return
         self._n_active = n_labels
@@ -163,17 +199,17 @@ class _State:
 
     @property
     def deviations(self) -> np.ndarray:
-        """Positives of the active labels in each fold, less their fair number, shape (n_active, n_splits)."""
+        """Positives of the active labels in each fold minus their fair number, shape (n_active, n_splits)."""
         return self.tables[1][:, : self._fair.shape[1]]
 
     def positives_weighed(self) -> int:
-        """Work of the last sweep: the positives of active labels, and a look at each row that has one."""
+        """Return the work of the last sweep: the positives of active labels plus the visited rows."""
         return len(self._active[0]) + len(self._active[2])
 
     def loss(self) -> float:
-        """Loss of the labels and of the sizes, which weigh as much as the most common label."""
+        """Return the loss of the labels and of the sizes, which weigh the same as the most common label."""
         of_sizes = self.weights.min() * np.abs(self.sizes - self._fair_sizes).sum()
-        # not a matrix product, whose last digits depend on the number of threads
+        # The last digits of a matrix product would depend on the number of threads.
         of_labels = np.einsum("i,ij->", self.weights, np.abs(self.deviations), dtype=np.float64)
         return float(of_labels + of_sizes)
 
@@ -181,19 +217,19 @@ class _State:
         return bool(np.all((self._smallest <= self.sizes) & (self.sizes <= self._largest)))
 
     def keep_if_best(self) -> None:
-        """Keep a copy of the folds if their sizes fit and no folds before had a smaller loss."""
+        """Keep a copy of the folds if their sizes fit and their loss is the smallest until now."""
         if self._n_active == len(self.weights) and self.sizes_fit() and self.loss() < self._best_loss:
             self.best, self._best_loss = self.fold_of.copy(), self.loss()
 
     def cannot_improve(self) -> bool:
-        """Whether the best folds spread every label as evenly as can be."""
-        # A tenth of the least step of the loss: more than single precision loses on the way.
+        """Return whether the best folds spread every label as evenly as possible."""
+        # A tenth of the smallest step of the loss exceeds the accumulated error of single precision.
         least_step = 0.1 * self.weights.min() / len(self.sizes)
         return self._best_loss < self._least_loss + least_step
 
 
 def _renumber_labels(rows: Rows, rarest_first: np.ndarray) -> tuple:
-    """``(rows, indptr, labels, amounts)`` of the rows that have a label, labels numbered by rarity."""
+    """Return ``(rows, indptr, labels, amounts)`` of the rows that have a label, with labels numbered by rarity."""
     labels = rows.labels
     rank = np.zeros(labels.shape[1], dtype=labels.indices.dtype)
     rank[rarest_first] = np.arange(len(rarest_first))
@@ -202,7 +238,7 @@ def _renumber_labels(rows: Rows, rarest_first: np.ndarray) -> tuple:
 
 
 def _select(entries: tuple, n_labels: int) -> tuple:
-    """The entries of the first labels, and the rows that have any."""
+    """Return the entries of the first labels, and the rows that have any."""
     rows, indptr, labels, amounts = entries
     is_kept = labels < n_labels
     lengths = np.diff(np.append(0, np.cumsum(is_kept))[indptr])
@@ -239,7 +275,7 @@ def _sweep(active, row_weights, fold_of, tables, size_arrays, scales, noise, noi
 
 @njit(cache=True, nogil=True)
 def _weigh_folds(position, home, active, row_weight, tables, size_arrays, size_weight, cost):  # noqa: ANN001, ANN202
-    """Loss that the row adds to each fold, with the row itself taken out of its home."""
+    """Compute the loss that the row adds to each fold after it is removed from its current fold."""
     _, indptr, labels, amounts = active
     weights, deviations = tables
     sizes, fair_sizes, _, _ = size_arrays
@@ -268,7 +304,7 @@ def _move(position, home, fold, active, deviations):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _count(active, fold_of, deviations):  # noqa: ANN001, ANN202
-    """Add the positives of the active labels to the folds that hold them."""
+    """Add the positives of the active labels to their folds."""
     rows, indptr, labels, amounts = active
     for position, row in enumerate(rows):
         for entry in range(indptr[position], indptr[position + 1]):

@@ -1,4 +1,4 @@
-"""What all splitters share: checked parameters, folds as an array, scikit-learn's ``split``, groups, train/test."""
+"""Base class of the splitters: parameter checks, the scikit-learn interface, groups and train/test splits."""
 
 from __future__ import annotations
 
@@ -26,22 +26,24 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class FoldSplitter(BaseEstimator, ABC):
-    """Base of the splitters. A subclass says how rows get their folds; the rest is here.
+    """Base class of the splitters.
+
+    A subclass implements ``_partition``, which assigns rows to folds. This class checks the parameters, keeps groups
+    together, refines the folds and provides the scikit-learn interface.
 
     Parameters
     ----------
-    n_splits : int
+    n_splits : int, default=5
         Number of folds, at least 2.
-    random_state : int or None
-        Seed. The folds are a function of the labels, the parameters and this seed; ``None`` draws a fresh seed at
-        each call.
-    refine : {None, "anneal"}
-        ``"anneal"`` improves the folds by simulated annealing over moves of single rows and brings their sizes within
-        one row of the fair size. With ``groups``, sizes may differ by 5 % of the fair size or half of the largest
-        group, whichever is less, and as much more as whole groups make necessary.
-    sweeps : int or None
-        Effort of the annealing, in passes over all positives. ``None`` for a second's worth or so, see
-        ``fairfold.splitting.annealing.default_sweeps``; ten times more make the folds a little better.
+    random_state : int or None, default=None
+        Seed. The same labels, parameters and seed always give the same folds. ``None`` draws a new seed at each call.
+    refine : {None, "anneal"}, default=None
+        ``"anneal"`` improves the folds by simulated annealing over moves of single rows. Each fold then has its fair
+        size within one row. With ``groups``, a fold may differ by the smaller of 5 % of its fair size and half of the
+        largest group, or by more if whole groups require it.
+    sweeps : int or None, default=None
+        Effort of the annealing: the number of passes over all positives. ``None`` uses
+        :func:`~fairfold.splitting.annealing.default_sweeps`. More sweeps give slightly better folds.
     """
 
     n_splits: int = 5
@@ -52,48 +54,76 @@ class FoldSplitter(BaseEstimator, ABC):
 
     @abstractmethod
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Fold of each row, shape (n_rows,), int64; ``proportions`` are the folds' shares of the samples."""
+        """Return the fold of each row, int64; ``proportions`` holds the target share of each fold."""
 
     def assign(self, Y: Any, groups: ArrayLike | None = None) -> np.ndarray:
-        """Test fold of each sample.
+        """Assign each sample to a test fold.
 
         Parameters
         ----------
-        Y : array-like or sparse matrix, shape (n_samples, n_labels)
-            Labels, 0 or 1; never changed, never made dense. Where some are NaN, unmeasured, both the positives and the
-            measured cells of a label are spread evenly.
+        Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Labels, 0 or 1, or NaN if unmeasured. The matrix is neither changed nor made dense. For a label with
+            unmeasured cells, both its positives and its measured cells are spread evenly.
         groups : array-like of shape (n_samples,), default=None
-            Samples with the same value stay in one fold. Folds of whole groups are as even in size as the groups
-            allow; a group that is larger than a fold should be has a fold of its own.
+            Group of each sample. Samples of a group stay in one fold. Fold sizes are as even as the groups allow. A
+            group that exceeds the fair size of a fold gets a separate fold.
 
         Returns
         -------
-        fold_of : ndarray of int64, shape (n_samples,)
+        ndarray of int64 of shape (n_samples,)
+            Test fold of each sample, from 0 to ``n_splits - 1``.
 
         Raises
         ------
         SplitError
-            For labels that are not 0, 1 or NaN, or more folds than rows or groups.
+            If a label is not 0, 1 or NaN, or if there are more folds than samples or groups.
 
         Warns
         -----
         UnevenFoldsWarning
-            If whole groups keep a fold more than 10 % from its fair size.
+            If whole groups keep the size of a fold more than 10 % from its fair size.
+
+        Examples
+        --------
+        >>> from fairfold.splitting import RandomSplit
+        >>> fold_of = RandomSplit(n_splits=2, random_state=0).assign([[1], [0], [1], [0]])
+        >>> sorted(fold_of.tolist())
+        [0, 0, 1, 1]
+
+        Samples of a group share a fold:
+
+        >>> Y, groups = [[1], [0], [1], [0]], ["a", "a", "b", "b"]
+        >>> fold_of = RandomSplit(n_splits=2, random_state=0).assign(Y, groups)
+        >>> bool(fold_of[0] == fold_of[1])
+        True
         """
         labels = labels_to_balance(Y)
         check_n_splits(self.n_splits, labels.shape[0])
         return self._assign(labels, np.full(self.n_splits, 1 / self.n_splits), groups)
 
     def split(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Training and test indices of each fold, as scikit-learn's splitters give them.
+        """Generate the training and test indices of each fold, like a scikit-learn splitter.
 
         Parameters
         ----------
-        X : ignored; there because scikit-learn passes it.
-        y : array-like or sparse matrix, shape (n_samples, n_labels)
-            Labels, 0 or 1.
-        groups : array-like, shape (n_samples,), optional
-            Samples with the same value stay in one fold.
+        X : object
+            Ignored. scikit-learn passes the features here.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Labels, as for :meth:`assign`. This argument is required.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each sample. Samples of a group stay in one fold.
+
+        Yields
+        ------
+        train : ndarray of int64
+            Indices of the training samples, in ascending order.
+        test : ndarray of int64
+            Indices of the test samples, in ascending order.
+
+        Raises
+        ------
+        SplitError
+            If ``y`` is missing, or for the reasons given in :meth:`assign`.
         """
         if y is None:
             raise SplitError("y is missing: these splitters balance labels, pass them as split(X, Y)")
@@ -102,30 +132,51 @@ class FoldSplitter(BaseEstimator, ABC):
             yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
 
     def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
-        """Number of folds; the arguments are ignored."""
-        return self.n_splits
-
-    def train_test(self, Y: Any, test_size: float, groups: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """One balanced split into training and test samples.
+        """Return the number of folds.
 
         Parameters
         ----------
-        Y : array-like or sparse matrix, shape (n_samples, n_labels)
-            Labels, 0 or 1.
-        test_size : float
-            Share of the samples to test on, between 0 and 1.
-        groups : array-like, shape (n_samples,), optional
-            Samples with the same value stay together.
+        X, y, groups : object, default=None
+            Ignored. The parameters exist for compatibility with scikit-learn.
 
         Returns
         -------
-        train, test : ndarrays of int64
-            Indices of the samples, ascending.
+        int
+            Number of folds.
+        """
+        return self.n_splits
+
+    def train_test(self, Y: Any, test_size: float, groups: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Split the samples into one balanced pair of training and test samples.
+
+        Parameters
+        ----------
+        Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Labels, as for :meth:`assign`.
+        test_size : float
+            Share of the test samples, between 0 and 1.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each sample. Samples of a group stay together.
+
+        Returns
+        -------
+        train : ndarray of int64
+            Indices of the training samples, in ascending order.
+        test : ndarray of int64
+            Indices of the test samples, in ascending order.
 
         Raises
         ------
         SplitError
-            As :meth:`assign`, or if either side would be empty.
+            If the training or test samples would be empty, or for the reasons given in :meth:`assign`.
+
+        Examples
+        --------
+        >>> from fairfold.splitting import IterativeStratification
+        >>> Y = [[1, 0], [0, 1]] * 10
+        >>> train, test = IterativeStratification(random_state=0).train_test(Y, test_size=0.2)
+        >>> len(train), len(test)
+        (16, 4)
         """
         labels = labels_to_balance(Y)
         n_samples = labels.shape[0]
@@ -137,7 +188,7 @@ class FoldSplitter(BaseEstimator, ABC):
         return np.flatnonzero(in_test == 0), np.flatnonzero(in_test == 1)
 
     def _check_parameters(self) -> None:
-        """Raise a :class:`SplitError` for a parameter that is not allowed."""
+        """Raise a :class:`SplitError` if a parameter is invalid."""
         if self.random_state is not None and not isinstance(self.random_state, Integral):
             raise SplitError(f"random_state is {self.random_state!r}: give an integer seed, or None for a fresh one")
         if self.refine not in (None, "anneal"):
@@ -147,7 +198,7 @@ class FoldSplitter(BaseEstimator, ABC):
 
     def _assign(self, labels: sp.csr_array, proportions: np.ndarray, groups: ArrayLike | None) -> np.ndarray:
         self._check_parameters()
-        # Each use of chance has a stream of its own: a search driven by the numbers that made its start is biased.
+        # Each random step uses a separate stream. A search that reuses the random numbers of its start is biased.
         seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
         rngs = {
             use: np.random.default_rng(seed_sequence(seed, type(self).__name__, use))
@@ -162,7 +213,7 @@ class FoldSplitter(BaseEstimator, ABC):
     def _assign_groups(
         self, labels: sp.csr_array, proportions: np.ndarray, groups: ArrayLike, rngs: dict[str, np.random.Generator]
     ) -> np.ndarray:
-        # Here, as they load Numba.
+        # Imported here because the module loads Numba.
         from fairfold.splitting.group_folds import collapse_groups, even_folds, exchange_groups, uneven_sizes
 
         rows, row_of, names = collapse_groups(labels, groups, len(proportions))

@@ -1,4 +1,7 @@
-"""Tables for the comparison of splitters (Tiittanen, Holm & Törönen 2021, Tables 1 and 2, Figure 1)."""
+"""Tables for the comparison of splitters.
+
+The tables correspond to Tables 1 and 2 and Figure 1 of Tiittanen, Holm & Törönen (2021).
+"""
 
 from __future__ import annotations
 
@@ -31,16 +34,24 @@ _BOUNDED = ("ED", "DCP", "rLD")
 
 
 def describe_labels(Y: Matrix) -> dict[str, float]:
-    """Size, density and class sizes of a label matrix (Table 1).
+    """Describe the size, the density and the label sizes of a label matrix (Table 1).
 
     Parameters
     ----------
-    Y : (n_samples, n_labels) of 0/1.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Labels, 0 or 1.
 
     Returns
     -------
-    dict with ``n_samples, n_labels, density, min, q25, median, q75, max``; the last five are quantiles of the labels'
-    numbers of positives.
+    dict of str to float
+        ``n_samples``, ``n_labels`` and ``density``, and the quantiles ``min``, ``q25``, ``median``, ``q75`` and ``max``
+        of the numbers of positives per label.
+
+    Examples
+    --------
+    >>> description = describe_labels([[1, 0], [1, 1], [1, 0], [0, 0]])
+    >>> float(description["density"]), description["min"], description["max"]
+    (0.5, 1.0, 3.0)
     """
     labels = check_labels(Y)
     sizes = labels.sum(axis=0, dtype=np.int64)
@@ -51,22 +62,35 @@ def describe_labels(Y: Matrix) -> dict[str, float]:
 
 
 def measure_splits(folds: np.ndarray, Y: Matrix) -> pd.DataFrame:
-    """The four measures of each of several splits, and the best that folds of equal size allow.
+    """Compute the measures of several splits, with the lower bounds for folds of equal size.
 
     Parameters
     ----------
-    folds : (n_repeats, n_samples) test fold of each sample, one row per split.
-    Y : (n_samples, n_labels) of 0/1.
+    folds : ndarray of shape (n_repeats, n_samples)
+        Test fold of each sample, one row per split.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Labels, 0 or 1.
 
     Returns
     -------
-    DataFrame with the columns ``repeat, measure, value, bound``; LD has no bound. ``measure`` is also
-    ``largest fold`` and ``smallest fold``, in rows, because rLD compares splits of equal fold sizes only.
+    DataFrame
+        Columns ``repeat, measure, value, bound``. ``measure`` is ED, LD, DCP or rLD. LD has no bound. The rows
+        ``largest fold`` and ``smallest fold`` hold the extreme fold sizes, because rLD is comparable only between
+        splits with equal fold sizes.
 
     Raises
     ------
     SplitError
-        If a row is no partition of the samples into folds, or into more or fewer than the first.
+        If a row is not a partition of the samples into the number of folds of the first row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = measure_splits(np.array([[0, 1, 0, 1], [0, 0, 1, 1]]), [[1], [1], [0], [0]])
+    >>> table[table["measure"] == "DCP"]
+       repeat measure  value  bound
+    2       0     DCP    0.0    0.0
+    8       1     DCP    0.5    0.0
     """
     n_samples = check_labels(Y).shape[0]
     _, n_splits = check_folds(folds[0], n_samples)
@@ -82,21 +106,32 @@ def measure_splits(folds: np.ndarray, Y: Matrix) -> pd.DataFrame:
 
 
 def label_deviations(fold_of: np.ndarray, Y: Matrix) -> pd.DataFrame:
-    """How evenly each label is spread by one split.
+    """Compute the measures of one split for each label.
 
     Parameters
     ----------
-    fold_of : (n_samples,) test fold of each sample.
-    Y : (n_samples, n_labels) of 0/1.
+    fold_of : ndarray of shape (n_samples,)
+        Test fold of each sample.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Labels, 0 or 1.
 
     Returns
     -------
-    DataFrame with the columns ``label, positives, LD, DCP, rLD, rLD_bound``, without labels that have no positive.
+    DataFrame
+        Columns ``label, positives, LD, DCP, rLD, rLD_bound``, one row per label with at least one positive.
 
     Raises
     ------
     SplitError
-        If ``fold_of`` is no partition of the samples into folds.
+        If ``fold_of`` is not a partition of the samples into folds.
+
+    Examples
+    --------
+    >>> Y = [[1, 1], [0, 1], [0, 0], [1, 0], [0, 0], [0, 0]]
+    >>> label_deviations([0, 0, 0, 1, 1, 1], Y)
+       label  positives   LD  DCP  rLD  rLD_bound
+    0      0          2  0.0  0.0  0.0        0.0
+    1      1          2  1.0  0.5  1.0        0.0
     """
     labels = check_labels(Y)
     positives = labels.sum(axis=0, dtype=np.int64)
@@ -108,18 +143,18 @@ def label_deviations(fold_of: np.ndarray, Y: Matrix) -> pd.DataFrame:
 
 
 class Comparison(NamedTuple):
-    """Splits by several methods, and how even they are.
+    """Splits by several methods, with tables of their quality and run time.
 
     Attributes
     ----------
-    folds : dict of str -> ndarray of shape (n_repeats, n_samples)
+    folds : dict of str to ndarray of shape (n_repeats, n_samples)
         Test fold of each sample, by method.
     quality : DataFrame
         Tables of :func:`measure_splits`, with a column ``splitter``.
     labels : DataFrame
-        Tables of :func:`label_deviations` of the first split, with a column ``splitter``.
+        Tables of :func:`label_deviations` for the first split, with a column ``splitter``.
     seconds : DataFrame
-        Columns ``splitter, repeat, seconds``, CPU time.
+        CPU time, in the columns ``splitter, repeat, seconds``.
     """
 
     folds: dict[str, np.ndarray]
@@ -140,20 +175,28 @@ def compare_splitters(
     given: np.ndarray | None = None,
     n_jobs: int = 1,
 ) -> Comparison:
-    """Split the same samples by several methods, time that, and measure the splits.
+    """Split the same samples by several methods, and measure the splits and their run time.
 
     Parameters
     ----------
-    Y : {array, sparse matrix} of shape (n_samples, n_labels)
-        Labels of 0/1.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Labels, 0 or 1.
     methods : sequence of str
-        Names of splitters.
-    n_splits, n_repeats, seed, names, groups
-        See :func:`~fairfold.splitting.methods.repeated_splits`.
+        Names of splitters, see :func:`~fairfold.splitting.methods.make_splitter`.
+    n_splits : int
+        Number of folds.
+    n_repeats : int
+        Number of splits by each method.
+    seed : int
+        Seed of the study.
+    names : tuple
+        Names from which the seeds are derived, together with ``seed``.
+    groups : ndarray of shape (n_samples,), default=None
+        Group of each sample. Samples of a group stay in one fold.
     given : ndarray of shape (n_samples,), default=None
-        Folds that the data name, which take the place of those of each method.
+        Folds that the dataset defines. They replace the folds of every method.
     n_jobs : int, default=1
-        Number of methods that split side by side.
+        Number of methods that run in parallel.
 
     Returns
     -------
@@ -178,18 +221,30 @@ def compare_splitters(
 
 
 def summarise_splits(quality: pd.DataFrame, public_code: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Mean and standard deviation over repeats (Table 2).
+    """Compute the mean and the standard deviation of each measure over repeats (Table 2).
 
     Parameters
     ----------
-    quality : columns ``dataset, splitter, repeat, measure, value, bound``.
-    public_code : columns ``dataset, splitter, measure, value``, what a public implementation of the same method gives.
+    quality : DataFrame
+        Columns ``dataset, splitter, repeat, measure, value, bound``.
+    public_code : DataFrame, default=None
+        Values of a public implementation of the same methods, in the columns ``dataset, splitter, measure, value``.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, splitter, measure, mean, sd, n_repeats, bound, mean_over_bound`` in order of
-    first appearance, and ``public_code`` when given; ``sd`` is NaN for a single repeat, ``mean_over_bound`` where there
-    is no bound above 0.
+    DataFrame
+        Columns ``dataset, splitter, measure, mean, sd, n_repeats, bound, mean_over_bound``, and ``public_code`` if
+        given, in order of first appearance. ``sd`` is NaN for a single repeat. ``mean_over_bound`` is NaN without a
+        positive bound.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> quality = pd.DataFrame({
+    ...     "dataset": "toy", "splitter": "IS", "repeat": [0, 1], "measure": "rLD", "value": [0.2, 0.4], "bound": 0.1
+    ... })
+    >>> float(summarise_splits(quality)["mean_over_bound"].round(3).item())
+    3.0
     """
     keys = ["dataset", "splitter", "measure"]
     table = quality.groupby(keys, sort=False).agg(
@@ -202,16 +257,19 @@ def summarise_splits(quality: pd.DataFrame, public_code: pd.DataFrame | None = N
 
 
 def quality_against_seconds(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
-    """The rLD of each splitter and the CPU seconds that a split takes.
+    """Combine the rLD of each splitter with its mean CPU time per split.
 
     Parameters
     ----------
-    summary : what :func:`summarise_splits` gives.
-    seconds : columns ``dataset, splitter, seconds``, a row per split.
+    summary : DataFrame
+        Result of :func:`summarise_splits`.
+    seconds : DataFrame
+        Columns ``dataset, splitter, seconds``, one row per split.
 
     Returns
     -------
-    DataFrame with the columns of ``summary``, rows of rLD only, and ``seconds``, the mean
+    DataFrame
+        Rows of ``summary`` for rLD, with a column ``seconds`` for the mean CPU time.
     """
     mean = seconds.groupby(["dataset", "splitter"])["seconds"].mean().reset_index()
     return summary.query("measure == 'rLD'").merge(mean, on=["dataset", "splitter"], validate="one_to_one")
