@@ -190,7 +190,7 @@ def compare_splitters(
     seed : int
         Seed of the study.
     names : tuple
-        Names from which the seeds are derived, together with ``seed``.
+        Names that, together with ``seed``, determine the seed of each split.
     groups : ndarray of shape (n_samples,), default=None
         Group of each sample. Samples of a group stay in one fold.
     given : ndarray of shape (n_samples,), default=None

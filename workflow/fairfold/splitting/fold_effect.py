@@ -1,9 +1,9 @@
-"""Do better folds give better estimates? Bias and variance of cross-validated scores, by the method behind the folds.
+"""Effect of the splitter on cross-validated scores: bias and variance of the estimates.
 
-The samples are halved at random, several times over. Each half is once the pool, which every method splits several
-times to cross-validate a fixed classifier, and once the held-out set, which stands for the population. ``truth`` is
-the held-out score after training on as many rows of the pool as a fold leaves. docs/how-it-works/folds.md gives the
-reasons.
+The samples are halved at random several times. Each half serves once as the pool and once as the held-out set, which
+stands for the population. Every method splits the pool several times to cross-validate a fixed classifier. ``truth``
+is the held-out score after training on random subsets of the pool of the size of a training part. The page
+docs/how-it-works/folds.md explains this design.
 
 References
 ----------
@@ -34,35 +34,51 @@ METRICS = ("average_precision", "roc_auc", "f1")
 AVERAGES = ("micro", "macro")
 AGGREGATIONS = ("per-fold", "pooled")
 _CELL = ["aggregation", "average", "metric"]
-DEFAULT_PENALTY = 0.5  # near the best held-out average precision of the study's data, micro and macro
-N_TRAININGS = 20  # random training sets behind the truth of a pool
+DEFAULT_PENALTY = 0.5  # Close to the best held-out average precision on the study's data, micro and macro.
+N_TRAININGS = 20  # Number of random training sets behind the truth of a pool.
 
-MakeFolds = Callable[..., np.ndarray]  # labels of the pool, seed and, if there are any, groups -> fold of each sample
+MakeFolds = Callable[..., np.ndarray]  # (labels of the pool, seed, optional groups) -> fold of each sample
 
 
 class LeaveOutRidge:
-    """Ridge regression on 0/1 labels that predicts as if some rows of its training set had not been there.
-
-    With standardised features Z the fit is ``H Y``, where ``H = 1/n + Z (ZᵀZ + λI)⁻¹ Zᵀ``. Without the rows T the
-    errors on them are ``(I − H_TT)⁻¹ (Y − HY)_T``, and all other predictions are those of a fit on labels whose rows T
-    hold their own left-out predictions. So nothing is ever fitted again.
+    """Ridge regression on 0/1 labels with closed-form predictions for left-out rows.
 
     Parameters
     ----------
-    X : (n_samples, n_features) dense features of the pool.
-    Y : (n_samples, n_labels) 0/1.
-    X_held_out : (n_held_out, n_features).
-    penalty : λ divided by n_samples, positive.
+    X : ndarray of shape (n_samples, n_features)
+        Features of the pool.
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels of the pool, 0 or 1.
+    X_held_out : ndarray of shape (n_held_out, n_features)
+        Features of the held-out set.
+    penalty : float
+        Regularization λ divided by ``n_samples``, positive.
+
+    Notes
+    -----
+    With standardized features Z, the fit is ``H Y`` with ``H = 1/n + Z (ZᵀZ + λI)⁻¹ Zᵀ``. A fit without the rows T has
+    the errors ``(I − H_TT)⁻¹ (Y − HY)_T`` on these rows. All other predictions equal those of a fit to modified labels.
+    The modified labels of the rows T are their left-out predictions. The model is therefore fitted only once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, Y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[0], [0], [1], [1]])
+    >>> model = LeaveOutRidge(X, Y, X_held_out=np.array([[4.0]]), penalty=0.5)
+    >>> model.predict_left_out(np.array([3])).round(2)
+    array([[0.78]])
+    >>> model.predict_held_out(np.array([3])).round(2)
+    array([[1.]])
     """
 
     def __init__(self, X: np.ndarray, Y: np.ndarray, X_held_out: np.ndarray, penalty: float) -> None:
         n_samples, n_features = X.shape
         centre, scale = X.mean(axis=0), X.std(axis=0)
-        scale[scale == 0] = 1  # a constant feature; centring makes it zero
+        scale[scale == 0] = 1  # Centering makes a constant feature zero.
         Z = (X - centre) / scale
         factor = scipy.linalg.cholesky(Z.T @ Z + penalty * n_samples * np.eye(n_features), lower=True)
         self._pool, self._held_out = (
-            # columns such that H = pool · poolᵀ; the last is the intercept, which carries no penalty
+            # With these columns, H = pool · poolᵀ. The last column is the intercept, which has no penalty.
             np.column_stack(
                 [scipy.linalg.solve_triangular(factor, part.T, lower=True).T, np.full(len(part), n_samples**-0.5)]
             )
@@ -73,11 +89,33 @@ class LeaveOutRidge:
         self._residuals = self._labels - self._pool @ self._weights
 
     def predict_left_out(self, rows: np.ndarray) -> np.ndarray:
-        """Predictions for rows of the pool, shape (n_rows, n_labels), by the model trained without them."""
+        """Predict rows of the pool with the model trained without them.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (n_rows,)
+            Rows of the pool.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_labels)
+            Predictions for these rows.
+        """
         return self._labels[rows] - self._left_out_errors(rows)
 
     def predict_held_out(self, rows: np.ndarray) -> np.ndarray:
-        """Predictions for the held-out set, shape (n_held_out, n_labels), by the model trained without ``rows``."""
+        """Predict the held-out set with the model trained without some rows of the pool.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (n_rows,)
+            Rows of the pool that are not trained on.
+
+        Returns
+        -------
+        ndarray of shape (n_held_out, n_labels)
+            Predictions for the held-out set.
+        """
         return self._held_out @ (self._weights - self._pool[rows].T @ self._left_out_errors(rows))
 
     def _left_out_errors(self, rows: np.ndarray) -> np.ndarray:
@@ -86,35 +124,50 @@ class LeaveOutRidge:
 
 
 def label_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> np.ndarray:
-    """Average precision, AUROC and F1 of each label, as scikit-learn defines them, for all labels at once.
+    """Compute the average precision, AUROC and F1 of each label.
+
+    The definitions are those of scikit-learn. All labels are scored at once.
 
     Parameters
     ----------
-    Y : (n_samples, n_labels) 0/1.
-    P : (n_samples, n_labels) predictions, larger for more likely positives; ties share their rank. Neighbours up to
-        ``ROUNDING`` apart tie: predictions that are equal in truth, such as those of two folds whose models have the
-        same intercept and nothing else, come from other matrix products.
-    threshold : prediction above which, by more than ``ROUNDING``, F1 counts a label as predicted.
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels, 0 or 1.
+    P : ndarray of shape (n_samples, n_labels)
+        Predictions. Larger values mark more likely positives.
+    threshold : float, default=0.5
+        Threshold for F1. A label is predicted if its prediction exceeds the threshold by more than ``ROUNDING``.
 
     Returns
     -------
-    ndarray, shape (3, n_labels), in the order of :data:`METRICS`
-        NaN, for all three, where a label has no positive or no negative.
+    ndarray of shape (3, n_labels)
+        Scores in the order of :data:`METRICS`. All three are NaN for a label without a positive or without a negative.
+
+    Notes
+    -----
+    Tied predictions share their rank. Neighboring predictions that differ by at most ``ROUNDING`` count as tied. Exact
+    ties can come from different matrix products, such as those of two folds with intercept-only models.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y, P = np.array([[1], [0], [1], [0]]), np.array([[0.9], [0.6], [0.4], [0.1]])
+    >>> label_scores(Y, P).round(2).ravel().tolist()
+    [0.83, 0.75, 0.5]
     """
     n_samples = len(Y)
     positives = Y.sum(axis=0)
     P = settled(P, axis=0)
-    order = np.argsort(-P, axis=0, kind="stable")  # samples that tie in one order, so that sums have the same bytes
+    order = np.argsort(-P, axis=0, kind="stable")  # A fixed order of ties keeps sums reproducible.
     truth, score = np.take_along_axis(Y, order, axis=0), np.take_along_axis(P, order, axis=0)
     position = np.arange(n_samples)[:, None]
     starts = np.concatenate([np.ones_like(score[:1], dtype=bool), score[1:] != score[:-1]])
     ends = np.concatenate([starts[1:], starts[:1]])
-    first = np.maximum.accumulate(np.where(starts, position, 0))  # first and last place of those that tie with each
+    first = np.maximum.accumulate(np.where(starts, position, 0))  # First and last place of each tie.
     last = np.minimum.accumulate(np.where(ends, position, n_samples)[::-1])[::-1]
     precision = np.take_along_axis(truth.cumsum(axis=0), last, axis=0) / (last + 1)
     rank_sum = (truth * (first + last + 2)).sum(axis=0) / 2
     predicted = P - threshold > ROUNDING
-    with np.errstate(divide="ignore", invalid="ignore"):  # labels without positives or negatives are left out below
+    with np.errstate(divide="ignore", invalid="ignore"):  # Undefined scores are removed below.
         scores = np.stack(
             [
                 (truth * precision).sum(axis=0) / positives,
@@ -126,18 +179,31 @@ def label_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> np.nda
 
 
 def micro_macro_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> tuple[np.ndarray, int]:
-    """Scores of all pairs pooled, and means over the labels that can be scored.
+    """Compute micro scores of all sample–label pairs pooled, and macro means over the labels that have a score.
 
     Parameters
     ----------
-    Y, P, threshold : see :func:`label_scores`.
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels, 0 or 1.
+    P : ndarray of shape (n_samples, n_labels)
+        Predictions, as for :func:`label_scores`.
+    threshold : float, default=0.5
+        Threshold for F1, as for :func:`label_scores`.
 
     Returns
     -------
-    scores : ndarray, shape (2, 3), in the order of :data:`AVERAGES` and :data:`METRICS`
-        NaN where nothing can be scored.
+    scores : ndarray of shape (2, 3)
+        Scores in the order of :data:`AVERAGES` and :data:`METRICS`, NaN where undefined.
     unscored : int
         Number of labels without a positive or without a negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y, P = np.array([[1, 0], [0, 0]]), np.array([[0.9, 0.2], [0.6, 0.1]])
+    >>> scores, unscored = micro_macro_scores(Y, P)
+    >>> scores.round(2).tolist(), unscored
+    ([[1.0, 1.0, 0.67], [1.0, 1.0, 0.67]], 1)
     """
     by_label = label_scores(Y, P, threshold)
     micro = label_scores(Y.reshape(-1, 1), P.reshape(-1, 1), threshold)[:, 0]
@@ -147,25 +213,30 @@ def micro_macro_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> 
 def cross_validated_scores(
     model: LeaveOutRidge, Y: np.ndarray, fold_of: np.ndarray, threshold: float = 0.5
 ) -> tuple[np.ndarray, int]:
-    """Scores of a model cross-validated on its pool.
+    """Compute the cross-validated scores of a model on its pool.
 
     Parameters
     ----------
-    model : fitted on the pool.
-    Y : (n_samples, n_labels) 0/1, labels of the pool.
-    fold_of : (n_samples,) test fold of each sample.
-    threshold : see :func:`label_scores`.
+    model : LeaveOutRidge
+        Model fitted on the pool.
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels of the pool, 0 or 1.
+    fold_of : ndarray of shape (n_samples,)
+        Test fold of each sample.
+    threshold : float, default=0.5
+        Threshold for F1, as for :func:`label_scores`.
 
     Returns
     -------
-    scores : ndarray, shape (2, 2, 3), in the order of :data:`AGGREGATIONS`, :data:`AVERAGES` and :data:`METRICS`
+    scores : ndarray of shape (2, 2, 3)
+        Scores in the order of :data:`AGGREGATIONS`, :data:`AVERAGES` and :data:`METRICS`.
     unscored : int
-        Number of (fold, label) cells that macro scores per fold leave out.
+        Number of (fold, label) cells that the macro scores per fold exclude.
 
     Raises
     ------
     SplitError
-        When ``fold_of`` is not a partition of the samples into folds.
+        If ``fold_of`` is not a partition of the samples into folds.
     """
     fold_of, n_splits = check_folds(fold_of, len(Y))
     predictions = np.empty(Y.shape)
@@ -194,38 +265,60 @@ def fold_effect(
     groups: ArrayLike | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Cross-validated scores beside the held-out scores that they estimate.
+    """Compute cross-validated scores and the held-out scores that they estimate.
 
     Parameters
     ----------
-    make_folds : name of a method -> function of the labels of a pool, a seed and, where there are groups, those of the
-        pool, that gives the test fold of each sample, 0 to n_splits − 1. What one method gives does not depend on which
-        others are there.
-    X : (n_samples, n_features) finite features, dense or CSR; made dense.
-    Y : (n_samples, n_labels) 0/1, dense or CSR.
-    n_splits : number of folds.
-    n_halvings : how often the samples are halved, at least 2; each gives two pools. More halvings shorten all
-        intervals, more repeats those of variances only.
-    n_repeats : how often each method splits each pool, at least 2.
-    penalty : of the ridge regression.
-    threshold : above which a label is predicted.
-    shuffle : show the labels to the methods in a new random order each time, or always in the order of the rows of Y.
-    groups : (n_samples,) of samples that belong together, or None. Halves, folds and the trainings behind the truth are
-        then of whole groups.
-    seed : of the halvings, the trainings behind the truth, and, with the names of pool and method, of the folds.
+    make_folds : mapping of str to callable
+        Splitting methods by name. A method takes the labels of a pool, a seed and, with ``groups``, the groups of the
+        pool. It returns the test fold of each sample, from 0 to ``n_splits - 1``. The folds of a method do not depend
+        on the other methods.
+    X : {array, sparse matrix} of shape (n_samples, n_features)
+        Finite features. They are made dense.
+    Y : {array, sparse matrix} of shape (n_samples, n_labels)
+        Labels, 0 or 1.
+    n_splits : int, default=5
+        Number of folds.
+    n_halvings : int, default=10
+        Number of random halvings of the samples, at least 2. Each halving gives two pools. More halvings shorten all
+        confidence intervals.
+    n_repeats : int, default=5
+        Number of splits of each pool by each method, at least 2. More repeats shorten only the intervals of variances.
+    penalty : float, default=DEFAULT_PENALTY
+        Penalty of the ridge regression.
+    threshold : float, default=0.5
+        Threshold above which a label is predicted.
+    shuffle : bool, default=True
+        Whether to pass the labels to the methods in a new random order each time.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample. Halves, folds and the training sets behind the truth then consist of whole groups.
+    seed : int, default=0
+        Seed of the halvings and of the training sets behind the truth. The seeds of the folds also depend on the names
+        of pool and method.
 
     Returns
     -------
     DataFrame
-        with the columns ``method, halving, pool, repeat, aggregation, average, metric, estimate, truth, truth_pool,
-        unscored``; ``pool`` says which half, 0 or 1, and the module's description says what the scores are.
+        Columns ``method, halving, pool, repeat, aggregation, average, metric, estimate, truth, truth_pool, unscored``.
+        ``pool`` is the half that serves as the pool, 0 or 1. ``truth_pool`` is the held-out score after training on the
+        whole pool.
 
     Raises
     ------
     DataError
-        When shapes differ, labels are not 0/1 or unmeasured, features are not finite, or no label can be scored.
+        If shapes differ, labels are not 0 or 1 or are unmeasured, features are not finite, or no label can be scored.
     SplitError
-        When a method's folds are not a partition into ``n_splits`` folds, or half of the groups cannot fill them.
+        If the folds of a method are not a partition into ``n_splits`` folds, or half of the groups cannot fill them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.splitting.methods import folds_by
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> Y = (X[:, :2] > 0).astype(int)
+    >>> table = fold_effect({"random": folds_by("random", 2)}, X, Y, n_splits=2, n_halvings=2, n_repeats=2)
+    >>> len(table)  # 4 pools, 2 repeats, 2 aggregations, 2 averages, 3 metrics
+    96
     """
     X, Y = _check_data(X, Y)
     if n_splits < 2 or n_halvings < 2 or n_repeats < 2 or not penalty > 0:
@@ -262,35 +355,44 @@ def fold_effect(
 
 
 def summarise(table: pd.DataFrame, *, baseline: str = "random", truth: str = "truth") -> pd.DataFrame:
-    """Bias, standard deviation and root mean squared error of each method, and its variance beside a baseline's.
-
-    The errors are estimate − truth. ``sd`` is their standard deviation over splits of one pool (root of the mean
-    variance of all pools), and ``variance_ratio`` is its square over the baseline's. All standard errors and intervals
-    come from the scatter between halvings, because the two pools of one halving depend on each other: those of means
-    directly, those of variances by jackknifing their logarithm, with Student's t. No normal errors are assumed; near
-    the best possible score they are skewed, and the F interval for a ratio of variances would be too short. All hold
-    for the dataset at hand.
+    """Compute bias, standard deviation and root mean squared error of each method, relative to a baseline.
 
     Parameters
     ----------
-    table : what :func:`fold_effect` gives, for one dataset.
-    baseline : the method to compare with.
-    truth : column to measure errors from, ``"truth"`` or ``"truth_pool"``.
+    table : DataFrame
+        Result of :func:`fold_effect` for one dataset.
+    baseline : str, default="random"
+        Name of the baseline method.
+    truth : {"truth", "truth_pool"}, default="truth"
+        Reference column for the errors.
 
     Returns
     -------
-    DataFrame, a row per aggregation, average, metric and method, with the columns
-        ``bias, bias_se`` : mean error.
-        ``bias_difference, bias_difference_se`` : mean estimate minus the baseline's, in pairs of the same pools.
-        ``sd, sd_low, sd_high``, ``variance_ratio, ratio_low, ratio_high`` : as above, with 95 % intervals.
-        ``rmse, rmse_se`` : of the single estimate, with everything that goes wrong.
-        ``split_share`` : sd² / rmse², the share of the squared error that comes from chance in making folds.
-        ``unscored`` : mean number of (fold, label) cells per split that cannot be scored.
+    DataFrame
+        One row per aggregation, average, metric and method, with these columns:
+
+        - ``bias, bias_se``: mean error and its standard error.
+        - ``bias_difference, bias_difference_se``: mean difference from the baseline's estimate, paired by pool.
+        - ``sd, sd_low, sd_high``: standard deviation over splits of one pool, with a 95 % interval.
+        - ``variance_ratio, ratio_low, ratio_high``: variance relative to the baseline, with a 95 % interval.
+        - ``rmse, rmse_se``: root mean squared error of a single estimate, from all sources of error.
+        - ``split_share``: sd² / rmse², the share of the squared error due to random folds.
+        - ``unscored``: mean number of (fold, label) cells per split without a score.
 
     Raises
     ------
     DataError
-        When the baseline is not in the table.
+        If the baseline is not in the table.
+
+    Notes
+    -----
+    The error is estimate − truth. ``sd`` is the root of the mean variance over splits within pools. ``variance_ratio``
+    is the square of ``sd`` relative to the baseline.
+
+    All standard errors and intervals use the scatter between halvings, because the two pools of one halving depend on
+    each other. Standard errors of means use it directly. Intervals of variances use the jackknife of the logarithm with
+    Student's t. They do not assume normal errors. Near the best possible score errors are skewed, and the F interval of
+    a ratio of variances would be too short. All intervals hold for the given dataset only.
     """
     if baseline not in set(table["method"]):
         raise DataError(f"no method {baseline!r} to compare with; there are {', '.join(table['method'].unique())}.")
@@ -307,7 +409,7 @@ def summarise(table: pd.DataFrame, *, baseline: str = "random", truth: str = "tr
 
 
 def _summarise_errors(errors: np.ndarray, baseline: np.ndarray) -> dict[str, float]:
-    """One row of the summary, from errors of shape (n_halvings, 2, n_repeats)."""
+    """Compute one row of the summary from errors of shape (n_halvings, 2, n_repeats)."""
     squared, squared_se = _mean_and_error(errors**2)
     variances = _variances_within_pools(errors)
     ratios = _ratio_interval(variances, _variances_within_pools(baseline))
@@ -324,20 +426,20 @@ def _summarise_errors(errors: np.ndarray, baseline: np.ndarray) -> dict[str, flo
 
 
 def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
-    """Mean, and its standard error over halvings (the first axis)."""
+    """Compute the mean and its standard error over halvings, the first axis."""
     means = values.reshape(len(values), -1).mean(axis=1)
     return means.mean(), scipy.stats.sem(means)
 
 
 def _variances_within_pools(errors: np.ndarray) -> np.ndarray:
-    """Variance over splits of one pool, averaged over the two pools of each halving, shape (n_halvings,)."""
+    """Compute the variance over splits of one pool, averaged over the two pools of each halving."""
     variances = errors.var(axis=2, ddof=1)
-    return np.where(variances > ROUNDING**2, variances, 0.0).mean(axis=1)  # equal errors, whose mean is rounded, are 0
+    return np.where(variances > ROUNDING**2, variances, 0.0).mean(axis=1)  # Removes rounding errors.
 
 
 def _ratio_interval(numerators: np.ndarray, denominators: np.ndarray) -> tuple[float, float, float]:
-    """Ratio of two sums over halvings, and its 95 % interval by jackknifing its logarithm; NaN where there is none."""
-    without = np.array([part.sum() - part for part in (numerators, denominators)])  # one halving
+    """Compute a ratio of sums over halvings and its jackknife 95 % interval, NaN where undefined."""
+    without = np.array([part.sum() - part for part in (numerators, denominators)])  # Leaves out one halving.
     if not denominators.sum() > 0:
         return np.nan, np.nan, np.nan
     ratio = numerators.sum() / denominators.sum()
@@ -351,7 +453,7 @@ def _ratio_interval(numerators: np.ndarray, denominators: np.ndarray) -> tuple[f
 
 
 def _mean_of_scored(scores: np.ndarray) -> np.ndarray:
-    """Mean over the last axis without NaN; NaN where there is nothing else."""
+    """Compute the mean over the last axis, ignoring NaN; NaN if all values are NaN."""
     scored = ~np.isnan(scores)
     n_scored = scored.sum(axis=-1)
     sums = np.where(scored, scores, 0).sum(axis=-1)
@@ -359,7 +461,7 @@ def _mean_of_scored(scores: np.ndarray) -> np.ndarray:
 
 
 def _pools(units: np.ndarray, n_halvings: int, seed: int) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
-    """Halving, which of its halves is the pool, rows of the pool, rows of the held-out set; units stay whole."""
+    """Generate the halving, the half that is the pool, the rows of the pool and those of the held-out set."""
     for halving in range(n_halvings):
         rng = np.random.default_rng(seed_sequence(seed, "halving", halving))
         drawn = np.array_split(rng.permutation(units.max() + 1), 2)
@@ -371,7 +473,7 @@ def _pools(units: np.ndarray, n_halvings: int, seed: int) -> Iterator[tuple[int,
 def _held_out_scores(
     model: LeaveOutRidge, units: np.ndarray, Y: np.ndarray, n_splits: int, threshold: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Held-out scores after training on random (k − 1)/k of the pool's units, on average, and on all of it."""
+    """Compute held-out scores after training on random subsets of the pool (mean) and on the whole pool."""
     names = np.unique(units)
 
     def score(left_out: np.ndarray) -> np.ndarray:
@@ -383,7 +485,7 @@ def _held_out_scores(
 
 
 def _tidy(parts: list[tuple[str, int, int, int, int, np.ndarray, np.ndarray, np.ndarray]]) -> pd.DataFrame:
-    """One row per score, from one part per cross-validation; the truths are the same for both aggregations."""
+    """Build one row per score from one part per cross-validation; both aggregations share the same truths."""
     cells = list(product(AGGREGATIONS, AVERAGES, METRICS))
     rows = [
         (method, halving, pool, repeat, *cell, estimate, truth, truth_pool, unscored)

@@ -1,8 +1,7 @@
-"""Folds of whole groups: what splitters assign in place of samples, and the fold sizes that groups allow.
+"""Folds of whole groups: the rows to assign, and the fold sizes that the groups allow.
 
-A group that is larger than a fold should be has a fold of its own, and the other groups share the other folds. For the
-latter, a search over sizes alone finds how even the folds can be. This widens the band of sizes within which the labels
-are then balanced.
+A group that exceeds the fair size of a fold gets a separate fold. The other groups share the remaining folds. A search
+over sizes alone finds how even these folds can be. The result widens the band of sizes for the balancing of the labels.
 """
 
 from __future__ import annotations
@@ -22,22 +21,28 @@ from fairfold.splitting.measures import check_n_splits
 from fairfold.splitting.spread import spread
 
 SIZE_SLACK = 0.05
-"""Share of a fold's fair size by which it may differ so that its labels are more even. Half of the largest group is
-allowed instead where that is less."""
+"""Allowed difference from the fair size of a fold, as a share of that size. Half of the largest group is the limit if
+it is smaller."""
 
 MOST_EXCHANGED = 200
-"""Groups that :func:`exchange_groups` tries to swap, each with each other."""
+"""Largest number of groups for which :func:`exchange_groups` tries all swaps."""
 
-_MOST_NAMED = 3  # groups in a warning
-_SEARCH_STARTS = 64  # for a few groups; the search takes the square of their number
+_MOST_NAMED = 3  # Number of groups in a warning.
+_SEARCH_STARTS = 64  # For few groups. The run time grows with the square of their number.
 _SEARCH_EFFORT = 1_000_000
 
 
 class SizeBand(NamedTuple):
-    """Sizes that folds of whole groups may have.
+    """Allowed sizes of folds of whole groups.
 
-    fold_of : ndarray of int64, shape (n_groups,); folds of such sizes, none of them empty.
-    smallest, largest : ndarrays, shape (n_splits,); least and greatest number of rows in each fold.
+    Attributes
+    ----------
+    fold_of : ndarray of int64 of shape (n_groups,)
+        Example of folds with allowed sizes. No fold is empty.
+    smallest : ndarray of shape (n_splits,)
+        Smallest allowed number of rows in each fold.
+    largest : ndarray of shape (n_splits,)
+        Largest allowed number of rows in each fold.
     """
 
     fold_of: np.ndarray
@@ -46,13 +51,20 @@ class SizeBand(NamedTuple):
 
 
 class EvenFolds(NamedTuple):
-    """Folds that are as even in size as groups allow, and what of them may change to balance labels.
+    """Folds of whole groups with even sizes, and the parts that may change to balance labels.
 
-    fold_of : ndarray of int64, shape (n_groups,).
-    free : ndarray of int; groups without a fold of their own.
-    folds : ndarray of int; the folds that these share.
-    proportions : ndarray; target share of each of these folds.
-    band : SizeBand; sizes of these folds.
+    Attributes
+    ----------
+    fold_of : ndarray of int64 of shape (n_groups,)
+        Fold of each group.
+    free : ndarray of int
+        Groups without a separate fold.
+    folds : ndarray of int
+        Folds that the free groups share.
+    proportions : ndarray of shape (n_folds,)
+        Target share of each shared fold.
+    band : SizeBand
+        Allowed sizes of the shared folds.
     """
 
     fold_of: np.ndarray
@@ -67,25 +79,34 @@ def collapse_groups(labels: sp.csr_array, groups: ArrayLike, n_splits: int) -> t
 
     Parameters
     ----------
-    labels : csr_array of bool, shape (n_samples, n_labels)
+    labels : csr_array of bool of shape (n_samples, n_labels)
+        Labels of each sample.
     groups : array-like of shape (n_samples,)
         Group of each sample.
     n_splits : int
-        Number of folds, which need a group each.
+        Number of folds. Each fold needs at least one group.
 
     Returns
     -------
     rows : Rows
         One row per group.
-    row_of : ndarray of int64, shape (n_samples,)
+    row_of : ndarray of int64 of shape (n_samples,)
         Row of each sample.
-    names : ndarray, shape (n_groups,)
+    names : ndarray of shape (n_groups,)
         Group of each row.
 
     Raises
     ------
     SplitError
         If there are fewer groups than folds, or samples without a group.
+
+    Examples
+    --------
+    >>> from fairfold.splitting.labels import check_labels
+    >>> labels = check_labels([[1, 0], [1, 0], [0, 1]])
+    >>> rows, row_of, names = collapse_groups(labels, ["a", "a", "b"], n_splits=2)
+    >>> rows.weights, rows.amounts, row_of
+    (array([2, 1]), array([2, 1]), array([0, 0, 1]))
     """
     n_samples = labels.shape[0]
     names, row_of = numbered(groups, n_samples, SplitError)
@@ -107,19 +128,25 @@ def collapse_groups(labels: sp.csr_array, groups: ArrayLike, n_splits: int) -> t
 
 
 def folds_of_large_groups(weights: np.ndarray, proportions: np.ndarray) -> np.ndarray:
-    """Give each group that is larger than any remaining fold should be a fold of its own.
+    """Give a separate fold to each group that exceeds the fair size of the remaining folds.
 
     Parameters
     ----------
-    weights : ndarray of int64, shape (n_groups,)
-        Rows in each group.
-    proportions : ndarray, shape (n_splits,)
+    weights : ndarray of int64 of shape (n_groups,)
+        Number of rows in each group.
+    proportions : ndarray of shape (n_splits,)
         Target share of each fold.
 
     Returns
     -------
-    ndarray of int64, shape (n_groups,)
+    ndarray of int64 of shape (n_groups,)
         Fold of each large group, -1 for the other groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folds_of_large_groups(np.array([60, 20, 10, 10]), np.full(3, 1 / 3))
+    array([ 0, -1, -1, -1])
     """
     fold_of, shares = np.full(len(weights), -1, dtype=np.int64), proportions.copy()
     for group in np.argsort(-weights, kind="stable"):
@@ -132,12 +159,29 @@ def folds_of_large_groups(weights: np.ndarray, proportions: np.ndarray) -> np.nd
 
 
 def even_folds(weights: np.ndarray, proportions: np.ndarray, rng: np.random.Generator | None = None) -> EvenFolds:
-    """Make folds of whole groups that are as even in size as can be.
+    """Assign whole groups to folds with sizes as even as possible.
 
     Parameters
     ----------
-    weights, proportions, rng
-        As for :func:`size_band`; ``rng`` is by default a fixed one.
+    weights : ndarray of int64 of shape (n_groups,)
+        Number of rows in each group. There are at least as many groups as folds.
+    proportions : ndarray of shape (n_splits,)
+        Target share of each fold.
+    rng : numpy.random.Generator or None, default=None
+        Source of randomness. ``None`` uses a fixed seed.
+
+    Returns
+    -------
+    EvenFolds
+        Folds, and the groups and sizes that may change to balance labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weights = np.array([60, 20, 10, 10])
+    >>> even = even_folds(weights, np.full(3, 1 / 3))
+    >>> np.bincount(even.fold_of, weights).tolist()
+    [60.0, 20.0, 20.0]
     """
     rng = np.random.default_rng(0) if rng is None else rng
     fold_of = folds_of_large_groups(weights, proportions)
@@ -150,16 +194,21 @@ def even_folds(weights: np.ndarray, proportions: np.ndarray, rng: np.random.Gene
 
 
 def size_band(weights: np.ndarray, proportions: np.ndarray, rng: np.random.Generator) -> SizeBand:
-    """Find the fold sizes that groups allow: near the fair ones, and as far from them as is necessary.
+    """Find the fold sizes that whole groups allow, as close to the fair sizes as possible.
 
     Parameters
     ----------
-    weights : ndarray of int64, shape (n_groups,)
-        Rows in each group; no fewer groups than folds.
-    proportions : ndarray, shape (n_splits,)
+    weights : ndarray of int64 of shape (n_groups,)
+        Number of rows in each group. There are at least as many groups as folds.
+    proportions : ndarray of shape (n_splits,)
         Target share of each fold.
-    rng : Generator
+    rng : numpy.random.Generator
         Source of the order of equal groups and of the starts of the search.
+
+    Returns
+    -------
+    SizeBand
+        Allowed sizes, and folds with such sizes.
     """
     fair = weights.sum() * proportions
     slack = np.maximum(1, np.minimum(SIZE_SLACK * fair, weights.max() / 2))
@@ -167,7 +216,7 @@ def size_band(weights: np.ndarray, proportions: np.ndarray, rng: np.random.Gener
     n_starts = int(np.clip(_SEARCH_EFFORT // len(weights) ** 2, 1, _SEARCH_STARTS))
     for start in range(n_starts):
         fold_of = rng.integers(len(fair), size=len(weights))
-        if start == 0:  # The largest first, each to the fold that lacks most rows.
+        if start == 0:  # Largest groups first, each to the fold that lacks most rows.
             fold_of = spread(np.full(len(weights), -1, dtype=np.int64), weights, proportions, rng)
         _fill_empty_folds(weights, fold_of, len(fair))
         _even_out(weights, fair, fold_of)
@@ -185,27 +234,32 @@ def size_band(weights: np.ndarray, proportions: np.ndarray, rng: np.random.Gener
 
 
 def exchange_groups(rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, band: SizeBand) -> np.ndarray:
-    """Move and swap groups within the band of sizes as long as that spreads the labels more evenly.
+    """Move and swap groups within the band of sizes while the labels become more even.
 
-    Annealing moves one group at a time, which few or large groups leave no room for. Folds of more than
-    ``MOST_EXCHANGED`` groups are returned as they are.
+    Annealing moves one group at a time. Few or large groups leave no room for such moves, which swaps overcome. With
+    more than ``MOST_EXCHANGED`` groups, the folds are returned unchanged.
 
     Parameters
     ----------
     rows : Rows
         One row per group.
-    fold_of : ndarray of int64, shape (n_groups,)
-        Folds to start from; not changed.
-    proportions : ndarray, shape (n_splits,)
+    fold_of : ndarray of int64 of shape (n_groups,)
+        Folds to start from. The array is not changed.
+    proportions : ndarray of shape (n_splits,)
         Target share of each fold.
     band : SizeBand
-        Sizes to keep.
+        Allowed sizes.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_groups,)
+        Fold of each group.
     """
     if len(fold_of) > MOST_EXCHANGED:
         return fold_of
     amounts = sp.csr_array((rows.amounts, rows.labels.indices, rows.labels.indptr), rows.labels.shape).toarray()
     amounts = amounts[:, amounts.any(axis=0)]
-    shares = amounts / amounts.sum(axis=0)  # so that all labels weigh the same
+    shares = amounts / amounts.sum(axis=0)  # All labels weigh the same.
     deviations = np.tile(-proportions[:, np.newaxis], shares.shape[1])
     np.add.at(deviations, fold_of, shares)
     fold_of, sizes = fold_of.copy(), np.bincount(fold_of, rows.weights, len(proportions))
@@ -216,18 +270,32 @@ def exchange_groups(rows: Rows, fold_of: np.ndarray, proportions: np.ndarray, ba
 def uneven_sizes(
     sizes: np.ndarray, weights: np.ndarray, names: Sequence[object] | np.ndarray, proportions: np.ndarray
 ) -> str | None:
-    """Describe folds of which one is far from its fair size; None where all are near.
+    """Describe folds of whole groups if a fold is far from its fair size.
 
     Parameters
     ----------
-    sizes : ndarray, shape (n_splits,)
-        Rows in each fold.
-    weights : ndarray of int64, shape (n_groups,)
-        Rows in each group.
+    sizes : ndarray of shape (n_splits,)
+        Number of rows in each fold.
+    weights : ndarray of int64 of shape (n_groups,)
+        Number of rows in each group.
     names : sequence of length n_groups
-        What to call the groups.
-    proportions : ndarray, shape (n_splits,)
+        Names of the groups in the description.
+    proportions : ndarray of shape (n_splits,)
         Target share of each fold.
+
+    Returns
+    -------
+    str or None
+        Description with a remedy. ``None`` if all folds are within 10 %, or one row, of their fair sizes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> half = np.array([0.5, 0.5])
+    >>> uneven_sizes(np.array([10, 10]), np.array([10, 10]), ["Bern", "Oslo"], half) is None
+    True
+    >>> uneven_sizes(np.array([14, 6]), np.array([14, 6]), ["Bern", "Oslo"], half)[:43]
+    'folds of whole groups have 14, 6 rows inste'
     """
     fair = weights.sum() * proportions
     if (np.abs(sizes - fair) <= np.maximum(1, 2 * SIZE_SLACK * fair)).all():
@@ -247,7 +315,7 @@ def uneven_sizes(
 
 
 def _fill_empty_folds(weights: np.ndarray, fold_of: np.ndarray, n_folds: int) -> None:
-    """Move the smallest group of a fold that has several to each empty fold."""
+    """Move the smallest group of a fold with several groups to each empty fold."""
     n_groups = np.bincount(fold_of, minlength=n_folds)
     for fold in np.flatnonzero(n_groups == 0):
         several = np.flatnonzero(n_groups[fold_of] > 1)
@@ -258,7 +326,7 @@ def _fill_empty_folds(weights: np.ndarray, fold_of: np.ndarray, n_folds: int) ->
 
 @njit(cache=True, nogil=True)
 def _even_out(weights, fair, fold_of):  # noqa: ANN001, ANN202
-    """Move and swap groups as long as that lowers the sum of squared differences from the fair sizes."""
+    """Move and swap groups while the sum of squared differences from the fair sizes falls."""
     n_folds = len(fair)
     excess, n_groups = -fair, np.bincount(fold_of, minlength=n_folds)
     for group in range(len(weights)):
@@ -267,13 +335,13 @@ def _even_out(weights, fair, fold_of):  # noqa: ANN001, ANN202
     while changed:
         changed = False
         for group in range(len(weights)):
-            for other in range(len(weights) + n_folds):  # another group to swap with, or a fold to move to
+            for other in range(len(weights) + n_folds):  # Another group to swap with, or a fold to move to.
                 home, is_swap = fold_of[group], other < len(weights)
                 to = fold_of[other] if is_swap else other - len(weights)
                 if to == home or (not is_swap and n_groups[home] == 1):
                     continue
                 moved = weights[group] - (weights[other] if is_swap else 0)
-                # Half of the change of the sum of squares.
+                # The left-hand side is half of the change of the sum of squares.
                 if moved * (excess[to] - excess[home] + moved) < -1e-6:
                     excess[home] -= moved
                     excess[to] += moved
@@ -294,7 +362,7 @@ def _exchange(weights, shares, deviations, sizes, smallest, largest, fold_of):  
     while changed:
         changed = False
         for group in range(len(weights)):
-            for other in range(len(weights) + n_folds):  # another group to swap with, or a fold to move to
+            for other in range(len(weights) + n_folds):  # Another group to swap with, or a fold to move to.
                 home, is_swap = fold_of[group], other < len(weights)
                 to = fold_of[other] if is_swap else other - len(weights)
                 moved = weights[group] - (weights[other] if is_swap else 0)
@@ -316,7 +384,7 @@ def _exchange(weights, shares, deviations, sizes, smallest, largest, fold_of):  
 
 @njit(cache=True, nogil=True)
 def _change(leaving, back, home, to):  # noqa: ANN001, ANN202
-    """Change of the sum of absolute deviations."""
+    """Return the change of the sum of absolute deviations."""
     change = 0.0
     for label in range(len(leaving)):
         moved = leaving[label] - back[label]

@@ -1,4 +1,4 @@
-"""What a study says of groups before it makes folds, and how many folds it makes of them."""
+"""Number of folds for grouped samples, and warnings about groups before a study splits its data."""
 
 from __future__ import annotations
 
@@ -12,23 +12,40 @@ from fairfold.errors import UnevenFoldsWarning
 
 
 def fitting_folds(n_splits: int, groups: np.ndarray | None = None, *, n_parts: int = 1) -> int:
-    """Return the number of folds to make: ``n_splits``, or as many as there are groups where these are fewer.
+    """Return the number of folds, limited by the number of groups.
 
     Parameters
     ----------
     n_splits : int
-        Number of folds that is asked for.
-    groups : ndarray, shape (n_samples,), default=None
-        Group of each sample.
+        Requested number of folds.
+    groups : ndarray of shape (n_samples,), default=None
+        Group of each sample. ``None`` sets no limit.
     n_parts : int, default=1
-        Parts of as many groups each, of which each is divided into folds; at least 2 folds are returned.
+        Number of parts with equal numbers of groups. Each part is divided into folds.
+
+    Returns
+    -------
+    int
+        Number of folds, at least 2 with groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fitting_folds(5, np.array([0, 0, 1, 1, 2, 2]))
+    3
     """
     return n_splits if groups is None else min(n_splits, max(len(np.unique(groups)) // n_parts, 2))
 
 
 @contextmanager
 def quiet_about_sizes() -> Iterator[None]:
-    """Ignore :class:`UnevenFoldsWarning` about folds that a user did not ask for."""
+    """Ignore :class:`UnevenFoldsWarning` for folds that the user did not request.
+
+    Yields
+    ------
+    None
+        Control returns to the body of the ``with`` statement.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnevenFoldsWarning)
         yield
@@ -37,22 +54,23 @@ def quiet_about_sizes() -> Iterator[None]:
 def group_warnings(
     groups: np.ndarray | None, names: Sequence[str], n_splits: int, column: str
 ) -> list[tuple[str, str]]:
-    """Describe groups that are fewer than the folds, or so uneven that folds of whole groups are, too.
+    """Describe groups that limit the number of folds or make their sizes uneven.
 
     Parameters
     ----------
-    groups : ndarray of int64, shape (n_samples,), or None
+    groups : ndarray of int64 of shape (n_samples,) or None
         Number of the group of each sample, from 0.
     names : sequence of str
-        What to call the groups; empty for their numbers.
+        Names of the groups. An empty sequence stands for their numbers.
     n_splits : int
-        Number of folds that the study asks for.
+        Number of folds that the study requests.
     column : str
-        Where the groups are from.
+        Column that contains the groups.
 
     Returns
     -------
-    list of (kind, sentence)
+    list of tuple of (str, str)
+        Kind and text of each warning.
 
     Examples
     --------

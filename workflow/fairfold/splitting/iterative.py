@@ -18,33 +18,51 @@ LABEL_ORDERS = ("rarest", "first-seen")
 
 @dataclass(eq=False, repr=False)
 class IterativeStratification(FoldSplitter):
-    """Iterative stratification: hand out the rows of the rarest remaining label first.
+    """Iterative stratification: assign the rows of the rarest remaining label first.
 
-    Each row goes to the fold that lacks most positives of that label; ties go to the fold that lacks most rows, and
-    remaining ties are broken at random.
+    Each row goes to the fold that lacks most positives of this label. Ties go to the fold that lacks most rows.
+    Remaining ties are broken at random.
 
     Parameters
     ----------
-    n_splits : int
+    n_splits : int, default=5
         Number of folds.
-    random_state : int or None
-        Seed; ``None`` draws a fresh one at each call.
-    order : {1, 2}
-        1: single labels (Sechidis, Tsoumakas & Vlahavas 2011, Algorithm 1). 2: pairs of labels first, then single
-        labels (SOIS; Szymański & Kajdanowicz 2017). The pairs of all rows are held in memory, in 10 bytes each.
-    label_order : {"rarest", "first-seen"}
-        ``"first-seen"`` takes labels as they first appear in the rows, the last row first, and breaks ties between
-        folds at random without regard to their size: what the comparison of Tiittanen et al. (2021) used under the
-        name of iterative stratification. Of order 2 it takes pairs and labels together, as that comparison did: the
-        first one that has rows left, but if this is a label, the first pair that has fewer rows than it.
-    refine, sweeps
-        As for :class:`~fairfold.splitting.base.FoldSplitter`.
+    random_state : int or None, default=None
+        Seed. ``None`` draws a new seed at each call.
+    refine : {None, "anneal"}, default=None
+        ``"anneal"`` refines the folds, as for :class:`~fairfold.splitting.base.FoldSplitter`.
+    sweeps : int or None, default=None
+        Effort of the annealing, as for :class:`~fairfold.splitting.base.FoldSplitter`.
+    order : {1, 2}, default=1
+        1 balances single labels [1]_ (Algorithm 1). 2 balances pairs of labels first and then single labels (SOIS)
+        [2]_. Order 2 keeps the label pairs of all rows in memory.
+    label_order : {"rarest", "first-seen"}, default="rarest"
+        ``"first-seen"`` reproduces the iterative stratification of a published comparison [3]_. It takes labels by
+        their first appearance in the rows and assigns the last row of each label first. It breaks ties between folds at
+        random, without regard to their size. With order 2, it takes pairs and labels from a common list. If the next
+        entry with unassigned rows is a label, the first pair with fewer unassigned rows comes before it.
 
     Notes
     -----
-    Rows that share a label are assigned in random order. In that of Y, as public implementations have it and
-    ``"first-seen"`` does, neighbours in a file would be spread over folds, one to each in turn: those that resemble
-    each other (the digits of one writer), too, and folds of different seeds would resemble each other.
+    Rows that share a label are assigned in random order. Public implementations and ``"first-seen"`` use the order of
+    the rows in ``Y`` instead. Neighboring rows of a file then go to different folds in turn, even if they resemble each
+    other, such as digits of one writer. The folds of different seeds also become similar.
+
+    References
+    ----------
+    .. [1] K. Sechidis, G. Tsoumakas & I. Vlahavas (2011), On the stratification of multi-label data, ECML PKDD.
+    .. [2] P. Szymański & T. Kajdanowicz (2017), A network perspective on stratification of multi-label data, LIDTA.
+    .. [3] H. Tiittanen, L. Holm & P. Törönen (2021), A new approach to multilabel stratified cross validation with
+       application to large and sparse Gene Ontology datasets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.splitting import IterativeStratification
+    >>> Y = np.eye(2, dtype=int)[[0, 0, 0, 0, 0, 0, 1, 1, 1]]
+    >>> fold_of = IterativeStratification(n_splits=3, random_state=0).assign(Y)
+    >>> [Y[fold_of == fold].sum(axis=0).tolist() for fold in range(3)]
+    [[2, 1], [2, 1], [2, 1]]
     """
 
     _: KW_ONLY
@@ -69,7 +87,7 @@ class IterativeStratification(FoldSplitter):
     def _deal(
         self, labels: sp.csr_array, weights: np.ndarray, proportions: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
-        """Folds of rows that are handed out in this order."""
+        """Return the folds of rows that are assigned in this order."""
         fold_of = np.full(labels.shape[0], -1, dtype=np.int64)
         pairs = [label_pairs(labels)] if self.order == 2 else []
         if self.label_order == "rarest":
@@ -83,18 +101,29 @@ class IterativeStratification(FoldSplitter):
 def stratify(
     labels: sp.csr_array, weights: np.ndarray, proportions: np.ndarray, fold_of: np.ndarray, rng: np.random.Generator
 ) -> None:
-    """Iterative stratification of the rows that have a label and no fold yet; ``fold_of`` is filled in place.
+    """Assign rows with a label and without a fold by iterative stratification.
 
     Parameters
     ----------
-    labels : csr_array of bool, shape (n_rows, n_labels)
-    weights : ndarray of int64, shape (n_rows,)
-        How many samples a row stands for.
-    proportions : ndarray, shape (n_splits,)
-        Share of the samples that each fold should hold.
-    fold_of : ndarray of int64, shape (n_rows,)
-        Fold of each row, -1 where there is none yet.
-    rng : source of the random order of equal labels and folds.
+    labels : csr_array of bool of shape (n_rows, n_labels)
+        Labels of each row.
+    weights : ndarray of int64 of shape (n_rows,)
+        Number of samples in each row.
+    proportions : ndarray of shape (n_splits,)
+        Target share of the samples in each fold.
+    fold_of : ndarray of int64 of shape (n_rows,)
+        Fold of each row, -1 for a row without a fold. The array is filled in place.
+    rng : numpy.random.Generator
+        Source of the random order of equal labels and folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.splitting.labels import check_labels
+    >>> labels, fold_of = check_labels([[1], [1], [0]]), np.full(3, -1)
+    >>> stratify(labels, np.ones(3, dtype=np.int64), np.array([0.5, 0.5]), fold_of, np.random.default_rng(0))
+    >>> sorted(fold_of[:2].tolist()), int(fold_of[2])
+    ([0, 1], -1)
     """
     given = np.flatnonzero(fold_of >= 0)
     columns = labels.tocsc()
@@ -119,10 +148,25 @@ def stratify_as_first_seen(
     rng: np.random.Generator,
     pairs: sp.csr_array | None = None,
 ) -> None:
-    """Stratification as scikit-multilearn 0.2.0 has it, in its order of labels and, of second order, pairs.
+    """Assign rows by iterative stratification, with the order of scikit-multilearn 0.2.0.
 
-    They are taken as they first appear, a label together with its pairs with later ones; a pair stands in for a label
-    that has more rows left. Parameters as for :func:`stratify`; no row has a fold yet.
+    Labels are taken by their first appearance. A label is followed by its pairs with later labels. A pair replaces a
+    label that has more unassigned rows.
+
+    Parameters
+    ----------
+    labels : csr_array of bool of shape (n_rows, n_labels)
+        Labels of each row.
+    weights : ndarray of int64 of shape (n_rows,)
+        Number of samples in each row.
+    proportions : ndarray of shape (n_splits,)
+        Target share of the samples in each fold.
+    fold_of : ndarray of int64 of shape (n_rows,)
+        Fold of each row, initially -1. The array is filled in place.
+    rng : numpy.random.Generator
+        Source of random numbers for ties between folds.
+    pairs : csr_array of bool of shape (n_rows, n_pairs) or None, default=None
+        Pairs of labels of each row, see :func:`label_pairs`. ``None`` balances single labels only.
     """
     pairs = sp.csr_array((labels.shape[0], 0), dtype=bool) if pairs is None else pairs
     n_pairs = pairs.shape[1]
@@ -136,7 +180,7 @@ def stratify_as_first_seen(
 
 @njit(cache=True, nogil=True)
 def _first_appearances(labels, pairs, n_rows, n_columns, n_pairs):  # noqa: ANN001, ANN202
-    """Pairs and, after these, labels, as they appear row by row: a label, then its pairs with those after it."""
+    """Return pairs and labels by first appearance, row by row: a label, then its pairs with later labels."""
     indptr, indices = labels
     is_seen = np.zeros(n_columns, dtype=np.bool_)
     order = np.empty(n_columns, dtype=np.int64)
@@ -156,13 +200,31 @@ def _first_appearances(labels, pairs, n_rows, n_columns, n_pairs):  # noqa: ANN0
 
 
 def label_pairs(labels: sp.csr_array) -> sp.csr_array:
-    """Pairs of labels of each row, as labels of their own, shape (n_rows, n_pairs that occur).
+    """Compute the pairs of labels of each row.
 
-    Pairs are numbered by their first label, then their second. Time and memory grow with the pairs of all rows.
+    Pairs are numbered by their first label, then by their second. Run time and memory grow with the pairs of all rows.
+
+    Parameters
+    ----------
+    labels : csr_array of bool of shape (n_rows, n_labels)
+        Labels of each row.
+
+    Returns
+    -------
+    csr_array of bool of shape (n_rows, n_pairs)
+        Pairs of each row, one column per pair that occurs.
+
+    Examples
+    --------
+    >>> from fairfold.splitting.labels import check_labels
+    >>> label_pairs(check_labels([[1, 1, 1], [1, 0, 1]])).toarray().astype(int)
+    array([[1, 1, 1],
+           [0, 1, 0]])
     """
     lengths = np.diff(labels.indptr).astype(np.int64)
     indptr = np.concatenate([[0], np.cumsum(lengths * (lengths - 1) // 2)])
-    index_type = np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64  # for both, or SciPy makes them wide
+    # SciPy widens both index arrays if their types differ.
+    index_type = np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64
     occurring = sp.triu(labels.T.astype(np.int32) @ labels, k=1, format="csr")
     occurring.sort_indices()
     columns = np.empty(indptr[-1], dtype=index_type)
@@ -173,7 +235,7 @@ def label_pairs(labels: sp.csr_array) -> sp.csr_array:
 
 @njit(cache=True, nogil=True)
 def _number_pairs(by_row, occurring, columns):  # noqa: ANN001, ANN202
-    """Fill in the place of each row's pairs among those that occur."""
+    """Fill in the number of each row's pairs among the pairs that occur."""
     indptr, indices = by_row
     at = 0
     for row in range(len(indptr) - 1):
@@ -191,7 +253,8 @@ def _as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fold_of,
     indptr, indices = by_row
     column_indptr, column_rows = by_column
     remaining = np.diff(column_indptr)
-    after = np.arange(len(order) + 1)  # next place, perhaps this, of a pair with rows left, as far as is known
+    # Lower bounds for the next place, possibly the same, of a pair with unassigned rows.
+    after = np.arange(len(order) + 1)
     for place in range(len(order)):
         if order[place] >= n_pairs:
             after[place] = place + 1
@@ -216,7 +279,7 @@ def _as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fold_of,
 
 @njit(cache=True, nogil=True)
 def _next_pair(place, after, order, remaining):  # noqa: ANN001, ANN202
-    """First place from this one on of a pair with rows left; shortens the way there for the next time."""
+    """Return the next place with a pair that has unassigned rows, and shorten the path for later calls."""
     found = place
     while found < len(order) and (after[found] > found or remaining[order[found]] == 0):
         after[found] = max(after[found], found + 1)
@@ -230,7 +293,7 @@ def _next_pair(place, after, order, remaining):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _rarest_first(by_row, by_label, weights, remaining, missing, order, fold_of, rng):  # noqa: ANN001, ANN202
-    """Assign the rows of the label with fewest remaining rows, found in lists of labels by that number; repeat."""
+    """Assign the rows of the label with the fewest remaining rows until no rows remain."""
     indptr, indices = by_row
     label_indptr, label_rows = by_label
     buckets = _fill_buckets(remaining, order)
@@ -275,7 +338,7 @@ def _give(row, fold, by_row, weights, missing, fold_of):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _fill_buckets(remaining, labels):  # noqa: ANN001, ANN202
-    """Doubly linked lists of the labels, one list for each number of remaining rows."""
+    """Build doubly linked lists of labels, one list for each number of remaining rows."""
     head = np.full(remaining.max() + 1, -1, dtype=np.int64)
     following = np.full(len(remaining), -1, dtype=np.int64)
     preceding = np.full(len(remaining), -1, dtype=np.int64)
@@ -308,7 +371,7 @@ def _take_out(buckets, label, size):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _neediest_fold(label, missing, size_breaks_ties, rng):  # noqa: ANN001, ANN202
-    """Fold that lacks most positives of the label; then, if asked, most rows; then any of the best at random."""
+    """Return the fold that lacks most positives of the label; ties go to size if requested, then to chance."""
     missing_positives, missing_rows = missing
     best, n_best = 0, 1
     for fold in range(1, len(missing_rows)):

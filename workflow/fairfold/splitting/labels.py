@@ -1,4 +1,4 @@
-"""Label matrices as the splitters see them: checked once at the door, compressed by rows, never made dense."""
+"""Label matrices for the splitters: checked, sparse by rows and never made dense."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from fairfold.errors import SplitError
 
 
 class Rows(NamedTuple):
-    """What is assigned to folds: samples, or groups of samples that stay together.
+    """Rows to assign to folds: samples, or groups of samples that stay together.
 
-    labels : csr_array of bool, shape (n_rows, n_labels); the labels that occur in each row.
-    weights : ndarray of int64, shape (n_rows,); samples in each row.
-    amounts : ndarray of int64, shape (labels.nnz,), or None for all 1; positives behind each stored label.
+    Attributes
+    ----------
+    labels : csr_array of bool of shape (n_rows, n_labels)
+        Labels that occur in each row.
+    weights : ndarray of int64 of shape (n_rows,)
+        Number of samples in each row.
+    amounts : ndarray of int64 of shape (labels.nnz,) or None, default=None
+        Number of positives behind each stored label. ``None`` stands for one each.
     """
 
     labels: sp.csr_array
@@ -24,7 +29,18 @@ class Rows(NamedTuple):
     amounts: np.ndarray | None = None
 
     def of(self, rows: np.ndarray) -> Rows:
-        """Return some of the rows, in this order."""
+        """Return a selection of rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Indices of the rows, in the order of the result.
+
+        Returns
+        -------
+        Rows
+            The selected rows.
+        """
         labels, amounts = self.labels, self.amounts
         if amounts is not None:
             amounts = sp.csr_array((amounts, labels.indices, labels.indptr), shape=labels.shape)[rows].data
@@ -32,31 +48,58 @@ class Rows(NamedTuple):
 
 
 def check_labels(Y: Any) -> sp.csr_array:
-    """Labels as a canonical boolean CSR array; the caller's matrix is not changed.
+    """Convert labels to a canonical boolean CSR array.
 
     Parameters
     ----------
-    Y : array-like or SciPy sparse matrix, shape (n_samples, n_labels) or (n_samples,)
-        Labels, 0 or 1, of any boolean, integer or float type, or NaN for an unmeasured one, which is no positive. One
-        dimension is one label.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+        Labels, 0 or 1, of a boolean, integer or float type. NaN marks an unmeasured label, which does not count as a
+        positive. A one-dimensional array is a single label. The input is not changed.
 
     Returns
     -------
-    labels : csr_array of bool, shape (n_samples, n_labels)
-        One stored ``True`` per positive, columns sorted within rows.
+    csr_array of bool of shape (n_samples, n_labels)
+        One stored ``True`` per positive, with columns sorted within rows.
 
     Raises
     ------
     SplitError
-        For a wrong shape, a value other than 0, 1 and NaN, or a matrix without any positive.
+        If the shape is wrong, a value is not 0, 1 or NaN, or no label is positive.
+
+    Examples
+    --------
+    >>> labels = check_labels([[1, 0], [0, float("nan")], [1, 1]])
+    >>> labels.shape, labels.nnz
+    ((3, 2), 3)
     """
     return labels_and_unmeasured(Y)[0]
 
 
 def labels_and_unmeasured(Y: Any) -> tuple[sp.csr_array, sp.csr_array]:
-    """Labels as :func:`check_labels` gives them, and the same of the cells that are unmeasured, of which none may be.
+    """Convert labels to two boolean CSR arrays: the positives and the unmeasured cells.
 
-    Parameters, errors : as :func:`check_labels`.
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+        Labels, as for :func:`check_labels`.
+
+    Returns
+    -------
+    labels : csr_array of bool of shape (n_samples, n_labels)
+        Positives, as returned by :func:`check_labels`.
+    unmeasured : csr_array of bool of shape (n_samples, n_labels)
+        One stored ``True`` per unmeasured cell. The array stores nothing if every label is measured.
+
+    Raises
+    ------
+    SplitError
+        For the reasons given in :func:`check_labels`.
+
+    Examples
+    --------
+    >>> labels, unmeasured = labels_and_unmeasured([[1, 0], [0, float("nan")], [1, 1]])
+    >>> labels.nnz, unmeasured.nnz
+    (3, 1)
     """
     Y = check_binary(Y, "Y", SplitError, unmeasured=True)
     if Y.ndim > 2:
@@ -71,16 +114,33 @@ def labels_and_unmeasured(Y: Any) -> tuple[sp.csr_array, sp.csr_array]:
 
 
 def labels_to_balance(Y: Any) -> sp.csr_array:
-    """What splitters spread evenly: the labels and, where a label is unmeasured somewhere, its unmeasured cells.
+    """Return the indicators that splitters spread evenly: positives and unmeasured cells.
 
-    Folds of one size with as many unmeasured cells of a label have as many measured ones: its positives are then
-    balanced among these.
+    Each label with at least one unmeasured cell adds a column that marks its unmeasured cells. If folds of equal size
+    have equal numbers of unmeasured cells, they also have equal numbers of measured ones. The positives are therefore
+    balanced relative to the measured cells.
 
-    Parameters, errors : as :func:`check_labels`.
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+        Labels, as for :func:`check_labels`.
 
     Returns
     -------
-    csr_array of bool, shape (n_samples, n_labels + labels with an unmeasured cell)
+    csr_array of bool of shape (n_samples, n_labels + number of labels with unmeasured cells)
+        Columns of the labels, followed by the columns of the unmeasured cells.
+
+    Raises
+    ------
+    SplitError
+        For the reasons given in :func:`check_labels`.
+
+    Examples
+    --------
+    >>> labels_to_balance([[1, 0], [0, float("nan")], [0, 1]]).toarray().astype(int)
+    array([[1, 0, 0],
+           [0, 0, 1],
+           [0, 1, 0]])
     """
     labels, unmeasured = labels_and_unmeasured(Y)
     if not unmeasured.nnz:
@@ -90,7 +150,7 @@ def labels_to_balance(Y: Any) -> sp.csr_array:
 
 
 def _cells(Y: np.ndarray | sp.csr_array, value: int) -> sp.csr_array:
-    """Cells that hold a value other than 0."""
+    """Return the cells that hold a value other than 0."""
     if not sp.issparse(Y):
         return sp.csr_array(value == Y)
     holds = Y.data == value
@@ -104,29 +164,75 @@ def _cells(Y: np.ndarray | sp.csr_array, value: int) -> sp.csr_array:
 
 
 def with_small_indices(matrix: sp.csr_array) -> sp.csr_array:
-    """The matrix with 32-bit indices where they suffice, so that each kernel is compiled for one type."""
+    """Convert the indices of a matrix to 32 bits if they fit.
+
+    The common index type lets Numba compile each kernel once.
+
+    Parameters
+    ----------
+    matrix : csr_array
+        Matrix whose index arrays are replaced in place.
+
+    Returns
+    -------
+    csr_array
+        The same matrix.
+    """
     index_type = np.int32 if max(matrix.nnz, *matrix.shape) <= np.iinfo(np.int32).max else np.int64
     matrix.indices, matrix.indptr = (array.astype(index_type, copy=False) for array in (matrix.indices, matrix.indptr))
     return matrix
 
 
 def label_sizes(labels: sp.csr_array, amounts: np.ndarray | None = None) -> np.ndarray:
-    """Positives of each label, shape (n_labels,), int64; ``amounts`` as for :func:`count_positives`."""
+    """Count the positives of each label.
+
+    Parameters
+    ----------
+    labels : csr_array of bool of shape (n_rows, n_labels)
+        Labels of each row.
+    amounts : ndarray of int of shape (labels.nnz,), default=None
+        Number of positives behind each stored label. ``None`` stands for one each.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_labels,)
+        Number of positives of each label.
+
+    Examples
+    --------
+    >>> label_sizes(check_labels([[1, 0], [1, 1], [1, 0]]))
+    array([3, 1])
+    """
     return np.bincount(labels.indices, amounts, minlength=labels.shape[1]).astype(np.int64, copy=False)
 
 
 def count_positives(
     labels: sp.csr_array, fold_of: np.ndarray, n_splits: int, amounts: np.ndarray | None = None
 ) -> np.ndarray:
-    """Positives of each label in each fold, shape (n_splits, n_labels), int64.
+    """Count the positives of each label in each fold.
 
     Parameters
     ----------
-    labels : csr_array of bool, shape (n_rows, n_labels)
-    fold_of : ndarray of int, shape (n_rows,)
-    n_splits : number of folds.
-    amounts : ndarray of int, shape (labels.nnz,), optional
-        How many positives each stored label stands for; by default one.
+    labels : csr_array of bool of shape (n_rows, n_labels)
+        Labels of each row.
+    fold_of : ndarray of int of shape (n_rows,)
+        Fold of each row.
+    n_splits : int
+        Number of folds.
+    amounts : ndarray of int of shape (labels.nnz,), default=None
+        Number of positives behind each stored label. ``None`` stands for one each.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_splits, n_labels)
+        Number of positives of each label in each fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> count_positives(check_labels([[1, 0], [1, 1], [1, 0]]), np.array([0, 0, 1]), 2)
+    array([[2, 1],
+           [1, 0]])
     """
     n_rows = labels.shape[0]
     ones = np.ones(n_rows, dtype=np.int64)

@@ -1,20 +1,21 @@
-"""How even a multilabel split is: LD, ED, rLD and DCP, and the best that any split could reach.
+"""Measures of how evenly a split spreads labels: LD, ED, rLD and DCP, with their lower bounds.
 
-Equations 1-4 of Tiittanen, Holm & Törönen (2021), "A new approach to multilabel stratified cross validation with
-application to large and sparse Gene Ontology datasets". For all of them 0 is perfect and smaller is better.
+The measures are Equations 1–4 of Tiittanen, Holm & Törönen (2021), "A new approach to multilabel stratified cross
+validation with application to large and sparse Gene Ontology datasets". For all of them, 0 is perfect and smaller is
+better.
 
-Two kinds of label make the equations divide by zero. A label without positives has nothing to balance: it counts 0
-and is left out of the mean, as the paper drops such labels. Where every row of a fold is positive for a label, LD's
-positives per negative have no value: that fold adds 0 to LD, as in the published evaluation.
+The equations divide by zero for two kinds of label. A label without positives counts as 0 and is excluded from the
+mean, as in the paper. If all rows of a fold are positive for a label, the fold adds 0 to LD, as in the published
+evaluation.
 
-Compare rLD only between splits with the same fold sizes. With other sizes it can fall below :func:`lower_bound`.
+Compare rLD only between splits with the same fold sizes. With other sizes, rLD can fall below :func:`lower_bound`.
 
-``proportions`` gives the target share of each fold where the folds are meant to differ in size, as in ``train_test``.
-ED and DCP measure the distance from this target. LD and rLD compare rates within folds, each fold by its own size, so
-that the target does not enter them.
+``proportions`` gives the target share of each fold if the folds differ in size by design, as in ``train_test``. ED and
+DCP measure the distance from this target. LD and rLD compare rates within folds, relative to the actual fold sizes.
+The target therefore does not affect them.
 
-Unmeasured labels, NaN, take no part: the rows of a fold are for each label those where it is measured. A fold in which
-a label is measured nowhere counts as one without its positives.
+Unmeasured labels (NaN) are ignored. For each label, the rows of a fold are the rows that measure the label. A fold
+that does not measure a label counts as a fold without positives of that label.
 """
 
 from __future__ import annotations
@@ -28,33 +29,34 @@ from fairfold.core.folds import check_folds
 from fairfold.errors import SplitError, unknown_name
 from fairfold.splitting.labels import check_labels, count_positives, label_sizes, labels_and_unmeasured
 
-_ROUNDING = 1e-9  # Error of a share or of a fair number of rows.
+_ROUNDING = 1e-9  # Rounding error of a share or of a fair number of rows.
 
 
 def example_distribution(
     fold_of: ArrayLike, Y: ArrayLike, *, proportions: ArrayLike | None = None, per_label: bool = False
 ) -> float | np.ndarray:
-    """Compute ED, Equation 2: the mean deviation of the fold sizes from their targets, in rows.
+    """Compute ED, the mean deviation of the fold sizes from their targets in rows (Equation 2).
 
     Parameters
     ----------
-    fold_of : array-like of int, shape (n_samples,)
+    fold_of : array-like of int of shape (n_samples,)
         Test fold of each sample.
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
         Labels, 0 or 1. Only the number of rows matters.
     proportions : array-like of shape (n_splits,), default=None
         Target share of each fold. The shares are positive and sum to 1. ``None`` stands for equal folds.
     per_label : bool, default=False
-        Return the value once per label; ED is the same for all.
+        Whether to return one value per label. ED is the same for all labels.
 
     Returns
     -------
-    float, or ndarray of shape (n_labels,) with ``per_label``
+    float or ndarray of shape (n_labels,)
+        The measure, as an array with ``per_label``.
 
     Raises
     ------
     SplitError
-        If ``Y`` is not binary, ``fold_of`` is not a partition of its rows, or ``proportions`` is not a share for each
+        If ``Y`` is not binary, ``fold_of`` is not a partition of its rows, or ``proportions`` is not one share per
         fold.
 
     Examples
@@ -76,21 +78,32 @@ def example_distribution(
 def label_distribution(
     fold_of: ArrayLike, Y: ArrayLike, *, proportions: ArrayLike | None = None, per_label: bool = False
 ) -> float | np.ndarray:
-    """Compute LD, Equation 1: how far the positives per negative of each fold are from those of the whole data.
+    """Compute LD, the deviation of each fold's positives per negative from the overall ratio (Equation 1).
 
     Parameters
     ----------
-    fold_of, Y, proportions, per_label
-        As for :func:`example_distribution`, including the errors. ``proportions`` is checked and changes nothing: the
-        equation uses each fold's own size.
+    fold_of : array-like of int of shape (n_samples,)
+        Test fold of each sample.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Labels, 0 or 1, or NaN if unmeasured.
+    proportions : array-like of shape (n_splits,), default=None
+        Target share of each fold. The shares are checked but do not affect the result.
+    per_label : bool, default=False
+        Whether to return one value per label instead of the mean.
 
     Returns
     -------
-    float, or ndarray of shape (n_labels,) with ``per_label``
+    float or ndarray of shape (n_labels,)
+        The measure, as an array with ``per_label``.
+
+    Raises
+    ------
+    SplitError
+        For the reasons given in :func:`example_distribution`.
 
     Notes
     -----
-    LD grows with the size of the label for equally good splits (the paper's Figure 1); prefer rLD or DCP.
+    For equally good splits, LD grows with the size of the label (Figure 1 of the paper). Prefer rLD or DCP.
 
     Examples
     --------
@@ -103,16 +116,28 @@ def label_distribution(
 def delta_class_proportion(
     fold_of: ArrayLike, Y: ArrayLike, *, proportions: ArrayLike | None = None, per_label: bool = False
 ) -> float | np.ndarray:
-    """Compute DCP, Equation 4: by how much a label's share in one fold exceeds the fold's target share, at most.
+    """Compute DCP, the largest excess of a label's share in a fold over the target share of the fold (Equation 4).
 
     Parameters
     ----------
-    fold_of, Y, proportions, per_label
-        As for :func:`example_distribution`, including the errors. The target share of equal folds is ``1 / n_splits``.
+    fold_of : array-like of int of shape (n_samples,)
+        Test fold of each sample.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Labels, 0 or 1, or NaN if unmeasured.
+    proportions : array-like of shape (n_splits,), default=None
+        Target share of each fold. ``None`` stands for ``1 / n_splits``.
+    per_label : bool, default=False
+        Whether to return one value per label instead of the mean.
 
     Returns
     -------
-    float, or ndarray of shape (n_labels,) with ``per_label``
+    float or ndarray of shape (n_labels,)
+        The measure, as an array with ``per_label``.
+
+    Raises
+    ------
+    SplitError
+        For the reasons given in :func:`example_distribution`.
 
     Examples
     --------
@@ -128,17 +153,28 @@ def delta_class_proportion(
 def relative_label_distribution(
     fold_of: ArrayLike, Y: ArrayLike, *, proportions: ArrayLike | None = None, per_label: bool = False
 ) -> float | np.ndarray:
-    """Compute rLD, Equation 3: the relative deviation of each fold's rate of positives from the overall rate.
+    """Compute rLD, the relative deviation of each fold's rate of positives from the overall rate (Equation 3).
 
     Parameters
     ----------
-    fold_of, Y, proportions, per_label
-        As for :func:`example_distribution`, including the errors. ``proportions`` is checked and changes nothing: the
-        equation uses each fold's own size.
+    fold_of : array-like of int of shape (n_samples,)
+        Test fold of each sample.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Labels, 0 or 1, or NaN if unmeasured.
+    proportions : array-like of shape (n_splits,), default=None
+        Target share of each fold. The shares are checked but do not affect the result.
+    per_label : bool, default=False
+        Whether to return one value per label instead of the mean.
 
     Returns
     -------
-    float, or ndarray of shape (n_labels,) with ``per_label``
+    float or ndarray of shape (n_labels,)
+        The measure, as an array with ``per_label``.
+
+    Raises
+    ------
+    SplitError
+        For the reasons given in :func:`example_distribution`.
 
     Examples
     --------
@@ -151,40 +187,48 @@ def relative_label_distribution(
 def lower_bound(
     Y: ArrayLike, n_splits: int, measure: str, *, proportions: ArrayLike | None = None, per_label: bool = False
 ) -> float | np.ndarray:
-    """Compute the least value of a measure over all splits with the target fold sizes, each label on its own.
+    """Compute the smallest possible value of a measure over all splits with the target fold sizes.
 
-    Target sizes are ``proportions`` of the rows, rounded to whole rows; without them, folds differ by one row at most.
-    For each label the bound is the exact minimum over all such splits. One split reaches the bounds of all labels only
-    if it spreads all of them best at once, so that the mean over labels may be out of reach. The bounds of ED and DCP
-    hold for folds of any size. That of rLD does not: a smaller fold may hold fewer positives at no cost. For a label
-    with unmeasured cells, the bound is for folds in which its measured cells have the target proportions.
+    Target sizes are ``proportions`` of the rows, rounded to whole rows. Without ``proportions``, folds differ by at
+    most one row.
 
     Parameters
     ----------
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-        Labels, 0 or 1, or NaN where unmeasured.
+        Labels, 0 or 1, or NaN if unmeasured.
     n_splits : int
         Number of folds.
-    measure : {"ED", "DCP", "rLD"}, in any case
-        LD has no such bound: it divides by a fold's negatives, so that spreading a label evenly is not always best,
-        and a fold of positives only counts as perfect.
+    measure : {"ED", "DCP", "rLD"}
+        Measure, in upper or lower case. LD has no such bound because it divides by the negatives of a fold. An even
+        spread is then not always best, and a fold with positives only counts as perfect.
     proportions : array-like of shape (n_splits,), default=None
         Target share of each fold, as for :func:`example_distribution`.
     per_label : bool, default=False
-        Return one bound per label.
+        Whether to return one bound per label instead of the mean.
 
     Returns
     -------
-    float, or ndarray of shape (n_labels,) with ``per_label``
+    float or ndarray of shape (n_labels,)
+        The bound, as an array with ``per_label``.
 
     Raises
     ------
     SplitError
-        For an unknown measure, a bad ``Y`` or ``proportions``, or ``n_splits`` outside 2 to n_samples.
+        If the measure is unknown, ``Y`` or ``proportions`` is invalid, or ``n_splits`` is not between 2 and
+        ``n_samples``.
+
+    Notes
+    -----
+    The bound of each label is the exact minimum over all such splits. One split reaches the bounds of all labels only
+    if it spreads all of them optimally at once. The mean over labels may therefore be out of reach.
+
+    The bounds of ED and DCP hold for folds of any size. The bound of rLD does not, because a smaller fold may hold
+    fewer positives at no cost. For a label with unmeasured cells, the bound assumes folds whose measured cells have the
+    target proportions.
 
     Examples
     --------
-    One of three positives cannot be a fifth of them:
+    No fold can hold a fifth of three positives:
 
     >>> Y = [[1], [1], [1], [0], [0]]
     >>> round(lower_bound(Y, 2, "DCP", proportions=[0.8, 0.2]), 3)
@@ -222,20 +266,28 @@ def lower_bound(
 
 
 def target_sizes(n_rows: int | np.ndarray, proportions: np.ndarray) -> np.ndarray:
-    """Divide rows by target shares into whole numbers, the remainder to the folds that lose most by rounding down.
+    """Divide a number of rows by target shares into whole numbers.
 
-    No other division is nearer to the target in its sum of absolute deviations, or in its largest excess.
+    The remainder goes to the folds that lose most by rounding down. No other division has a smaller sum of absolute
+    deviations from the target, or a smaller largest excess.
 
     Parameters
     ----------
     n_rows : int or ndarray of shape (n_columns,)
-        What to divide, one number or several.
+        One number to divide, or several.
     proportions : ndarray of shape (n_splits,) or (n_splits, 1)
-        Target shares; of the second shape for several numbers.
+        Target share of each fold. The second shape is for several numbers.
 
     Returns
     -------
-    ndarray of int64, shape (n_splits,) or (n_splits, n_columns)
+    ndarray of int64 of shape (n_splits,) or (n_splits, n_columns)
+        Size of each fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> target_sizes(7, np.array([0.5, 0.3, 0.2]))
+    array([4, 2, 1])
     """
     fair = n_rows * proportions
     sizes = np.floor(fair + _ROUNDING)
@@ -245,7 +297,25 @@ def target_sizes(n_rows: int | np.ndarray, proportions: np.ndarray) -> np.ndarra
 
 
 def check_proportions(proportions: ArrayLike, n_splits: int) -> np.ndarray:
-    """Return target shares as an array, or raise a :class:`SplitError` unless there is a positive one for each fold."""
+    """Check the target shares of folds and return them as an array.
+
+    Parameters
+    ----------
+    proportions : array-like of shape (n_splits,)
+        Target share of each fold.
+    n_splits : int
+        Number of folds.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_splits,)
+        Target share of each fold.
+
+    Raises
+    ------
+    SplitError
+        If the shares are not positive, do not sum to 1, or are not one per fold.
+    """
     shares = np.asarray(proportions, dtype=np.float64)
     if shares.shape != (n_splits,) or not (shares > 0).all() or abs(shares.sum() - 1) > _ROUNDING:
         raise SplitError(
@@ -256,7 +326,25 @@ def check_proportions(proportions: ArrayLike, n_splits: int) -> np.ndarray:
 
 
 def check_n_splits(n_splits: int, n_rows: int) -> int:
-    """Return ``n_splits``, or raise a :class:`SplitError` unless it is an integer from 2 to ``n_rows``."""
+    """Check the number of folds and return it.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds.
+    n_rows : int
+        Number of rows to split.
+
+    Returns
+    -------
+    int
+        Number of folds.
+
+    Raises
+    ------
+    SplitError
+        If the number is not an integer from 2 to ``n_rows``.
+    """
     if isinstance(n_splits, bool) or not isinstance(n_splits, int | np.integer):
         raise SplitError(f"n_splits is {n_splits!r}: it must be an integer of at least 2")
     if not 2 <= n_splits <= n_rows:
@@ -265,15 +353,31 @@ def check_n_splits(n_splits: int, n_rows: int) -> int:
 
 
 def best_counts(positives: np.ndarray, fold_sizes: np.ndarray) -> np.ndarray:
-    """Positives per fold that minimise rLD, each label on its own, shape (n_splits, n_labels).
-
-    rLD is a sum of convex functions of the folds' counts: start from the floor of each fold's fair number and give
-    the rest to the folds where one more costs least.
+    """Compute the numbers of positives per fold that minimize rLD, separately for each label.
 
     Parameters
     ----------
-    positives : ndarray, shape (n_labels,)
-    fold_sizes : ndarray, shape (n_splits,), in rows or in any other unit
+    positives : ndarray of shape (n_labels,)
+        Number of positives of each label.
+    fold_sizes : ndarray of shape (n_splits,)
+        Size of each fold, in rows or any other unit.
+
+    Returns
+    -------
+    ndarray of shape (n_splits, n_labels)
+        Number of positives of each label in each fold.
+
+    Notes
+    -----
+    rLD is a sum of convex functions of the counts. The method starts from the floor of each fold's fair number. It
+    gives the remaining positives to the folds with the smallest cost of one more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_counts(np.array([5, 4]), np.array([10, 10])).astype(int)
+    array([[3, 2],
+           [2, 2]])
     """
     fair = np.outer(fold_sizes / fold_sizes.sum(), positives)
     counts = np.floor(fair)
@@ -297,9 +401,9 @@ def _mean_over_labels(
 
 
 def _table(fold_of: ArrayLike, Y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Measured rows and positives of each label in each fold, both (n_splits, n_labels).
+    """Count the measured rows and the positives of each label in each fold, both (n_splits, n_labels).
 
-    Where all labels are measured everywhere, the first has a single column.
+    The first array has a single column if every label is measured in all rows.
     """
     labels, unmeasured = labels_and_unmeasured(Y)
     folds, n_splits = check_folds(fold_of, labels.shape[0])

@@ -1,6 +1,7 @@
-"""The splitters by name. Each module of ``fairfold.splitting.catalogue`` declares some, in a tuple ``SPECS``.
+"""Splitters by name.
 
-Nothing else has to know of a new one.
+Each module of ``fairfold.splitting.catalogue`` declares methods in a tuple ``SPECS``. A new method needs no other
+registration.
 """
 
 from __future__ import annotations
@@ -27,25 +28,38 @@ METHOD_NAMES = tuple(_DECLARED)
 
 
 def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = None) -> FoldSplitter:
-    """Splitter by its name.
+    """Create a splitter from its name.
 
     Parameters
     ----------
-    name : one of ``METHOD_NAMES``: ``random``; ``PMBSRS`` and ``SS`` (partitioned and stratified sampling); ``IS`` and
-        ``SOIS`` (iterative stratification of first and second order), ``IS-first-seen`` and ``SOIS-first-seen`` (as the
-        published comparison ran them); ``OptiSplit-DCP`` and ``OptiSplit-rLD``; ``annealed`` (IS, then simulated
-        annealing: the best of all).
-    n_splits : number of folds.
-    random_state : seed.
+    name : str
+        One of ``METHOD_NAMES``:
+
+        - ``random``: random folds.
+        - ``PMBSRS`` and ``SS``: partitioned and stratified sampling.
+        - ``IS`` and ``SOIS``: iterative stratification of first and second order.
+        - ``IS-first-seen`` and ``SOIS-first-seen``: the same as run in the published comparison.
+        - ``OptiSplit-DCP`` and ``OptiSplit-rLD``: OptiSplit with two objectives.
+        - ``annealed``: IS followed by simulated annealing, which gives the most even folds.
+    n_splits : int, default=5
+        Number of folds.
+    random_state : int or None, default=None
+        Seed. ``None`` draws a new seed at each call.
 
     Returns
     -------
     FoldSplitter
+        Splitter with these parameters.
 
     Raises
     ------
     SplitError
-        When there is no method of that name.
+        If no method has this name.
+
+    Examples
+    --------
+    >>> make_splitter("annealed", random_state=0)
+    IterativeStratification(random_state=0, refine='anneal')
     """
     if name not in _DECLARED:
         raise SplitError(unknown_name("splitter", name, METHOD_NAMES))
@@ -54,16 +68,26 @@ def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = No
 
 
 def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
-    """A method as a function of labels, seed and, if there are any, groups; it gives the test fold of each sample.
+    """Return a splitting method as a function of labels, seed and optional groups.
 
     Parameters
     ----------
-    name : as of :func:`make_splitter`.
-    n_splits : number of folds.
+    name : str
+        Name of the method, see :func:`make_splitter`.
+    n_splits : int
+        Number of folds.
 
     Returns
     -------
-    Function, as :func:`~fairfold.splitting.fold_effect.fold_effect` takes it.
+    callable
+        Function ``(Y, seed, groups=None)`` that returns the test fold of each sample, as required by
+        :func:`~fairfold.splitting.fold_effect.fold_effect`. It does not warn about uneven folds.
+
+    Examples
+    --------
+    >>> make_folds = folds_by("IS", n_splits=2)
+    >>> sorted(make_folds([[1], [1], [0], [0]], 0).tolist())
+    [0, 0, 1, 1]
     """
 
     def make(Y: Matrix, seed: int, groups: np.ndarray | None = None) -> np.ndarray:
@@ -77,23 +101,40 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
 def repeated_splits(
     method: str, Y: Matrix, n_splits: int, n_repeats: int, *, seed: int, names: tuple, groups: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Several splits of the same samples by one method.
+    """Split the same samples several times by one method.
 
     Parameters
     ----------
-    method : one of ``fairfold.splitting.methods.METHOD_NAMES``.
-    Y : (n_samples, n_labels) of 0/1.
-    n_splits : number of folds; of fewer groups, as many as there are.
-    n_repeats : number of splits; the first ones are the same for any number.
-    seed, names : the study's seed and the unit's names.
-    groups : (n_samples,) of samples that stay in one fold, or None.
+    method : str
+        Name of the method, see :func:`make_splitter`.
+    Y : {array, sparse matrix} of shape (n_samples, n_labels)
+        Labels, 0 or 1.
+    n_splits : int
+        Number of folds. If there are fewer groups than folds, each group becomes a fold.
+    n_repeats : int
+        Number of splits. The first splits do not depend on this number.
+    seed : int
+        Seed of the study.
+    names : tuple
+        Names that, together with ``seed``, determine the seed of each split.
+    groups : ndarray of shape (n_samples,), default=None
+        Group of each sample. Samples of a group stay in one fold.
 
     Returns
     -------
-    folds : (n_repeats, n_samples) int64, test fold of each sample.
-    seconds : (n_repeats,) CPU seconds that each split took, compilation not counted.
+    folds : ndarray of int64 of shape (n_repeats, n_samples)
+        Test fold of each sample.
+    seconds : ndarray of shape (n_repeats,)
+        CPU time of each split in seconds, without compilation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folds, seconds = repeated_splits("random", np.eye(4, dtype=int), 2, 3, seed=0, names=("toy",))
+    >>> folds.shape, seconds.shape
+    ((3, 4), (3,))
     """
-    make_splitter(method, 2, random_state=0).assign(check_labels(np.eye(4, dtype=np.int8)))  # loads compiled code
+    make_splitter(method, 2, random_state=0).assign(check_labels(np.eye(4, dtype=np.int8)))  # Loads compiled code.
     n_splits = fitting_folds(n_splits, groups)
     folds, seconds = np.empty((n_repeats, Y.shape[0]), dtype=np.int64), np.empty(n_repeats)
     for repeat in range(n_repeats):

@@ -1,4 +1,4 @@
-"""OptiSplit: balance the worst label, keep the change if the loss over all labels falls, and so on."""
+"""OptiSplit: repeated balancing of the label with the largest loss."""
 
 from __future__ import annotations
 
@@ -25,21 +25,26 @@ Objective = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(eq=False, repr=False)
 class OptiSplit(FoldSplitter):
-    """OptiSplit, Algorithm 1 of Tiittanen, Holm & Törönen (2021), with its loss updated instead of recomputed.
+    """OptiSplit, Algorithm 1 of Tiittanen, Holm & Törönen (2021).
 
-    An epoch tries as many times as there are labels to balance one label: rows move from the folds with too many of
-    its positives to those with too few, rows with the fewest labels first. The label tried is the one with the
-    greatest loss, after as many as have been tried in vain. A try counts only if the sum of all labels' losses falls.
+    An epoch makes one attempt per label. An attempt balances the label with the largest loss, after skipping one label
+    for each failed attempt of the epoch. Rows move from the folds with too many of its positives to those with too few,
+    rows with the fewest labels first. An attempt is kept only if the total loss of all labels falls.
 
-    A label that most rows have is balanced on its negatives, and its loss is theirs. Rows without any label stay where
-    they are, so that they remain evenly spread.
+    A label that most rows have is balanced on its negatives. Its loss is also that of the negatives. Rows without
+    labels never move and therefore remain evenly spread.
 
     Parameters
     ----------
-    n_splits : int
+    n_splits : int, default=5
         Number of folds.
-    random_state : int or None
-        Seed; ``None`` draws a fresh one at each call.
+    random_state : int or None, default=None
+        Seed. ``None`` draws a new seed at each call.
+    refine : {None, "anneal"}, default=None
+        ``"anneal"`` replaces the epochs with simulated annealing, which minimizes rLD and DCP. It starts from
+        ``initial_folds`` or, by default, from iterative stratification.
+    sweeps : int or None, default=None
+        Effort of the annealing, as for :class:`~fairfold.splitting.base.FoldSplitter`.
     objective : {"rld", "dcp", "ld"} or callable, default="rld"
         Loss of each label. A callable ``objective(counts, fold_sizes, proportions) -> losses`` receives three arrays
         and returns one:
@@ -52,23 +57,19 @@ class OptiSplit(FoldSplitter):
         - ``losses`` : ndarray of float64, shape (n_labels,). The search minimizes their sum.
 
         The arrays must not be changed.
-    max_epochs : int
-        Epochs at most; an epoch that changes nothing is the last.
-    initial_folds : array-like of int, shape (n_samples,), or None
-        Fold of each sample to start from; ``None`` for random folds of equal size.
-    refine : {None, "anneal"}
-        ``"anneal"`` minimises rLD and DCP by annealing in place of the epochs: it starts from ``initial_folds``, or
-        from iterative stratification, which is better and cheaper than what the epochs would make of random folds.
-    sweeps
-        As for :class:`~fairfold.splitting.base.FoldSplitter`.
+    max_epochs : int, default=3
+        Largest number of epochs. The search stops after an epoch without changes.
+    initial_folds : array-like of int of shape (n_samples,) or None, default=None
+        Fold of each sample to start from. ``None`` starts from random folds of equal size. This parameter cannot be
+        combined with groups.
 
     Notes
     -----
-    The published code begins with the same random folds whatever its seed, and its printed means of ten runs (Table 2)
-    are those of this one start: on bibtex an rLD of .0234, where 150 starts of ours, of the seeds 0 to 149, have .0244
-    with a standard deviation of .0028, and that start gives ours .0227; rows with as many labels each are given away in
-    another order. A label without a positive in a fold counts there by Equation 3, 1, and in the published code
-    by its negatives for each positive, divided by the rows of the fold.
+    The counts of positives are updated after each move instead of recomputed.
+
+    The published code starts from the same random folds for every seed. It also moves rows with equal numbers of labels
+    in another order. A label without positives in a fold contributes 1 there, according to Equation 3. The published
+    code uses the negatives per positive of the label instead, divided by the number of rows in the fold.
 
     Examples
     --------
@@ -105,7 +106,7 @@ class OptiSplit(FoldSplitter):
             return start
         labels, has_labels = minority_labels(rows.labels), np.diff(rows.labels.indptr) > 0
         objective = self.objective
-        if not callable(objective):  # moves change no label's positives
+        if not callable(objective):  # Moves do not change these totals.
             objective = partial(OBJECTIVES[objective], positives=label_sizes(labels))
         search = _Search(labels, has_labels, start, proportions, objective)
         for _ in range(self.max_epochs):
@@ -114,7 +115,7 @@ class OptiSplit(FoldSplitter):
         return search.fold_of
 
     def _start(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Folds to start from."""
+        """Return the folds to start from."""
         if self.initial_folds is None:
             start = IterativeStratification()._partition if self.refine else random_folds
             return start(rows, proportions, rng)
@@ -136,11 +137,30 @@ def _check_signature(objective: Objective) -> None:
 
 
 def minority_labels(labels: sp.csr_array) -> sp.csr_array:
-    """Labels with those that more than half of the rows have turned into their negatives."""
+    """Replace labels that more than half of the rows have with their negatives.
+
+    Parameters
+    ----------
+    labels : csr_array of bool of shape (n_rows, n_labels)
+        Labels of each row.
+
+    Returns
+    -------
+    csr_array of bool of shape (n_rows, n_labels)
+        Labels that at most half of the rows have.
+
+    Examples
+    --------
+    >>> from fairfold.splitting.labels import check_labels
+    >>> minority_labels(check_labels([[1, 0], [1, 1], [0, 0]])).toarray().astype(int)
+    array([[0, 0],
+           [0, 1],
+           [1, 0]])
+    """
     majority = sp.csr_array(label_sizes(labels)[np.newaxis] > labels.shape[0] / 2)
     if not majority.nnz:
         return labels
-    # The rows that have such a label are more than half of all.
+    # Full columns are affordable: more than half of the rows have such a label.
     full = sp.csr_array(np.ones((labels.shape[0], 1), dtype=bool)) @ majority
     flipped = sp.csr_array(labels != full)
     flipped.sort_indices()
@@ -148,7 +168,7 @@ def minority_labels(labels: sp.csr_array) -> sp.csr_array:
 
 
 class _Search:
-    """Folds, the positives of each label in each of them, and the labels' losses."""
+    """Folds, positives of each label in each fold, and losses of the labels."""
 
     def __init__(
         self,
@@ -166,7 +186,7 @@ class _Search:
         self._fold_sizes = np.bincount(fold_of, minlength=len(proportions))
         self._losses = objective(self._counts, self._fold_sizes, proportions)
         self._loss = self._losses.sum()
-        # Rows of each label in the order in which they are given away: fewest labels first.
+        # Rows of each label in the order of their moves: fewest labels first.
         by_size = np.argsort(np.diff(labels.indptr), kind="stable")
         by_size = by_size[movable[by_size]]
         columns = labels[by_size].tocsc()
@@ -174,7 +194,7 @@ class _Search:
         self._label_indptr, self._label_rows = columns.indptr, by_size[columns.indices]
 
     def epoch(self) -> bool:
-        """Try each label once; return whether any try succeeded."""
+        """Try to balance labels, once per label, and return whether any attempt succeeded."""
         changed, in_vain = False, 0
         for _ in range(len(self._losses)):
             if self.try_label(self._label_at(in_vain)):
@@ -184,13 +204,13 @@ class _Search:
         return changed
 
     def _label_at(self, place: int) -> int:
-        """Return the label at a place of the order by falling loss; of equal losses the last label comes first."""
+        """Return the label at a place in the order of decreasing loss; the last of equal labels comes first."""
         loss = -np.partition(-self._losses, place)[place]
         equal = np.flatnonzero(self._losses == loss)
         return equal[np.count_nonzero(self._losses > loss) - place - 1]
 
     def try_label(self, label: int) -> bool:
-        """Balance the label, unless that does not lower the loss of all labels together."""
+        """Balance the label if this lowers the total loss, and return whether it did."""
         rows = self._label_rows[self._label_indptr[label] : self._label_indptr[label + 1]]
         held = self._counts[:, label]
         moved, to = _transfers(rows, self.fold_of, held - target_sizes(held.sum(), self._proportions))
@@ -211,16 +231,16 @@ class _Search:
 
 
 def _transfers(label_rows: np.ndarray, fold_of: np.ndarray, surplus: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that leave the folds with a surplus, and the folds that they go to."""
+    """Return the rows that leave folds with a surplus, and their new folds."""
     by_fold = label_rows[np.argsort(fold_of[label_rows], kind="stable")]
     home = fold_of[by_fold]
-    place = np.arange(len(home)) - np.searchsorted(home, home)  # among the label's rows in the fold
+    place = np.arange(len(home)) - np.searchsorted(home, home)  # Place among the label's rows in the fold.
     rows = by_fold[place < surplus[home]]
     to, given = np.empty(len(rows), dtype=np.int64), 0
     for fold in np.flatnonzero(surplus < 0):
         until = given - surplus[fold]
         to[given:until], given = fold, until
-        rows[given:].sort()  # the published code hands on what is left in the order of the rows
+        rows[given:].sort()  # The published code takes the remaining rows in row order.
     return rows, to
 
 
@@ -235,11 +255,28 @@ def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # no
             counts[to[position], indices[entry]] += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # a check for division by zero would hinder vectorisation
+@njit(cache=True, nogil=True, error_model="numpy")  # A check for division by zero would prevent vectorization.
 def relative_label_losses(counts, fold_sizes, proportions, positives):  # noqa: ANN001, ANN201
-    """Compute rLD of each label (Equation 3): 0 without positives, infinite where a fold is empty.
+    """Compute rLD of each label (Equation 3).
 
-    The equation divides by the fold's own size, so unequal ``proportions`` need no correction.
+    The loss is 0 for a label without positives, and infinite if a fold is empty. The equation divides by the size of
+    each fold. Unequal ``proportions`` therefore need no correction.
+
+    Parameters
+    ----------
+    counts : ndarray of int64 of shape (n_splits, n_labels)
+        Positives of each label in each fold.
+    fold_sizes : ndarray of int64 of shape (n_splits,)
+        Number of rows in each fold.
+    proportions : ndarray of float64 of shape (n_splits,)
+        Ignored.
+    positives : ndarray of int64 of shape (n_labels,)
+        Number of positives of each label.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_labels,)
+        Loss of each label.
     """
     losses = np.zeros(counts.shape[1])
     for fold in range(len(fold_sizes)):
@@ -253,9 +290,25 @@ def relative_label_losses(counts, fold_sizes, proportions, positives):  # noqa: 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def class_proportion_losses(counts, fold_sizes, proportions, positives):  # noqa: ANN001, ANN201
-    """Compute DCP of each label: Equation 4 with each fold's target share in place of 1 / n_splits.
+    """Compute DCP of each label (Equation 4), with the target share of each fold in place of ``1 / n_splits``.
 
-    A label without positives has a loss of 0.
+    The loss of a label without positives is 0.
+
+    Parameters
+    ----------
+    counts : ndarray of int64 of shape (n_splits, n_labels)
+        Positives of each label in each fold.
+    fold_sizes : ndarray of int64 of shape (n_splits,)
+        Number of rows in each fold.
+    proportions : ndarray of float64 of shape (n_splits,)
+        Target share of each fold.
+    positives : ndarray of int64 of shape (n_labels,)
+        Number of positives of each label.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_labels,)
+        Loss of each label.
     """
     losses = np.full(counts.shape[1], -np.inf)
     for fold in range(len(fold_sizes)):
@@ -267,9 +320,26 @@ def class_proportion_losses(counts, fold_sizes, proportions, positives):  # noqa
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def label_losses(counts, fold_sizes, proportions, positives):  # noqa: ANN001, ANN201
-    """Compute LD of each label (Equation 1); a fold without negatives adds 0.
+    """Compute LD of each label (Equation 1).
 
-    The equation compares rates within folds, so unequal ``proportions`` need no correction.
+    A fold without negatives adds 0. The equation compares rates within folds. Unequal ``proportions`` therefore need no
+    correction.
+
+    Parameters
+    ----------
+    counts : ndarray of int64 of shape (n_splits, n_labels)
+        Positives of each label in each fold.
+    fold_sizes : ndarray of int64 of shape (n_splits,)
+        Number of rows in each fold.
+    proportions : ndarray of float64 of shape (n_splits,)
+        Ignored.
+    positives : ndarray of int64 of shape (n_labels,)
+        Number of positives of each label.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_labels,)
+        Loss of each label.
     """
     losses, overall = np.zeros(counts.shape[1]), positives / (fold_sizes.sum() - positives)
     for fold in range(len(fold_sizes)):

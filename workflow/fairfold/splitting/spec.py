@@ -1,4 +1,4 @@
-"""What the study has to know of a splitter before it is made."""
+"""Declaration of a splitter by name."""
 
 from __future__ import annotations
 
@@ -9,14 +9,23 @@ from typing import Any
 
 @dataclass(frozen=True)
 class SplitterSpec:
-    """A method that makes folds, by its name.
+    """Declaration of a method that makes folds.
 
     Parameters
     ----------
-    name : what configurations, tables and figures call it.
-    make : where the class is, as ``"package.module:name"``; it is looked up when a splitter is made. It takes
-        ``n_splits`` and ``random_state``, and has ``assign(Y)`` -> test fold of each sample.
-    parameters : further ones that it is called with.
+    name : str
+        Name of the method in configurations, tables and figures.
+    make : str
+        Location of the class as ``"package.module:name"``. The class is imported when a splitter is made. It takes
+        ``n_splits`` and ``random_state``. Its method ``assign(Y)`` returns the test fold of each sample.
+    parameters : mapping of str to object, default={}
+        Additional parameters of the class.
+
+    Examples
+    --------
+    >>> spec = SplitterSpec("SOIS", "fairfold.splitting.iterative:IterativeStratification", {"order": 2})
+    >>> spec.name, spec.parameters
+    ('SOIS', {'order': 2})
     """
 
     name: str

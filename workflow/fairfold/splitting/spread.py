@@ -1,4 +1,4 @@
-"""Spread rows evenly over folds, in random order."""
+"""Even spread of rows over folds, in random order."""
 
 from __future__ import annotations
 
@@ -14,17 +14,33 @@ def spread(
     *,
     only: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Assign the rows that have no fold yet (-1) evenly, in random order; ``fold_of`` is filled in place.
+    """Assign the rows without a fold evenly, in random order.
 
     Parameters
     ----------
-    fold_of : ndarray of int64, shape (n_rows,)
-    weights : ndarray of int64, shape (n_rows,)
-        Samples in each row; heavy rows are assigned first.
-    proportions : ndarray, shape (n_splits,)
-        Share of these rows for each fold. Where that leaves a choice, the smallest fold gets the row.
-    rng : source of the order.
-    only : the rows to assign; by default all without a fold.
+    fold_of : ndarray of int64 of shape (n_rows,)
+        Fold of each row, -1 for a row without a fold. The array is filled in place.
+    weights : ndarray of int64 of shape (n_rows,)
+        Number of samples in each row. Heavy rows are assigned first.
+    proportions : ndarray of shape (n_splits,)
+        Target share of these rows in each fold. Ties go to the fold that lacks most samples.
+    rng : numpy.random.Generator
+        Source of the random order.
+    only : ndarray of int, default=None
+        Rows to assign. ``None`` assigns all rows without a fold.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_rows,)
+        The array ``fold_of``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weights, half = np.ones(4, dtype=np.int64), np.array([0.5, 0.5])
+    >>> fold_of = spread(np.array([0, -1, -1, -1]), weights, half, np.random.default_rng(0))
+    >>> np.bincount(fold_of)
+    array([2, 2])
     """
     given = fold_of >= 0
     missing = weights.sum() * proportions - np.bincount(fold_of[given], weights[given], len(proportions))

@@ -1,1 +1,1 @@
-"""The splitters, a module for each class: one more file here is one more splitter."""
+"""Splitters that are available by name. Each module declares the methods of one class."""

@@ -1,4 +1,4 @@
-"""OptiSplit by two of its objectives, those of the published comparison."""
+"""OptiSplit with the two objectives of the published comparison."""
 
 from fairfold.splitting.spec import SplitterSpec
 

@@ -1,4 +1,4 @@
-"""PMBSRS: partitioned sampling."""
+"""Partitioned sampling (PMBSRS)."""
 
 from fairfold.splitting.spec import SplitterSpec
 

@@ -1,4 +1,4 @@
-"""Chance."""
+"""Random folds."""
 
 from fairfold.splitting.spec import SplitterSpec
 

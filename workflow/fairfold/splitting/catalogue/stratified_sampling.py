@@ -1,4 +1,4 @@
-"""SS: stratified sampling."""
+"""Stratified sampling (SS)."""
 
 from fairfold.splitting.spec import SplitterSpec
 
