@@ -1,4 +1,4 @@
-"""What a procedure chooses from: classifiers, each with the name or the parameters that the outcome reports."""
+"""Candidates: the named classifiers among which a procedure chooses."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from fairfold.errors import ModelError
 
 
 class Candidate(NamedTuple):
-    """One of the classifiers that a procedure chooses from.
+    """Classifier that a procedure may choose.
 
-    parameters : a parameter set, or any name.
-    estimator : unfitted scikit-learn classifier, or pipeline that ends in one.
+    Attributes
+    ----------
+    parameters : object
+        Parameter set, or any name. The outcome of a procedure reports it.
+    estimator : ClassifierMixin
+        Unfitted scikit-learn classifier, or pipeline that ends in one.
     """
 
     parameters: Any
@@ -25,29 +29,39 @@ Candidates = Mapping[str, ClassifierMixin] | Sequence[ClassifierMixin | tuple[An
 
 
 def make_candidates(estimator: ClassifierMixin, parameter_sets: Iterable[Mapping[str, Any]]) -> list[Candidate]:
-    """One candidate per parameter set; ``estimator`` itself is not changed.
+    """Create one candidate per parameter set.
 
     Parameters
     ----------
-    estimator : scikit-learn classifier or pipeline.
-    parameter_sets : what ``set_params`` takes, for example ``[{"C": 0.01}, {"C": 1}]`` or scikit-learn's
-        ``ParameterGrid``. Earlier ones win ties: put those that you would rather have first.
+    estimator : ClassifierMixin
+        Scikit-learn classifier or pipeline. It is not changed.
+    parameter_sets : iterable of mapping of str to object
+        Arguments of ``set_params``, such as ``[{"C": 0.01}, {"C": 1}]`` or scikit-learn's ``ParameterGrid``. Earlier
+        sets win ties, so put preferred sets first.
 
     Returns
     -------
-    list of pairs of the parameter set and the unfitted classifier, as the procedures take them.
+    list of Candidate
+        Pairs of a parameter set and an unfitted classifier, as the procedures accept them.
 
     Raises
     ------
     ModelError
-        For a parameter that the estimator does not have, a set given twice, or no set at all.
+        If the estimator lacks a parameter, a set occurs twice, or there are no sets.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> candidates = make_candidates(SVC(), [{"C": 0.01}, {"C": 1}])
+    >>> candidates[0].parameters, candidates[0].estimator
+    ({'C': 0.01}, SVC(C=0.01))
     """
     candidates = []
     for parameters in parameter_sets:
         if not isinstance(parameters, Mapping):
             raise ModelError(f"parameter set {parameters!r} is no mapping: give each as a dict from name to value.")
         try:
-            # cloned, so that sets which share an object cannot change it for each other
+            # Clones keep sets that share an object independent.
             made = clone(estimator).set_params(**clone(dict(parameters), safe=False))
         except ValueError as error:
             raise ModelError(
@@ -58,17 +72,29 @@ def make_candidates(estimator: ClassifierMixin, parameter_sets: Iterable[Mapping
 
 
 def check_candidates(candidates: Candidates) -> list[Candidate]:
-    """Candidates in one form, whichever way they were given.
+    """Check candidates and convert them to a list.
 
     Parameters
     ----------
-    candidates : mapping from name to classifier, or sequence of classifiers or of (name, classifier) pairs. A
-        classifier without a name goes by ``get_params()``.
+    candidates : mapping of str to ClassifierMixin, or sequence of ClassifierMixin or (object, ClassifierMixin)
+        Classifiers with or without names. The default name of a classifier is its parameters, ``get_params()``.
+
+    Returns
+    -------
+    list of Candidate
+        Names and classifiers.
 
     Raises
     ------
     ModelError
-        When there is none, one is no scikit-learn classifier, or two have the same name or class and parameters.
+        If there are no candidates, one is not a scikit-learn classifier, or two have the same name or the same class
+        and parameters.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> [candidate.parameters for candidate in check_candidates({"soft": SVC(C=0.01), "hard": SVC(C=100)})]
+    ['soft', 'hard']
     """
     if isinstance(candidates, BaseEstimator | str) or not isinstance(candidates, Iterable):
         raise ModelError(f"candidates is {candidates!r}: give a list, even of a single classifier.")
@@ -80,9 +106,9 @@ def check_candidates(candidates: Candidates) -> list[Candidate]:
         if not isinstance(estimator, BaseEstimator) or not is_classifier(estimator):
             raise ModelError(f"candidate {len(checked)} is {estimator!r}: give an unfitted scikit-learn classifier.")
         parameters = estimator.get_params() if parameters is None else parameters
-        # as text, since values need not be hashable, nor comparable by one ==, as arrays are not
+        # Values such as arrays are not hashable or comparable, so the key is text.
         key = repr(parameters)
-        if isinstance(parameters, Mapping):  # a name stands alone, parameters belong to a class
+        if isinstance(parameters, Mapping):  # Parameters identify a candidate only together with its class.
             key = f"{type(estimator).__qualname__}: {sorted(parameters.items())}"
         if key in known:
             raise ModelError(f"candidate {len(checked)} repeats {parameters!r}: give each candidate once.")

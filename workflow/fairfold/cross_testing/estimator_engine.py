@@ -1,4 +1,4 @@
-"""The engine for any scikit-learn classifier: clones, fits and scores, one order of the rows after the other."""
+"""Engine for any scikit-learn classifier, which clones, fits and scores candidates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Scoring = str | Callable[[ClassifierMixin, Matrix, np.ndarray], float]
 
 @contextmanager
 def _reasons(estimator: ClassifierMixin, n_samples: int) -> Iterator[None]:
-    """Turn what goes wrong inside a classifier into an error that names it."""
+    """Convert an error inside a classifier to an error that names the classifier."""
     try:
         yield
     except (ValueError, TypeError, AttributeError) as error:
@@ -34,31 +34,69 @@ def _reasons(estimator: ClassifierMixin, n_samples: int) -> Iterator[None]:
 
 
 def fit_clone(estimator: ClassifierMixin, X: Matrix, y: np.ndarray, of_samples: OfSamples = ALIKE) -> ClassifierMixin:
-    """A fitted copy of ``estimator``; a :class:`ModelError` with its reason where it cannot be fitted."""
+    """Fit a clone of a classifier.
+
+    Parameters
+    ----------
+    estimator : ClassifierMixin
+        Classifier to clone.
+    X : {array, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    y : ndarray of shape (n_samples,) or (n_samples, n_labels)
+        Classes or labels.
+    of_samples : OfSamples, default=ALIKE
+        Groups and weights of the samples. They are passed to ``fit`` if it takes them.
+
+    Returns
+    -------
+    ClassifierMixin
+        The fitted clone.
+
+    Raises
+    ------
+    ModelError
+        If the classifier cannot be fitted. The message contains the reason.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> model = fit_clone(SVC(), np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1]))
+    >>> model.predict([[0.5], [2.5]])
+    array([0, 1])
+    """
     with _reasons(estimator, len(y)):
         return clone(estimator).fit(X, y, **fit_arguments(estimator, *of_samples))
 
 
 @dataclass(eq=False, repr=False)
 class EstimatorEngine:
-    """Runs plans (:class:`~fairfold.cross_testing.plans.Engine`) with any classifiers and any scorer.
+    """Engine that runs plans with any classifiers and any scorer.
+
+    It implements the protocol :class:`~fairfold.cross_testing.plans.Engine`.
 
     Parameters
     ----------
-    estimators : unfitted classifiers, the preferred ones first. They are cloned, so that each fit starts from the
-        ``random_state`` that it was given.
-    X : (n_samples, n_features), dense or CSR.
-    y : (n_samples,) labels; they keep their positions when rows are permuted.
-    scoring : ``"accuracy"``, or another name of a scikit-learn scorer, or a callable (estimator, X, y) -> float of
-        which more is better.
-    n_jobs : processes that share the orders; joblib's meaning. Results do not depend on it.
-    of_samples : groups and weights, which keep their positions, too; those of samples that are trained on are handed on
-        to estimators that take them. Tests count weights in :class:`MultilabelEngine` only.
+    estimators : sequence of ClassifierMixin
+        Unfitted classifiers, in order of preference. Each fit uses a clone and therefore starts from the same
+        ``random_state``.
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        Features.
+    y : ndarray of shape (n_samples,)
+        Classes. They keep their positions in permutations of the rows.
+    scoring : str or callable, default="accuracy"
+        ``"accuracy"``, the name of another scikit-learn scorer, or a callable ``(estimator, X, y) -> float``. Larger
+        scores are better.
+    n_jobs : int or None, default=1
+        Number of processes that share the orders, as in joblib. The results do not depend on it.
+    of_samples : OfSamples, default=ALIKE
+        Groups and weights, which also keep their positions. Those of the training samples are passed to estimators that
+        take them. Only :class:`~fairfold.cross_testing.multilabel_engine.MultilabelEngine` uses weights in tests.
 
     Raises
     ------
     ModelError
-        When no scorer has that name, a candidate cannot be fitted, or a score is not finite.
+        If the scorer is unknown, a candidate cannot be fitted, or a score is not finite.
     """
 
     estimators: Sequence[ClassifierMixin]
@@ -75,7 +113,20 @@ class EstimatorEngine:
         self.tested_labels, self.classes, self.unknown = self.y, np.unique(self.y), -1
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
-        """Choose and test in each order; see :class:`~fairfold.cross_testing.plans.Run`."""
+        """Choose and test candidates in each order of the rows.
+
+        Parameters
+        ----------
+        plan : Plan
+            Folds and roles of the positions.
+        orders : ndarray of int64 of shape (n_orders, n_samples)
+            Row at each position.
+
+        Returns
+        -------
+        Run
+            Totals of the tests and chosen candidates.
+        """
         runs = Parallel(n_jobs=self.n_jobs, return_as="generator")(
             delayed(self._run_order)(plan, order) for order in orders
         )
@@ -84,7 +135,22 @@ class EstimatorEngine:
         return Run(np.array(totals, dtype=np.float64), np.array(chosen, dtype=np.int64))
 
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Prediction at each position in each test; see :class:`~fairfold.cross_testing.plans.Engine`."""
+        """Predict each tested position in each test.
+
+        Parameters
+        ----------
+        plan : Plan
+            Folds and roles of the positions.
+        order : ndarray of int64 of shape (n_samples,)
+            Row at each position.
+        chosen : ndarray of int64 of shape (n_choices,)
+            Index of the candidate of each choice.
+
+        Returns
+        -------
+        ndarray of shape (n_tests, n_samples) or (n_tests, n_samples, n_labels)
+            Class codes, -1 outside the test. For multiple labels, probabilities, NaN outside the test.
+        """
         predicted = np.full((*plan.role.shape, *np.shape(self.unknown)), self.unknown)
         with one_thread_each():
             for test, (choice, role) in enumerate(zip(plan.choice_of, plan.role, strict=True)):
@@ -99,7 +165,7 @@ class EstimatorEngine:
         return np.searchsorted(self.classes, model.predict(X))
 
     def _run_order(self, plan: Plan, order: np.ndarray) -> tuple[list[float], list[int]]:
-        """Total of each test, and candidate of each choice."""
+        """Return the total of each test and the candidate of each choice."""
         with one_thread_each():
             chosen = [self._choose(inner_fold, order) for inner_fold in plan.inner_fold]
             totals = [
@@ -109,7 +175,7 @@ class EstimatorEngine:
         return totals, chosen
 
     def _choose(self, inner_fold: np.ndarray, order: np.ndarray) -> int:
-        """The candidate with the highest total over the inner folds, the first of those on ties."""
+        """Return the candidate with the highest total over the inner folds, the first one for ties."""
         if len(self.estimators) == 1:
             return 0
         totals = np.zeros(len(self.estimators))
@@ -119,7 +185,7 @@ class EstimatorEngine:
         return int(first_best(totals))
 
     def _total(self, candidate: int, train: np.ndarray, test: np.ndarray, order: np.ndarray, y: np.ndarray) -> float:
-        """What :meth:`_total_of` says of a candidate, 0 without samples; ``y`` are the labels that it is tested on."""
+        """Return the total of a candidate in a test on the labels ``y``, 0 without test samples."""
         if not test.any():
             return 0.0
         model, y = self._fit(candidate, train, order), y[test]
@@ -133,13 +199,13 @@ class EstimatorEngine:
         return total
 
     def _total_of(self, model: ClassifierMixin, X: Matrix, y: np.ndarray, _weights: np.ndarray | None) -> float:
-        """Score times number of samples; for accuracy the number of correct predictions."""
+        """Return the score times the number of samples; for accuracy, the number of correct predictions."""
         if self.scoring == "accuracy":
             return float(np.count_nonzero(model.predict(X) == y))
         return float(get_scorer(self.scoring)(model, X, y)) * len(y)
 
     def _kinds(self, y: np.ndarray) -> str:
-        """What a score may lack in labels."""
+        """Describe the labels of a fold for the message about an undefined score."""
         return f"of {len(np.unique(y))} classes"
 
     def _fit(self, candidate: int, train: np.ndarray, order: np.ndarray) -> ClassifierMixin:

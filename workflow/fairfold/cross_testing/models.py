@@ -1,8 +1,8 @@
-"""Cross-testing on weak labels: three procedures choose among models by observed labels; the true ones test them.
+"""Cross-testing on weak labels: three procedures choose models by observed labels and are tested on true labels.
 
-The question of Korjus, Hebart & Vicente (2016) put to models of several labels, some of which are hidden: how well does
-what each procedure chooses perform on the true labels, how far is that from what the observed labels say, what is
-chosen, at what cost, and is it better than chance?
+The procedures of Korjus, Hebart & Vicente (2016) are applied to multilabel models with partly hidden labels. The
+tables show the performance on true labels, the bias of scores on observed labels, the chosen models, the number of
+fits and the p-values of permutation tests.
 """
 
 from __future__ import annotations
@@ -32,7 +32,15 @@ _COLUMNS = [
 
 
 class Tables(NamedTuple):
-    """What :func:`repeat_on_weak_labels` returns, tidy tables with a column ``repetition`` each."""
+    """Tables of :func:`repeat_on_weak_labels`, each with a column ``repetition``.
+
+    Attributes
+    ----------
+    scores : DataFrame
+        Scores, one row per repetition and procedure.
+    seconds : DataFrame
+        CPU time, one row per repetition.
+    """
 
     scores: pd.DataFrame
     seconds: pd.DataFrame
@@ -52,39 +60,59 @@ def repeat_on_weak_labels(
     names: tuple[object, ...] = (),
     **settings: Any,
 ) -> Tables:
-    """Draw rows, hide labels, run the three procedures with their permutation tests; again and again.
-
-    The classifiers that a repetition fits grow with candidates · n_splits · (n_splits + 1) · (1 + n_permutations).
+    """Run the three procedures with permutation tests repeatedly, on random rows with hidden labels.
 
     Parameters
     ----------
-    make_candidates : seed -> candidates with names, all with that seed, so that they are compared in pairs.
-    X : (n_samples, n_features).
-    Y : (n_samples, n_labels) of 0/1, the truth.
-    repetitions : their numbers; a repetition depends on nothing but its number, so that they can be run anywhere.
-    hide : (labels, seed) -> labels that are observed.
-    n_samples : rows drawn for a repetition; None for all, in random order. Of samples in groups, as many whole groups
-        as have no more.
-    groups : (n_samples,) of samples that belong together, or None.
-    sample_weight : (n_samples,) how much each counts, or None; see
-        :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
-    seed, names : what random streams are derived from.
-    **settings : see :func:`~fairfold.cross_testing.procedures.compare_procedures`.
+    make_candidates : callable
+        Function ``seed -> candidates`` that returns named candidates. All of them use this seed, so their scores are
+        paired.
+    X : {array, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    Y : {array, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1.
+    repetitions : iterable of int
+        Numbers of the repetitions. The result of a repetition depends only on its number, so repetitions may run in any
+        job.
+    hide : callable
+        Function ``(labels, seed) -> observed labels``.
+    n_samples : int or None, default=None
+        Number of rows to draw for a repetition. ``None`` takes all rows in random order. With groups, whole groups are
+        drawn while the number of rows does not exceed this limit.
+    groups : ndarray of shape (n_samples,), default=None
+        Group of each sample.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weight of each sample, see :func:`~fairfold.cross_testing.nested_cross_validate`.
+    seed : int
+        Seed of the study.
+    names : tuple, default=()
+        Names that, together with ``seed`` and the repetition, determine the random streams.
+    **settings : Any
+        Arguments of :func:`~fairfold.cross_testing.procedures.compare_procedures`.
 
     Returns
     -------
     Tables
-        ``scores``, a row per repetition and procedure: ``repetition, procedure, score, observed_score``, the
-        metrics of :func:`~fairfold.evaluation.scores.multilabel_scores` on the true labels of all tests pooled,
-        ``chosen`` (names; of nested cross-validation one per outer fold, joined by ``;``), ``n_samples, n_tested,
-        n_fits`` (without permutations), ``p_classical, p_mid, p_randomised, p_exact, n_permutations``, and ``reason``:
-        why there are no numbers. ``seconds``, a row per repetition: ``repetition, n_fits`` (with permutations, the
-        choice that two procedures share counted once) and ``cpu_seconds``.
+        ``scores`` has one row per repetition and procedure, with these columns:
+
+        - ``repetition, procedure, score, observed_score``.
+        - Metrics of :func:`~fairfold.evaluation.scores.multilabel_scores` on the true labels of all tests pooled.
+        - ``chosen``: names of the chosen models. Nested cross-validation has one per outer fold, joined by ``;``.
+        - ``n_samples, n_tested``, and ``n_fits`` without permutations.
+        - ``p_classical, p_mid, p_randomised, p_exact, n_permutations``.
+        - ``reason``: error message of a failed repetition.
+
+        ``seconds`` has one row per repetition, with the columns ``repetition, n_fits, cpu_seconds``. This ``n_fits``
+        includes permutations and counts the choice that two procedures share once.
 
     Raises
     ------
     DataError
-        When there are fewer rows than ``n_samples``.
+        If there are fewer rows than ``n_samples``, or the first group that is drawn has more.
+
+    Notes
+    -----
+    The number of fits per repetition grows with candidates · n_splits · (n_splits + 1) · (1 + n_permutations).
     """
     n_rows = X.shape[0]
     if n_samples is not None and n_samples > n_rows:
@@ -104,7 +132,7 @@ def repeat_on_weak_labels(
             continue
         spent = cpu_seconds() - start
         scores += [{**unit, **_row(outcomes[procedure]), "n_samples": len(rows)} for procedure in INTERPRETABLE]
-        # testing shares the choice of cross-testing, and adds one fit
+        # Testing shares the choice of cross-testing and adds one fit.
         n_fits = (outcomes[NESTED].n_fits + outcomes[CROSS_TESTING].n_fits + 1) * (1 + outcomes[NESTED].n_permutations)
         seconds.append({**unit, "n_fits": n_fits, "cpu_seconds": spent})
     return Tables(
@@ -114,7 +142,7 @@ def repeat_on_weak_labels(
 
 
 def _drawn_rows(rng: np.random.Generator, n_rows: int, n_samples: int | None, groups: np.ndarray | None) -> np.ndarray:
-    """Rows in random order, those of a group one after the other."""
+    """Draw rows in random order, with the rows of a group next to each other."""
     if groups is None:
         return rng.permutation(n_rows)[:n_samples]
     codes = np.unique(groups, return_inverse=True)[1]

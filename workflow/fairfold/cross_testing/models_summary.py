@@ -1,4 +1,4 @@
-"""What repetitions of cross-testing on weak labels say together."""
+"""Summary of the repetitions of cross-testing on weak labels."""
 
 from __future__ import annotations
 
@@ -16,33 +16,42 @@ _COLUMNS = [*_UNIT, "procedure", "metric", "candidate", "value", "low", "high", 
 
 
 def summarise_models(repetitions: pd.DataFrame, candidates: Sequence[str], *, alpha: float = 0.05) -> pd.DataFrame:
-    """Means, significant shares and choices of each procedure on each dataset, one row per number.
-
-    Intervals are those of 95 % over repetitions: Student's for means, Wilson's for shares of significant tests. All
-    repetitions draw from the same rows, so that they say what rows, hidden labels and folds do, not what other data
-    would.
+    """Compute mean scores, shares of significant tests and choices of each procedure on each dataset.
 
     Parameters
     ----------
-    repetitions : tables of :func:`~fairfold.cross_testing.models.repeat_on_weak_labels` below each other, with
-        the columns ``dataset, missing_rate, scoring``. Repetitions with a reason in place of numbers do not count.
-    candidates : names of what was chosen from.
-    alpha : a result is significant where its randomised p ≤ alpha.
+    repetitions : DataFrame
+        Concatenated ``scores`` of :func:`~fairfold.cross_testing.models.repeat_on_weak_labels`, with the columns
+        ``dataset, missing_rate, scoring``. Failed repetitions are ignored.
+    candidates : sequence of str
+        Names of all candidates.
+    alpha : float, default=0.05
+        Significance level. A result is significant if its randomized p-value is at most ``alpha``.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, missing_rate, scoring, procedure, metric, candidate, value, low, high,
-    n_repetitions``
-        ``metric`` is ``"score"`` or ``"observed_score"``, the mean score of the tests on true and on observed
-        labels; ``"bias"``, observed minus true; the metrics of
-        :func:`~fairfold.evaluation.scores.multilabel_scores` on the true labels of all tests pooled, as
-        ``"pooled_<metric>"``; ``"significant_fraction"``; ``"n_fits"``, without permutations; and ``"chosen"``, the
-        share of choices that took ``candidate``, without interval.
+    DataFrame
+        Columns ``dataset, missing_rate, scoring, procedure, metric, candidate, value, low, high, n_repetitions``, one
+        row per value. ``metric`` is one of:
+
+        - ``score`` and ``observed_score``: mean score of the tests on true and on observed labels.
+        - ``bias``: observed minus true score.
+        - ``pooled_<metric>``: metrics of :func:`~fairfold.evaluation.scores.multilabel_scores` on the true labels of
+          all tests pooled.
+        - ``significant_fraction``: share of significant tests.
+        - ``n_fits``: mean number of fits without permutations.
+        - ``chosen``: share of choices that took ``candidate``, without an interval.
 
     Raises
     ------
     DataError
-        When a choice is none of the candidates.
+        If a chosen name is not one of the candidates.
+
+    Notes
+    -----
+    ``low`` and ``high`` are 95 % intervals over repetitions: Student's t for means, Wilson for shares of significant
+    tests. All repetitions draw from the same rows. The intervals reflect the choice of rows, hidden labels and folds,
+    but not the variation between datasets.
     """
     rows = [
         dict(zip([*_UNIT, "procedure"], unit, strict=True)) | row
@@ -62,7 +71,7 @@ def _numbers(runs: pd.DataFrame, candidates: Sequence[str], alpha: float) -> Ite
     }
     for metric, values in means.items():
         yield {"metric": metric, **_mean(values), **n}
-    p = runs["p_randomised"].dropna()  # none without permutations
+    p = runs["p_randomised"].dropna()  # Empty without permutations.
     yield {"metric": "significant_fraction", **_share(int((p <= alpha).sum()), len(p)), **n}
     yield {"metric": "n_fits", "value": runs["n_fits"].mean(), **n}
     choices = runs["chosen"].astype(str).str.split(";").explode()
@@ -74,14 +83,14 @@ def _numbers(runs: pd.DataFrame, candidates: Sequence[str], alpha: float) -> Ite
 
 
 def _mean(values: pd.Series) -> dict[str, float]:
-    """Mean and Student's interval of the values that are not NaN; the interval needs two of them."""
+    """Compute the mean and Student's interval of the values that are not NaN; the interval needs two values."""
     n, mean = values.count(), values.mean()
     half = scipy.stats.t.ppf(0.975, n - 1) * values.std() / np.sqrt(n) if n > 1 else np.nan
     return {"value": mean, "low": mean - half, "high": mean + half}
 
 
 def _share(hits: int, n: int) -> dict[str, float]:
-    """Share and Wilson's interval."""
+    """Compute a share and Wilson's interval."""
     if not n:
         return {"value": np.nan, "low": np.nan, "high": np.nan}
     low, high = scipy.stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")

@@ -1,4 +1,4 @@
-"""The engine for several labels per sample, which may be chosen by other labels than they are tested on."""
+"""Engine for multilabel classifiers, which may be chosen by observed labels and tested on true labels."""
 
 from __future__ import annotations
 
@@ -20,23 +20,32 @@ LabelScoring = str | Callable[..., float]
 
 
 class LabelScore:
-    """One number for predicted label probabilities.
+    """Score of predicted label probabilities.
 
     Parameters
     ----------
-    scoring : ``"accuracy"``, the share of samples with no wrong label at a threshold of 0.5; a metric of
-        :func:`~fairfold.evaluation.scores.multilabel_scores`; or a callable (Y, P) -> float of labels and
-        probabilities, both (n_samples, n_labels), of which more is better; where samples have weights, (Y, P,
-        weights) -> float.
+    scoring : str or callable
+        ``"accuracy"`` for the share of samples without a wrong label at a threshold of 0.5, or a metric of
+        :func:`~fairfold.evaluation.scores.multilabel_scores`. A callable ``(Y, P) -> float`` receives labels and
+        probabilities, both of shape (n_samples, n_labels), and larger results are better. With sample weights, it is
+        called as ``(Y, P, weights)``.
 
     Attributes
     ----------
-    sign : 1 where more is better, -1 for a loss.
+    sign : int
+        1 if larger scores are better, -1 for a loss.
 
     Raises
     ------
     ModelError
-        When there is no such metric.
+        If the metric is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y, P = np.array([[1, 0], [1, 1]]), np.array([[0.9, 0.2], [0.8, 0.3]])
+    >>> LabelScore("accuracy")(Y, P)
+    0.5
     """
 
     def __init__(self, scoring: LabelScoring) -> None:
@@ -47,7 +56,7 @@ class LabelScore:
         self.sign = BASIC_METRICS[scoring].direction if scoring in BASIC_METRICS else 1
 
     def __call__(self, Y: np.ndarray, P: np.ndarray, weights: np.ndarray | None = None) -> float:
-        """The score of one fold; NaN where its labels leave it undefined."""
+        """Return the score of one fold, NaN if its labels leave the score undefined."""
         if callable(self.scoring):
             return float(self.scoring(Y, P) if weights is None else self.scoring(Y, P, weights))
         if self.scoring == "accuracy":
@@ -58,7 +67,27 @@ class LabelScore:
 def subset_accuracy(Y: np.ndarray, P: np.ndarray, weights: np.ndarray | None = None) -> float:
     """Compute the share of samples without a wrong label at a threshold of 0.5.
 
-    Unmeasured labels are left out; NaN where no label is measured.
+    Unmeasured labels are ignored.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels, 0 or 1, or NaN if unmeasured.
+    P : ndarray of shape (n_samples, n_labels)
+        Predicted probabilities.
+    weights : ndarray of shape (n_samples,), default=None
+        Weight of each sample.
+
+    Returns
+    -------
+    float
+        Share of samples. NaN if no label is measured.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> subset_accuracy(np.array([[1, 0], [1, np.nan]]), np.array([[0.9, 0.7], [0.8, 0.3]]))
+    0.5
     """
     is_measured = ~unmeasured_cells(Y)
     is_right = (((P > 0.5) == Y) | ~is_measured).all(axis=1)
@@ -70,23 +99,34 @@ def subset_accuracy(Y: np.ndarray, P: np.ndarray, weights: np.ndarray | None = N
 
 @dataclass(eq=False, repr=False)
 class MultilabelEngine(EstimatorEngine):
-    """Runs plans (:class:`~fairfold.cross_testing.plans.Engine`) with classifiers of several labels.
+    """Engine that runs plans with multilabel classifiers.
 
-    The total of a test is its score times its samples, or their weights, of a loss the negative.
+    It implements the protocol :class:`~fairfold.cross_testing.plans.Engine`. The total of a test is its score times the
+    number, or total weight, of its samples. The total of a loss is negated.
 
     Parameters
     ----------
-    estimators, X, n_jobs, of_samples : see :class:`~fairfold.cross_testing.estimator_engine.EstimatorEngine`.
-        ``predict_proba`` gives (n_samples, n_labels), or scikit-learn's list of one array per label.
-    y : (n_samples, n_labels) of 0/1, NaN where unmeasured, observed: candidates are trained and chosen on them.
-    Y_true : (n_samples, n_labels) of 0/1, what the chosen candidates are tested on. Both keep their positions when
-        rows are permuted, so that whole label rows are exchanged, observed and true ones together.
-    scoring : see :class:`LabelScore`.
+    estimators : sequence of ClassifierMixin
+        Unfitted classifiers, in order of preference. ``predict_proba`` returns an array of shape (n_samples, n_labels),
+        or scikit-learn's list of one array per label.
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        Features.
+    y : ndarray of shape (n_samples, n_labels)
+        Observed labels, 0 or 1, or NaN if unmeasured. Candidates are trained and chosen on these labels.
+    Y_true : ndarray of shape (n_samples, n_labels)
+        True labels, 0 or 1. The chosen candidates are tested on these labels. Both arrays keep their positions in
+        permutations of the rows. Whole label rows are therefore exchanged, observed and true ones together.
+    scoring : str or callable
+        Score, see :class:`LabelScore`.
+    n_jobs : int or None, default=1
+        Number of processes that share the orders, as in joblib. The results do not depend on it.
+    of_samples : OfSamples, default=ALIKE
+        Groups and weights, as for :class:`~fairfold.cross_testing.estimator_engine.EstimatorEngine`.
 
     Raises
     ------
     ModelError
-        When there is no such score, a candidate cannot be fitted or gives no probabilities, or a score is undefined.
+        If the score is unknown or undefined, or a candidate cannot be fitted or returns no probabilities.
     """
 
     Y_true: np.ndarray

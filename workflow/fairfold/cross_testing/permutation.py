@@ -1,4 +1,4 @@
-"""P-values of a score among the scores of permuted data."""
+"""P-values of a score relative to the scores of permuted data."""
 
 from __future__ import annotations
 
@@ -10,31 +10,45 @@ P_VALUE_FORMS = ("classical", "mid", "randomised", "exact")
 
 
 def p_values(score: float, permuted: np.ndarray, draw: float) -> dict[str, float]:
-    """Four p-values of a score, larger being better; a result is significant where p ≤ alpha.
+    """Compute four p-values of a score relative to permuted scores.
 
-    With b of n permuted scores above ``score`` and t equal to it:
-
-    - ``classical``, (b + t)/n; can be 0, which no finite number of permutations shows;
-    - ``mid``, (b + t/2)/n; neither conservative nor a bound;
-    - ``exact``, (1 + b + t)/(1 + n); counts the observed order as one of the permutations. Never significant more
-      often than alpha, and less often the more scores are tied;
-    - ``randomised``, (b + draw·(1 + t))/(1 + n); uniform between the ``exact`` p-values with all ties below and all
-      ties above the score, so that scores without any effect are significant with probability alpha *exactly*.
-
-    The last is the form of Korjus, Hebart & Vicente (2016), whose code takes the border ⌊(1 - alpha)·n⌋ of the sorted
-    permuted scores and declares a score on it significant with probability (ties above the border)/(ties). That is
-    (b + draw·t)/n ≤ alpha; ours counts the observed order too, without which the level is exact for large n only.
+    Larger scores are better. A result is significant if p ≤ alpha.
 
     Parameters
     ----------
-    score : of the data as they are.
-    permuted : ndarray, shape (n_permutations,), at least one; scores of permuted data. Differences up to
-        ``ROUNDING`` are ties.
-    draw : uniform on [0, 1), drawn independently of the data; decides ties in ``randomised`` only.
+    score : float
+        Score of the original data.
+    permuted : ndarray of shape (n_permutations,)
+        Scores of permuted data, at least one. Scores that differ by at most ``ROUNDING`` are ties.
+    draw : float
+        Random number, uniform on [0, 1) and independent of the data. It affects only ``randomised``.
 
     Returns
     -------
-    dict from form (``P_VALUE_FORMS``) to p-value
+    dict of str to float
+        P-value of each form in ``P_VALUE_FORMS``.
+
+    Notes
+    -----
+    Let n be the number of permuted scores, b the number above ``score`` and t the number equal to it:
+
+    - ``classical`` is (b + t)/n. It can be 0, which no finite number of permutations supports.
+    - ``mid`` is (b + t/2)/n. It is neither conservative nor a bound.
+    - ``exact`` is (1 + b + t)/(1 + n). It counts the observed order as one of the permutations. Scores without any
+      effect are significant with probability at most alpha, and less often with more ties.
+    - ``randomised`` is (b + draw·(1 + t))/(1 + n). It is uniform between the ``exact`` p-values with all ties below and
+      with all ties above the score. Without any effect, scores are significant with probability *exactly* alpha.
+
+    The form ``randomised`` follows Korjus, Hebart & Vicente (2016). Their code takes the border ⌊(1 - alpha)·n⌋ of the
+    sorted permuted scores. A score on the border is significant with probability (ties above the border)/(ties). This
+    rule is (b + draw·t)/n ≤ alpha. The form here also counts the observed order, because the level is otherwise exact
+    only for large n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p_values(0.9, np.array([0.5, 0.6, 0.9, 0.7]), draw=0.5)
+    {'classical': 0.25, 'mid': 0.125, 'randomised': 0.2, 'exact': 0.4}
     """
     n = len(permuted)
     above = int(np.count_nonzero(permuted > score + ROUNDING))

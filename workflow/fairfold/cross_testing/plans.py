@@ -1,8 +1,8 @@
-"""What a procedure trains on and tests on: the three procedures of Korjus, Hebart & Vicente (2016) as data.
+"""Plans: the three procedures of Korjus, Hebart & Vicente (2016) as data.
 
-All three first choose a candidate by cross-validation inside a part of the data, then train and test with what was
-chosen. They differ in the parts only, so that one :class:`Plan` describes each, and every :class:`Engine` runs all of
-them: it trains candidates on the rows that stand at the plan's positions, and counts what they get right.
+All procedures choose a candidate by cross-validation inside a part of the data. They then train and test the chosen
+candidate. The procedures differ only in the parts, so one :class:`Plan` describes each of them. Every :class:`Engine`
+runs any plan: it trains candidates on the rows at the positions of the plan and scores their predictions.
 """
 
 from __future__ import annotations
@@ -20,13 +20,20 @@ UNUSED, TRAIN, TEST = 0, 1, 2
 
 
 class Plan(NamedTuple):
-    """Positions of the samples in a procedure; rows of data are put at these positions, and permuted among them.
+    """Positions of the samples in a procedure.
 
-    inner_fold : ndarray of int8, shape (n_choices, n_samples); the fold in the cross-validation that chooses a
-        candidate, -1 for positions that this choice does not see.
-    choice_of : ndarray of int64, shape (n_tests,); the choice that each test obeys.
-    role : ndarray of int8, shape (n_tests, n_samples); ``TRAIN``, ``TEST`` or ``UNUSED`` in each test.
-    part : ndarray of int8, shape (n_samples,); the permutation test exchanges the rows of one part among each other.
+    The rows of the data are put at these positions and permuted among them.
+
+    Attributes
+    ----------
+    inner_fold : ndarray of int8 of shape (n_choices, n_samples)
+        Fold in the cross-validation that chooses a candidate, -1 for positions outside it.
+    choice_of : ndarray of int64 of shape (n_tests,)
+        Choice that each test uses.
+    role : ndarray of int8 of shape (n_tests, n_samples)
+        ``TRAIN``, ``TEST`` or ``UNUSED`` in each test.
+    part : ndarray of int8 of shape (n_samples,)
+        Part of each position. The permutation test exchanges rows within a part only.
     """
 
     inner_fold: np.ndarray
@@ -35,24 +42,38 @@ class Plan(NamedTuple):
     part: np.ndarray
 
     def __add__(self, other: Plan) -> Plan:  # type: ignore[override]
-        """The tests of both plans, which must make the same choices on the same parts."""
+        """Combine the tests of two plans, which must make the same choices on the same parts."""
         if not (np.array_equal(self.inner_fold, other.inner_fold) and np.array_equal(self.part, other.part)):
             raise ValueError("only plans with the same choices and parts can be run together")
         choice_of, role = (np.concatenate(pair) for pair in zip(self[1:3], other[1:3], strict=True))
         return Plan(self.inner_fold, choice_of, role, self.part)
 
     def of_members(self, unit_of: np.ndarray) -> Plan:
-        """The plan of samples from that of the units that they belong to, (n_samples,): each does as its unit."""
+        """Expand a plan of units to a plan of samples.
+
+        Parameters
+        ----------
+        unit_of : ndarray of int of shape (n_samples,)
+            Unit of each sample.
+
+        Returns
+        -------
+        Plan
+            Plan that gives each sample the folds and roles of its unit.
+        """
         return Plan(self.inner_fold[:, unit_of], self.choice_of, self.role[:, unit_of], self.part[unit_of])
 
 
 class Run(NamedTuple):
-    """What an engine found in each order of the rows.
+    """Results of an engine for each order of the rows.
 
-    totals : ndarray of float64, shape (n_orders, n_tests); score times number of samples of each test (for accuracy
-        the number of correct predictions, for a loss the negative), 0 for a test without samples.
-    chosen : ndarray of int64, shape (n_orders, n_choices); index of the candidate that each choice took: the highest
-        total in the inner folds, the first of those on ties.
+    Attributes
+    ----------
+    totals : ndarray of float64 of shape (n_orders, n_tests)
+        Score times number of samples of each test. The total of accuracy is the number of correct predictions, the
+        total of a loss is negated, and the total of a test without samples is 0.
+    chosen : ndarray of int64 of shape (n_orders, n_choices)
+        Index of the chosen candidate: the one with the highest total in the inner folds, the first one for ties.
     """
 
     totals: np.ndarray
@@ -60,35 +81,75 @@ class Run(NamedTuple):
 
 
 class Engine(Protocol):
-    """What :mod:`fairfold.cross_testing.procedures` needs."""
+    """Protocol of the engines that :mod:`fairfold.cross_testing.procedures` uses."""
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
-        """Choose and test in each order; ``orders`` (n_orders, n_samples) has the row at each position."""
+        """Choose and test candidates in each order of the rows.
+
+        Parameters
+        ----------
+        plan : Plan
+            Folds and roles of the positions.
+        orders : ndarray of int64 of shape (n_orders, n_samples)
+            Row at each position.
+
+        Returns
+        -------
+        Run
+            Totals of the tests and chosen candidates.
+        """
 
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Predicted class of each position in each test, shape (n_tests, n_samples), -1 where a test does not ask.
+        """Predict each tested position in each test.
 
-        For several labels their probabilities, shape (n_tests, n_samples, n_labels), NaN where a test does not ask.
+        Parameters
+        ----------
+        plan : Plan
+            Folds and roles of the positions.
+        order : ndarray of int64 of shape (n_samples,)
+            Row at each position.
+        chosen : ndarray of int64 of shape (n_choices,)
+            Index of the candidate of each choice.
+
+        Returns
+        -------
+        ndarray of shape (n_tests, n_samples) or (n_tests, n_samples, n_labels)
+            Class codes, -1 outside the test. For multiple labels, probabilities, NaN outside the test.
         """
 
 
 def ends_of_tests(plans: Sequence[Plan]) -> np.ndarray:
-    """Where the tests of each plan but the last end among those of all, as ``np.split`` takes it."""
+    """Return the ends of the tests of all plans but the last, as arguments of ``np.split``.
+
+    Parameters
+    ----------
+    plans : sequence of Plan
+        Plans that were run together.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_plans - 1,)
+        End of the tests of each plan in the combined tests.
+    """
     return np.cumsum([len(plan.role) for plan in plans])[:-1]
 
 
 def mean_scores(totals: np.ndarray, plans: Sequence[Plan], weights: np.ndarray | None = None) -> np.ndarray:
-    """Mean score of each order in each plan, weighted by the samples of the tests, or by their weights.
+    """Compute the mean score of each plan in each order, weighted by the number or the weights of the samples.
 
     Parameters
     ----------
-    totals : ndarray, shape (n_orders, n_tests); what an engine found in the tests of all plans.
-    plans : that were run together.
-    weights : ndarray, shape (n_samples,), or None.
+    totals : ndarray of shape (n_orders, n_tests)
+        Totals of the tests of all plans.
+    plans : sequence of Plan
+        Plans that were run together.
+    weights : ndarray of shape (n_samples,), default=None
+        Weight of each sample.
 
     Returns
     -------
-    ndarray, shape (n_orders, n_plans)
+    ndarray of shape (n_orders, n_plans)
+        Mean scores.
     """
     tested = [plan.role == TEST for plan in plans]
     sizes = [np.count_nonzero(is_test) if weights is None else (is_test @ weights).sum() for is_test in tested]
@@ -98,10 +159,32 @@ def mean_scores(totals: np.ndarray, plans: Sequence[Plan], weights: np.ndarray |
 def nested_plan(
     y: np.ndarray, n_splits: int, rng: np.random.Generator, make_folds: MakeFolds = stratified_folds
 ) -> Plan:
-    """Nested cross-validation: in each of ``n_splits`` outer folds, a choice by ``n_splits`` inner folds.
+    """Plan a nested cross-validation with a choice by inner folds in each outer fold.
 
-    Parameters are those of :func:`~fairfold.core.folds.stratified_folds`. For labels of other shapes, ``make_folds``
-    replaces that function. All rows are exchanged by the permutation test.
+    The permutation test exchanges all rows.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,) or (n_samples, n_labels)
+        Classes, or labels for ``make_folds``.
+    n_splits : int
+        Number of outer folds, and of inner folds for each of them.
+    rng : numpy.random.Generator
+        Source of random numbers.
+    make_folds : callable, default=stratified_folds
+        Function ``(y, n_splits, rng)`` that returns the fold of each sample.
+
+    Returns
+    -------
+    Plan
+        Plan with ``n_splits`` choices and tests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plan = nested_plan(np.array([0, 0, 1, 1]), 2, np.random.default_rng(0))
+    >>> (plan.role == TEST).sum(axis=1)
+    array([2, 2])
     """
     outer = make_folds(y, n_splits, rng)
     inner = np.full((n_splits, len(y)), -1, dtype=np.int8)
@@ -112,25 +195,65 @@ def nested_plan(
 
 
 def holdout_size(n_samples: int, test_fraction: float) -> int:
-    """⌊n·fraction⌋, not misled by binary fractions (⌊100·0.29⌋ is 29)."""
+    """Compute ⌊n·fraction⌋ without errors from the binary representation of the fraction.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    test_fraction : float
+        Share of the test part.
+
+    Returns
+    -------
+    int
+        Number of samples in the test part.
+
+    Examples
+    --------
+    >>> int(100 * 0.29), holdout_size(100, 0.29)
+    (28, 29)
+    """
     return int(np.floor(round(n_samples * test_fraction, 9)))
 
 
 def holdout_plans(
     y: np.ndarray, n_splits: int, n_test: int, rng: np.random.Generator, make_folds: MakeFolds = stratified_folds
 ) -> tuple[Plan, Plan]:
-    """Cross-validation and testing, and cross-validation and cross-testing, on the same parts with the same choice.
+    """Plan cross-validation with testing and with cross-testing, on the same parts and with the same choice.
 
     Parameters
     ----------
-    y, n_splits, rng, make_folds : see :func:`nested_plan`.
-    n_test : samples in the test part, the last ones.
+    y : ndarray of shape (n_samples,) or (n_samples, n_labels)
+        Classes, or labels for ``make_folds``.
+    n_splits : int
+        Number of folds.
+    n_test : int
+        Number of samples in the test part, which are the last ones.
+    rng : numpy.random.Generator
+        Source of random numbers.
+    make_folds : callable, default=stratified_folds
+        Function ``(y, n_splits, rng)`` that returns the fold of each sample.
 
     Returns
     -------
-    testing : the choice is made on the training part, trained on all of it, and tested on the test part.
-    cross_testing : the test part is split into ``n_splits`` folds; each is tested once, by training on the training
+    testing : Plan
+        Plan that trains on the whole training part and tests on the test part.
+    cross_testing : Plan
+        Plan that splits the test part into ``n_splits`` folds. Each fold is tested once, after training on the training
         part and the other folds.
+
+    Raises
+    ------
+    SplitError
+        If the test part or the training part is empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> testing, cross_testing = holdout_plans(np.array([0, 1] * 4), 2, 4, np.random.default_rng(0))
+    >>> (testing.role == TRAIN).sum(axis=1), (cross_testing.role == TRAIN).sum(axis=1)
+    (array([4]), array([6, 6]))
     """
     n_train = len(y) - n_test
     if not 0 < n_test < len(y):
@@ -158,18 +281,34 @@ def draw_orders(
     groups: np.ndarray | None = None,
     exchange: Exchange = "groups",
 ) -> np.ndarray:
-    """Rows at each position in ``n_orders`` permutations: shuffled within each part of the plan.
+    """Draw permutations of the rows within each part of a plan.
 
-    Labels and folds keep their positions, so that folds stay stratified.
+    Labels and folds keep their positions, so folds stay stratified.
 
     Parameters
     ----------
-    part : ndarray, shape (n_samples,); see :class:`Plan`.
-    groups, exchange : see :func:`~fairfold.core.groups.permuted_rows`; None for samples that are alike.
+    part : ndarray of shape (n_samples,)
+        Part of each position, see :class:`Plan`.
+    n_orders : int
+        Number of permutations.
+    rng : numpy.random.Generator
+        Source of random numbers.
+    groups : ndarray of shape (n_samples,), default=None
+        Group of each sample, see :func:`~fairfold.core.groups.permuted_rows`. ``None`` permutes samples freely.
+    exchange : {"groups", "within"}, default="groups"
+        Whether to exchange whole groups or the samples within each group.
 
     Returns
     -------
-    ndarray of int64, shape (n_orders, n_samples)
+    ndarray of int64 of shape (n_orders, n_samples)
+        Row at each position.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> orders = draw_orders(np.array([0, 0, 0, 1, 1]), 4, np.random.default_rng(0))
+    >>> np.sort(orders[:, :3], axis=1)[0], np.sort(orders[:, 3:], axis=1)[0]
+    (array([0, 1, 2]), array([3, 4]))
     """
     orders = np.tile(np.arange(len(part)), (n_orders, 1))
     for number in np.unique(part):

@@ -1,4 +1,4 @@
-"""The data that procedures take: one class per sample, or several labels, of which some may be hidden."""
+"""Data of the procedures: one class per sample, or multiple labels, some of which may be hidden."""
 
 from __future__ import annotations
 
@@ -33,14 +33,23 @@ _ONE_CLASS = (
     "scikit-learn's MultiLabelBinarizer makes of lists"
 )
 Splitter = Any
-"""Splitter with ``assign(Y)``, as those of :mod:`fairfold.splitting`, or ``split(X, y)``, or callable (Y, seed)."""
+"""Object with ``assign(Y)``, such as a splitter of :mod:`fairfold.splitting`, or with ``split(X, y)``, or a callable
+``(Y, seed)``."""
 
-MAX_SPLITS = np.iinfo(np.int8).max  # a plan's folds are int8
+MAX_SPLITS = np.iinfo(np.int8).max  # The folds of a plan are int8.
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the three procedures share; their docstrings say what each is."""
+    """Settings that the three procedures share.
+
+    Attributes
+    ----------
+    n_splits, n_permutations, scoring, n_jobs, random_state, splitter, Y_true, groups, exchange, sample_weight
+        See :func:`~fairfold.cross_testing.nested_cross_validate`.
+    test_fraction : float, default=0.5
+        Share of the test part, see :func:`~fairfold.cross_testing.cross_validate_and_test`.
+    """
 
     n_splits: int = 5
     n_permutations: int = 0
@@ -68,7 +77,20 @@ class Settings:
             raise SplitError(f"test_fraction is {fraction!r}: give the share of the rows, between 0 and 1.")
 
     def rngs(self) -> dict[str, np.random.Generator]:
-        """A stream for each use of chance, so that the length of one changes no other."""
+        """Create a separate random stream for each purpose.
+
+        The length of one stream then does not affect the others.
+
+        Returns
+        -------
+        dict of str to numpy.random.Generator
+            Streams ``folds``, ``permutations`` and ``draw``.
+
+        Examples
+        --------
+        >>> sorted(Settings(random_state=0).rngs())
+        ['draw', 'folds', 'permutations']
+        """
         seed = secrets.randbits(32) if self.random_state is None else self.random_state
         return {use: np.random.default_rng(seed_sequence(seed, use)) for use in ("folds", "permutations", "draw")}
 
@@ -78,16 +100,22 @@ def _is_whole(value: object) -> bool:
 
 
 class ClassProblem:
-    """One class per sample.
+    """Data with one class per sample.
 
     Parameters
     ----------
-    X, y, settings : see :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
+    X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        Features.
+    y : ndarray of shape (n_samples,)
+        Class of each sample.
+    settings : Settings
+        Settings of the procedures.
 
     Raises
     ------
     DataError
-        For features that are not finite or constant, or classes that are no classes, too few, or of other length.
+        If features are constant or not finite, or if ``y`` has another length, fewer than two classes or values that
+        are not classes.
     """
 
     sign, groups, weights = 1, None, None
@@ -114,7 +142,18 @@ class ClassProblem:
         self.make_folds: MakeFolds = stratified_folds
 
     def check_folds(self, plan: Plan) -> None:
-        """Raise a :class:`SplitError` where a class has too few samples to be in every fold."""
+        """Check that each class has enough samples for all folds.
+
+        Parameters
+        ----------
+        plan : Plan
+            Plan to check.
+
+        Raises
+        ------
+        SplitError
+            If a class has fewer samples than there are folds.
+        """
         n_splits = self.settings.n_splits
         for purpose, fold_of in _dealt(plan):
             for label in np.unique(self.y):
@@ -127,7 +166,18 @@ class ClassProblem:
                     )
 
     def engine(self, estimators: list[ClassifierMixin]) -> Engine:
-        """The fastest engine that gives these classifiers' results."""
+        """Return the fastest engine that gives the results of these classifiers.
+
+        Parameters
+        ----------
+        estimators : list of ClassifierMixin
+            Unfitted classifiers.
+
+        Returns
+        -------
+        Engine
+            Compiled engine for support vector machines if possible, or the engine for any classifier.
+        """
         codes, options = np.unique(self.y, return_inverse=True)[1], {"n_jobs": self.settings.n_jobs}
         if self.settings.scoring == "accuracy":
             compiled = SVMEngine.for_candidates(estimators, self.X, codes, **options)
@@ -136,34 +186,56 @@ class ClassProblem:
         return EstimatorEngine(estimators, self.X, self.y, scoring=self.settings.scoring, **options)
 
     def scores_of_tests(self, tested: np.ndarray, fold: np.ndarray, codes: np.ndarray) -> dict[str, Any]:
-        """What an outcome says of the predicted class codes of the tested rows."""
+        """Compute the predictions and the accuracy of an outcome.
+
+        Parameters
+        ----------
+        tested : ndarray of int64 of shape (n_tested,)
+            Tested rows.
+        fold : ndarray of int64 of shape (n_tested,)
+            Test of each prediction. Ignored.
+        codes : ndarray of int of shape (n_tested,)
+            Predicted class codes.
+
+        Returns
+        -------
+        dict of str to object
+            ``predictions`` and ``accuracy``.
+        """
         predictions = np.unique(self.y)[codes]
         return {"predictions": predictions, "accuracy": float(np.mean(predictions == self.y[tested]))}
 
 
 class LabelProblem:
-    """Several labels per sample: those observed, which may lack true ones, and the true ones, to test on.
+    """Data with multiple labels per sample: observed labels, and true labels for the tests.
 
     Parameters
     ----------
-    X, Y, settings : see :func:`~fairfold.cross_testing.procedures.nested_cross_validate`.
+    X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        Features, NaN if missing.
+    Y : {array-like, CSR matrix} of shape (n_samples, n_labels)
+        Observed labels, 0 or 1, or NaN if unmeasured.
+    settings : Settings
+        Settings of the procedures, with the true labels ``Y_true``.
 
     Attributes
     ----------
-    units : what folds and parts are made of: the labels of each sample or, in their place, the number of each group, in
-        order of its first sample.
-    groups : (n_samples,) number of the group of each sample, or None.
-    weights : (n_samples,) of mean 1, or None.
+    units : ndarray
+        Units that folds and parts consist of. Without groups, these are the labels of each sample. With groups, they
+        are the numbers of the groups in the order of their first samples.
+    groups : ndarray of shape (n_samples,) or None
+        Number of the group of each sample.
+    weights : ndarray of shape (n_samples,) or None
+        Weight of each sample, with a mean of 1.
 
     Raises
     ------
     DataError
-        For features that are infinite, labels that are not 0/1, or true labels of another shape or without an observed
-        one.
+        If features are infinite, labels are not 0 or 1, or true labels have another shape or lack an observed label.
     SplitError
-        When the splitter is none.
+        If the splitter is invalid.
     ModelError
-        When there is no such score, or groups or weights are none.
+        If the score is unknown, or groups or weights are invalid.
     """
 
     def __init__(self, X: Matrix | ArrayLike, Y: Matrix | ArrayLike, settings: Settings) -> None:
@@ -188,7 +260,18 @@ class LabelProblem:
             self.make_folds = _folds_by(settings.splitter, self.y, self.groups)
 
     def check_folds(self, plan: Plan) -> None:
-        """Raise a :class:`SplitError` where there are fewer rows than folds."""
+        """Check that no fold is empty.
+
+        Parameters
+        ----------
+        plan : Plan
+            Plan to check.
+
+        Raises
+        ------
+        SplitError
+            If a fold has no rows.
+        """
         n_splits = self.settings.n_splits
         for purpose, fold_of in _dealt(plan):
             sizes = np.bincount(fold_of[fold_of >= 0], minlength=n_splits)
@@ -199,7 +282,23 @@ class LabelProblem:
                 )
 
     def engine(self, estimators: list[ClassifierMixin]) -> Engine:
-        """What trains and tests these classifiers."""
+        """Return the engine that trains and tests these classifiers.
+
+        Parameters
+        ----------
+        estimators : list of ClassifierMixin
+            Unfitted classifiers.
+
+        Returns
+        -------
+        MultilabelEngine
+            Engine for these classifiers and this data.
+
+        Raises
+        ------
+        ModelError
+            If labels are unmeasured and a classifier does not accept this.
+        """
         ready = [getattr(estimator, "takes_unmeasured", False) for estimator in estimators]
         if has_unmeasured(self.y) and not all(ready):
             name = type(estimators[ready.index(False)]).__name__
@@ -212,7 +311,22 @@ class LabelProblem:
         return MultilabelEngine(estimators, self.X, self.y, self.truth, of_samples=of_samples, **options)
 
     def scores_of_tests(self, tested: np.ndarray, fold: np.ndarray, P: np.ndarray) -> dict[str, Any]:
-        """What an outcome says of the predicted probabilities of the tested rows."""
+        """Compute the predictions and scores of an outcome.
+
+        Parameters
+        ----------
+        tested : ndarray of int64 of shape (n_tested,)
+            Tested rows.
+        fold : ndarray of int64 of shape (n_tested,)
+            Test of each prediction.
+        P : ndarray of shape (n_tested, n_labels)
+            Predicted probabilities.
+
+        Returns
+        -------
+        dict of str to object
+            ``predictions``, ``accuracy``, ``observed_score`` and ``scores``.
+        """
         truth, observed = self.truth[tested], self.y[tested]
         weights = None if self.weights is None else self.weights[tested]
         of_folds = [
@@ -228,13 +342,40 @@ class LabelProblem:
 
 
 def as_problem(X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings) -> ClassProblem | LabelProblem:
-    """The kind of data that ``y`` makes it, checked."""
+    """Check the data and return the kind of problem that ``y`` defines.
+
+    Parameters
+    ----------
+    X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,), or {array-like, CSR matrix} of shape (n_samples, n_labels)
+        Classes, or labels.
+    settings : Settings
+        Settings of the procedures.
+
+    Returns
+    -------
+    ClassProblem or LabelProblem
+        Checked data.
+
+    Raises
+    ------
+    StudyError
+        ``DataError``, ``SplitError`` or ``ModelError`` for invalid data or settings.
+
+    Examples
+    --------
+    >>> type(as_problem([[0.0], [1.0]], ["no", "yes"], Settings())).__name__
+    'ClassProblem'
+    >>> type(as_problem([[0.0], [1.0]], [[0, 1], [1, 1]], Settings())).__name__
+    'LabelProblem'
+    """
     if sparse.issparse(y):
         return LabelProblem(X, y, settings)
     try:
         values = np.asarray(y)
     except ValueError:
-        return LabelProblem(X, y, settings)  # Its message is about rows of unequal length.
+        return LabelProblem(X, y, settings)  # LabelProblem raises the error about rows of unequal length.
     if values.ndim not in (1, 2):
         raise DataError(f"y has shape {values.shape}: give one class per sample, or one column of 0/1 per label.")
     if values.ndim == 2:
@@ -251,7 +392,7 @@ def as_problem(X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings)
 
 
 def _check_features(X: Matrix | ArrayLike, n_labelled: int, *, gaps: bool = False) -> Matrix:
-    """Features as floats, NaN where missing if there may be gaps, or a :class:`DataError` that says what is wrong."""
+    """Return the features as floats, with NaN for missing values if ``gaps`` is true."""
     finite = "allow-nan" if gaps else True
     try:
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite)
@@ -263,7 +404,7 @@ def _check_features(X: Matrix | ArrayLike, n_labelled: int, *, gaps: bool = Fals
 
 
 def _check_labels(name: str, Y: Matrix | ArrayLike) -> np.ndarray:
-    """Labels as a dense matrix, int8 or, where some are unmeasured, float32 with NaN."""
+    """Return the labels as a dense matrix: int8, or float32 with NaN for unmeasured labels."""
     Y = check_dense_binary(Y, name, DataError, unmeasured=True)
     if Y.ndim != 2 or Y.size == 0:
         raise DataError(f"{name} has shape {Y.shape}: give one row per sample and one column of 0/1 per label.")
@@ -271,13 +412,13 @@ def _check_labels(name: str, Y: Matrix | ArrayLike) -> np.ndarray:
 
 
 def _in_order(groups: np.ndarray) -> np.ndarray:
-    """Groups by number in order of their first samples."""
+    """Number groups in the order of their first samples."""
     first = np.unique(groups, return_index=True)[1]
     return np.argsort(np.argsort(first))[groups]
 
 
 def _folds_by(splitter: Splitter, y: np.ndarray, groups: np.ndarray | None) -> MakeFolds:
-    """A splitter that replaces :func:`~fairfold.core.folds.stratified_folds`, for samples or for numbers of groups."""
+    """Convert a splitter to a function like ``stratified_folds``, for samples or for groups."""
     is_splitter = hasattr(splitter, "assign") or hasattr(splitter, "split") or callable(splitter)
     if isinstance(splitter, type | str) or not is_splitter:
         raise SplitError(
@@ -302,14 +443,14 @@ def _folds_by(splitter: Splitter, y: np.ndarray, groups: np.ndarray | None) -> M
             folds = check_folds(fold_of(Y, seed, of), len(Y), n_splits)[0]
             return folds if groups is None else _folds_of_groups(folds, *of)
         except SplitError as error:
-            name = getattr(splitter, "__name__", splitter)  # not the address of a function
+            name = getattr(splitter, "__name__", splitter)  # The name of a function, not its address.
             raise SplitError(f"splitter {name} of {len(Y)} rows into n_splits={n_splits}: {error}") from error
 
     return make
 
 
 def _folds_of_groups(fold_of: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Fold of each group, by number, from the folds of the samples."""
+    """Return the fold of each group, by number, from the folds of the samples."""
     first, codes = np.unique(groups, return_index=True, return_inverse=True)[1:]
     if (apart := fold_of[first][codes] != fold_of).any():
         raise SplitError(f"row {apart.argmax()} is in another fold than its group; a group must be in one.")
@@ -317,7 +458,7 @@ def _folds_of_groups(fold_of: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 
 def _dealt(plan: Plan) -> Iterator[tuple[str, np.ndarray]]:
-    """What rows were split into folds for, and the fold of each, -1 where there is none."""
+    """Generate the purpose of each split into folds and the fold of each row, -1 for rows without a fold."""
     for inner_fold in plan.inner_fold:
         yield "to choose by", inner_fold
     if len(plan.role) > 1:

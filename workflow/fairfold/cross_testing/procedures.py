@@ -1,8 +1,8 @@
-"""Three ways to choose among classifiers and estimate how well the choice performs, on the same data, without bias.
+"""Three procedures that choose a classifier and estimate its performance on the same data without bias.
 
-The procedures of Korjus, Hebart & Vicente (2016). All of them choose by cross-validation and never test on a row that
-took part in the choice or the training; they differ in how many rows that leaves to test, and in what may be
-interpreted afterwards (their Table 1):
+The procedures are from Korjus, Hebart & Vicente (2016). All of them choose by cross-validation and never test on a row
+that took part in the choice or the training. They differ in the number of test rows and in the results that may be
+interpreted (Table 1 of the paper):
 
 ===================================  ==================================================  ==============================
 procedure                            tests                                               may be interpreted
@@ -12,11 +12,11 @@ cross-validation and cross-testing   the test part, in folds, trained on all oth
 cross-validation and testing         the test part, trained on the training part         performance, parameters, model
 ===================================  ==================================================  ==============================
 
-A permutation test repeats the whole procedure, the choice included, on rows that were shuffled while labels and folds
-stay in place.
+A permutation test repeats the whole procedure, including the choice, on shuffled rows. Labels and folds keep their
+positions.
 
-All three take one class per sample, or several labels, of which some may be hidden: then folds are made and candidates
-trained and chosen by the labels that were observed, and tested on the true ones.
+All three procedures take one class per sample or multiple labels. Some labels may be hidden. Folds, training and the
+choice then use the observed labels, and tests use the true labels.
 """
 
 from __future__ import annotations
@@ -54,30 +54,47 @@ from fairfold.cross_testing.problems import ClassProblem, LabelProblem, Settings
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a procedure found.
+    """Result of a procedure.
 
     Attributes
     ----------
-    procedure : ``"nested_cv"``, ``"cv_testing"`` or ``"cv_cross_testing"``.
-    accuracy : fraction of the tested samples that were predicted correctly, all tests pooled; of several labels, those
-        without a wrong one at a threshold of 0.5.
-    score : mean over the tests by the scorer, weighted by their samples; ``accuracy`` where that is the scorer.
-    parameters : parameters, or name, of the chosen candidate; for nested cross-validation a tuple, one per outer fold.
-    tested : ndarray of int64, shape (n_tested,); rows that were tested, ascending.
-    predictions : ndarray, shape (n_tested,), predicted class of each; or shape (n_tested, n_labels), the predicted
-        probability of each label.
-    fold : ndarray of int64, shape (n_tested,); the test, numbered from 0, that made each prediction.
-    permutation_scores : ndarray of float64, shape (n_permutations,), or None without permutations.
-    p_value : the ``exact`` p-value, or None without permutations.
-    p_values : all forms, by their names: ``classical``, ``mid``, ``randomised``, ``exact``; empty without permutations.
-    n_permutations : how many were run.
-    interpretable : what of ``"performance"``, ``"parameters"`` and ``"model"`` this procedure lets one interpret.
-    model : the classifier that was tested, fitted; None where several were.
-    n_fits : classifiers that were fitted to choose and to test, once; each permutation takes as many.
-    observed_score : as ``score``, on the labels that were observed instead of the true ones; None for one class per
-        sample, NaN where the observed labels of a test leave the score undefined.
-    scores : :func:`~fairfold.evaluation.scores.multilabel_scores` of ``predictions``, all tests pooled, on the true
-        labels; empty for one class per sample.
+    procedure : {"nested_cv", "cv_testing", "cv_cross_testing"}
+        Name of the procedure.
+    accuracy : float
+        Share of correct predictions, with all tests pooled. For multiple labels, the share of samples without a wrong
+        label at a threshold of 0.5.
+    score : float
+        Mean score of the tests, weighted by their numbers of samples. Equal to ``accuracy`` if that is the scorer.
+    parameters : object
+        Parameters, or name, of the chosen candidate. For nested cross-validation, a tuple with one entry per outer
+        fold.
+    tested : ndarray of int64 of shape (n_tested,)
+        Tested rows, in ascending order.
+    predictions : ndarray of shape (n_tested,) or (n_tested, n_labels)
+        Predicted class of each tested row, or predicted probability of each label.
+    fold : ndarray of int64 of shape (n_tested,)
+        Number of the test that made each prediction, from 0.
+    permutation_scores : ndarray of float64 of shape (n_permutations,) or None
+        Scores of permuted data. ``None`` without permutations.
+    p_value : float or None
+        The ``exact`` p-value. ``None`` without permutations.
+    p_values : dict of str to float
+        P-values of the forms ``classical``, ``mid``, ``randomised`` and ``exact``, see
+        :func:`~fairfold.cross_testing.permutation.p_values`. Empty without permutations.
+    n_permutations : int
+        Number of permutations.
+    interpretable : tuple of str
+        Results that may be interpreted: ``"performance"``, ``"parameters"`` and ``"model"``.
+    model : ClassifierMixin or None
+        Fitted classifier that was tested. ``None`` if there are several.
+    n_fits : int
+        Number of fits for the choice and the tests. Each permutation requires the same number.
+    observed_score : float or None
+        Like ``score``, on the observed labels. ``None`` for one class per sample. NaN if the observed labels of a test
+        leave the score undefined.
+    scores : dict of str to float
+        Metrics of :func:`~fairfold.evaluation.scores.multilabel_scores` on the true labels, with all tests pooled.
+        Empty for one class per sample.
     """
 
     procedure: str
@@ -114,57 +131,90 @@ def nested_cross_validate(
     exchange: Exchange = "groups",
     sample_weight: ArrayLike | None = None,
 ) -> Outcome:
-    """Test each outer fold with what cross-validation inside the others chose.
+    """Test each outer fold with the candidate that cross-validation inside the other folds chooses.
 
-    Tests every row, and so estimates best; but each outer fold may choose differently, so that neither parameters nor
-    a model can be interpreted.
+    The procedure tests every row, which gives the best estimate of performance. Each outer fold may choose another
+    candidate. Neither the parameters nor a model can therefore be interpreted.
 
     Parameters
     ----------
-    candidates : list of scikit-learn classifiers or pipelines, mapping from name to them, or parameter sets of one
-        (:func:`~fairfold.cross_testing.candidates.make_candidates`). Earlier ones win ties: put those that you would
-        rather have first. They keep the ``random_state`` that they were given; without one, they make results differ.
-    X : array-like or CSR matrix, shape (n_samples, n_features)
-        Finite numbers. With one class per sample no feature may be constant; with several labels it may, as words are
-        that no document of a sample has, and NaN may stand for what is missing, if the candidates take it.
-    y : array-like, shape (n_samples,), or array-like or CSR matrix, shape (n_samples, n_labels)
-        Two classes or more, of any type; or several labels of 0/1, as they were observed.
-    n_splits : number of folds, outer and inner; with one class per sample each has samples of every class.
-    n_permutations : repetitions of the whole procedure on shuffled rows; 0 for no test.
-    scoring : name of a scikit-learn scorer, or a callable (estimator, X, y) -> float, more being better. For several
-        labels a metric of :func:`~fairfold.evaluation.scores.multilabel_scores`, of which losses are minimised,
-        ``"accuracy"``, the share of samples without a wrong label, or a callable (Y, P) -> float of labels and
-        probabilities, more being better.
-    n_jobs : processes that share the permutations, as in joblib. Results do not depend on it.
-    random_state : seed of folds, permutations and the randomised p-value, each independent of the others; None draws
-        one.
-    splitter : what makes folds of several labels: an object whose ``assign(Y)`` gives the fold of each row, such as
-        those of ``fairfold.splitting``, or a callable (Y, seed) that does; or one with scikit-learn's ``split(X,
-        y)``, as ``KFold`` is, that tests each row once and trains on all others. It sees observed labels only, and
-        no features. None takes folds at random. Classes always have equal shares in them.
-    Y_true : array-like or CSR matrix, shape (n_samples, n_labels)
-        The true labels, where ``y`` holds those observed only: tests are scored on them, while candidates are trained
-        and chosen on ``y``. The permutation test exchanges whole rows of both together. None where nothing is hidden.
-        NaN, here or there, is an unmeasured label, which takes no part.
-    groups : array-like, shape (n_samples,)
-        Samples of several labels that belong together: a group is in one fold, and handed on to candidates whose
-        ``fit`` takes groups. Of splitters, ``assign`` and ``split`` get them as the last argument, and so does a
-        callable. None where samples are alike.
-    exchange : what the permutation test exchanges, with groups: ``"groups"``, whole ones of the same size, or
-        ``"within"``, samples of one group.
-    sample_weight : array-like, shape (n_samples,)
-        How much each sample of several labels counts in what candidates learn, which must take weights, and in scores;
-        above 0. A callable ``scoring`` gets those of the tested samples as a third argument. In permutation tests
-        weights stay with the labels. None where all samples count alike.
+    candidates : list of ClassifierMixin, mapping of str to ClassifierMixin, or list of Candidate
+        Scikit-learn classifiers or pipelines, with or without names, or the result of
+        :func:`~fairfold.cross_testing.candidates.make_candidates`. Earlier candidates win ties, so put preferred ones
+        first. Set their ``random_state`` to make results reproducible.
+    X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        Finite features. With one class per sample, no feature may be constant. With multiple labels, constant features
+        are allowed, and NaN may stand for missing values if the candidates accept it.
+    y : array-like of shape (n_samples,), or {array-like, CSR matrix} of shape (n_samples, n_labels)
+        At least two classes of any type, or observed labels. Labels are 0 or 1, or NaN if unmeasured. Unmeasured labels
+        are ignored.
+    n_splits : int, default=5
+        Number of outer folds and of inner folds. With one class per sample, each fold has samples of every class.
+    n_permutations : int, default=0
+        Number of permutations of the test, which repeat the whole procedure on shuffled rows. 0 skips the test.
+    scoring : str or callable, default="accuracy"
+        For one class per sample, the name of a scikit-learn scorer, or a callable ``(estimator, X, y) -> float``. For
+        multiple labels, ``"accuracy"`` (share of samples without a wrong label), a metric of
+        :func:`~fairfold.evaluation.scores.multilabel_scores`, or a callable ``(Y, P) -> float`` of labels and
+        probabilities. Results of callables are better if larger. Metrics that are losses are minimized.
+    n_jobs : int or None, default=1
+        Number of processes that share the permutations, as in joblib. The results do not depend on it.
+    random_state : int or None, default=None
+        Seed of folds, permutations and the randomized p-value, which use separate streams. ``None`` draws a new seed.
+    splitter : object or callable, default=None
+        Splitter for multiple labels. It is one of these:
+
+        - An object with ``assign(Y)`` that returns the fold of each row, such as a splitter of ``fairfold.splitting``.
+        - A callable ``(Y, seed)`` that returns the fold of each row.
+        - A scikit-learn splitter with ``split(X, y)``, such as ``KFold``. It must test each row once and train on all
+          others.
+
+        The splitter receives observed labels only, and no features. ``None`` makes random folds. With one class per
+        sample, the folds are always stratified.
+    Y_true : {array-like, CSR matrix} of shape (n_samples, n_labels), default=None
+        True labels if ``y`` contains observed labels. Tests are scored on the true labels. Candidates are trained and
+        chosen on ``y``. The permutation test exchanges whole rows of both together. NaN marks unmeasured labels, which
+        are ignored.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, for multiple labels. A group stays in one fold. Candidates whose ``fit`` takes groups
+        receive them. Splitters receive them as the last argument.
+    exchange : {"groups", "within"}, default="groups"
+        Unit of exchange of the permutation test with groups: whole groups of the same size, or the samples within each
+        group.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Positive weight of each sample, for multiple labels. Weights enter training and scores, and the candidates must
+        accept them. A callable ``scoring`` receives the weights of the tested samples as a third argument. In
+        permutation tests, weights stay with the labels.
 
     Returns
     -------
     Outcome
+        Scores, predictions, chosen parameters and p-values.
 
     Raises
     ------
     StudyError
-        ``DataError`` for data, ``SplitError`` for folds, ``ModelError`` for candidates and settings that do not work.
+        ``DataError`` for invalid data, ``SplitError`` for invalid folds, ``ModelError`` for invalid candidates or
+        settings.
+
+    See Also
+    --------
+    cross_validate_and_test : Choose parameters and a model that can be interpreted.
+    cross_validate_and_cross_test : Choose parameters that can be interpreted, with larger training sets.
+    compare_procedures : Run all three procedures on the same data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from fairfold.cross_testing import nested_cross_validate
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 30)
+    >>> X = rng.normal(size=(60, 2)) + 2 * y[:, np.newaxis]
+    >>> candidates = {"soft": SVC(C=0.1), "hard": SVC(C=10)}
+    >>> outcome = nested_cross_validate(candidates, X, y, n_permutations=19, random_state=0)
+    >>> outcome.accuracy > 0.8, outcome.p_value, len(outcome.parameters)
+    (True, 0.05, 5)
     """
     settings = Settings(
         *(n_splits, n_permutations, scoring, n_jobs, random_state, splitter, Y_true, groups, exchange, sample_weight)
@@ -175,29 +225,47 @@ def nested_cross_validate(
 def cross_validate_and_test(
     candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, *, test_fraction: float = 0.5, **settings: Any
 ) -> Outcome:
-    """Choose by cross-validation in the training part, train on all of it, test on the test part.
+    """Choose a candidate by cross-validation in the training part, train it on that part and test it on the test part.
 
-    One choice and one model, both of which can be interpreted; but the rows are either trained on or tested.
+    There is one choice and one model, and both can be interpreted. Each row is used either for training or for testing.
 
     Parameters
     ----------
-    candidates, X, y : as of :func:`~fairfold.cross_testing.nested_cross_validate`.
+    candidates : list of ClassifierMixin, mapping of str to ClassifierMixin, or list of Candidate
+        Candidates, as for :func:`~fairfold.cross_testing.nested_cross_validate`.
+    X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        Features, as for :func:`~fairfold.cross_testing.nested_cross_validate`.
+    y : array-like of shape (n_samples,), or {array-like, CSR matrix} of shape (n_samples, n_labels)
+        Classes or observed labels, as for :func:`~fairfold.cross_testing.nested_cross_validate`.
     test_fraction : float, default=0.5
-        The test part is the last ⌊n·fraction⌋ rows as they stand, as in the paper: shuffle rows that are
-        in any order. The permutation test shuffles within each part. Of samples in groups it is the last
-        ⌊n·fraction⌋ groups, by their first rows.
+        Share of the test part, which consists of the last ⌊n·fraction⌋ rows as in the paper. Shuffle ordered rows
+        first. With groups, the test part is the last ⌊n·fraction⌋ groups in the order of their first rows. The
+        permutation test shuffles within each part.
     **settings : Any
         The other parameters of :func:`~fairfold.cross_testing.nested_cross_validate`, with the same defaults.
 
     Returns
     -------
     Outcome
+        Scores, predictions, chosen parameters, the tested model and p-values.
 
     Raises
     ------
     StudyError
-        As :func:`~fairfold.cross_testing.nested_cross_validate`; a ``SplitError`` too for a fraction that
-        leaves one part empty.
+        For the reasons given in :func:`~fairfold.cross_testing.nested_cross_validate`. ``SplitError`` also if the
+        fraction makes a part empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from fairfold.cross_testing import cross_validate_and_test
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.tile([0, 1], 30)
+    >>> X = rng.normal(size=(60, 2)) + 2 * y[:, np.newaxis]
+    >>> outcome = cross_validate_and_test({"soft": SVC(C=0.1), "hard": SVC(C=10)}, X, y, random_state=0)
+    >>> outcome.interpretable, len(outcome.tested)
+    (('performance', 'parameters', 'model'), 30)
     """
     return _run([TESTING], candidates, X, y, Settings(test_fraction=test_fraction, **settings))[TESTING]
 
@@ -205,24 +273,47 @@ def cross_validate_and_test(
 def cross_validate_and_cross_test(
     candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, *, test_fraction: float = 0.5, **settings: Any
 ) -> Outcome:
-    """Choose by cross-validation in the training part; test each fold of the test part, trained on all other rows.
+    """Choose a candidate by cross-validation in the training part, and cross-test it on the test part.
 
-    One choice, which can be interpreted, and models trained on more rows than in
-    :func:`~fairfold.cross_testing.cross_validate_and_test`; but there is one per fold.
+    Each fold of the test part is tested after training on all other rows. There is one choice, which can be
+    interpreted. The models are trained on more rows than in :func:`~fairfold.cross_testing.cross_validate_and_test`,
+    but there is one model per fold.
 
     Parameters
     ----------
-    candidates, X, y, test_fraction, **settings : as of
-        :func:`~fairfold.cross_testing.cross_validate_and_test`, which makes the same choice with the same seed.
+    candidates : list of ClassifierMixin, mapping of str to ClassifierMixin, or list of Candidate
+        Candidates, as for :func:`~fairfold.cross_testing.nested_cross_validate`.
+    X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        Features, as for :func:`~fairfold.cross_testing.nested_cross_validate`.
+    y : array-like of shape (n_samples,), or {array-like, CSR matrix} of shape (n_samples, n_labels)
+        Classes or observed labels, as for :func:`~fairfold.cross_testing.nested_cross_validate`.
+    test_fraction : float, default=0.5
+        Share of the test part, as for :func:`~fairfold.cross_testing.cross_validate_and_test`.
+    **settings : Any
+        The other parameters of :func:`~fairfold.cross_testing.nested_cross_validate`, with the same defaults. With the
+        same ``random_state``, the choice equals that of :func:`~fairfold.cross_testing.cross_validate_and_test`.
 
     Returns
     -------
     Outcome
+        Scores, predictions, chosen parameters and p-values.
 
     Raises
     ------
     StudyError
-        As :func:`~fairfold.cross_testing.cross_validate_and_test`.
+        For the reasons given in :func:`~fairfold.cross_testing.cross_validate_and_test`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from fairfold.cross_testing import cross_validate_and_cross_test
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.tile([0, 1], 30)
+    >>> X = rng.normal(size=(60, 2)) + 2 * y[:, np.newaxis]
+    >>> outcome = cross_validate_and_cross_test({"soft": SVC(C=0.1), "hard": SVC(C=10)}, X, y, random_state=0)
+    >>> outcome.interpretable, np.bincount(outcome.fold)
+    (('performance', 'parameters'), array([6, 6, 6, 6, 6]))
     """
     return _run([CROSS_TESTING], candidates, X, y, Settings(test_fraction=test_fraction, **settings))[CROSS_TESTING]
 
@@ -230,21 +321,45 @@ def cross_validate_and_cross_test(
 def compare_procedures(
     candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, *, test_fraction: float = 0.5, **settings: Any
 ) -> dict[str, Outcome]:
-    """All three procedures on the same data; testing and cross-testing make the same choice, which is made once.
+    """Run all three procedures on the same data.
+
+    Testing and cross-testing make the same choice, which is computed once.
 
     Parameters
     ----------
-    candidates, X, y, test_fraction, **settings : as of :func:`~fairfold.cross_testing.cross_validate_and_test`.
+    candidates : list of ClassifierMixin, mapping of str to ClassifierMixin, or list of Candidate
+        Candidates, as for :func:`~fairfold.cross_testing.nested_cross_validate`.
+    X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        Features, as for :func:`~fairfold.cross_testing.nested_cross_validate`.
+    y : array-like of shape (n_samples,), or {array-like, CSR matrix} of shape (n_samples, n_labels)
+        Classes or observed labels, as for :func:`~fairfold.cross_testing.nested_cross_validate`.
+    test_fraction : float, default=0.5
+        Share of the test part, as for :func:`~fairfold.cross_testing.cross_validate_and_test`.
+    **settings : Any
+        The other parameters of :func:`~fairfold.cross_testing.nested_cross_validate`, with the same defaults.
 
     Returns
     -------
-    dict from ``"nested_cv"``, ``"cv_testing"`` and ``"cv_cross_testing"`` to Outcome
-        Those of the single functions with the same ``random_state``.
+    dict of str to Outcome
+        Outcomes of ``"nested_cv"``, ``"cv_testing"`` and ``"cv_cross_testing"``. They equal those of the single
+        functions with the same ``random_state``.
 
     Raises
     ------
     StudyError
-        As :func:`~fairfold.cross_testing.cross_validate_and_test`.
+        For the reasons given in :func:`~fairfold.cross_testing.cross_validate_and_test`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from fairfold.cross_testing import compare_procedures
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.tile([0, 1], 30)
+    >>> X = rng.normal(size=(60, 2)) + 2 * y[:, np.newaxis]
+    >>> outcomes = compare_procedures({"soft": SVC(C=0.1), "hard": SVC(C=10)}, X, y, random_state=0)
+    >>> {name: len(outcome.tested) for name, outcome in sorted(outcomes.items())}
+    {'cv_cross_testing': 30, 'cv_testing': 30, 'nested_cv': 60}
     """
     return _run(INTERPRETABLE, candidates, X, y, Settings(test_fraction=test_fraction, **settings))
 
@@ -252,7 +367,7 @@ def compare_procedures(
 def _run(
     procedures: Iterable[str], candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings
 ) -> dict[str, Outcome]:
-    """Check what was given; run the procedures, those that make the same choice together."""
+    """Check the input and run the procedures; those that make the same choice run together."""
     named = check_candidates(candidates)
     problem = as_problem(X, y, settings)
     if problem.groups is not None and settings.n_permutations:
@@ -267,7 +382,7 @@ def _run(
 def _run_together(
     procedures: list[str], named: list[Candidate], problem: ClassProblem | LabelProblem, settings: Settings
 ) -> dict[str, Outcome]:
-    """Run procedures that make the same choices, on the rows as they stand and, where asked for, permuted."""
+    """Run procedures that make the same choices, on the original rows and on permuted rows."""
     rngs = settings.rngs()
     plans = _make_plans(procedures, problem, settings, rngs["folds"])
     engine = problem.engine([candidate.estimator for candidate in named])
@@ -289,7 +404,7 @@ def _run_together(
     return {
         procedure: Outcome(
             procedure=procedure,
-            score=problem.sign * float(score) + 0.0,  # no -0
+            score=problem.sign * float(score) + 0.0,  # Avoids -0.
             n_fits=len(own.role) + n_fits_to_choose,
             **_permutation_test(score, permuted[:, number], draw, problem.sign),
             **_interpret(procedure, chosen, own, problem),
@@ -300,7 +415,7 @@ def _run_together(
 
 
 def _permutation_test(score: float, permuted: np.ndarray, draw: float, sign: int) -> dict[str, Any]:
-    """What an outcome says of the scores of permuted rows, of which there may be none."""
+    """Return the fields of an outcome for the scores of permuted rows, which may be empty."""
     p = p_values(score, permuted, draw) if len(permuted) else {}
     scores = sign * permuted + 0.0 if len(permuted) else None
     return {"permutation_scores": scores, "p_value": p.get("exact"), "p_values": p, "n_permutations": len(permuted)}
@@ -309,7 +424,7 @@ def _permutation_test(score: float, permuted: np.ndarray, draw: float, sign: int
 def _make_plans(
     procedures: list[str], problem: ClassProblem | LabelProblem, settings: Settings, rng: np.random.Generator
 ) -> list[Plan]:
-    """The plans of procedures that make the same choices, in order."""
+    """Create the plans of procedures that make the same choices, in order."""
     if procedures == [NESTED]:
         plans = [nested_plan(problem.units, settings.n_splits, rng, problem.make_folds)]
     else:
@@ -324,7 +439,7 @@ def _make_plans(
 
 
 def _scores_of_tests(plan: Plan, predicted: np.ndarray, problem: ClassProblem | LabelProblem) -> dict[str, Any]:
-    """What an outcome says of the predictions at each position in each test."""
+    """Return the fields of an outcome for the predictions at each position in each test."""
     is_test = plan.role == TEST
     tested = np.flatnonzero(is_test.any(axis=0))
     fold = is_test[:, tested].argmax(axis=0)
@@ -334,7 +449,7 @@ def _scores_of_tests(plan: Plan, predicted: np.ndarray, problem: ClassProblem | 
 def _interpret(
     procedure: str, chosen: list[Candidate], plan: Plan, problem: ClassProblem | LabelProblem
 ) -> dict[str, Any]:
-    """What a procedure lets one interpret."""
+    """Return the results that a procedure allows to interpret."""
     interpretable, train = INTERPRETABLE[procedure], plan.role[0] == TRAIN
     parameters = [candidate.parameters for candidate in chosen]
     model = None

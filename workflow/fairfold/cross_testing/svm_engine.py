@@ -21,15 +21,22 @@ from fairfold.cross_testing.svm_kernels import TOLERANCE, Problem, decision_valu
 
 @dataclass(eq=False, repr=False)
 class SVMEngine:
-    """Runs plans for ``SVC(kernel="rbf")`` and ``Pipeline([PCA, SVC])`` on two classes, without a call per fit.
+    """Compiled engine that runs plans for ``SVC(kernel="rbf")`` and ``Pipeline([PCA, SVC])`` on two classes.
 
-    Predictions are those of scikit-learn (LIBSVM) but for samples whose decision value is within LIBSVM's tolerance,
-    0.001, of zero. Memory is O(n_samples²); for time see :func:`~fairfold.cross_testing.svm_kernels.run_plan`.
+    It implements the protocol :class:`~fairfold.cross_testing.plans.Engine` without a Python call per fit.
 
     Parameters
     ----------
-    problem : see :class:`~fairfold.cross_testing.svm_kernels.Problem`.
-    n_jobs : threads that share the orders; the results are the same for any number.
+    problem : Problem
+        Data and candidates, see :class:`~fairfold.cross_testing.svm_kernels.Problem`.
+    n_jobs : int or None, default=None
+        Number of threads that share the orders. The results do not depend on it.
+
+    Notes
+    -----
+    Predictions equal those of scikit-learn (LIBSVM), except for samples with a decision value within LIBSVM's
+    tolerance, 0.001, of zero. Memory is O(n_samples²). For the run time see
+    :func:`~fairfold.cross_testing.svm_kernels.run_plan`.
     """
 
     problem: Problem
@@ -39,14 +46,34 @@ class SVMEngine:
     def for_candidates(
         cls, candidates: Sequence[BaseEstimator], X: Any, y: np.ndarray, *, n_jobs: int | None = None
     ) -> SVMEngine | None:
-        """Engine for these candidates on these data, or None where it does not apply.
+        """Create an engine for these candidates and data, if possible.
 
         Parameters
         ----------
-        candidates : unfitted estimators.
-        X : ndarray or sparse matrix, shape (n_samples, n_features).
-        y : ndarray of int, shape (n_samples,); codes of the classes at the positions.
-        n_jobs : threads.
+        candidates : sequence of BaseEstimator
+            Unfitted estimators.
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : ndarray of int of shape (n_samples,)
+            Class code at each position.
+        n_jobs : int or None, default=None
+            Number of threads.
+
+        Returns
+        -------
+        SVMEngine or None
+            ``None`` if the engine does not support the candidates or the data.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.svm import SVC
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+        >>> SVMEngine.for_candidates([LogisticRegression()], X, y) is None
+        True
+        >>> SVMEngine.for_candidates([SVC(gamma="auto")], X, y) is None
+        False
         """
         machines = [_machine(candidate) for candidate in candidates]
         if sparse.issparse(X) or set(np.unique(y)) != {0, 1} or None in machines:
@@ -54,7 +81,7 @@ class SVMEngine:
         gammas = {gamma for _, share, gamma in machines if not share}
         reductions = {(share, gamma) for _, share, gamma in machines if share}
         if max(len(gammas), len(reductions)) > 1:
-            return None  # The kernels keep one matrix without preprocessing, and one after it.
+            return None  # The kernels keep one matrix without preprocessing and one with it.
         X = np.ascontiguousarray(X, dtype=np.float64)
         K = rbf_kernel(X, gamma=max(gammas, default=0) or 1 / X.shape[1])
         # LIBSVM's positive class is the first one.
@@ -65,7 +92,20 @@ class SVMEngine:
         return cls(Problem(K, rows, signs, C, is_reduced, kept_variance, gamma), n_jobs)
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
-        """See :class:`~fairfold.cross_testing.plans.Engine`."""
+        """Choose and test candidates in each order of the rows.
+
+        Parameters
+        ----------
+        plan : Plan
+            Folds and roles of the positions.
+        orders : ndarray of int64 of shape (n_orders, n_samples)
+            Row at each position.
+
+        Returns
+        -------
+        Run
+            Totals of the tests and chosen candidates.
+        """
         parts = np.array_split(orders, min(len(orders), effective_n_jobs(self.n_jobs)))
         runs = Parallel(self.n_jobs, prefer="threads")(
             delayed(run_plan)(self.problem, plan.inner_fold, plan.choice_of, plan.role, part) for part in parts
@@ -73,14 +113,29 @@ class SVMEngine:
         return Run(*map(np.concatenate, zip(*runs, strict=True)))
 
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """See :class:`~fairfold.cross_testing.plans.Engine`."""
+        """Predict each tested position in each test.
+
+        Parameters
+        ----------
+        plan : Plan
+            Folds and roles of the positions.
+        order : ndarray of int64 of shape (n_samples,)
+            Row at each position.
+        chosen : ndarray of int64 of shape (n_choices,)
+            Index of the candidate of each choice.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_tests, n_samples)
+            Class codes, -1 outside the test.
+        """
         tests = zip(chosen[plan.choice_of], plan.role, strict=True)
         values = np.stack([decision_values(self.problem, candidate, role, order) for candidate, role in tests])
         return np.where(np.isnan(values), -1, np.where(values > 0, 0, 1))
 
 
 def _machine(candidate: BaseEstimator) -> tuple[float, float, float] | None:
-    """C, share of the variance kept (0: no preprocessing) and gamma (0: 1 / features) where the kernels can do it."""
+    """Return C, the kept share of variance (0 without PCA) and gamma (0 for 1 / features), or None if unsupported."""
     steps = [candidate] if not isinstance(candidate, Pipeline) else [step for _, step in candidate.steps]
     steps = [step for step in steps if step not in ("passthrough", None)]
     if not steps or type(steps[-1]) is not SVC or len(steps) > 2:
@@ -103,7 +158,7 @@ def _machine(candidate: BaseEstimator) -> tuple[float, float, float] | None:
 
 
 def _compact(X: np.ndarray) -> np.ndarray:
-    """Rows with the same distances, about their mean, in no more dimensions than there are rows."""
+    """Center the rows and reduce them to at most as many dimensions as rows, with the same distances."""
     X = X - X.mean(axis=0)
     if X.shape[1] <= len(X):
         return X

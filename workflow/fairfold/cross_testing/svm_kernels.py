@@ -1,12 +1,13 @@
-"""Compiled support vector machines for very many very small problems: whole procedures without leaving the kernel.
+"""Compiled support vector machines for many small problems: whole procedures run inside compiled code.
 
-The machine is LIBSVM's C-SVC for two classes (Chang & Lin 2011): sequential minimal optimisation with second-order
-working sets (Fan, Chen & Lin 2005), stopped at the same tolerance, with the same offset. The kernel matrix of the data
-is computed once, all C of a training part share its kernel sums, and no fit pays for a call, a copy or a check.
+The machine is LIBSVM's C-SVC for two classes (Chang & Lin 2011). It uses sequential minimal optimization with
+second-order working sets (Fan, Chen & Lin 2005), with the same tolerance and offset as LIBSVM. The kernel matrix of
+the data is computed once. All values of C share the kernel sums of a training part. Fits require no Python calls,
+copies or checks.
 
-With a small C every multiplier is at its bound. When both classes are equally large that solution needs no
-optimisation: its decision values are C times the difference of the kernel sums of the classes. :func:`fill_decisions`
-tries it first, tests it by LIBSVM's own stopping rule, and optimises from there only if the test fails.
+With a small C, every multiplier is at its bound. If both classes are also equally large, the solution requires no
+optimization: the decision values are C times the difference of the kernel sums of the classes. :func:`fill_decisions`
+tries this solution first and checks it with LIBSVM's stopping rule. It optimizes from there only if the check fails.
 """
 
 from __future__ import annotations
@@ -18,21 +19,30 @@ from numba import njit
 
 from fairfold.cross_testing.plans import TEST, TRAIN
 
-TOLERANCE = 1e-3  # of the stopping rule, LIBSVM's and scikit-learn's default
+TOLERANCE = 1e-3  # Tolerance of the stopping rule, the default of LIBSVM and scikit-learn.
 _SMALLEST_CURVATURE = 1e-12  # LIBSVM's TAU
 
 
 class Problem(NamedTuple):
-    """Data and candidates in the form that the kernels take.
+    """Data and candidates in the form that the kernels require.
 
-    K : ndarray, shape (n_rows, n_rows); kernel matrix of the rows without preprocessing.
-    X : ndarray, shape (n_rows, n_features), or None; rows for the principal components, if a candidate asks for them.
-        Numba drops the code behind None, which is half of what there is to compile.
-    y : ndarray of float64, shape (n_rows,); 1 or -1 at each *position*.
-    C : ndarray of float64, shape (n_candidates,).
-    is_reduced : ndarray of bool, shape (n_candidates,); whether a candidate keeps principal components only.
-    kept_variance : share of the variance that these keep.
-    gamma : of the kernel after preprocessing, 0 for 1 / components.
+    Attributes
+    ----------
+    K : ndarray of shape (n_rows, n_rows)
+        Kernel matrix of the rows without preprocessing.
+    X : ndarray of shape (n_rows, n_features) or None
+        Rows for the principal components, if a candidate uses them. With ``None``, Numba skips the compilation of this
+        code.
+    y : ndarray of float64 of shape (n_rows,)
+        1 or -1 at each *position*.
+    C : ndarray of float64 of shape (n_candidates,)
+        Regularization parameter of each candidate.
+    is_reduced : ndarray of bool of shape (n_candidates,)
+        Whether a candidate uses principal components.
+    kept_variance : float
+        Share of the variance that the principal components keep.
+    gamma : float
+        Gamma of the kernel after preprocessing, 0 for 1 / components.
     """
 
     K: np.ndarray
@@ -46,18 +56,26 @@ class Problem(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
 def optimise(K: np.ndarray, y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> None:
-    """Sequential minimal optimisation from a feasible start, in place; some m iterations of O(m).
-
-    Of equal values the last is taken, as LIBSVM does. There are no NaN, and no sign of zero matters: saying so to the
-    compiler lets it vectorise maxima without a change of the results.
+    """Run sequential minimal optimization from a feasible start, in place.
 
     Parameters
     ----------
-    K : ndarray, shape (m, m); kernel matrix of the training samples, with a diagonal of 1.
-    y : ndarray of float64, shape (m,); 1 or -1.
-    C : bound of the multipliers.
-    beta : ndarray of float64, shape (m,); multipliers times ``y``, feasible: sum 0, each between 0 and ``C * y``.
-    g : ndarray of float64, shape (m,); ``y - K @ beta``, kept so.
+    K : ndarray of shape (m, m)
+        Kernel matrix of the training samples, with a diagonal of 1.
+    y : ndarray of float64 of shape (m,)
+        Classes, 1 or -1.
+    C : float
+        Bound of the multipliers.
+    beta : ndarray of float64 of shape (m,)
+        Multipliers times ``y``. They are feasible: their sum is 0, and each is between 0 and ``C * y``.
+    g : ndarray of float64 of shape (m,)
+        ``y - K @ beta``, updated together with ``beta``.
+
+    Notes
+    -----
+    The run time is about m iterations of O(m). Among equal values the last is taken, as in LIBSVM. The values contain
+    no NaN, and the sign of zero does not matter. The compiler flags state this, which allows vectorized maxima with the
+    same results.
     """
     m = len(y)
     low, high, gains = np.minimum(0, C * y), np.maximum(0, C * y), np.empty(m)
@@ -80,7 +98,7 @@ def optimise(K: np.ndarray, y: np.ndarray, C: float, beta: np.ndarray, g: np.nda
             j -= 1
         room_i, room_j, row_j = high[i] - beta[i], beta[j] - low[j], K[j]
         step = min((most - g[j]) / max(2 - 2 * row_i[j], _SMALLEST_CURVATURE), room_i, room_j)
-        # Bounds are set, not computed: a rounding error away from the bound would count as a free multiplier.
+        # Bounds are assigned, because a rounding error would turn a multiplier at its bound into a free one.
         beta[i] = high[i] if step == room_i else beta[i] + step
         beta[j] = low[j] if step == room_j else beta[j] - step
         for t in range(m):
@@ -89,7 +107,24 @@ def optimise(K: np.ndarray, y: np.ndarray, C: float, beta: np.ndarray, g: np.nda
 
 @njit(cache=True, nogil=True)
 def offset(y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> float:
-    """Constant of the decision function: the mean over free multipliers, else the middle of what is optimal."""
+    """Compute the constant of the decision function.
+
+    Parameters
+    ----------
+    y : ndarray of float64 of shape (m,)
+        Classes, 1 or -1.
+    C : float
+        Bound of the multipliers.
+    beta : ndarray of float64 of shape (m,)
+        Multipliers times ``y``.
+    g : ndarray of float64 of shape (m,)
+        ``y - K @ beta``.
+
+    Returns
+    -------
+    float
+        Mean over free multipliers or, if all are at a bound, the middle of the optimal interval.
+    """
     total, n_free, most, least = 0.0, 0, -np.inf, np.inf
     for t in range(len(y)):
         at_zero, at_bound = beta[t] == 0, beta[t] == C * y[t]
@@ -105,7 +140,31 @@ def offset(y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> float:
 
 @njit(cache=True, nogil=True)
 def kernel_sums(K: np.ndarray, y: np.ndarray, train: np.ndarray) -> np.ndarray:
-    """``K[train].T @ y[train]``, by rows of ``K``, because sums along a row cannot be vectorised in a fixed order."""
+    """Compute ``K[train].T @ y[train]``.
+
+    The sums run over rows of ``K``, because sums along a row cannot be vectorized in a fixed order.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_rows, n_rows)
+        Kernel matrix.
+    y : ndarray of float64 of shape (n_rows,)
+        Classes of the rows, 1 or -1.
+    train : ndarray of int of shape (m,)
+        Training rows.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_rows,)
+        Signed kernel sum of each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> K, y = np.array([[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]]), np.array([1.0, -1.0, 1.0])
+    >>> kernel_sums(K, y, np.array([0, 1]))
+    array([ 0.5 , -0.5 , -0.25])
+    """
     sums = np.zeros(len(K))
     for t in train:
         row, sign = K[t], y[t]
@@ -118,9 +177,26 @@ def kernel_sums(K: np.ndarray, y: np.ndarray, train: np.ndarray) -> np.ndarray:
 def fill_decisions(
     K: np.ndarray, y: np.ndarray, sums: np.ndarray, train: np.ndarray, test: np.ndarray, C: float, values: np.ndarray
 ) -> None:
-    """Fill ``values`` with the decision values of ``test`` after training on ``train``; positive for ``y`` of 1.
+    """Fill ``values`` with the decision values of the test rows after training.
 
-    ``train`` and ``test`` are rows of ``K``, and ``sums`` (n_rows,) is ``kernel_sums(K, y, train)``.
+    Decision values are positive for ``y`` of 1.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_rows, n_rows)
+        Kernel matrix.
+    y : ndarray of float64 of shape (n_rows,)
+        Classes of the rows, 1 or -1.
+    sums : ndarray of float64 of shape (n_rows,)
+        Result of ``kernel_sums(K, y, train)``.
+    train : ndarray of int of shape (m,)
+        Training rows.
+    test : ndarray of int of shape (n_test,)
+        Test rows.
+    C : float
+        Bound of the multipliers.
+    values : ndarray of float64 of shape (n_values,)
+        Array to fill. The first ``n_test`` elements are set.
     """
     n_positive, most, least = 0, -np.inf, np.inf
     for t in train:
@@ -152,10 +228,23 @@ def fill_decisions(
 
 @njit(cache=True, nogil=True)
 def component_scores(X: np.ndarray, train: np.ndarray, kept_variance: float) -> np.ndarray:
-    """Scores of all rows on principal components of ``train``, about any origin, shape (n_rows, n_components).
+    """Compute the scores of all rows on the principal components of the training rows, up to a constant shift.
 
-    The components are the fewest leading ones whose variances add up to more than the share of the total. ``X`` is
-    centred, though not on ``train``, lest scatter be lost in rounding.
+    The components are the fewest leading ones with a sum of variances above the share of the total.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Centered rows. The center need not be that of the training rows, but it limits rounding errors.
+    train : ndarray of int of shape (m,)
+        Training rows.
+    kept_variance : float
+        Share of the total variance.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_components)
+        Scores.
     """
     part = X[train]
     part -= part.sum(0) / len(train)
@@ -167,9 +256,9 @@ def component_scores(X: np.ndarray, train: np.ndarray, kept_variance: float) -> 
 
 @njit(cache=True, nogil=True)
 def _reduced_kernel(X: np.ndarray | None, train: np.ndarray, kept_variance: float, gamma: float) -> np.ndarray:
-    """Kernel matrix of all rows after principal components of ``train``."""
+    """Compute the kernel matrix of all rows after reduction to the principal components of the training rows."""
     if X is None:
-        return np.empty((0, 0))  # Never run.
+        return np.empty((0, 0))  # Never reached: X is None only if no candidate is reduced.
     scores = component_scores(X, train, kept_variance)
     gamma = gamma if gamma > 0 else 1 / scores.shape[1]
     squares = (scores * scores).sum(1)
@@ -179,15 +268,15 @@ def _reduced_kernel(X: np.ndarray | None, train: np.ndarray, kept_variance: floa
 
 @njit(cache=True, nogil=True)
 def _training_rows(is_member: np.ndarray, y: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Rows of the members, the first class before the other, as LIBSVM orders them: ties in its search go by order."""
+    """Return the rows of the members, the first class first; LIBSVM uses this order to break ties."""
     return order[np.concatenate((np.flatnonzero(is_member & (y > 0)), np.flatnonzero(is_member & (y < 0))))]
 
 
 @njit(cache=True, nogil=True)
 def _choose(problem: Problem, fold_of: np.ndarray, order: np.ndarray, y: np.ndarray) -> int:
-    """Candidate with the most correct predictions in the cross-validation by ``fold_of``; the first of the best.
+    """Return the candidate with the most correct predictions in cross-validation, the first one for ties.
 
-    ``y`` is of the rows, ``fold_of`` and ``problem.y`` are of the positions.
+    ``y`` is indexed by row. ``fold_of`` and ``problem.y`` are indexed by position.
     """
     n_folds = fold_of.max() + 1
     correct, values = np.zeros(len(problem.C), np.int64), np.empty(len(y))
@@ -214,7 +303,24 @@ def _choose(problem: Problem, fold_of: np.ndarray, order: np.ndarray, y: np.ndar
 
 @njit(cache=True, nogil=True)
 def decision_values(problem: Problem, candidate: int, role: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Decision value of each tested position in one test, NaN elsewhere, after training as ``role`` says."""
+    """Compute the decision values of the tested positions in one test.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data and candidates.
+    candidate : int
+        Index of the candidate.
+    role : ndarray of int8 of shape (n_samples,)
+        Role of each position in the test.
+    order : ndarray of int64 of shape (n_samples,)
+        Row at each position.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_samples,)
+        Decision value of each tested position, NaN elsewhere.
+    """
     y, values, result = np.empty_like(problem.y), np.empty(len(role)), np.full(len(role), np.nan)
     y[order] = problem.y
     tested = np.flatnonzero(role == TEST)
@@ -232,10 +338,33 @@ def decision_values(problem: Problem, candidate: int, role: np.ndarray, order: n
 def run_plan(
     problem: Problem, inner_fold: np.ndarray, choice_of: np.ndarray, role: np.ndarray, orders: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Totals and choices of a :class:`~fairfold.cross_testing.plans.Run`; see there and at ``Plan``.
+    """Run a plan for several orders of the rows.
 
-    Each order costs the kernel sums of every training part, O(n²) each; optimisation where multipliers are not at
-    their bounds, some m iterations of O(m) for m training samples; and the components of every training part.
+    Parameters
+    ----------
+    problem : Problem
+        Data and candidates.
+    inner_fold : ndarray of int8 of shape (n_choices, n_samples)
+        See :class:`~fairfold.cross_testing.plans.Plan`.
+    choice_of : ndarray of int64 of shape (n_tests,)
+        See :class:`~fairfold.cross_testing.plans.Plan`.
+    role : ndarray of int8 of shape (n_tests, n_samples)
+        See :class:`~fairfold.cross_testing.plans.Plan`.
+    orders : ndarray of int64 of shape (n_orders, n_samples)
+        Row at each position.
+
+    Returns
+    -------
+    totals : ndarray of float64 of shape (n_orders, n_tests)
+        Numbers of correct predictions, see :class:`~fairfold.cross_testing.plans.Run`.
+    chosen : ndarray of int64 of shape (n_orders, n_choices)
+        Index of the candidate of each choice.
+
+    Notes
+    -----
+    Each order requires the kernel sums of every training part, O(n²) each. If multipliers are not at their bounds, it
+    also requires about m iterations of O(m) for m training samples. Candidates with principal components add their
+    computation for every training part.
     """
     chosen = np.empty((len(orders), len(inner_fold)), np.int64)
     correct = np.zeros((len(orders), len(role)))
