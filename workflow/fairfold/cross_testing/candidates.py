@@ -52,6 +52,7 @@ def make_candidates(estimator: ClassifierMixin, parameter_sets: Iterable[Mapping
     Examples
     --------
     >>> from sklearn.svm import SVC
+    >>> from fairfold.cross_testing.candidates import make_candidates
     >>> candidates = make_candidates(SVC(), [{"C": 0.01}, {"C": 1}])
     >>> candidates[0].parameters, candidates[0].estimator
     ({'C': 0.01}, SVC(C=0.01))

@@ -1,4 +1,4 @@
-"""Data of the procedures: one class per sample, or multiple labels, some of which may be hidden."""
+"""Data of the procedures: one class per sample, or multiple labels that may be partly hidden."""
 
 from __future__ import annotations
 
@@ -412,7 +412,7 @@ def _check_labels(name: str, Y: Matrix | ArrayLike) -> np.ndarray:
 
 
 def _in_order(groups: np.ndarray) -> np.ndarray:
-    """Number groups in the order of their first samples."""
+    """Renumber groups in the order of their first samples."""
     first = np.unique(groups, return_index=True)[1]
     return np.argsort(np.argsort(first))[groups]
 

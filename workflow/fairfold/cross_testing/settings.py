@@ -57,14 +57,16 @@ class Experiment(Settings):
 
 
 class CrossTestedModels(PermutedModelsPart):
-    """Procedures that choose among models by partly hidden labels, scored on all labels; see [the run
-    time](/guide/estimate.md#limitations)."""
+    """Procedures that choose models by partly hidden labels and are scored on all labels.
+
+    See [the run time](/guide/estimate.md#limitations).
+    """
 
     candidates: ModelNames = ["SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA", "RF+ET"]
     """Models to choose from. Earlier ones win ties."""
 
     scoring: MetricName = "average_precision"
-    """Score by which the procedures choose and test. Metrics of the use *ranking* or *threshold* are allowed."""
+    """Score for the choice and the tests. Metrics of the use *ranking* or *threshold* are allowed."""
 
     n_splits: Annotated[int, Field(ge=2, le=127)] = 5
     """Folds of each cross-validation, made by `folds.method`."""

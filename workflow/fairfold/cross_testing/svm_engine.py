@@ -158,7 +158,7 @@ def _machine(candidate: BaseEstimator) -> tuple[float, float, float] | None:
 
 
 def _compact(X: np.ndarray) -> np.ndarray:
-    """Center the rows and reduce them to at most as many dimensions as rows, with the same distances."""
+    """Center the rows and limit their dimensions to the number of rows, with the same distances."""
     X = X - X.mean(axis=0)
     if X.shape[1] <= len(X):
         return X

@@ -235,7 +235,7 @@ def component_scores(X: np.ndarray, train: np.ndarray, kept_variance: float) -> 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
-        Centered rows. The center need not be that of the training rows, but it limits rounding errors.
+        Centered rows, which limit rounding errors. The center may differ from the mean of the training rows.
     train : ndarray of int of shape (m,)
         Training rows.
     kept_variance : float

@@ -86,6 +86,7 @@ def measure_splits(folds: np.ndarray, Y: Matrix) -> pd.DataFrame:
     Examples
     --------
     >>> import numpy as np
+    >>> from fairfold.splitting.comparison import measure_splits
     >>> table = measure_splits(np.array([[0, 1, 0, 1], [0, 0, 1, 1]]), [[1], [1], [0], [0]])
     >>> table[table["measure"] == "DCP"]
        repeat measure  value  bound
@@ -127,6 +128,7 @@ def label_deviations(fold_of: np.ndarray, Y: Matrix) -> pd.DataFrame:
 
     Examples
     --------
+    >>> from fairfold.splitting.comparison import label_deviations
     >>> Y = [[1, 1], [0, 1], [0, 0], [1, 0], [0, 0], [0, 0]]
     >>> label_deviations([0, 0, 0, 1, 1, 1], Y)
        label  positives   LD  DCP  rLD  rLD_bound
@@ -240,6 +242,7 @@ def summarise_splits(quality: pd.DataFrame, public_code: pd.DataFrame | None = N
     Examples
     --------
     >>> import pandas as pd
+    >>> from fairfold.splitting.comparison import summarise_splits
     >>> quality = pd.DataFrame({
     ...     "dataset": "toy", "splitter": "IS", "repeat": [0, 1], "measure": "rLD", "value": [0.2, 0.4], "bound": 0.1
     ... })

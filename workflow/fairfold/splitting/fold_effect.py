@@ -313,6 +313,7 @@ def fold_effect(
     Examples
     --------
     >>> import numpy as np
+    >>> from fairfold.splitting.fold_effect import fold_effect
     >>> from fairfold.splitting.methods import folds_by
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
     >>> Y = (X[:, :2] > 0).astype(int)

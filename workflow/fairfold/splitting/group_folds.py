@@ -164,7 +164,7 @@ def even_folds(weights: np.ndarray, proportions: np.ndarray, rng: np.random.Gene
     Parameters
     ----------
     weights : ndarray of int64 of shape (n_groups,)
-        Number of rows in each group. There are at least as many groups as folds.
+        Number of rows in each group. There are no fewer groups than folds.
     proportions : ndarray of shape (n_splits,)
         Target share of each fold.
     rng : numpy.random.Generator or None, default=None
@@ -199,7 +199,7 @@ def size_band(weights: np.ndarray, proportions: np.ndarray, rng: np.random.Gener
     Parameters
     ----------
     weights : ndarray of int64 of shape (n_groups,)
-        Number of rows in each group. There are at least as many groups as folds.
+        Number of rows in each group. There are no fewer groups than folds.
     proportions : ndarray of shape (n_splits,)
         Target share of each fold.
     rng : numpy.random.Generator

@@ -61,6 +61,7 @@ def example_distribution(
 
     Examples
     --------
+    >>> from fairfold.splitting.measures import example_distribution
     >>> Y = [[1], [0], [1], [0], [0]]
     >>> example_distribution([0, 0, 0, 0, 1], Y)
     1.5
@@ -107,6 +108,7 @@ def label_distribution(
 
     Examples
     --------
+    >>> from fairfold.splitting.measures import label_distribution
     >>> label_distribution([0, 0, 1, 1], [[1], [0], [1], [0]])
     0.0
     """
@@ -141,6 +143,7 @@ def delta_class_proportion(
 
     Examples
     --------
+    >>> from fairfold.splitting.measures import delta_class_proportion
     >>> fold_of, Y = [0, 0, 0, 0, 1], [[1], [1], [1], [1], [1]]
     >>> round(delta_class_proportion(fold_of, Y), 3)
     0.3
@@ -178,6 +181,7 @@ def relative_label_distribution(
 
     Examples
     --------
+    >>> from fairfold.splitting.measures import relative_label_distribution
     >>> relative_label_distribution([0, 0, 1, 1], [[1], [0], [1], [1]])
     0.3333333333333333
     """
@@ -230,6 +234,7 @@ def lower_bound(
     --------
     No fold can hold a fifth of three positives:
 
+    >>> from fairfold.splitting.measures import lower_bound
     >>> Y = [[1], [1], [1], [0], [0]]
     >>> round(lower_bound(Y, 2, "DCP", proportions=[0.8, 0.2]), 3)
     0.133

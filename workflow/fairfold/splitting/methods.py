@@ -58,6 +58,7 @@ def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = No
 
     Examples
     --------
+    >>> from fairfold.splitting.methods import make_splitter
     >>> make_splitter("annealed", random_state=0)
     IterativeStratification(random_state=0, refine='anneal')
     """
@@ -85,6 +86,7 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
 
     Examples
     --------
+    >>> from fairfold.splitting.methods import folds_by
     >>> make_folds = folds_by("IS", n_splits=2)
     >>> sorted(make_folds([[1], [1], [0], [0]], 0).tolist())
     [0, 0, 1, 1]
@@ -130,6 +132,7 @@ def repeated_splits(
     Examples
     --------
     >>> import numpy as np
+    >>> from fairfold.splitting.methods import repeated_splits
     >>> folds, seconds = repeated_splits("random", np.eye(4, dtype=int), 2, 3, seed=0, names=("toy",))
     >>> folds.shape, seconds.shape
     ((3, 4), (3,))

@@ -21,7 +21,7 @@ class Folds(Settings):
 
     repeats: Annotated[int, Field(ge=1, le=100)] = 1
     """Cross-validations of the weak-label study, each on another split. The run time grows in proportion. Parts that
-    make splits of their own have their own key. The final model and `weak_labels.mechanisms` use the first split."""
+    make separate splits have a separate key. The final model and `weak_labels.mechanisms` use the first split."""
 
 
 class FoldEffect(DatasetsPart):

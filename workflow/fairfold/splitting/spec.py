@@ -23,6 +23,7 @@ class SplitterSpec:
 
     Examples
     --------
+    >>> from fairfold.splitting.spec import SplitterSpec
     >>> spec = SplitterSpec("SOIS", "fairfold.splitting.iterative:IterativeStratification", {"order": 2})
     >>> spec.name, spec.parameters
     ('SOIS', {'order': 2})
