@@ -80,7 +80,7 @@ class Outcome:
         The ``exact`` p-value. ``None`` without permutations.
     p_values : dict of str to float
         P-values of the forms ``classical``, ``mid``, ``randomised`` and ``exact``, see
-        :func:`~fairfold.cross_testing.permutation.p_values`. Empty without permutations.
+        ``fairfold.cross_testing.permutation.p_values``. Empty without permutations.
     n_permutations : int
         Number of permutations.
     interpretable : tuple of str
@@ -199,9 +199,9 @@ def nested_cross_validate(
 
     See Also
     --------
-    cross_validate_and_test : Choose parameters and a model that can be interpreted.
-    cross_validate_and_cross_test : Choose parameters that can be interpreted, with larger training sets.
-    compare_procedures : Run all three procedures on the same data.
+    fairfold.cross_testing.cross_validate_and_test : Choose parameters and a model that can be interpreted.
+    fairfold.cross_testing.cross_validate_and_cross_test : Choose parameters, with larger training sets.
+    fairfold.cross_testing.procedures.compare_procedures : Run all three procedures on the same data.
 
     Examples
     --------

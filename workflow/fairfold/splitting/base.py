@@ -43,7 +43,7 @@ class FoldSplitter(BaseEstimator, ABC):
         largest group, or by more if whole groups require it.
     sweeps : int or None, default=None
         Effort of the annealing: the number of passes over all positives. ``None`` uses
-        :func:`~fairfold.splitting.annealing.default_sweeps`. More sweeps give slightly better folds.
+        ``fairfold.splitting.annealing.default_sweeps``. More sweeps give slightly better folds.
     """
 
     n_splits: int = 5
