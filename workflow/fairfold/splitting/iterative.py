@@ -50,9 +50,9 @@ class IterativeStratification(FoldSplitter):
 
     References
     ----------
-    .. [1] K. Sechidis, G. Tsoumakas & I. Vlahavas (2011), On the stratification of multi-label data, ECML PKDD.
-    .. [2] P. Szymański & T. Kajdanowicz (2017), A network perspective on stratification of multi-label data, LIDTA.
-    .. [3] H. Tiittanen, L. Holm & P. Törönen (2021), A new approach to multilabel stratified cross validation with
+    .. [1] Sechidis, Tsoumakas & Vlahavas (2011), On the stratification of multi-label data, ECML PKDD.
+    .. [2] Szymański & Kajdanowicz (2017), A network perspective on stratification of multi-label data, LIDTA.
+    .. [3] Tiittanen, Holm & Törönen (2021), A new approach to multilabel stratified cross validation with
        application to large and sparse Gene Ontology datasets.
 
     Examples

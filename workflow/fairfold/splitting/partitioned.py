@@ -29,7 +29,7 @@ class PartitionedSampling(FoldSplitter):
 
     References
     ----------
-    .. [1] F. Charte, A. Rivera, M. J. del Jesus & F. Herrera (2016), On the impact of dataset complexity and sampling
+    .. [1] Charte, Rivera, del Jesus & Herrera (2016), On the impact of dataset complexity and sampling
        strategy in multilabel classifiers performance, HAIS.
 
     Examples
