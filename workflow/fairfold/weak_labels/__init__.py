@@ -1,4 +1,4 @@
-"""Weak labels: hiding them, estimating how many are hidden, and imputing them."""
+"""Hide labels, estimate the share of hidden labels, and impute them."""
 
 import lazy_loader
 

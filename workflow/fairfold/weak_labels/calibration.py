@@ -1,15 +1,15 @@
-"""From forests' probabilities to posteriors, where the labels are partly hidden.
+"""Calibrate probabilities of forests and correct them for missing labels.
 
-A forest that learned from observed labels estimates P(observed | x), and badly: leaves of several samples pull every
-probability towards the mean, in some labels more than in others. :func:`fit_calibration` mends that. If each positive
-is observed with probability c, whatever the sample, then P(positive | x) = P(observed | x) / c (Elkan & Noto 2008).
-A percentile of the positives' probabilities says little about c where no sample is surely positive.
-:func:`shared_label_frequency` therefore looks for the label and the samples in which the share of observed positives
-is highest, and takes one c for all labels; :func:`label_frequencies` lets the c of labels differ.
+A forest that learns from observed labels estimates P(observed | x). Its leaves contain several samples, which pulls
+every probability towards the mean, for some labels more than for others. :func:`fit_calibration` corrects this. If each
+positive is observed with the same probability c, then P(positive | x) = P(observed | x) / c (Elkan & Noto 2008).
+A percentile of the probabilities of positives is a poor estimate of c if no sample is certainly positive.
+:func:`shared_label_frequency` therefore searches for the labels and samples with the highest share of observed
+positives and returns one c for all labels. :func:`label_frequencies` returns a different c for each label.
 
-Sparse probabilities are 0 where nothing is stored, and label frequencies and posteriors of them are what the dense
-array would give, in time and memory that grow with what is stored. Calibration looks at what is stored alone: a 0 takes
-no part, and stays 0.
+Cells that a sparse matrix does not store have probability 0. Label frequencies and posteriors of sparse matrices equal
+those of the dense array, in time and memory that grow with the number of stored cells. Calibration uses stored cells
+only, and a 0 stays 0.
 """
 
 from __future__ import annotations
@@ -28,13 +28,15 @@ from fairfold.errors import ModelError, unknown_name
 from fairfold.weak_labels.plateau import logits
 from fairfold.weak_labels.rankings import Rankings
 
-# Shares of a label's observed positives that are looked at from the top of its ranking.
+# Depths of a ranking as multiples of the label's number of observed positives.
 _DEPTHS = np.array([0.25, 0.5, 0.75, 1.0, 1.5, 2.0])
-_LEAST_TOP = 10  # samples; a share of fewer says too little
+_LEAST_TOP = 10  # Shares of fewer samples are too noisy.
 _NEWTON_STEPS = 50
 _TIE_BREAK = 1e-3
-_OWN_DEPTH = 4  # one over the share of a label's observed positives that its own frequency is read from
-_SHARED_VOTES = 40  # samples; these two were chosen on flags, emotions, CHD_49, VirusGO, medical, yeast and scene
+# A label's own frequency uses the top n_positives // _OWN_DEPTH samples. The shared one has the weight of _SHARED_VOTES
+# samples. Both were chosen on flags, emotions, CHD_49, VirusGO, medical, yeast and scene.
+_OWN_DEPTH = 4
+_SHARED_VOTES = 40
 
 LabelFrequencies = Literal["shared", "by-label"]
 
@@ -42,24 +44,32 @@ LabelFrequencies = Literal["shared", "by-label"]
 def fit_calibration(
     observed: Matrix, probabilities: Matrix, *, shrinkage: float = 1.0, sample_weight: np.ndarray | None = None
 ) -> np.ndarray:
-    """Platt scaling of every label, shrunk towards that of all labels together.
+    """Fit Platt scaling for every label, with shrinkage towards the calibration of all labels.
 
-    P(observed) = expit(a_j · logit(p) + b_j) maximises the likelihood (Platt 1999), less ``shrinkage`` times the
-    squared distance of (a_j, b_j) from the values for all labels pooled, which are shrunk towards (1, 0). So a label
-    with few positives follows the others. Slopes are at least 0. Time grows with n_samples · n_labels, of sparse
-    probabilities with what is stored. A cell that is not takes no part: :func:`calibrate` leaves it at 0, and where
-    only the highest are stored, it says little of how likely a small probability is right.
+    The fit P(observed) = expit(a_j · logit(p) + b_j) maximizes the likelihood (Platt 1999) minus ``shrinkage`` times
+    the squared distance of (a_j, b_j) from the coefficients of all labels pooled. The pooled coefficients are shrunk
+    towards (1, 0). Labels with few positives therefore follow the others. Slopes are at least 0.
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen; NaN is an unmeasured one, which takes no part.
-    probabilities : (n_samples, n_labels) from models that did not see the sample, dense or CSR.
-    shrinkage : at least 0.
-    sample_weight : (n_samples,) of mean 1, or None.
+    observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels of 0/1. NaN is an unmeasured label, which is ignored.
+    probabilities : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Probabilities from models that were not trained on the sample.
+    shrinkage : float, default=1.0
+        Strength of the shrinkage, at least 0.
+    sample_weight : ndarray of shape (n_samples,) or None, default=None
+        Weights of mean 1.
 
     Returns
     -------
-    (n_labels, 2) slopes a_j and intercepts b_j, for :func:`calibrate`.
+    ndarray of shape (n_labels, 2)
+        Slope a_j and intercept b_j of each label, for :func:`calibrate`.
+
+    Notes
+    -----
+    Time grows with n_samples · n_labels, or with the number of stored cells. Cells that are not stored are ignored. If
+    only the highest probabilities are stored, the calibration of low probabilities is poorly determined.
     """
     n_samples, n_labels = probabilities.shape
     observed = check_label_matrix(observed, "observed", ModelError, n_samples=n_samples, n_labels=n_labels)
@@ -71,9 +81,27 @@ def fit_calibration(
 
 
 def calibrate(probabilities: Matrix, coefficients: np.ndarray) -> Matrix:
-    """(n_samples, n_labels) probabilities that a label is observed, with coefficients of :func:`fit_calibration`.
+    """Calibrate probabilities with the coefficients of :func:`fit_calibration`.
 
-    Of sparse ones, those that are 0 stay 0. All other cells are as in the dense array.
+    Parameters
+    ----------
+    probabilities : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Probabilities that a label is observed. Zeros of a sparse matrix stay zeros.
+    coefficients : ndarray of shape (n_labels, 2)
+        Slope and intercept of each label.
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n_samples, n_labels)
+        Calibrated probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import calibrate
+    >>> calibrate(np.array([[0.5], [0.9]]), np.array([[2.0, 0.0]])).round(2)
+    array([[0.5 ],
+           [0.99]])
     """
     if sparse.issparse(probabilities):
         return map_stored(lambda p, labels: calibrate(p, coefficients[labels]), canonical(probabilities))
@@ -81,15 +109,31 @@ def calibrate(probabilities: Matrix, coefficients: np.ndarray) -> Matrix:
 
 
 def posterior(seen_proba: Matrix, frequency: float | np.ndarray) -> Matrix:
-    """Probability that a label is positive, P(positive | x) = P(observed | x) / c, at most 1.
-
-    Where c is too small many would tie at 1 and lose their order, so a thousandth of P(observed | x) takes the place of
-    a thousandth of the quotient.
+    """Compute P(positive | x) = P(observed | x) / c, at most 1.
 
     Parameters
     ----------
-    seen_proba : array of probabilities that a label is observed, or CSR matrix, whose zeros stay zeros.
-    frequency : label frequency c in (0, 1], or (n_labels,) of them.
+    seen_proba : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Probabilities that a label is observed. Zeros of a sparse matrix stay zeros.
+    frequency : float or ndarray of shape (n_labels,)
+        Label frequency c in (0, 1], of all labels or of each label.
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n_samples, n_labels)
+        Probabilities that a label is positive.
+
+    Notes
+    -----
+    If c is too small, many quotients exceed 1 and would tie. The result is therefore 0.999 times the clipped quotient
+    plus 0.001 times P(observed | x), which keeps their order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import posterior
+    >>> posterior(np.array([0.1, 0.3, 0.45]), 0.5).round(2)
+    array([0.2, 0.6, 0.9])
     """
     frequency = np.asarray(frequency)
     if sparse.issparse(seen_proba):
@@ -101,18 +145,33 @@ def posterior(seen_proba: Matrix, frequency: float | np.ndarray) -> Matrix:
 def estimated_label_frequency(
     observed: Matrix, probabilities: Matrix, kind: LabelFrequencies, negatives: Negatives = "unlabelled"
 ) -> float | np.ndarray:
-    """Label frequency c of all labels, or (n_labels,) one of each; 1 where negatives are confirmed.
+    """Estimate the label frequency of all labels together or of each label.
 
     Parameters
     ----------
-    observed, probabilities : see :func:`shared_label_frequency`.
-    kind : ``"shared"``, the same c for all, or ``"by-label"``, see :func:`label_frequencies`.
-    negatives : whether labels of 0 are known to be negative.
+    observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels of 0/1. NaN is an unmeasured label, which is ignored.
+    probabilities : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Probabilities from models that were not trained on the sample.
+    kind : {"shared", "by-label"}
+        Whether to estimate one frequency for all labels or one for each label.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of a 0: not observed to be positive, or known to be negative.
+
+    Returns
+    -------
+    float or ndarray of shape (n_labels,)
+        Label frequency, 1 if negatives are confirmed.
 
     Raises
     ------
     ModelError
-        When there is no such kind.
+        If ``kind`` is unknown.
+
+    See Also
+    --------
+    shared_label_frequency : Estimate one frequency for all labels.
+    label_frequencies : Estimate the frequency of each label.
     """
     if kind not in get_args(LabelFrequencies):
         raise ModelError(unknown_name("label_frequencies", kind, get_args(LabelFrequencies)))
@@ -123,17 +182,28 @@ def estimated_label_frequency(
 
 
 def label_frequencies(observed: Matrix, probabilities: Matrix, shared: float) -> np.ndarray:
-    """(n_labels,) label frequencies, each between the shared one and what the label's own ranking says.
-
-    That is the share of observed positives among the samples that are likeliest to have the label, a quarter as many
-    as it has observed positives. It is as low for a label that is hard to predict as for one of which many positives
-    are missing, so that it is trusted little: k samples count as k votes against 40 for the shared frequency, and means
-    are geometric.
+    """Estimate the frequency of each label from its ranking, with shrinkage towards the shared frequency.
 
     Parameters
     ----------
-    observed, probabilities : see :func:`shared_label_frequency`.
-    shared : label frequency of all labels.
+    observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels of 0/1. NaN is an unmeasured label, which is ignored.
+    probabilities : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Probabilities from models that were not trained on the sample.
+    shared : float
+        Label frequency of all labels. See :func:`shared_label_frequency`.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        Label frequencies. Labels without observed positives get the shared one.
+
+    Notes
+    -----
+    A label's own estimate is the share of observed positives among its top k samples, where k is a quarter of its
+    observed positives. This share is low both for labels that are hard to predict and for labels with many missing
+    positives. It therefore gets a small weight: the result is the geometric mean of both frequencies with weights k and
+    40.
     """
     ranked = Rankings.of(observed, probabilities)
     top = np.maximum(ranked.n_positives // _OWN_DEPTH, 1)
@@ -144,23 +214,41 @@ def label_frequencies(observed: Matrix, probabilities: Matrix, shared: float) ->
 
 
 def shared_label_frequency(observed: Matrix, probabilities: Matrix, *, z: float = 0.7) -> float:
-    """Label frequency c = P(observed | positive), the same for all labels: a lower bound that is sharp if any label is.
+    """Estimate a lower bound of the label frequency c = P(observed | positive) that all labels share.
 
-    Among any samples, the share of observed positives is at most c, and c itself where all of them are positive. So
-    the top of each label's ranking is looked at, for several depths; labels are pooled from the best on; and the
-    largest share counts, less ``z`` standard errors, which keeps the maximum of many noisy shares from being too
-    large. Ranks are all that matters, so probabilities need not be calibrated. Time grows with n·log(n) per label, of
-    sparse probabilities with those that are stored.
+    The bound is sharp if it is sharp for at least one label.
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen; NaN is an unmeasured one, which takes no part.
-    probabilities : (n_samples, n_labels) from models that did not see the sample, dense or CSR.
-    z : standard errors.
+    observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels of 0/1. NaN is an unmeasured label, which is ignored.
+    probabilities : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Probabilities from models that were not trained on the sample. Only their ranks matter, so they need no
+        calibration.
+    z : float, default=0.7
+        Number of standard errors to subtract from a share.
 
     Returns
     -------
-    A number in (0, 1]; 1 ("nothing is missing") where the labels say nothing, because too few are positive.
+    float
+        Label frequency in (0, 1]. It is 1 (nothing is missing) if too few labels are positive.
+
+    Notes
+    -----
+    In any set of samples, the share of observed positives is at most c, and it is c if all of them are positive. The
+    function computes this share among the top samples of each label for several depths and pools labels from the best
+    one on. It returns the largest share minus ``z`` standard errors, because the maximum of many noisy shares is biased
+    upwards. Time grows with n · log(n) per label, or with the number of stored probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import shared_label_frequency
+    >>> probabilities = np.linspace(1, 0, 200).reshape(-1, 1)
+    >>> observed = np.zeros((200, 1))
+    >>> observed[:80:2] = 1  # Half of the 80 likeliest samples are observed positives.
+    >>> round(shared_label_frequency(observed, probabilities), 2)
+    0.46
     """
     ranked = Rankings.of(observed, probabilities)
     tops = [np.rint(depth * ranked.n_positives).astype(np.int64) for depth in _DEPTHS]
@@ -170,20 +258,20 @@ def shared_label_frequency(observed: Matrix, probabilities: Matrix, *, z: float 
 
 
 def _best_share(n_hits: np.ndarray, top: np.ndarray, z: float) -> float:
-    """Largest lower bound of the share of hits among the top samples of the best labels, however many those are."""
+    """Return the largest lower bound of the share of hits among the top samples of the best labels."""
     best_first = np.argsort(1 / np.sqrt(top) - n_hits / top, kind="stable")
     n, n_hits = np.cumsum(top[best_first]), np.cumsum(n_hits[best_first])
     share = n_hits / n
-    # the variance of a share of 0 or 1 would be 0; that of a single miss or hit is the least that is plausible
+    # The variance of a share of 0 or 1 would be 0. That of a single miss or hit is the smallest plausible one.
     bound = share - z * np.sqrt(np.maximum(share * (1 - share), 1 / n) / n)
     return float(bound[n >= _LEAST_TOP].max(initial=0.0))
 
 
 class _Terms(NamedTuple):
-    """Terms of the likelihood, each of so many cells.
+    """Terms of the likelihood. All fields have the same shape.
 
-    z, is_observed, counts : (n_samples, n_labels), a label a column; or (n_terms,), each of that label in ``labels``,
-        or of a single one where that is None.
+    The shape is (n_samples, n_labels), or (n_terms,) with the label of each term in ``labels``. If ``labels`` is None,
+    all terms belong to one label.
     """
 
     z: np.ndarray
@@ -193,7 +281,7 @@ class _Terms(NamedTuple):
 
     @classmethod
     def of_all(cls, observed: Matrix, probabilities: np.ndarray, sample_weight: np.ndarray | None) -> _Terms:
-        """A term of each cell."""
+        """Return a term for each cell."""
         z = logits(probabilities)
         is_observed = np.asarray(to_dense(observed, "observed", ModelError), dtype=np.float64)
         counts = (is_observed >= 0).astype(np.float64)
@@ -203,7 +291,7 @@ class _Terms(NamedTuple):
 
     @classmethod
     def of_stored(cls, observed: Matrix, probabilities: sparse.csr_array, sample_weight: np.ndarray | None) -> _Terms:
-        """A term of each probability that is stored."""
+        """Return a term for each stored probability."""
         p, observed = canonical(probabilities), canonical(observed).astype(np.int8, copy=False)
         seen = values_at(p.indptr, p.indices, observed.indptr, observed.indices, observed.data)
         counts = seen != UNMEASURED
@@ -212,7 +300,7 @@ class _Terms(NamedTuple):
         return cls(map_stored(lambda values, _: logits(values), p).data, seen, counts, p.indices)
 
     def pooled(self) -> _Terms:
-        """Those of a single label that is all of them together."""
+        """Return the terms of all labels as those of one label."""
         if self.labels is not None:
             return self._replace(labels=None)
         return _Terms(*(part.reshape(-1, 1) for part in self[:3]))
@@ -228,7 +316,7 @@ class _Terms(NamedTuple):
 
 
 def _fit_logistic(terms: _Terms, prior: np.ndarray, shrinkage: float) -> np.ndarray:
-    """Newton's method for all labels at once; the prior keeps it well posed where a label has one class only."""
+    """Fit all labels at once by Newton's method. The prior keeps labels with one class well posed."""
     coefficients = prior.copy()
     for _ in range(_NEWTON_STEPS):
         sums = terms.sums(coefficients)
@@ -236,7 +324,7 @@ def _fit_logistic(terms: _Terms, prior: np.ndarray, shrinkage: float) -> np.ndar
         saa, sab, sbb = sums[2:]
         hessian = np.stack([saa + 2 * shrinkage, sab, sab, sbb + 2 * shrinkage], axis=-1).reshape(-1, 2, 2)
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
-        # a long step of Newton's method may overshoot where the curve is flat
+        # A long step of Newton's method can overshoot where the curve is flat.
         coefficients = coefficients - step / np.maximum(1, np.abs(step).max(axis=1, keepdims=True))
         if np.abs(step).max() < 1e-9:
             break
@@ -246,17 +334,10 @@ def _fit_logistic(terms: _Terms, prior: np.ndarray, shrinkage: float) -> np.ndar
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _logistic_sums(z, is_observed, counts, labels, coefficients):  # noqa: ANN001, ANN202
-    """Sums over each label's cells that Newton's method for logistic curves needs.
+    """Compute the sums over each label's cells that Newton's method needs.
 
-    Parameters
-    ----------
-    z, is_observed, counts, labels : (n_cells,) score, 0 or 1, how much it counts, of numbers or booleans, and label;
-        labels are None where there is one for all.
-    coefficients : (n_labels, 2) slopes and intercepts.
-
-    Returns
-    -------
-    (5, n_labels) of error · z, error, w · z², w · z and w, where w = p · (1 - p), and errors are p - is_observed.
+    The rows of the result are the sums of error · z, error, w · z², w · z and w, where w = p · (1 - p) and the error is
+    p - is_observed.
     """
     sums = np.zeros((5, len(coefficients)))
     for cell in range(len(z)):

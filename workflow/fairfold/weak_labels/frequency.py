@@ -1,13 +1,13 @@
-"""Label frequency: how many of a label's true positives are observed, c_j = P(observed | positive).
+"""Estimate the label frequency c_j = P(observed | positive) of each label.
 
-Two estimates. :func:`label_frequency` asks a model: a high percentile of the probabilities of the observed positives
-(Ilidio et al. 2024). :func:`tice` asks the features: where a part of the feature space holds many observed positives,
-their share bounds c_j from below (Bekker & Davis 2018).
+:func:`label_frequency` uses a model: a high percentile of the probabilities of the observed positives (Ilidio et al.
+2024). :func:`tice` uses the features: the share of observed positives in any part of the feature space is a lower bound
+of c_j (Bekker & Davis 2018).
 
 Bounds of TIcE
 --------------
-Positives are observed at random, so in any set S of samples c · P(positive | S) = P(observed | S), and the observed
-share of S is at most c. With T samples of S, L of them observed, the one-sided Chebyshev inequality gives
+Positives are observed at random, so c · P(positive | S) = P(observed | S) for any set S of samples. The observed share
+of S is therefore at most c. If T samples of S contain L observed ones, the one-sided Chebyshev inequality gives
 
     c >= L / T - sqrt(c (1 - c) (1 - delta) / (delta T))    with probability 1 - delta.
 """
@@ -35,27 +35,44 @@ QUARTERS = 4
 
 
 def label_frequency(observed: Matrix, probabilities: Matrix, *, percentile: float = 0.95) -> np.ndarray:
-    """Label frequency c_j = P(observed | positive): a high percentile of the observed positives' probabilities.
+    """Estimate each label's frequency by a high percentile of the probabilities of its observed positives.
 
     A classifier that is trained on observed labels estimates P(observed | x) = c_j · P(positive | x) (Elkan & Noto
-    2008). For samples that are surely positive this is c_j itself; the percentile takes the place of the maximum, which
-    a single lucky sample would decide (Ilidio et al. 2024, Equations 4-7).
+    2008). This equals c_j for samples that are certainly positive. The percentile replaces the maximum, which depends
+    on a single sample (Ilidio et al. 2024, Equations 4-7).
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were observed.
-    probabilities : (n_samples, n_labels) out-of-bag probabilities of these labels, dense or CSR.
-    percentile : quantile between 0 and 1.
+    observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels of 0/1.
+    probabilities : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Out-of-bag probabilities of these labels.
+    percentile : float, default=0.95
+        Quantile between 0 and 1.
 
     Returns
     -------
-    (n_labels,) floats in (0, 1]. A label without observed positives, or whose positives all have probability zero, says
-    nothing about its frequency; it gets 1 ("nothing is missing"), so that nothing is imputed.
+    ndarray of shape (n_labels,)
+        Label frequencies in (0, 1]. Labels without observed positives get 1 (nothing is missing), and so do labels
+        whose observed positives all have probability 0. Nothing is imputed for them.
 
     Raises
     ------
     ModelError
-        When labels are not 0/1, shapes differ, or the percentile is not between 0 and 1.
+        If labels are not 0/1, shapes differ, or the percentile is not between 0 and 1.
+
+    See Also
+    --------
+    tice : Estimate label frequencies from features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import label_frequency
+    >>> observed = np.array([[1], [1], [0], [0]])
+    >>> probabilities = np.array([[0.9], [0.7], [0.8], [0.1]])
+    >>> label_frequency(observed, probabilities, percentile=0.5)
+    array([0.8])
     """
     observed = check_binary(observed, "observed", ModelError)
     if not 0 <= percentile <= 1:
@@ -82,44 +99,61 @@ def tice(
     variant: Literal["text", "authors-code"] = "text",
     random_state: int | np.random.SeedSequence | np.random.Generator | None = None,
 ) -> np.ndarray:
-    """Label frequencies by tree induction for c estimation, TIcE (Bekker & Davis 2018, AAAI).
+    """Estimate label frequencies by tree induction for c estimation, TIcE (Bekker & Davis 2018, AAAI).
 
-    Sets that are rich in observed positives are found by a tree on one fold and measured on the samples outside it; the
-    estimate of a fold is the largest bound at the head of this module, and c is their mean. The c under the root is 0.5
-    at first, then the estimate so far. Features are scaled to [0, 1] and cut into quarters; a node is split by the
-    feature whose best quarter has the largest L / (T + smoothing) ("max-bepp"), each feature once on a path, the node
-    with the highest bound first.
+    A tree on one fold searches for sets that are rich in observed positives. The bounds in the module docstring
+    are computed on the samples outside the fold. The estimate of a fold is its largest
+    bound, and c is the mean over the folds.
 
     Parameters
     ----------
-    X : (n_samples, n_features), dense or CSR, finite. Held as one byte per sample and feature, sparse or not; shared by
-        all labels.
-    observed : (n_samples, n_labels) of 0/1, the labels that were observed.
-    n_folds : parts of the samples; drawn at random, of equal size, the same for all labels.
-    n_iterations : times to estimate, each with the last estimate under the root.
-    delta : chance that one bound is too high; None is max(0.025, 1 / (1 + 0.004 T)), T samples outside the fold.
-    max_splits : most nodes that one tree takes up to split them.
-    min_set_size : smallest set whose bound counts; only larger ones are split. Ilidio et al. (2024) set 5.
-    smoothing : pseudo-count k of max-bepp.
-    variant : ``"authors-code"`` returns each label's mean, to which TIcE came down in that study: under Python 3 the
-        code reads iterators a second time when they are spent, so no split is ever seen and the share of the whole set
-        remains. (Theirs scatters by about 0.5 % around the mean: its folds are random and of unequal size.)
-    random_state : seed, seed sequence or generator of the folds.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Finite features. All labels share a copy with one byte per sample and feature, also for a sparse ``X``.
+    observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels of 0/1.
+    n_folds : int, default=5
+        Number of random folds of equal size. All labels use the same folds.
+    n_iterations : int, default=2
+        Number of estimates. Each uses the previous one as the c under the root. The first uses 0.5.
+    delta : float or None, default=None
+        Probability that a bound is too high. None uses max(0.025, 1 / (1 + 0.004 T)) for T samples outside the fold.
+    max_splits : int, default=500
+        Maximum number of nodes that a tree tries to split.
+    min_set_size : int, default=10
+        Minimum size of a set whose bound counts. Only larger sets are split. Ilidio et al. (2024) use 5.
+    smoothing : float, default=5.0
+        Pseudo-count k of the splitting criterion max-bepp.
+    variant : {"text", "authors-code"}, default="text"
+        Whether to follow the paper or the code that Ilidio et al. (2024) ran. See Notes.
+    random_state : int, SeedSequence, Generator or None, default=None
+        Source of random numbers for the folds.
 
     Returns
     -------
-    (n_labels,) floats in (0, 1]; 1 ("nothing is missing") for a label without observed positives. Time grows with
-    samples times features times the depth of the trees, for each label.
+    ndarray of shape (n_labels,)
+        Label frequencies in (0, 1], 1 (nothing is missing) for labels without observed positives.
 
     Raises
     ------
     ModelError
-        When X is not finite, the labels are not 0/1 or do not match it, or n_folds is out of range.
+        If ``X`` is not finite, labels are not 0/1 or do not match ``X``, or ``n_folds`` or ``variant`` is not allowed.
+
+    See Also
+    --------
+    label_frequency : Estimate label frequencies from probabilities.
 
     Notes
     -----
-    The code of TIcE that circulates departs from this in two places: below the root it measures a set by the samples of
-    the tree's own fold, and it calls a set pure when its size equals the observed positives of its parent.
+    Features are scaled to [0, 1] and cut into quarters. A node is split by the feature whose best quarter has the
+    largest L / (T + smoothing), called max-bepp. A path uses each feature once. The node with the highest bound is
+    split first. Time grows with samples · features · tree depth, for each label.
+
+    ``"authors-code"`` returns the mean of each label. In the published runs TIcE is reduced to this value: under Python
+    3 the code reads iterators twice, so it never finds a split and only the share of the whole set remains. The
+    published values differ slightly from the mean, because their folds are random and of unequal size.
+
+    Public code of TIcE differs from this function in two places. Below the root, it measures a set on the samples of
+    the tree's fold. It also treats a set as pure if its size equals the number of observed positives of its parent.
     """
     if variant not in VARIANTS:
         raise ModelError(unknown_name("variant of TIcE", variant, VARIANTS))
@@ -143,7 +177,7 @@ def tice(
 
 
 class _TreeRules(NamedTuple):
-    """How a tree makes sets; see :func:`tice`."""
+    """Parameters of the trees. See :func:`tice`."""
 
     max_splits: int
     min_set_size: int
@@ -151,17 +185,17 @@ class _TreeRules(NamedTuple):
 
 
 def _deltas(fold_of: np.ndarray, n_folds: int, delta: float | None) -> np.ndarray:
-    """(n_folds,) chance that a bound is too high, the paper's formula where none is given."""
+    """Return the probability of each fold that a bound is too high."""
     n_outside = len(fold_of) - np.bincount(fold_of, minlength=n_folds)
     return np.full(n_folds, delta) if delta else np.maximum(0.025, 1 / (1 + 0.004 * n_outside))
 
 
 def _checked(X: Matrix, observed: np.ndarray) -> tuple[Matrix, np.ndarray]:
-    """Features as floats and labels as booleans."""
+    """Return the features as floats and the labels as booleans."""
     try:
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
     except ValueError as error:
-        # scikit-learn's sentence comes first, its general advice after it
+        # The message of scikit-learn starts with the cause. General advice follows.
         raise ModelError(f"{first_sentence(error)}. Features must be finite numbers, in columns.") from None
     observed = check_dense_binary(observed, "observed", ModelError)
     if observed.ndim != 2 or len(observed) != X.shape[0]:
@@ -172,9 +206,9 @@ def _checked(X: Matrix, observed: np.ndarray) -> tuple[Matrix, np.ndarray]:
 
 
 def _quarters(X: Matrix) -> np.ndarray:
-    """(n_samples, n_features) uint8: the quarter of its feature's range in which a value lies, 0 to 3.
+    """Return the quarter (0 to 3) of each feature's range that contains each value, as uint8.
 
-    A value on a border belongs to the quarter above; a constant feature is all 0.
+    A value on a border belongs to the quarter above. Constant features are 0.
     """
     if not sparse.issparse(X):
         low, high = X.min(axis=0), X.max(axis=0)
@@ -195,7 +229,7 @@ def _quarter_of(value: np.ndarray | float, low: np.ndarray, high: np.ndarray) ->
 
 @njit(cache=True, nogil=True)
 def _frequencies(quarters, labels, fold_of, deltas, n_iterations, rules):  # noqa: ANN001, ANN202
-    """Estimate of each label, a row of ``labels``."""
+    """Estimate the frequency of each label, a row of ``labels``."""
     n_folds = deltas.size
     frequency = np.empty(len(labels))
     for label in range(len(labels)):
@@ -211,7 +245,11 @@ def _frequencies(quarters, labels, fold_of, deltas, n_iterations, rules):  # noq
 
 
 class _Nodes(NamedTuple):
-    """Nodes of a tree: the ``stretch`` of rows, inside from, to, outside from, to; the parent; the feature split by."""
+    """Nodes of a tree.
+
+    Each row of ``stretch`` contains the start and end of the rows inside the fold and of those outside. ``parent`` is
+    the parent of each node, and ``split_by`` the feature that splits it.
+    """
 
     stretch: np.ndarray
     parent: np.ndarray
@@ -220,17 +258,17 @@ class _Nodes(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _largest_bound(quarters, observed, inside, outside, prior, delta, rules):  # noqa: ANN001, ANN202
-    """Largest lower bound of c over the sets that a tree on ``inside`` makes of ``outside``.
+    """Compute the largest lower bound of c over the sets of ``outside`` that a tree on ``inside`` defines.
 
-    A node is a stretch of both arrays of rows, which a split reorders. Open nodes wait in a heap: on top the one with
-    the highest bound on its tree samples, then with more observed positives, then the older one.
+    A node is a slice of both arrays of rows, which splits reorder. Open nodes are in a heap: the highest bound on the
+    tree's samples comes first, then more observed positives, then the older node.
     """
-    max_splits = min(rules.max_splits, inside.size)  # each split parts at least one sample from the others
+    max_splits = min(rules.max_splits, inside.size)  # Each split separates at least one sample.
     most = 1 + QUARTERS * max_splits
     nodes = _Nodes(np.zeros((most, 4), dtype=np.int64), np.full(most, -1), np.full(most, -1))
     nodes.stretch[0] = 0, inside.size, 0, outside.size
     counts = np.empty((quarters.shape[1], QUARTERS, 3), dtype=np.int64)
-    best = np.count_nonzero(observed[outside]) / outside.size  # the share among all samples outside, as it is
+    best = np.count_nonzero(observed[outside]) / outside.size  # The observed share of all samples outside.
     n_nodes, needed = 1, 1.0
     heap = [(0.0, 0, 0)]
     for _ in range(max_splits):
@@ -241,7 +279,7 @@ def _largest_bound(quarters, observed, inside, outside, prior, delta, rules):  #
         _count(quarters, observed, inside[a:b], outside[c:d], counts)
         _forget_features_above(nodes, node, counts)
         feature = _most_promising(counts, needed, rules.smoothing)
-        # when nothing is better than keeping the tree's samples together, the branch ends
+        # The branch ends if no feature is promising, or if the best one keeps all samples of the tree together.
         if feature < 0 or counts[feature, :, 0].max() == b - a:
             continue
         _split(nodes, node, n_nodes, quarters, feature, inside, outside)
@@ -250,7 +288,8 @@ def _largest_bound(quarters, observed, inside, outside, prior, delta, rules):  #
             n_outside = nodes.stretch[first + quarter, 3] - nodes.stretch[first + quarter, 2]
             if n_outside >= rules.min_set_size:
                 best = max(best, _bound(n_outside, counts[feature, quarter, 2], prior, delta))
-        # The best subset of a set with L observed positives is those L alone; with fewer than this it is no better.
+        # The best subset of a set with L observed positives contains just these. It cannot raise the bound if L is
+        # smaller than this.
         needed = prior * (1 - prior) * (1 - delta) / (delta * (1 - best) ** 2) if best < 1 else np.inf
         for quarter in range(QUARTERS):
             n_inside, n_observed, n_observed_outside = counts[feature, quarter]
@@ -261,7 +300,7 @@ def _largest_bound(quarters, observed, inside, outside, prior, delta, rules):  #
 
 @njit(cache=True, nogil=True)
 def _forget_features_above(nodes: _Nodes, node: int, counts: np.ndarray) -> None:
-    """Clear the counts of features that were split by on the way to a node: each once on a path."""
+    """Clear the counts of features that split an ancestor, because a path uses each feature once."""
     while nodes.split_by[node] >= 0:
         counts[nodes.split_by[node]] = 0
         node = nodes.parent[node]
@@ -269,7 +308,7 @@ def _forget_features_above(nodes: _Nodes, node: int, counts: np.ndarray) -> None
 
 @njit(cache=True, nogil=True)
 def _split(nodes, node, first, quarters, feature, inside, outside):  # noqa: ANN001, ANN202
-    """Sort a node's rows by the quarters of a feature, and make them the nodes from ``first`` on."""
+    """Sort a node's rows by the quarters of a feature and store the child nodes from ``first`` on."""
     a, b, c, d = nodes.stretch[node]
     start_inside = a + _sort(inside[a:b], quarters, feature)
     start_outside = c + _sort(outside[c:d], quarters, feature)
@@ -281,13 +320,13 @@ def _split(nodes, node, first, quarters, feature, inside, outside):  # noqa: ANN
 
 @njit(cache=True, nogil=True)
 def _bound(n: int, n_observed: int, prior: float, delta: float) -> float:
-    """Lower bound of c from a set of n samples, n_observed of them observed positives."""
+    """Compute the lower bound of c for a set of n samples with n_observed observed positives."""
     return n_observed / n - math.sqrt(prior * (1 - prior) * (1 - delta) / (delta * n))
 
 
 @njit(cache=True, nogil=True)
 def _count(quarters, observed, inside, outside, counts):  # noqa: ANN001, ANN202
-    """Samples per feature and quarter: of the tree; of the tree and observed; outside the tree and observed."""
+    """Count samples per feature and quarter: inside, inside and observed, outside and observed."""
     counts[:] = 0
     for row in inside:
         is_positive = observed[row]
@@ -303,9 +342,9 @@ def _count(quarters, observed, inside, outside, counts):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _most_promising(counts: np.ndarray, needed: float, smoothing: float) -> int:
-    """Feature whose best quarter has the largest smoothed share of observed positives; -1 when none has any.
+    """Return the feature whose best quarter has the largest smoothed share of observed positives, or -1.
 
-    Only features with a quarter that can still raise the bound are asked; of equals the first is taken.
+    Only features with a quarter that can still raise the bound are considered. The first of equal features wins.
     """
     best, feature = 0.0, -1
     for candidate in range(len(counts)):
@@ -322,7 +361,7 @@ def _most_promising(counts: np.ndarray, needed: float, smoothing: float) -> int:
 
 @njit(cache=True, nogil=True)
 def _sort(rows: np.ndarray, quarters: np.ndarray, feature: int) -> np.ndarray:
-    """Put rows in the order of a feature's quarters; (5,) where each quarter starts, and where the last one ends."""
+    """Sort rows by the quarters of a feature in place, and return the start of each quarter and the end of the last."""
     start = np.zeros(QUARTERS + 1, dtype=np.int64)
     for row in rows:
         start[quarters[row, feature] + 1] += 1

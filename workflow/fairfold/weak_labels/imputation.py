@@ -1,12 +1,12 @@
-"""Label imputation: which hidden positives a cascade level adds to the observed labels.
+"""Impute hidden positives between the levels of a cascade.
 
-Three rules. Label complement (LC; Wang, Yang & Li 2020) asks all forests to agree. Strict label complement (SLC) and
-fluid label addition (FLA) are those of Ilidio et al. (2024): SLC adds the likeliest candidates up to a cap, FLA divides
-the probabilities by the label frequency and has no cap. All keep the observed positives, start anew from them at each
-level (Equation 1), and impute nothing for a label without observed positives.
+The module has three rules. Label complement (LC; Wang, Yang & Li 2020) requires that all forests agree. Strict label
+complement (SLC) and fluid label addition (FLA) are rules of Ilidio et al. (2024). SLC adds the likeliest candidates up
+to a cap. FLA divides the probabilities by the label frequency and has no cap. All rules keep the observed positives,
+start from them at each level (Equation 1), and impute nothing for labels without observed positives.
 
-A probability of 0 imputes nothing, so only cells with a label or a probability are looked at. Labels are sparse where
-probabilities are, and time and memory grow with what is stored.
+A probability of 0 never imputes a label, so only cells with a label or a probability are processed. Imputed labels are
+sparse if the probabilities are. Time and memory grow with the number of stored cells.
 """
 
 from __future__ import annotations
@@ -26,30 +26,43 @@ ROUNDINGS = ("ceil", "floor")
 
 
 def positive_cap(observed: Matrix, frequency: np.ndarray, *, rounding: Literal["ceil", "floor"] = "ceil") -> np.ndarray:
-    """Most positives that each label may have: u_j = observed positives / c_j in whole numbers, at most n_samples.
-
-    Ilidio et al. (2024), Equation 7. Their code rounds down.
+    """Compute the maximum number of positives of each label, observed positives / c_j, at most n_samples.
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, dense or CSR.
-    frequency : (n_labels,) label frequencies c_j in (0, 1].
-    rounding : up (``"ceil"``) or down (``"floor"``).
+    observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels of 0/1.
+    frequency : ndarray of shape (n_labels,)
+        Label frequencies c_j in (0, 1].
+    rounding : {"ceil", "floor"}, default="ceil"
+        Whether to round up or down.
 
     Returns
     -------
-    (n_labels,) int64.
+    ndarray of int64 of shape (n_labels,)
+        Maximum number of positives.
 
     Raises
     ------
     ModelError
-        When shapes do not match, a frequency is out of range, or there is no such rounding.
+        If shapes do not match, a frequency is out of range, or the rounding is unknown.
+
+    Notes
+    -----
+    This is Equation 7 of Ilidio et al. (2024). Their code rounds down.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import positive_cap
+    >>> positive_cap(np.array([[1], [1], [0], [0], [0]]), np.array([0.7]))
+    array([3])
     """
     if rounding not in ROUNDINGS:
         raise ModelError(unknown_name("rounding", rounding, ROUNDINGS))
     observed = check_label_matrix(observed, "observed", ModelError, unmeasured=False)
     n_positives = (observed != 0).sum(axis=0) / _checked_frequency(frequency, observed.shape)
-    # 21 / 0.7 is 30.000000000000004 in binary: a hair beside a whole number is that number
+    # The tolerance corrects rounding: 21 / 0.7 is 30.000000000000004 in floating point.
     whole = np.ceil(n_positives * (1 - 1e-12)) if rounding == "ceil" else np.floor(n_positives * (1 + 1e-12))
     return np.minimum(whole, observed.shape[0]).astype(np.int64)
 
@@ -57,27 +70,42 @@ def positive_cap(observed: Matrix, frequency: np.ndarray, *, rounding: Literal["
 def label_complement(
     observed: Matrix, probabilities: np.ndarray | Sequence[Matrix], *, threshold: float = 0.4, inclusive: bool = False
 ) -> Matrix:
-    """LC: add an unobserved label where every forest finds it likely enough (Wang, Yang & Li 2020, LCForest).
-
-    Ilidio et al. (2024), Equation 2. There is neither a ranking nor a cap within a level, so that a label may overshoot
-    its cap.
+    """Add unobserved labels that every forest finds likely, as in LCForest (Wang, Yang & Li 2020).
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen.
-    probabilities : (n_forests, n_samples, n_labels), each forest's cross-validated probabilities; or a list of CSR
-        matrices, one of each.
-    threshold : probability that each forest must exceed.
-    inclusive : whether the threshold itself is enough, as in the code of Ilidio et al. (2024).
+    observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels of 0/1.
+    probabilities : ndarray of shape (n_forests, n_samples, n_labels) or list of csr_array
+        Cross-validated probabilities of each forest.
+    threshold : float, default=0.4
+        Probability that each forest must exceed.
+    inclusive : bool, default=False
+        Whether a probability equal to the threshold suffices, as in the code of Ilidio et al. (2024).
 
     Returns
     -------
-    (n_samples, n_labels) int8 of 0/1, CSR where probabilities are.
+    {ndarray, csr_array} of int8 of shape (n_samples, n_labels)
+        Labels of 0/1 after imputation, sparse if the probabilities are.
 
     Raises
     ------
     ModelError
-        When shapes do not match.
+        If shapes do not match, no forest is given, or a probability of 0 meets the threshold.
+
+    Notes
+    -----
+    This is Equation 2 of Ilidio et al. (2024). It has neither a ranking nor a cap within a level, so a label can exceed
+    its cap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import label_complement
+    >>> observed = np.array([[1], [0], [0]])
+    >>> forests = np.array([[[0.9], [0.8], [0.6]], [[0.7], [0.5], [0.3]]])
+    >>> label_complement(observed, forests).ravel()
+    array([1, 1, 0], dtype=int8)
     """
     if len(probabilities) == 0:
         raise ModelError("probabilities: expected at least one forest, found none. Give the probabilities of each.")
@@ -94,30 +122,50 @@ def strict_label_complement(
     threshold: float = 0.5,
     frequency: np.ndarray | None = None,
 ) -> Matrix:
-    """SLC: add the likeliest unobserved labels, up to the cap and only above the threshold.
+    """Add the likeliest unobserved labels (SLC), up to a cap and above a threshold.
 
-    Candidates are ranked with the observed positives first, then by probability, ties by row; the first u_j of them may
-    be positive, and those not observed only if their probability is *above* the threshold (Ilidio et al. 2024,
-    Equation 8, whose "<" is a misprint).
+    Candidates are ranked by probability, with the observed positives first and ties in the order of rows. The first u_j
+    candidates can be positive. Unobserved ones also need a probability *above* the threshold (Ilidio et al. 2024,
+    Equation 8, where "<" is a misprint).
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen.
-    probabilities : (n_samples, n_labels) mean out-of-bag probabilities of the forests, dense or CSR.
-    cap : (n_labels,) most positives per label, see :func:`positive_cap`.
-    threshold : probability that an imputed label must exceed.
-    frequency : (n_labels,) label frequencies c_j in (0, 1]. When given, p / c_j must exceed the threshold, as in
-        :func:`fluid_label_addition`: so the published runs did, because a base class overwrote the setting. (They also
-        ranked by p / c_j cut at 1, which ties all candidates with p above c_j in no certain order; here p ranks.)
+    observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels of 0/1.
+    probabilities : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Mean out-of-bag probabilities of the forests.
+    cap : ndarray of int of shape (n_labels,)
+        Maximum number of positives u_j of each label. See :func:`positive_cap`.
+    threshold : float, default=0.5
+        Probability that an imputed label must exceed.
+    frequency : ndarray of shape (n_labels,) or None, default=None
+        Label frequencies c_j in (0, 1]. If given, p / c_j must exceed the threshold, as in
+        :func:`fluid_label_addition`.
 
     Returns
     -------
-    (n_samples, n_labels) int8 of 0/1, CSR where probabilities are.
+    {ndarray, csr_array} of int8 of shape (n_samples, n_labels)
+        Labels of 0/1 after imputation, sparse if the probabilities are.
 
     Raises
     ------
     ModelError
-        When shapes do not match or a frequency is out of range.
+        If shapes do not match, a frequency is out of range, or a probability of 0 meets the threshold.
+
+    Notes
+    -----
+    The published runs compare p / c_j with the threshold, because a base class overwrote the setting. ``frequency``
+    reproduces this. They also rank by p / c_j clipped at 1, which ties all candidates with p above c_j in no defined
+    order. This function ranks by p.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import strict_label_complement
+    >>> observed = np.array([[1], [1], [0], [0], [0]])
+    >>> probabilities = np.array([[0.9], [0.7], [0.8], [0.6], [0.1]])
+    >>> strict_label_complement(observed, probabilities, cap=np.array([3])).ravel()
+    array([1, 1, 1, 0, 0], dtype=int8)
     """
     cells, cap = _Cells.of(observed, [probabilities]), np.asarray(cap)
     if cap.shape != cells.shape[1:]:
@@ -132,27 +180,43 @@ def strict_label_complement(
 def fluid_label_addition(
     observed: Matrix, probabilities: Matrix, frequency: np.ndarray, *, threshold: float = 0.5
 ) -> Matrix:
-    """FLA: add the unobserved labels that would probably be positive if none were hidden, p / c_j above the threshold.
-
-    Ilidio et al. (2024), Equation 9, whose "<" is a misprint; by Equation 6, p / c_j is the probability of the true
-    label. There is no cap. The caller estimates c_j anew at every level, from the out-of-bag probabilities of the
-    originally observed positives.
+    """Add unobserved labels that are probably positive (FLA): p / c_j above a threshold, without a cap.
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen.
-    probabilities : (n_samples, n_labels) mean out-of-bag probabilities of the forests, dense or CSR.
-    frequency : (n_labels,) label frequencies c_j in (0, 1], see :func:`~fairfold.weak_labels.label_frequency`.
-    threshold : probability that an imputed label must exceed.
+    observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels of 0/1.
+    probabilities : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Mean out-of-bag probabilities of the forests.
+    frequency : ndarray of shape (n_labels,)
+        Label frequencies c_j in (0, 1]. See :func:`~fairfold.weak_labels.label_frequency`.
+    threshold : float, default=0.5
+        Probability that an imputed label must exceed.
 
     Returns
     -------
-    (n_samples, n_labels) int8 of 0/1, CSR where probabilities are.
+    {ndarray, csr_array} of int8 of shape (n_samples, n_labels)
+        Labels of 0/1 after imputation, sparse if the probabilities are.
 
     Raises
     ------
     ModelError
-        When shapes do not match or a frequency is out of range.
+        If shapes do not match, a frequency is out of range, or a probability of 0 meets the threshold.
+
+    Notes
+    -----
+    This is Equation 9 of Ilidio et al. (2024), where "<" is a misprint. By Equation 6, p / c_j is the probability of
+    the true label. The caller estimates c_j at every level from the out-of-bag probabilities of the originally observed
+    positives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import fluid_label_addition
+    >>> observed = np.array([[1], [1], [0], [0], [0]])
+    >>> probabilities = np.array([[0.9], [0.7], [0.8], [0.3], [0.1]])
+    >>> fluid_label_addition(observed, probabilities, frequency=np.array([0.5])).ravel()
+    array([1, 1, 1, 1, 0], dtype=int8)
     """
     cells = _Cells.of(observed, [probabilities])
     _check_none_absent(threshold)
@@ -161,26 +225,46 @@ def fluid_label_addition(
 
 
 def imputation_quality(truth: Matrix, observed: Matrix, imputed: Matrix) -> dict[str, np.ndarray]:
-    """How well an imputation found the labels that were hidden on purpose.
+    """Measure how well an imputation finds hidden labels.
 
     Parameters
     ----------
-    truth, observed : (n_samples, n_labels) of 0/1, all labels and those that were seen. What is observed is true.
-    imputed : (n_samples, n_labels), the labels after imputation: 0/1, or weights from 0 to 1 when labels were added in
-        part. What is observed stays 1. All three may be CSR.
+    truth : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels of 0/1.
+    observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels of 0/1. Observed positives must be true.
+    imputed : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Labels after imputation: 0/1, or weights from 0 to 1 for labels that are partly added. Observed positives must
+        be 1.
 
     Returns
     -------
-    dict of (n_labels,) arrays: ``n_imputed``, the labels added to the observed ones; ``hits``, those of them that are
-    true; ``misses``, hidden labels that were not added; ``precision``, hits / n_imputed, NaN when nothing was imputed;
-    ``recall``, hits / hidden labels, NaN when nothing was hidden. A label added in part counts by its weight, as a miss
-    by the rest. Counts are whole numbers when the imputed labels are.
+    dict of str -> ndarray of shape (n_labels,)
+        The keys are:
+
+        - ``"n_imputed"``: number of labels that were added to the observed ones;
+        - ``"hits"``: number of added labels that are true;
+        - ``"misses"``: number of hidden labels that were not added;
+        - ``"precision"``: hits / n_imputed, NaN if nothing was imputed;
+        - ``"recall"``: hits / hidden labels, NaN if nothing was hidden.
+
+        A partly added label counts by its weight, and the rest of it is a miss.
 
     Raises
     ------
     ModelError
-        When shapes do not match, a weight is outside 0 to 1, or an observed label is not true or not 1 among the
-        imputed ones.
+        If shapes do not match, a weight is outside 0 to 1, or an observed label is not 1 in the other matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import imputation_quality
+    >>> truth = np.array([[1], [1], [1], [1], [0]])
+    >>> observed = np.array([[1], [1], [0], [0], [0]])
+    >>> imputed = np.array([[1], [1], [1], [0], [1]])
+    >>> quality = imputation_quality(truth, observed, imputed)
+    >>> quality["hits"], quality["misses"], quality["precision"]
+    (array([1]), array([1]), array([0.5]))
     """
     truth, observed = check_binary(truth, "truth", ModelError), check_binary(observed, "observed", ModelError)
     for name, matrix in (("truth", truth), ("imputed labels", imputed)):
@@ -212,7 +296,7 @@ def imputation_quality(truth: Matrix, observed: Matrix, imputed: Matrix) -> dict
 def _check_imputed(
     truth: np.ndarray, observed: np.ndarray, imputed: np.ndarray, rows: np.ndarray, labels: np.ndarray
 ) -> None:
-    """Raise :class:`ModelError` for a weight that is none."""
+    """Raise :class:`ModelError` for invalid weights and for observed labels that are not 1."""
     for name, values in (("truth", truth), ("imputed labels", imputed)):
         for is_wrong, sentence in (
             (~((values >= 0) & (values <= 1)), "is {0} in the {1}; it must be from 0 to 1."),
@@ -225,7 +309,7 @@ def _check_imputed(
 
 
 class _Cells(NamedTuple):
-    """Cells in which a label is observed or a probability is not 0, row by row."""
+    """Cells with an observed label or a probability above 0, row by row."""
 
     shape: tuple[int, int]
     rows: np.ndarray
@@ -243,7 +327,7 @@ class _Cells(NamedTuple):
         return cls(observed.shape, rows, labels, seen != 0, p, any(map(sparse.issparse, probabilities)))
 
     def added(self, chosen: np.ndarray) -> Matrix:
-        """Observed positives and, for labels that have any, the chosen cells; dense where the probabilities are."""
+        """Return the observed positives and the chosen cells of labels with observed positives."""
         has_observed = np.bincount(self.labels[self.is_observed], minlength=self.shape[1]) > 0
         kept = self.is_observed | (chosen & has_observed[self.labels])
         ones = np.ones(np.count_nonzero(kept), dtype=np.int8)
@@ -252,7 +336,7 @@ class _Cells(NamedTuple):
 
 
 def _check_none_absent(threshold: float, *, inclusive: bool = False) -> None:
-    """Raise :class:`ModelError` for a threshold that a probability of 0 meets."""
+    """Raise :class:`ModelError` if a probability of 0 meets the threshold."""
     if threshold < 0 or (inclusive and threshold == 0):
         raise ModelError(f"threshold is {threshold}, which a probability of 0 meets. Give one above 0.")
 

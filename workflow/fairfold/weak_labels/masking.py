@@ -1,4 +1,4 @@
-"""Hide labels on purpose, to study what missing labels do."""
+"""Hide labels on purpose to study the effect of missing labels."""
 
 from __future__ import annotations
 
@@ -20,9 +20,28 @@ from fairfold.weak_labels.mechanisms import Mechanism, OddsOfCells, odds_of
 
 
 def n_hidden(n_positives: np.ndarray, rate: float) -> np.ndarray:
-    """Number of positives to hide per label: floor(rate · positives).
+    """Compute the number of positives to hide per label, ``floor(rate * n_positives)``.
 
-    The product is nudged by a relative 1e-12, because in binary 0.29 · 100 falls just short of 29.
+    Parameters
+    ----------
+    n_positives : array-like of int of shape (n_labels,)
+        Number of positives of each label.
+    rate : float or ndarray of shape (n_labels,)
+        Share of the positives to hide.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_labels,)
+        Number of positives to hide.
+
+    Notes
+    -----
+    The product is increased by a relative 1e-12, because 0.29 * 100 is slightly below 29 in floating point.
+
+    Examples
+    --------
+    >>> n_hidden([10, 100], 0.29)
+    array([ 2, 29])
     """
     return np.floor(np.asarray(n_positives) * rate * (1 + 1e-12)).astype(np.int64)
 
@@ -38,40 +57,61 @@ def mask_positives(
     wrong_positives: float = 0.0,
     random_state: int | np.random.SeedSequence | np.random.Generator | None = None,
 ) -> Matrix | pd.DataFrame:
-    """Turn a share of each label's positives into negatives, chosen label by label, at random or otherwise.
+    """Turn a share of each label's positives into negatives, at random or by another mechanism.
 
-    For label j with n_j positives exactly floor(rate · n_j) are hidden, so a label never loses all its positives
-    (Ilidio et al. 2024, Section 4.1).
+    Exactly ``floor(rate * n_j)`` positives are hidden for label j with n_j positives. A label therefore never loses all
+    its positives (Ilidio et al. 2024, Section 4.1).
 
     Parameters
     ----------
     Y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
-        Labels of 0/1. NaN is an unmeasured label, which stays as it is.
-    rate : share of positives to hide, at least 0 and below 1.
-    mechanism, reference, groups : which positives are hidden, and what that goes by; see
-        :func:`~fairfold.weak_labels.mechanisms.odds_of`. With ``"rarity"`` the rate is that of all labels together.
-    hierarchy : of labels that keep the true-path rule, and keep it when some are hidden: a label is hidden only where
-        all below it are. Labels are gone through upwards, the most specific first; of each, floor(rate · n_j) positives
-        are hidden among those of samples that keep no label below it, or all of these where they are fewer. So no label
-        loses more than that share, the most specific ones exactly that, and general ones less, as far as what is below
-        them is still seen.
-    wrong_positives : share of each label's positives afterwards that is wrong, at least 0 and below 1: zeros that
-        become ones, chosen at random among those that were zeros before, as many as that needs, rounded down. In a
-        hierarchy all that is above them becomes 1 besides.
-    random_state : seed, seed sequence or generator.
+        Labels of 0/1. NaN is an unmeasured label, which stays NaN.
+    rate : float
+        Share of the positives to hide, at least 0 and below 1. With ``mechanism="rarity"`` this is the share over all
+        labels together.
+    mechanism : {"random", "difficulty", "rarity", "sample", "group"}, default="random"
+        Mechanism that selects the hidden positives. See :func:`~fairfold.weak_labels.mechanisms.odds_of`.
+    reference : {array-like, sparse matrix} of shape (n_samples, n_labels) or None, default=None
+        Predicted probabilities that define difficult labels. Required by ``mechanism="difficulty"``.
+    groups : array-like of shape (n_samples,) or None, default=None
+        Group of each sample. Required by ``mechanism="group"``.
+    hierarchy : Hierarchy or None, default=None
+        Hierarchy of the labels. The masked labels still respect its true-path rule. See Notes.
+    wrong_positives : float, default=0.0
+        Share of each label's observed positives that are wrong after masking, at least 0 and below 1. Zeros of ``Y``
+        are drawn at random and become 1, and so do all labels above them in the hierarchy. The number is rounded down.
+    random_state : int, SeedSequence, Generator or None, default=None
+        Source of random numbers.
 
     Returns
     -------
-    (n_samples, n_labels) matrix of Y's kind, a frame with its names. Y is not changed. The dtype is that of Y, or
-    float32 where an array or a sparse matrix has unmeasured labels. Time and memory grow with the number of ones. With
-    wrong positives they grow with the number of cells; sparse labels may then have at most
-    ``fairfold.core.arrays.DENSE_CELLS``.
+    {ndarray, DataFrame, csr_array} of shape (n_samples, n_labels)
+        Masked copy of ``Y``, of the same kind. A frame keeps its index and columns. The dtype is that of ``Y``, or
+        float32 if an array or a sparse matrix contains unmeasured labels.
 
     Raises
     ------
     DataError
-        When a rate is outside [0, 1), Y is not a matrix of 0/1, the mechanism is none or lacks what it goes by, or Y
-        breaks the true-path rule of the hierarchy, or has another number of labels.
+        If a rate is outside [0, 1), ``Y`` is not a matrix of 0/1, the mechanism is unknown or its input is missing, or
+        ``Y`` does not match the hierarchy.
+
+    Notes
+    -----
+    In a hierarchy, a label can be hidden only if all labels below it are hidden. The most specific labels come first.
+    For each label, ``floor(rate * n_j)`` positives are hidden among the samples that keep no label below it, or all of
+    these if they are fewer. The most specific labels lose exactly this share, and more general ones lose at most this
+    share.
+
+    Time and memory grow with the number of ones. With wrong positives they grow with the number of cells, and a sparse
+    ``Y`` can then have at most ``fairfold.core.arrays.DENSE_CELLS`` cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import mask_positives
+    >>> Y = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [1, 1], [0, 0]])
+    >>> mask_positives(Y, 0.5, random_state=0).sum(axis=0)
+    array([2, 2])
     """
     random = np.random.default_rng(random_state)
     by = {"mechanism": mechanism, "reference": reference, "groups": groups, "hierarchy": hierarchy}
@@ -90,19 +130,60 @@ def mask_labels(
     hierarchy: Hierarchy | None = None,
     random_state: int | np.random.SeedSequence | np.random.Generator | None = None,
 ) -> Matrix | pd.DataFrame:
-    """Hide a share of each label as it is missing in such data.
+    """Hide a share of each label, as positives or as unmeasured labels.
 
-    Where negatives are unlabelled, a missing positive is a 0 among others: :func:`mask_positives`. Where they are
-    confirmed, a label is missing by not having been measured, and whatever it is: the same share of the positives and
-    of the zeros of each label becomes unmeasured, the positives being those that are hidden otherwise. In a hierarchy a
-    0 is hidden only where all that are above it are hidden, as it would follow from them: the most general first.
+    With ``negatives="unlabelled"``, hidden positives become 0, as in :func:`mask_positives`. With
+    ``negatives="confirmed"``, the same share of the positives and of the zeros of each label becomes unmeasured (NaN).
+    The hidden positives are the same in both cases.
 
-    Parameters, errors : as :func:`mask_positives`.
+    Parameters
+    ----------
+    Y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
+        Labels of 0/1. NaN is an unmeasured label, which stays NaN.
+    rate : float
+        Share of each label to hide, at least 0 and below 1.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of a 0: not observed to be positive, or known to be negative.
+    mechanism : {"random", "difficulty", "rarity", "sample", "group"}, default="random"
+        Mechanism that selects the hidden labels. See :func:`~fairfold.weak_labels.mechanisms.odds_of`.
+    reference : {array-like, sparse matrix} of shape (n_samples, n_labels) or None, default=None
+        Predicted probabilities that define difficult labels. Required by ``mechanism="difficulty"``.
+    groups : array-like of shape (n_samples,) or None, default=None
+        Group of each sample. Required by ``mechanism="group"``.
+    hierarchy : Hierarchy or None, default=None
+        Hierarchy of the labels. A positive is hidden only if all labels below it are hidden. A 0 is hidden only if all
+        labels above it are hidden, because it follows from any 0 above.
+    random_state : int, SeedSequence, Generator or None, default=None
+        Source of random numbers.
 
     Returns
     -------
-    As :func:`mask_positives`. With confirmed negatives the dtype is float32, and memory grows with the number of cells;
-    sparse labels may have at most ``fairfold.core.arrays.DENSE_CELLS``.
+    {ndarray, DataFrame, csr_array} of shape (n_samples, n_labels)
+        Masked copy of ``Y``, of the same kind. With confirmed negatives the dtype is float32.
+
+    Raises
+    ------
+    DataError
+        If the rate is outside [0, 1), ``Y`` is not a matrix of 0/1, an option is unknown or its input is missing, or
+        ``Y`` does not match the hierarchy.
+
+    See Also
+    --------
+    mask_positives : Hide positives only, and optionally add wrong ones.
+
+    Notes
+    -----
+    Memory grows with the number of ones, or with the number of cells if negatives are confirmed. In the second case a
+    sparse ``Y`` can have at most ``fairfold.core.arrays.DENSE_CELLS`` cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import mask_labels
+    >>> Y = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [1, 1], [0, 0]])
+    >>> masked = mask_labels(Y, 0.5, negatives="confirmed", random_state=0)
+    >>> np.isnan(masked).sum(axis=0)
+    array([3, 2])
     """
     random = np.random.default_rng(random_state)
     by = {"mechanism": mechanism, "reference": reference, "groups": groups, "hierarchy": hierarchy}
@@ -119,28 +200,53 @@ def hide_in_training_parts(
     negatives: Negatives = "unlabelled",
     hierarchy: Hierarchy | None = None,
 ) -> np.ndarray:
-    """Labels to hide from training when each fold in turn is left out; the left-out fold keeps its labels.
+    """Choose the labels to hide from training for each test fold; labels of the test fold stay visible.
 
     Parameters
     ----------
-    Y : (n_samples, n_labels) of 0/1.
-    fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested; or (n_repeats, n_samples) of
-        several splits, whose folds follow each other.
-    rate : share of each label's positives *in the training part* to hide.
-    seed, names : the study's seed and the unit's names; each fold has a random stream of its own.
-    negatives : whether zeros are known to be negative; then as many of them are hidden, see :func:`mask_labels`.
-    hierarchy : see :func:`mask_positives`.
+    Y : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Labels of 0/1.
+    fold_of : ndarray of int of shape (n_samples,) or (n_repeats, n_samples)
+        Test fold of each sample, -1 for samples that are never tested. Folds of several splits are numbered one split
+        after the other.
+    rate : float
+        Share of each label's positives in the training part to hide.
+    seed : int
+        Seed of the study.
+    names : tuple
+        Names of the unit of work. The random stream of a fold depends on the seed, these names and the fold number.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of a 0. The same share of zeros is hidden if they are confirmed. See :func:`mask_labels`.
+    hierarchy : Hierarchy or None, default=None
+        Hierarchy of the labels. See :func:`mask_positives`.
 
     Returns
     -------
-    (n_hidden, 3) int64: fold, row and label of each hidden label, sorted.
+    ndarray of int64 of shape (n_hidden, 3)
+        Fold, row and label of each hidden label, sorted.
 
     Raises
     ------
     DataError
-        As :func:`mask_positives`.
+        If the rate, the labels or the hierarchy are invalid. See :func:`mask_positives`.
     SplitError
-        As :func:`~fairfold.core.folds.parts_of`.
+        If the folds are invalid. See :func:`~fairfold.core.folds.parts_of`.
+
+    See Also
+    --------
+    observed_labels : Apply the result to the labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [1, 1], [0, 0]])
+    >>> hidden = hide_in_training_parts(Y, np.array([0, 0, 0, 1, 1, 1]), 0.5, seed=1, names=("flags",))
+    >>> hidden
+    array([[0, 4, 0],
+           [1, 0, 0],
+           [1, 1, 1]])
+    >>> observed_labels(Y, hidden, fold=0)[4]
+    array([0, 1])
     """
     parts = [train for train, _ in parts_of(fold_of, Y.shape[0])]
     return _hide_in(parts, Y, rate, seed, names, negatives=negatives, hierarchy=hierarchy)
@@ -156,10 +262,33 @@ def hide_in_test_parts(
     negatives: Negatives = "unlabelled",
     hierarchy: Hierarchy | None = None,
 ) -> np.ndarray:
-    """Labels to hide from each left-out fold, for scores as they are measured where labels are missing there, too.
+    """Choose the labels to hide from each test fold, to score with missing labels in the test fold.
 
-    Parameters, errors and result are those of :func:`hide_in_training_parts`; the rate is of each label's positives in
-    the left-out fold.
+    Parameters
+    ----------
+    Y : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Labels of 0/1.
+    fold_of : ndarray of int of shape (n_samples,) or (n_repeats, n_samples)
+        Test fold of each sample. See :func:`hide_in_training_parts`.
+    rate : float
+        Share of each label's positives in the test fold to hide.
+    seed : int
+        Seed of the study.
+    names : tuple
+        Names of the unit of work, which determine the random streams.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of a 0. See :func:`mask_labels`.
+    hierarchy : Hierarchy or None, default=None
+        Hierarchy of the labels. See :func:`mask_positives`.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_hidden, 3)
+        Fold, row and label of each hidden label, sorted.
+
+    See Also
+    --------
+    hide_in_training_parts : Hide labels from the training parts.
     """
     tests = [test for _, test in parts_of(fold_of, Y.shape[0])]
     return _hide_in(tests, Y, rate, seed, (*names, "test part"), negatives=negatives, hierarchy=hierarchy)
@@ -175,9 +304,23 @@ def _hide_in(parts: list[np.ndarray], Y: Matrix, rate: float, seed: int, names: 
 
 
 def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int | None, negatives: Negatives = "unlabelled") -> Matrix:
-    """Labels that may be seen when a fold is left out, of what one of the functions above hides.
+    """Apply hidden labels to a label matrix.
 
-    With None for the fold nothing is seen that any fold hides: of :func:`hide_in_test_parts`, what is seen of the data.
+    Parameters
+    ----------
+    Y : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Labels of 0/1.
+    hidden : ndarray of int64 of shape (n_hidden, 3)
+        Result of :func:`hide_in_training_parts` or :func:`hide_in_test_parts`.
+    fold : int or None
+        Test fold that selects the hidden labels. None hides the labels of all folds.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of a 0. Hidden labels become NaN if negatives are confirmed, otherwise 0.
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n_samples, n_labels)
+        Observed labels.
     """
     _, rows, labels = (hidden if fold is None else hidden[hidden[:, 0] == fold]).T
     return _without(Y, rows, labels, negatives)
@@ -193,7 +336,7 @@ def _choose_hidden(
     hierarchy: Hierarchy | None = None,
     **by: ArrayLike | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and labels of the cells to hide."""
+    """Return the rows and labels of the cells to hide."""
     check_negatives(negatives, DataError)
     _check_share("missing rate", rate)
     checked = check_binary(Y, "Y", DataError, unmeasured=True)
@@ -222,14 +365,27 @@ def _check_share(name: str, rate: float) -> None:
 
 
 def _positives(Y: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Their rows and labels."""
+    """Return the rows and labels of the positives."""
     cells = sparse.coo_array(Y == 1)
     cells.eliminate_zeros()
     return cells.coords
 
 
 def check_true_paths(Y: Matrix, hierarchy: Hierarchy) -> None:
-    """Raise :class:`DataError` for labels that break the true-path rule, or are of another number."""
+    """Check that labels match a hierarchy and respect its true-path rule.
+
+    Parameters
+    ----------
+    Y : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Labels of 0/1.
+    hierarchy : Hierarchy
+        Hierarchy of the labels.
+
+    Raises
+    ------
+    DataError
+        If the number of labels differs, or a sample has a label but not all labels above it.
+    """
     if Y.shape[1] != hierarchy.n_labels:
         raise DataError(f"Y has {Y.shape[1]} labels, and the hierarchy {hierarchy.n_labels}; it must be of the same.")
     found = hierarchy.first_violation(Y)
@@ -241,13 +397,13 @@ def check_true_paths(Y: Matrix, hierarchy: Hierarchy) -> None:
 
 
 class _Chain(NamedTuple):
-    """Which labels a cell follows from: a positive from those below it, a zero from those above."""
+    """Order of hiding in a hierarchy: a positive depends on the labels below it, a zero on the labels above it."""
 
     hierarchy: Hierarchy
     below: bool
 
     def choose(self, rows: np.ndarray, n_cells: np.ndarray, n_of_label: np.ndarray) -> np.ndarray:
-        """Whether each cell is hidden; cells are label by label, the first ones of a label are preferred."""
+        """Return whether each cell is hidden. Cells are sorted by label and by preference."""
         starts, order = np.concatenate([[0], np.cumsum(n_cells)]), self.hierarchy.order
         n_samples, neighbours = rows.max(initial=-1) + 1, self.hierarchy.neighbours(below=self.below)
         return choose_free(rows, starts, n_of_label, n_samples, order if self.below else order[::-1], *neighbours)
@@ -260,14 +416,14 @@ def _some_of(
     random: np.random.Generator,
     chain: _Chain | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and labels of so many of each label's cells, or fewer in a chain."""
+    """Draw the given number of cells for each label; a hierarchy can reduce the number."""
     rows, labels = cells
-    # One random key per cell; within each label the smallest keys are hidden. Keys are drawn in (label, row) order,
-    # so that dense, CSR and unsorted input give the same result.
+    # Each cell gets a random key, and the cells with the smallest keys of a label are hidden. Keys are drawn in
+    # (label, row) order, so dense, CSR and unsorted input give the same result.
     order = np.lexsort((rows, labels))
     rows, labels = rows[order], labels[order]
     keys = random.random(rows.size)
-    if odds is not None:  # waiting times; with equal odds their order is that of the keys
+    if odds is not None:  # Exponential waiting times. Equal odds keep the order of the keys.
         keys = -np.log1p(-keys) / odds(rows, labels)
     by_key = np.lexsort((keys, labels))
     n_cells = np.bincount(labels, minlength=len(n_of_label))
@@ -286,7 +442,7 @@ def _with_wrong_positives(
     hierarchy: Hierarchy | None,
     random: np.random.Generator,
 ) -> Matrix | pd.DataFrame:
-    """Ones in place of zeros of Y, until they are this share of each label's positives, or as many as there are."""
+    """Turn zeros of Y into ones until they are the given share of each label's positives, or no zeros remain."""
     _check_share("share of wrong positives", share)
     if share == 0:
         return masked
@@ -313,7 +469,7 @@ def _with_wrong_positives(
 def _and_all_above(
     rows: np.ndarray, labels: np.ndarray, hierarchy: Hierarchy, Y: Matrix
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Cells, and those above them, as far as they are not 1 in Y."""
+    """Return the cells and all cells above them in the hierarchy, without those that are 1 in Y."""
     cells = sparse.coo_array((np.ones(len(rows), dtype=np.int32), (rows, labels)), shape=Y.shape).tocsr()
     implied = sparse.coo_array(cells + cells @ hierarchy.ancestors)
     at = [np.ravel_multi_index(position, Y.shape) for position in (implied.coords, _positives(Y))]
@@ -324,7 +480,7 @@ def _and_all_above(
 def _without(
     Y: Matrix | pd.DataFrame, rows: np.ndarray, labels: np.ndarray, negatives: Negatives
 ) -> Matrix | pd.DataFrame:
-    """Copy of Y with zeros at ``(rows, labels)``, or with unmeasured labels where zeros mean something."""
+    """Return a copy of Y with zeros at ``(rows, labels)``, or with NaN if negatives are confirmed."""
     checked, confirmed = with_nan(check_binary(Y, "Y", DataError, unmeasured=True)), negatives == "confirmed"
     if isinstance(Y, pd.DataFrame):
         is_hidden = np.zeros(Y.shape, dtype=bool)

@@ -1,8 +1,8 @@
-"""Which labels go missing: at random, or the hard ones, those of rare labels, of some samples, of some groups.
+"""Mechanisms that decide which labels go missing.
 
-A mechanism says how many of each label's cells are hidden, and the odds of each cell to be among them. Sampling without
-replacement by odds takes the cells with the least waiting times, exponential with the odds as rates (Efraimidis &
-Spirakis 2006), so that the number that is hidden is exact whatever the mechanism.
+A mechanism sets the number of hidden cells of each label and the odds of each cell. Cells are sampled without
+replacement: those with the smallest exponential waiting times are hidden, with the odds as rates (Efraimidis & Spirakis
+2006). The number of hidden cells is therefore exact for every mechanism.
 """
 
 from __future__ import annotations
@@ -20,19 +20,25 @@ from fairfold.core.groups import group_codes
 from fairfold.errors import DataError, unknown_name
 
 Mechanism = Literal["random", "difficulty", "rarity", "sample", "group"]
-_RARITY = 0.5  # the odds of a label to be missing go with its positives to the power of minus this
-_SPREAD = 2.0  # of the missing rates of samples or groups: a and b of their beta distribution add up to it
-_LEAST = 1e-3  # probability of a reference model
+_RARITY = 0.5  # The odds of a label's missing rate are n_positives ** -_RARITY, times a constant.
+_SPREAD = 2.0  # Sum of the parameters of the beta distribution of missing rates.
+_LEAST = 1e-3  # Lower limit of the reference model's probabilities.
 
 OddsOfCells = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""(n_cells,) odds of cells, given by their rows and labels, to be hidden."""
+"""Function that returns the odds of cells to be hidden, by their rows and labels."""
 
 
 class Odds(NamedTuple):
-    """How cells go missing.
+    """Missing rates of labels and odds of their cells.
 
-    rates : (n_labels,) share of each label's cells that is hidden.
-    of_positives, of_zeros : odds of cells to be hidden, or None where all are alike.
+    Attributes
+    ----------
+    rates : ndarray of shape (n_labels,)
+        Share of each label's cells that is hidden.
+    of_positives : callable or None, default=None
+        Odds of positives to be hidden, by their rows and labels. None if all are equal.
+    of_zeros : callable or None, default=None
+        Odds of zeros to be hidden. None if all are equal.
     """
 
     rates: np.ndarray
@@ -50,28 +56,50 @@ def odds_of(
     reference: ArrayLike | sparse.csr_array | None = None,
     groups: ArrayLike | None = None,
 ) -> Odds:
-    """Odds of the cells of a label matrix to be missing.
+    """Compute the odds of the cells of a label matrix to be missing.
 
     Parameters
     ----------
-    mechanism : ``"random"``: each label misses the same share, of all samples alike. ``"difficulty"``: odds are those
-        of the reference model against what the label is, (1 - p) / p of a positive. ``"rarity"``: the odds of a label's
-        share that is missing go with 1 / √(its positives); the share of all labels together is ``rate``. ``"sample"``
-        and ``"group"``: each has a missing rate of its own, from a beta distribution with that mean and with parameters
-        that add up to 2 (for half of the labels: any rate is as likely).
-    rate : share of all positives to hide.
-    n_positives : (n_labels,) of each label.
-    n_samples : number of samples.
-    random : of rates of samples and groups.
-    reference : (n_samples, n_labels) probabilities by which labels are hard, for ``"difficulty"``; dense or CSR.
-    groups : (n_samples,) what samples belong to, for ``"group"``.
+    mechanism : {"random", "difficulty", "rarity", "sample", "group"}
+        Mechanism that hides labels:
+
+        - ``"random"``: each label has the same missing rate, and all cells of a label have the same odds;
+        - ``"difficulty"``: the odds of a positive are (1 - p) / p with the probability p of the reference model, and
+          the odds of a zero are p / (1 - p);
+        - ``"rarity"``: the odds of a label's missing rate are proportional to 1 / √(number of positives), and ``rate``
+          is the share over all labels;
+        - ``"sample"`` and ``"group"``: each sample or group has its own missing rate. It is drawn from a beta
+          distribution with mean ``rate`` and parameters that add up to 2, which is uniform for a rate of one half.
+    rate : float
+        Share of all positives to hide.
+    n_positives : ndarray of int of shape (n_labels,)
+        Number of positives of each label.
+    n_samples : int
+        Number of samples.
+    random : Generator
+        Source of random numbers for the rates of samples and groups.
+    reference : {array-like, csr_array} of shape (n_samples, n_labels) or None, default=None
+        Predicted probabilities that define difficulty.
+    groups : array-like of shape (n_samples,) or None, default=None
+        Group of each sample.
+
+    Returns
+    -------
+    Odds
+        Missing rate of each label and odds of each cell.
 
     Raises
     ------
     DataError
-        When there is no such mechanism, or what it needs is missing or of another shape.
+        If the mechanism is unknown, or its input is missing or has the wrong shape.
     ModelError
-        When groups are none.
+        If the groups are invalid.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> odds_of("rarity", 0.5, np.array([4, 100]), 200, rng).rates.round(2)
+    array([0.83, 0.49])
     """
     if mechanism not in get_args(Mechanism):
         raise DataError(unknown_name("mechanism", mechanism, get_args(Mechanism)))
@@ -107,7 +135,7 @@ def _odds_by_difficulty(rates: np.ndarray, reference: Matrix) -> Odds:
 
 
 def _rates_by_rarity(rate: float, n_positives: np.ndarray) -> np.ndarray:
-    """Missing rate of each label; together they hide ``rate`` of all positives."""
+    """Compute the missing rate of each label. Together the labels lose ``rate`` of all positives."""
     n = np.maximum(n_positives, 1)
     if rate == 0 or not n_positives.sum():
         return np.full(len(n), float(rate))

@@ -1,21 +1,27 @@
-"""How likely each label frequency is, from the level at which observed shares stop rising.
+"""Estimate the distribution of the label frequency from the plateau of the observed share.
 
-If each positive is observed with probability c, whatever the sample, P(observed | x) = c · P(positive | x) (Elkan &
-Noto 2008). However sure a model is of a label, no more than a share c of what it is sure of is observed: as its score
-rises, the share rises, bends, and stays at c. With a logistic curve for P(positive | x) that is a likelihood of c (Ward
-et al. 2009, for records of presence only; Teisseyre et al. 2020 fit it to features, here it is fitted to the scores of
-a model that did not see the sample). Where no score reaches the plateau, many c are about as likely, and the interval
-says so: features alone do not tell a positive that nobody noted from a negative (Bekker & Davis 2020, Section 2.5).
+If each positive is observed with probability c, then P(observed | x) = c · P(positive | x) (Elkan & Noto 2008). As the
+score of a model rises, the observed share rises, bends, and stays at c. A logistic curve for P(positive | x) gives a
+likelihood of c. Ward et al. (2009) use this for presence-only records, and Teisseyre et al. (2020) fit the curve to
+features. This module fits it to the scores of a model that was not trained on the sample. If no score reaches the
+plateau, many values of c have a similar likelihood and the interval is wide: features alone cannot distinguish an
+unobserved positive from a negative (Bekker & Davis 2020, Section 2.5).
 
-What it supposes: that positives go missing at random, all labels at the same rate; that scores go on rising, as a
-logistic curve of P(positive), where the observed share no longer does; and that the surest samples are positive. The
-second is a property of the model: boosting's scores are sums over trees, in which a sample that many features speak for
-gets more than the plateau. It is measured, not proved. Scores that are exact probabilities of being observed end at the
-plateau, and look like those of complete labels; a forest's come near that. None of the three holds exactly: the surest
-samples are not all positive, which puts the plateau below c, and the curve is not quite logistic, which puts it to
-either side, the further the more is missing: what is left of few positives bends late. So log c is taken to lie above
-that of the plateau by an exponential and a normal variable. Their sizes are among those that make what was hidden
-likely on the datasets below, and leave the intervals of another draw of hidden labels no narrower than they say.
+The method has three assumptions:
+
+- positives are missing at random, with the same rate for all labels;
+- scores keep rising, like a logistic curve of P(positive), where the observed share no longer does;
+- the samples with the highest scores are positive.
+
+The second assumption depends on the model. It fits the scores of boosting, which are sums over trees. It is supported
+by measurements, not proved. Scores that are exact probabilities of being observed end at the plateau, so they look like
+those of complete labels. Scores of forests come close to this case.
+
+No assumption holds exactly. The samples with the highest scores are not all positive, which moves the plateau below c.
+The curve is not exactly logistic, which moves the plateau in either direction, and further if more labels are missing.
+Therefore log c is modeled as the log of the plateau plus an exponential and a normal variable. Their sizes were chosen
+on the datasets that the comments name. They give the hidden share a high likelihood and keep intervals wide enough for
+other draws of hidden labels.
 """
 
 from __future__ import annotations
@@ -31,27 +37,39 @@ from fairfold.errors import ModelError
 
 _GRID = np.exp(np.linspace(np.log(0.05), 0, 60))
 _LEAST_PROBABILITY = 1e-3
-_SHRINKAGE = 1.0  # of a label's curve towards that of all labels
-# Chosen on VirusGO, flags, CHD_49, emotions, foodtruck, medical, scene and yeast:
-_TEMPERATURE = 1.5  # of the likelihood, as cells of a sample tell less than as many of other samples
-_IMPURITY = 0.04  # mean of what the surest samples lack of being positive, in log c
-_MISFIT = 0.02, 0.08  # standard deviation of what the curve errs by, in log c: of complete labels, and more by -log c
-_NEIGHBOUR_C = 0.3  # inverse penalty of what other labels say
-_FEWEST = 10  # observed positives of a label that others are asked about
-_FEWEST_OF_NEIGHBOUR = 5
-_MOST_ASKED = 50  # of many labels, those that go with a label most
+_SHRINKAGE = 1.0  # Shrinkage of a label's curve towards the curve of all labels.
+# The following constants were chosen on VirusGO, flags, CHD_49, emotions, foodtruck, medical, scene and yeast.
+_TEMPERATURE = 1.5  # Temperature of the likelihood, because the cells of a sample are not independent.
+_IMPURITY = 0.04  # Mean distance of the plateau below c, in log c, because the top samples are not all positive.
+# Standard deviation of the curve's error in log c: for complete labels, and its increase per unit of -log c.
+_MISFIT = 0.02, 0.08
+_NEIGHBOUR_C = 0.3  # Inverse penalty of the regression on other labels.
+_FEWEST = 10  # Minimum number of observed positives of a label that other labels predict.
+_FEWEST_OF_NEIGHBOUR = 5  # The same for the labels that predict it.
+_MOST_ASKED = 50  # Maximum number of labels that predict another. The most correlated ones are used.
 _N_SPLITS = 5
 _STEPS, _HALVINGS = 60, 8
-_CLOSE = 1e-4  # what a step may gain in log likelihood without another
+_CLOSE = 1e-4  # A curve has converged if a step gains less log likelihood than this.
 
 
 class FrequencyDistribution(NamedTuple):
-    """What is known of the label frequency c = P(observed | positive).
+    """Probability distribution of the label frequency c = P(observed | positive).
 
     Attributes
     ----------
-    frequencies : (m,) increasing, the last one 1.
-    probabilities : (m,) that each is the right one; they sum to 1.
+    frequencies : ndarray of shape (m,)
+        Grid of frequencies in ascending order. The last one is 1.
+    probabilities : ndarray of shape (m,)
+        Probability of each frequency. The sum is 1.
+
+    Examples
+    --------
+    >>> distribution = FrequencyDistribution(np.array([0.25, 0.5, 1.0]), np.array([0.25, 0.5, 0.25]))
+    >>> distribution.median
+    0.5
+    >>> low, high = distribution.interval(0.5)
+    >>> round(low, 2), round(high, 2)
+    (0.31, 1.0)
     """
 
     frequencies: np.ndarray
@@ -59,28 +77,75 @@ class FrequencyDistribution(NamedTuple):
 
     @classmethod
     def certain(cls, frequency: float) -> FrequencyDistribution:
-        """All probability on one."""
+        """Build a distribution with all probability on one frequency.
+
+        Parameters
+        ----------
+        frequency : float
+            Label frequency.
+
+        Returns
+        -------
+        FrequencyDistribution
+            Distribution with one value.
+        """
         return cls(np.array([frequency]), np.ones(1))
 
     @property
     def median(self) -> float:
+        """Median of the distribution."""
         return float(self.quantiles(0.5))
 
     def quantiles(self, levels: np.ndarray | float) -> np.ndarray:
-        """Frequencies below which these shares of the probability lie, between the frequencies of the grid, too."""
+        """Compute quantiles, with interpolation between the frequencies of the grid.
+
+        Parameters
+        ----------
+        levels : float or ndarray
+            Levels between 0 and 1.
+
+        Returns
+        -------
+        ndarray
+            Quantile of each level.
+        """
         upto = np.cumsum(self.probabilities)
         middles = (upto - self.probabilities / 2) / upto[-1]
-        # the probability of 1 is there, and not spread below it
+        # The probability of 1 is a point mass. It is not spread below 1.
         middles[-1] = min(middles[-1], 1 - self.probabilities[-1] / upto[-1]) if len(middles) > 1 else middles[-1]
         return np.exp(np.interp(levels, middles, np.log(self.frequencies)))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Central interval of this probability."""
+        """Compute the central interval that contains a given probability.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability that the interval contains.
+
+        Returns
+        -------
+        tuple of float
+            Lower and upper end.
+        """
         low, high = self.quantiles(np.array([(1 - level) / 2, (1 + level) / 2]))
         return float(low), float(high)
 
     def draw(self, n_draws: int, random_state: int | np.random.Generator = 0) -> np.ndarray:
-        """(n_draws,) frequencies, one from each of as many equal shares of the probability, in random order."""
+        """Draw frequencies by stratified sampling: one from each of ``n_draws`` equal shares of the probability.
+
+        Parameters
+        ----------
+        n_draws : int
+            Number of draws.
+        random_state : int or Generator, default=0
+            Source of random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_draws,)
+            Frequencies in random order.
+        """
         random = np.random.default_rng(random_state)
         return self.quantiles((random.permutation(n_draws) + random.random(n_draws)) / n_draws)
 
@@ -88,32 +153,41 @@ class FrequencyDistribution(NamedTuple):
 def frequency_distribution(
     observed: np.ndarray, probabilities: np.ndarray, *, ask_others: bool = True, random_state: int = 0
 ) -> FrequencyDistribution:
-    """Distribution of the label frequency, the same for all labels, by the plateau of observed shares.
-
-    Other labels are asked as well: each label is predicted from its probability and the other observed labels (of many,
-    the 50 that go with it most), by penalised logistic regression, cross-fitted; as labels go missing independently of
-    each other, what that predicts is c · P(positive | sample, other labels). The likelihood of c is that of the best
-    logistic curve of its scores, times c; curves of labels are shrunk towards one of all. All logarithms of c from
-    log 0.05 to 0 are as likely beforehand.
+    """Estimate the distribution of the label frequency, which all labels share.
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen; NaN is an unmeasured one, which takes no part.
-    probabilities : (n_samples, n_labels) that a label is observed, of a model that did not see the sample: best one
-        that is trained by log loss, such as ``joint-GB``.
-    ask_others : whether other labels are asked. In a hierarchy they are not to be: what is observed has all above it
-        observed, too, so that what other labels say would be certain, and nothing would seem to be missing.
-    random_state : seed of the folds in which other labels are asked.
+    observed : array-like of shape (n_samples, n_labels)
+        Observed labels of 0/1. NaN is an unmeasured label, which is ignored.
+    probabilities : ndarray of shape (n_samples, n_labels)
+        Probabilities that a label is observed, from a model that was not trained on the sample. A model that minimizes
+        log loss, such as ``joint-GB``, is best.
+    ask_others : bool, default=True
+        Whether to improve the scores of a label with the other observed labels. Use False for labels in a hierarchy: an
+        observed label implies all labels above it, so other labels would predict it with certainty and no label would
+        seem to be missing.
+    random_state : int, default=0
+        Seed of the folds that predict labels from other labels.
 
     Returns
     -------
     FrequencyDistribution
-        1, "nothing is missing", where no label is observed. Time grows with n·q, times the other labels that are asked.
+        Distribution of the label frequency. It is certain to be 1 if no label is observed.
 
     Raises
     ------
     ModelError
-        When shapes differ, or labels or probabilities are none.
+        If shapes differ, or labels or probabilities are invalid.
+
+    Notes
+    -----
+    Other labels enter through penalized logistic regression with cross-fitting. It predicts each label from its score
+    and the other observed labels, or the 50 most correlated ones if there are more. Labels go missing independently, so
+    this estimates c · P(positive | sample, other labels).
+
+    The likelihood of c is that of c times the best logistic curve of the scores. The curves of labels are shrunk
+    towards a common curve. The prior of log c is uniform from log 0.05 to 0. Time grows with n_samples · n_labels,
+    times the number of other labels.
     """
     observed, P = check_given(observed, probabilities)
     has_positive = (observed == 1).any(axis=0)
@@ -129,7 +203,27 @@ def frequency_distribution(
 
 
 def check_given(observed: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return checked labels and probabilities; raise :class:`ModelError` if either is none, or shapes differ."""
+    """Check observed labels and probabilities.
+
+    Parameters
+    ----------
+    observed : array-like of shape (n_samples, n_labels)
+        Observed labels of 0/1, or NaN.
+    probabilities : array-like of shape (n_samples, n_labels)
+        Probabilities from 0 to 1.
+
+    Returns
+    -------
+    observed : ndarray of shape (n_samples, n_labels)
+        Checked labels. Unmeasured labels are -1.
+    probabilities : ndarray of shape (n_samples, n_labels)
+        Probabilities as float64.
+
+    Raises
+    ------
+    ModelError
+        If labels or probabilities are invalid, or shapes differ.
+    """
     observed = check_dense_binary(observed, "observed", ModelError, unmeasured=True)
     P = np.asarray(probabilities, dtype=np.float64)
     if observed.shape != P.shape or not ((P >= 0) & (P <= 1)).all():
@@ -140,13 +234,32 @@ def check_given(observed: np.ndarray, probabilities: np.ndarray) -> tuple[np.nda
 
 
 def logits(P: np.ndarray) -> np.ndarray:
-    """Of probabilities, none of them nearer to 0 or 1 than 0.001."""
+    """Compute log odds of probabilities, clipped to [0.001, 0.999].
+
+    Parameters
+    ----------
+    P : ndarray
+        Probabilities.
+
+    Returns
+    -------
+    ndarray
+        Log odds.
+
+    Examples
+    --------
+    >>> logits(np.array([0.0, 0.5, 0.9])).round(2)
+    array([-6.91,  0.  ,  2.2 ])
+    """
     return scipy.special.logit(np.clip(P, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY))
 
 
 def _asking_other_labels(observed: np.ndarray, scores: np.ndarray, random_state: int) -> np.ndarray:
-    """Scores of each label from its own and the other observed labels; its own where it has few positives."""
-    from sklearn.feature_selection import SelectKBest  # here, as those who read a distribution estimate none
+    """Predict the scores of each label from its own scores and the other observed labels.
+
+    Labels with few observed positives keep their scores.
+    """
+    from sklearn.feature_selection import SelectKBest  # Reading a distribution does not need scikit-learn.
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
     from sklearn.pipeline import make_pipeline
@@ -171,21 +284,21 @@ def _asking_other_labels(observed: np.ndarray, scores: np.ndarray, random_state:
 
 
 def _dependence(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Absolute correlation of each feature with the label, 0 of a constant one."""
+    """Compute the absolute correlation of each feature with the label, 0 for constant features."""
     X, y = X - X.mean(axis=0), y - y.mean()
     scale = np.sqrt((X**2).sum(axis=0) * (y**2).sum())
     return np.divide(np.abs(y @ X), scale, out=np.zeros(X.shape[1]), where=scale > 0)
 
 
 def _around_the_plateau(probabilities: np.ndarray) -> np.ndarray:
-    """Distribution of c from that of the plateau: log c differs by an exponential and a normal variable, up to 0."""
+    """Compute the distribution of c from that of the plateau: log c differs by an exponential and a normal variable."""
     return probabilities @ _moves()
 
 
 @cache
 def _moves() -> np.ndarray:
-    """(m, m) distributions of c, a row for each plateau of the grid."""
-    from scipy.stats import exponnorm  # here, as it takes a second that others need not wait for
+    """Compute the distributions of c, one row for each plateau of the grid."""
+    from scipy.stats import exponnorm  # This import is slow, and most callers do not need it.
 
     at = np.log(_GRID)
     edges = (at[1:] + at[:-1]) / 2
@@ -195,11 +308,11 @@ def _moves() -> np.ndarray:
 
 
 def _profile(scores: np.ndarray, is_observed: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """(m,) highest penalised log likelihood of each frequency of the grid."""
+    """Compute the highest penalized log likelihood of each frequency of the grid."""
     found = np.empty(len(_GRID))
     pooled = of_labels = None
     whole = [part.reshape(-1, 1) for part in (scores, is_observed, counts)]
-    for position in reversed(range(len(_GRID))):  # each from the curves of the last, from complete labels on
+    for position in reversed(range(len(_GRID))):  # Start from complete labels. Each fit starts from the last.
         c = _GRID[position]
         pooled, _ = fit_curves(*whole, c, np.array([[1.0, 0.0]]), pooled)
         prior = np.repeat(pooled, scores.shape[1], axis=0)
@@ -216,10 +329,34 @@ def fit_curves(
     prior: np.ndarray,
     start: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(k, 2) slopes, at least 0, and intercepts of P(observed) = c · expit(a · score + b), column by column.
+    """Fit the logistic curves P(observed) = c · expit(a · score + b), one per column.
 
-    They minimise the negative log likelihood plus ``_SHRINKAGE`` times the squared distance from the prior, which comes
-    second; by Fisher scoring, halving steps that lead upwards. Columns that have come to rest are left alone.
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, k)
+        Scores.
+    is_observed : ndarray of bool of shape (n_samples, k)
+        Whether the label is observed.
+    counts : ndarray of shape (n_samples, k)
+        Weight of each cell, 0 if the label is unmeasured.
+    c : float
+        Label frequency.
+    prior : ndarray of shape (k, 2)
+        Slopes and intercepts that the curves are shrunk towards.
+    start : ndarray of shape (k, 2) or None
+        Initial curves. None starts from the prior.
+
+    Returns
+    -------
+    curves : ndarray of shape (k, 2)
+        Slopes, at least 0, and intercepts.
+    losses : ndarray of shape (k,)
+        Penalized negative log likelihood of each curve.
+
+    Notes
+    -----
+    The penalty is ``_SHRINKAGE`` times the squared distance from the prior. The optimizer is Fisher scoring, which
+    halves steps that increase the loss and skips columns that have converged.
     """
     found = (prior if start is None else start).copy()
     losses = _losses(found, scores, is_observed, counts, c, prior)

@@ -1,8 +1,7 @@
-"""Samples of each label from the likeliest on, and how many observed positives are among the first of them.
+"""Rank the samples of each label by probability and count observed positives among the top samples.
 
-Of sparse probabilities nothing is sorted but what they store. A sample without a stored probability comes after all
-that have one, and before those whose label is unmeasured; so its place follows from its row, and from the number of
-others before it.
+Only stored probabilities of a sparse matrix are sorted. Samples without a stored probability follow those with one, and
+samples with an unmeasured label come last. Their places follow from their rows and the number of other samples above.
 """
 
 from __future__ import annotations
@@ -19,11 +18,20 @@ from fairfold.errors import ModelError
 
 
 class Rankings(NamedTuple):
-    """Of the labels that have an observed positive.
+    """Rankings of the labels that have an observed positive.
 
-    labels, n_positives, n_measured : (k,) their numbers, and the samples that are observed positive, and measured.
-    hits : from (k,) numbers of samples, at least 1, how many observed positives are among so many likeliest ones of
-        each label; ties go by row, and samples in which the label is unmeasured come last.
+    Attributes
+    ----------
+    labels : ndarray of shape (k,)
+        Numbers of the labels.
+    n_positives : ndarray of shape (k,)
+        Number of observed positives of each label.
+    n_measured : ndarray of shape (k,)
+        Number of samples with a measured label.
+    hits : callable
+        Function that returns the number of observed positives among the top samples of each label. Its argument is an
+        array of shape (k,) with the number of top samples, at least 1. Ties are in the order of rows, and samples with
+        an unmeasured label come last.
     """
 
     labels: np.ndarray
@@ -33,12 +41,26 @@ class Rankings(NamedTuple):
 
     @classmethod
     def of(cls, observed: Matrix, probabilities: Matrix) -> Rankings:
-        """Rankings by probabilities, sparse or dense.
+        """Rank samples by their probabilities.
 
         Parameters
         ----------
-        observed : (n_samples, n_labels) of 0/1, NaN where unmeasured.
-        probabilities : (n_samples, n_labels), none below 0.
+        observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Observed labels of 0/1. NaN is an unmeasured label.
+        probabilities : {ndarray, csr_array} of shape (n_samples, n_labels)
+            Probabilities, at least 0.
+
+        Returns
+        -------
+        Rankings
+            Rankings of the labels that have an observed positive.
+
+        Examples
+        --------
+        >>> observed = np.array([[1], [0], [1], [0]])
+        >>> rankings = Rankings.of(observed, np.array([[0.9], [0.7], [0.4], [0.8]]))
+        >>> rankings.hits(np.array([2]))
+        array([1])
         """
         n_samples, n_labels = probabilities.shape
         observed = check_label_matrix(observed, "observed", ModelError, n_samples=n_samples, n_labels=n_labels)
@@ -58,30 +80,59 @@ class Rankings(NamedTuple):
 
 
 def places_in_labels(rows: np.ndarray, labels: np.ndarray, scores: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Places of cells, from 0 on, among all samples of their label by falling score; what is not given scores 0.
+    """Compute the place of each cell among all samples of its label, by descending score.
 
     Parameters
     ----------
-    rows, labels, scores : (n_cells,) row by row. Of equal scores, zeros too, the one of the first row comes first.
-    shape : numbers of samples and labels.
+    rows : ndarray of shape (n_cells,)
+        Row of each cell, ascending.
+    labels : ndarray of shape (n_cells,)
+        Label of each cell.
+    scores : ndarray of shape (n_cells,)
+        Score of each cell. Cells that are not given have score 0. Ties are in the order of rows.
+    shape : tuple of int
+        Numbers of samples and labels.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_cells,)
+        Places from 0 on.
+
+    Examples
+    --------
+    >>> places_in_labels(np.array([0, 1, 2]), np.array([0, 0, 0]), np.array([0.2, 0.9, 0.5]), (4, 1))
+    array([2, 0, 1])
     """
     n_samples, n_labels = shape
     n_cells = np.bincount(labels, minlength=n_labels)
     starts = np.cumsum(n_cells) - n_cells
 
     def places(order: np.ndarray) -> np.ndarray:
-        """Among the cells of the label that are given, whose order is one of all cells, label by label."""
+        """Return places among the given cells of the label. The order sorts all cells by label."""
         found = np.empty(len(order), dtype=np.int64)
         found[order] = np.arange(len(order)) - starts[labels[order]]
         return found
 
-    n_above = places(np.argsort(labels, kind="stable"))  # given ones in rows above, so that the others there are not
+    n_above = places(np.argsort(labels, kind="stable"))  # Number of given cells in rows above.
     ahead = np.where(scores > 0, 0, np.where(scores == 0, rows - n_above, n_samples - n_cells[labels]))
-    return places(np.lexsort((-scores, labels))) + ahead  # both sorts leave equal ones in the order of rows
+    return places(np.lexsort((-scores, labels))) + ahead  # Both sorts are stable.
 
 
 def check_shapes(observed: Matrix, probabilities: Matrix) -> None:
-    """Raise :class:`ModelError` where labels and probabilities are not matrices of one shape."""
+    """Check that labels and probabilities are matrices of the same shape.
+
+    Parameters
+    ----------
+    observed : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Labels.
+    probabilities : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Probabilities.
+
+    Raises
+    ------
+    ModelError
+        If a shape is wrong.
+    """
     if observed.ndim != 2 or observed.shape != probabilities.shape:
         raise ModelError(
             f"probabilities have shape {probabilities.shape} and labels {observed.shape}; both must be "
@@ -91,18 +142,10 @@ def check_shapes(observed: Matrix, probabilities: Matrix) -> None:
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _places_of_positives(starts, rows, scores, seen_starts, seen_rows, seen):  # noqa: ANN001, ANN202
-    """Places of observed positives, from 0 on, among the measured samples of their label by falling score.
+    """Compute the places of observed positives among the measured samples of their label, by descending score.
 
-    Of equal scores, those of 0 too, the one of the first row comes first.
-
-    Parameters
-    ----------
-    starts, rows, scores : of CSC, rows rising in a label: scores above 0; others are 0.
-    seen_starts, seen_rows, seen : in the same form: 1 of an observed positive, -1 of an unmeasured label.
-
-    Returns
-    -------
-    (n_positives,) places, label by label and row by row.
+    All arrays are in CSC format with ascending rows. ``scores`` contains scores above 0, and ``seen`` is 1 for an
+    observed positive and -1 for an unmeasured label. Places are sorted by label and row.
     """
     places, n_found = np.empty(np.sum(seen == 1), dtype=np.int64), 0
     for label in range(len(starts) - 1):
@@ -119,7 +162,7 @@ def _places_of_positives(starts, rows, scores, seen_starts, seen_rows, seen):  #
             n_measured += 1
         place_of = np.empty(n_measured, dtype=np.int64)
         place_of[np.argsort(falling[:n_measured], kind="mergesort")] = np.arange(n_measured)
-        n_above = n_unmeasured = 0  # stored ones in rows above that are measured, and unmeasured ones
+        n_above = n_unmeasured = 0  # Measured stored cells and unmeasured cells in rows above.
         for at in range(first, end):
             if seen[at] < 0:
                 n_unmeasured += 1

@@ -1,40 +1,42 @@
-"""Do observed labels speak against positives that are missing completely at random?
+"""Test whether observed labels contradict positives that are missing completely at random.
 
-*Selected completely at random* (SCAR): each positive is observed with the same probability c, whatever its sample, its
-label, and how hard it is. Corrected scores and estimated missing rates suppose it. Of P(observed | x) = c(x) P(positive
-| x) nothing but the product is ever seen, so that SCAR as a whole cannot be tested: labels of which the hard positives
-are missing look like complete labels that are easy. What can be seen rests on one more supposition, that of
-:mod:`~fairfold.weak_labels.plateau`: where scores stop raising the observed share, samples are positive, and what
-is still missing there is missing. Two departures show then, each with a test of its own:
+*Selected completely at random* (SCAR) means that each positive is observed with the same probability c, regardless of
+its sample, its label and its difficulty. Corrected scores and estimated missing rates assume SCAR. Data only show the
+product P(observed | x) = c(x) P(positive | x), so SCAR as a whole cannot be tested: labels with missing hard positives
+look like complete, easy labels. The tests use the additional assumption of :mod:`~fairfold.weak_labels.plateau`:
+samples are positive where higher scores no longer raise the observed share. Two departures are then visible:
 
-- *samples* differ (annotators, say): if one sure label of a sample is missing, others are, too. The residuals of two
-  labels of a sample covary by v (c π_j) (c π_k) + ρ c² √(π_j (1 - π_j) π_k (1 - π_k)), where π are probabilities of
-  being positive and v is the variance of samples' frequencies over their squared mean. The second term is what labels
-  that depend on each other do, and dies out where both are sure; the first does not. Both are fitted by least squares
-  over all pairs, and errors are from sums over samples (or groups, where there are some), so that pairs of one sample
-  need not be independent.
-- *groups* differ: the same of pairs of cells from two samples of a group.
+- *samples* differ, for example because of their annotators. If one certain label of a sample is missing, others are
+  more likely to be missing. The residuals of two labels of a sample have the covariance
+  v (c π_j) (c π_k) + ρ c² √(π_j (1 - π_j) π_k (1 - π_k)), where π is the probability of being positive and v is the
+  variance of the samples' frequencies over their squared mean. The second term describes dependent labels and vanishes
+  if both labels are certain. The first term does not vanish. Least squares over all pairs fits both terms. Standard
+  errors come from sums over samples, or over groups if groups are given, so pairs of one sample need not be
+  independent.
+- *groups* differ. The test is the same, with pairs of cells from two samples of a group.
 
-Dependence has not quite that shape. So what is tested is no spread of zero, but one no larger than complete labels
-seemed to have: v of at most 0.15, that of CHD_49's labels, or frequencies with a standard deviation of two fifths of
-their mean. This margin and all else were chosen on flags, emotions, CHD_49, VirusGO and yeast;
-docs/how-it-works/missing-labels.md has level and power. Smaller departures go unseen, and so do these, of whatever
-size:
+The null hypothesis is v ≤ 0.15 instead of v = 0, because dependent labels do not have exactly this covariance. This
+margin corresponds to a standard deviation of the frequencies of about 0.4 times their mean. It is the value of the
+complete labels of CHD_49. The margin and all other constants were chosen on flags, emotions, CHD_49, VirusGO and yeast.
+docs/how-it-works/missing-labels.md reports level and power.
 
-- hard positives are missing, and easy ones observed;
-- *labels* differ: their observed shares end at plateaus of different height, but so do those of complete labels that
-  are not as easy to predict. A likelihood ratio test of equal plateaus rejected enron's complete labels, and saw three
-  of fifteen cases where half of the labels missed seven tenths and the others nothing, so there is none;
-- the frequency goes with features, in ways that samples of a group or labels of a sample do not share;
-- positives are wrong.
+Limitations
+-----------
+A p-value that is not small does not support SCAR. The test does not always keep its level on CHD_49, where v is at the
+margin. It misses departures below the margin, and the following departures of any size:
 
-So a p-value that is not small says no more than that. On CHD_49, at the margin itself, the level is not kept always.
+- hard positives are missing and easy ones are observed;
+- *labels* differ. Their observed shares have plateaus of different heights, but so do complete labels that differ in
+  difficulty. A likelihood ratio test of equal plateaus rejected the complete labels of enron and had low power, so it
+  is not included;
+- the frequency depends on features in a way that is not shared by the samples of a group or the labels of a sample;
+- observed positives are wrong.
 
 Teisseyre, Furmańczyk & Mielniczuk (2024, "Verifying the selected completely at random assumption in positive-unlabeled
-learning", arXiv 2404.00145) test one label: they take the likeliest samples for its positives, label some of them at
-random, and compare how features of labelled ones and positives differ. Where positives are not known for sure, the
-likeliest are the easy ones, and those that are observed are of all kinds, as if labels had not gone missing at random;
-hence pairs of cells here, and only what is left where models are sure.
+learning", arXiv 2404.00145) test a single label. They treat the likeliest samples as its positives, label some of them
+at random, and compare the features of labeled samples and positives. If positives are not known with certainty, the
+likeliest ones are the easy ones, but observed ones are of all kinds. The test then detects a departure although labels
+are missing at random. This module therefore uses pairs of cells and only the samples with certain predictions.
 """
 
 from __future__ import annotations
@@ -52,15 +54,15 @@ from fairfold.errors import ModelError
 from fairfold.weak_labels.plateau import check_given, fit_curves, logits
 
 TESTS = ("samples", "groups", "labels")
-MARGIN = 0.15  # relative variance of label frequencies that complete labels may seem to have
-_FEWEST = 5  # observed positives of a label that takes part
-_FEWEST_UNITS = 10  # samples or groups
+MARGIN = 0.15  # Largest relative variance of label frequencies that the null hypothesis allows.
+_FEWEST = 5  # Minimum number of observed positives of a tested label.
+_FEWEST_UNITS = 10  # Minimum number of samples or groups.
 _OF_LABELS = "a label of which more is missing looks like one that is harder to predict"
 _COLUMNS = ["test", "estimate", "margin", "p_value", "p_adjusted", "reason"]
 
 
 class _Finding(NamedTuple):
-    """A row but for the adjusted p-value."""
+    """Row of the result without the adjusted p-value."""
 
     test: str
     estimate: float = np.nan
@@ -70,7 +72,7 @@ class _Finding(NamedTuple):
 
 
 class _Cells(NamedTuple):
-    """Of labels that take part, (n_samples, n_labels) each; ``is_measured`` is 1 or 0."""
+    """Cells of the tested labels, each of shape (n_samples, n_labels); ``is_measured`` is 1 or 0."""
 
     scores: np.ndarray
     is_observed: np.ndarray
@@ -84,23 +86,46 @@ def scar_tests(
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen; NaN is an unmeasured one, which takes no part.
-    probabilities : (n_samples, n_labels) that a label is observed, of a model that did not see the sample, as for
+    observed : array-like of shape (n_samples, n_labels)
+        Observed labels of 0/1. NaN is an unmeasured label, which is ignored.
+    probabilities : ndarray of shape (n_samples, n_labels)
+        Probabilities that a label is observed, from a model that was not trained on the sample. See
         :func:`~fairfold.weak_labels.plateau.frequency_distribution`.
-    label_frequency : share of positives that are observed, above 0, at most 1; its median there.
-    groups : (n_samples,) what samples belong to, or None.
+    label_frequency : float
+        Share of positives that is observed, above 0 and at most 1, such as the median of the estimated distribution.
+    groups : array-like of shape (n_samples,) or None, default=None
+        Group of each sample.
 
     Returns
     -------
-    DataFrame with the columns ``test, estimate, margin, p_value, p_adjusted, reason``
-        A row for each of ``TESTS``: the relative variance v of frequencies; the value up to which the hypothesis holds;
-        the one-sided p-value of what lies above, and the same adjusted over the tests that could be made (Holm 1979).
-        NaN where there is no test, and why. Time grows with n·q.
+    DataFrame
+        A row for each test in ``TESTS``, with these columns:
+
+        - ``test``: name of the test;
+        - ``estimate``: relative variance v of the frequencies;
+        - ``margin``: largest v of the null hypothesis;
+        - ``p_value``: one-sided p-value, NaN without a test;
+        - ``p_adjusted``: p-value adjusted for the number of tests (Holm 1979);
+        - ``reason``: why there is no test, otherwise empty.
 
     Raises
     ------
     ModelError
-        When shapes differ, labels, probabilities or groups are none, or the frequency is no share.
+        If shapes differ, labels, probabilities or groups are invalid, or the frequency is out of range.
+
+    Notes
+    -----
+    Time grows with n_samples · n_labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import scar_tests
+    >>> rng = np.random.default_rng(0)
+    >>> probabilities = rng.random((200, 3))
+    >>> observed = (rng.random((200, 3)) < probabilities).astype(int)
+    >>> scar_tests(observed, probabilities, label_frequency=1.0)["reason"].tolist()
+    ['', 'the data name no groups', 'a label of which more is missing looks like one that is harder to predict']
     """
     observed, P = check_given(observed, probabilities)
     if not 0 < label_frequency <= 1:
@@ -122,7 +147,7 @@ def _table(findings: list[_Finding]) -> pd.DataFrame:
 
 
 def _holm(p: np.ndarray) -> np.ndarray:
-    """Adjusted p-values (Holm 1979), of those that are numbers."""
+    """Adjust p-values by Holm's method (1979) and ignore NaN."""
     adjusted, known = np.full(len(p), np.nan), np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(p[known], kind="stable")]
     steps = p[order] * np.arange(len(order), 0, -1)
@@ -142,7 +167,7 @@ def _tests_of_units(cells: _Cells, c: float, codes: np.ndarray | None) -> list[_
 
 
 def _curves_at(cells: _Cells, c: float) -> np.ndarray:
-    """(n_samples, n_labels) probabilities of being positive, of the logistic curves that fit with this frequency."""
+    """Return the probabilities of being positive from logistic curves that are fitted with the label frequency c."""
     whole = [part.reshape(-1, 1) for part in cells]
     pooled, _ = fit_curves(*whole, c, np.array([[1.0, 0.0]]), None)
     curves, _ = fit_curves(*cells, c, np.repeat(pooled, cells.scores.shape[1], axis=0), None)
@@ -150,13 +175,13 @@ def _curves_at(cells: _Cells, c: float) -> np.ndarray:
 
 
 def _pairs_in_samples(values: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
-    """(n_samples,) or (n_groups,) sums of products of two labels' values in a sample, each pair twice."""
+    """Sum the products of the values of two labels in a sample. Each pair counts twice."""
     sums = values.sum(axis=1) ** 2 - (values**2).sum(axis=1)
     return sums if codes is None else np.bincount(codes, sums)
 
 
 def _pairs_in_groups(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """(n_groups,) sums of products of two samples' values in a group, of any labels, each pair twice."""
+    """Sum the products of the values of two samples in a group, for all labels. Each pair counts twice."""
     of_samples = values.sum(axis=1)
     return np.bincount(codes, of_samples) ** 2 - np.bincount(codes, of_samples**2)
 
@@ -164,7 +189,10 @@ def _pairs_in_groups(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def _test_of_spread(
     test: str, pairs: Callable[[np.ndarray], np.ndarray], sure: np.ndarray, unsure: np.ndarray, residuals: np.ndarray
 ) -> _Finding:
-    """Least squares of products of residuals on those of both, errors from the units' sums; Student's t."""
+    """Fit the products of residuals by least squares and test the spread with Student's t.
+
+    Standard errors come from the sums over samples or groups.
+    """
     factors = (sure * sure, sure * unsure, unsure * unsure, sure * residuals, unsure * residuals)
     ss, su, uu, sr, ur = units = np.array([pairs(factor) for factor in factors])
     n_units = int((ss > 0).sum())
