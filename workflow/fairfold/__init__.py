@@ -1,4 +1,4 @@
-"""fairfold: which multilabel classifier to trust when labels are many, skewed and partly missing."""
+"""fairfold: compare multilabel classifiers on data with many, imbalanced and partly missing labels."""
 
 import hashlib
 import os
@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 
 
 def _key_of_compiled_code() -> str:
-    """Hash the modules that import Numba, and those that they import: their constants are compiled, too."""
+    """Hash the modules that import Numba and those that they import, because constants are compiled, too."""
     library = Path(__file__).parent
     sources = {path.relative_to(library).as_posix(): path.read_bytes() for path in sorted(library.glob("*/*.py"))}
     compiled = {name for name, source in sources.items() if b"from numba" in source}
@@ -24,22 +24,22 @@ def _key_of_compiled_code() -> str:
 
 
 def _choose_cache_folder() -> str:
-    """Return a folder for compiled code, named after its sources.
+    """Return a cache folder for compiled code that is named after a hash of its sources.
 
-    Numba notices a changed file, but not a change of the compiled functions that the file calls.
+    Numba detects changes of a file, but not changes of compiled functions that the file calls.
     """
     key, given = _key_of_compiled_code(), os.environ.get("NUMBA_CACHE_DIR")
-    if given and Path(given).name == key:  # chosen by the process that started this one
+    if given and Path(given).name == key:  # The parent process chose this folder.
         return given
     try:
         folder = (Path(given).absolute() if given else platformdirs.user_cache_path("fairfold-compiled")) / key
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
-    except (OSError, RuntimeError):  # no permission, or a user without a home folder
+    except (OSError, RuntimeError):  # No permission, or no home folder.
         return tempfile.mkdtemp(prefix="fairfold-compiled-")
     return str(folder)
 
 
 os.environ["NUMBA_CACHE_DIR"] = _choose_cache_folder()
-if "numba" in sys.modules:  # Numba reads the variable when it is imported
+if "numba" in sys.modules:  # Numba reads the variable only when it is imported.
     sys.modules["numba"].config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]

@@ -1,4 +1,4 @@
-"""The command line: ``python -m fairfold``."""
+"""Command line interface, ``python -m fairfold``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,21 @@ from fairfold.errors import StudyError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status of the command; a user's mistake is one sentence and 1."""
+    """Run a command. Errors of the user are printed in one sentence.
+
+    Parameters
+    ----------
+    arguments : sequence of str or None, default=None
+        Arguments of the command. None uses ``sys.argv[1:]``.
+
+    Returns
+    -------
+    int
+        Exit status, 1 for an error of the user.
+    """
     words = sys.argv[1:] if arguments is None else [*arguments]
     try:
-        check_threads(os.cpu_count() or 1)  # NumPy starts as many, and cannot be imported without.
+        check_threads(os.cpu_count() or 1)  # NumPy needs them to be imported.
         _run(words)
     except StudyError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)

@@ -1,7 +1,7 @@
 """Errors that a user can act on.
 
-Every message is one sentence or two: what is wrong, where (key, file, row, column), what is allowed and what to do.
-Anything else that is raised is a bug of ours.
+A message states the location (key, file, row or column), the problem, the allowed values and a solution. All other
+exceptions are bugs of this package.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from collections.abc import Iterable, Sequence
 
 
 class StudyError(Exception):
-    """Base of all errors that are caused by the study's input rather than by a bug."""
+    """Base class of errors that the input of a study causes."""
 
 
 class ConfigError(StudyError):
-    """The configuration or the dataset catalog asks for something that does not exist or is not allowed."""
+    """Error for a configuration or dataset catalog with unknown or invalid values."""
 
 
 class DataError(StudyError):
-    """A data file is missing, damaged, or does not hold what its entry says."""
+    """Error for a data file that is missing, damaged or inconsistent with its catalog entry."""
 
 
 class DamagedFileError(DataError):
-    """A file that a study or a command wrote cannot be read back.
+    """Error for a damaged file that a study or a command wrote.
 
     Parameters
     ----------
     path : str
-        The file.
+        Damaged file.
     kind : str
-        The expected content, such as ``"a dataset"``.
+        Expected content, such as ``"a dataset"``.
     flaw : str
-        The reason why the file cannot be read.
+        Reason why the file cannot be read.
 
     Examples
     --------
@@ -50,33 +50,62 @@ class DamagedFileError(DataError):
 
 
 class SplitError(StudyError, ValueError):
-    """Folds cannot be made as asked. A ``ValueError`` too, as scikit-learn's splitters raise."""
+    """Error for folds that cannot be made. It is also a ``ValueError``, as in scikit-learn."""
 
 
 class ModelError(StudyError, ValueError):
-    """A model cannot be built or fitted as asked. A ``ValueError`` too, as scikit-learn's estimators raise."""
+    """Error for a model that cannot be built or fitted. It is also a ``ValueError``, as in scikit-learn."""
 
 
 class UnevenFoldsWarning(UserWarning):
-    """Groups that stay whole make folds of uneven size."""
+    """Warning about folds of uneven size, because groups stay whole."""
 
 
 def first_sentence(error: Exception) -> str:
-    """What another library says before it goes on with general advice, without a full stop."""
-    return str(error).strip().split("\n")[0].rstrip(".:")
-
-
-MOST_NAMES = 10  # in a sentence, a line of the log or a cell of a table
-
-
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """Sentence for a misspelt name: the nearest known ones, or all of them when none is near.
+    """Return the first line of an error message of another library, without the final period.
 
     Parameters
     ----------
-    kind : what the name stands for, for example ``"dataset"``.
-    name : the name that was given.
-    known : the names that exist.
+    error : Exception
+        Error of another library.
+
+    Returns
+    -------
+    str
+        First line, without general advice.
+
+    Examples
+    --------
+    >>> first_sentence(ValueError("Input X contains NaN."))
+    'Input X contains NaN'
+    """
+    return str(error).strip().split("\n")[0].rstrip(".:")
+
+
+MOST_NAMES = 10  # Maximum number of names in a sentence, a line of the log or a cell of a table.
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
+    """Build the sentence for an unknown name, with the most similar known names or with all of them.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of the name, for example ``"dataset"``.
+    name : str
+        Unknown name.
+    known : iterable of str
+        Known names.
+
+    Returns
+    -------
+    str
+        Sentence.
+
+    Examples
+    --------
+    >>> unknown_name("dataset", "yaest", ["flags", "yeast"])
+    "unknown dataset 'yaest': did you mean 'yeast'?"
     """
     names = sorted(known)
     folded = {candidate.casefold(): candidate for candidate in names}
@@ -89,6 +118,24 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def shortened(names: Sequence[str], most: int = MOST_NAMES) -> str:
-    """Names joined by commas; of many only the first, and how many more there are."""
+    """Join names by commas, and abbreviate long lists.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names to join.
+    most : int, default=10
+        Maximum number of names to show.
+
+    Returns
+    -------
+    str
+        First names, followed by the number of other names.
+
+    Examples
+    --------
+    >>> shortened(["flags", "scene", "yeast"], most=2)
+    'flags, scene and 1 more'
+    """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -1,4 +1,4 @@
-"""A study as a whole: its configuration, checked against all that there is, and what follows from it for its parts."""
+"""Check the configuration of a study and derive the settings of its parts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MULTILABEL_PARTS = (
     *("weak_labels", "weak_labels.rank_stability", "weak_labels.sample_curves", "weak_labels.mechanisms"),
     *("splitting", "splitting.fold_effect", "cross_testing.models", "win_percentage.models", "final"),
 )
-_RANDOM_FOLDS = (  # parts that draw folds of their own and train on them
+_RANDOM_FOLDS = (  # Parts that draw random folds and train on them.
     *("weak_labels.rank_stability", "weak_labels.sample_curves", "splitting.fold_effect"),
     *("cross_testing.models", "win_percentage.models"),
 )
@@ -69,12 +69,18 @@ class Study(Settings):
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of configurations, for editors; printed by ``python -m fairfold.study``."""
+    """Return the JSON schema of configurations, for editors; printed by ``python -m fairfold.study``.
+
+    Returns
+    -------
+    dict
+        JSON schema.
+    """
     return _with_names(Study.model_json_schema(), _known_names({}))
 
 
 def _with_names(node: Any, names: Mapping[str, Sequence[str]]) -> Any:
-    """Return a JSON schema with the known names in place of ``names_of``."""
+    """Replace ``names_of`` in a JSON schema by the known names."""
     if isinstance(node, list):
         return [_with_names(each, names) for each in node]
     if not isinstance(node, dict):
@@ -95,7 +101,7 @@ def check_config(config: dict[str, Any], files: Sequence[Path] = ()) -> Study:
     config : dict
         Content of a configuration file. Defaults are filled in place.
     files : sequence of Path, default=()
-        Configuration files, whose lines messages name.
+        Configuration files. Messages name their lines.
 
     Returns
     -------
@@ -114,7 +120,7 @@ def check_config(config: dict[str, Any], files: Sequence[Path] = ()) -> Study:
 
 
 def _own_names(config: Config) -> list[str]:
-    """Names of the configuration's own models and of their corrected ones, before it is checked."""
+    """Return the names of the user's own models and their corrected versions, before any check."""
     own = config
     for key in ("models", "own"):
         own = own.get(key) if isinstance(own, dict) else None
@@ -129,7 +135,7 @@ def check_study(config: dict[str, Any], files: Sequence[Path] = ()) -> Catalog:
     config : dict
         Content of a configuration file. Defaults are filled in place.
     files : sequence of Path, default=()
-        Configuration files, whose lines messages name.
+        Configuration files. Messages name their lines.
 
     Returns
     -------
@@ -139,8 +145,8 @@ def check_study(config: dict[str, Any], files: Sequence[Path] = ()) -> Catalog:
     Raises
     ------
     ConfigError
-        If a value is not allowed, a dataset is unknown or of the wrong kind for a part of the study, the file of a
-        model of your own is missing, or two values contradict each other.
+        If a value is not allowed, a dataset is unknown or of the wrong kind for a part of the study, the file of the
+        user's own model is missing, or two values contradict each other.
     """
     check_config(config, files)
     for name, entry in config["models"]["own"].items():
@@ -160,7 +166,7 @@ def check_study(config: dict[str, Any], files: Sequence[Path] = ()) -> Catalog:
 
 
 def _check_folds(config: Config, catalog: Catalog) -> None:
-    """Refuse folds drawn at random where a dataset is evaluated by time."""
+    """Refuse random folds for datasets that are evaluated by time."""
     for key in _RANDOM_FOLDS:
         if by_time := [dataset for dataset in _part(config, key)["datasets"] if catalog[dataset].hold_out]:
             raise ConfigError(
@@ -170,7 +176,7 @@ def _check_folds(config: Config, catalog: Catalog) -> None:
 
 
 def _check_repeats(config: Config, catalog: Catalog) -> None:
-    """Refuse several splits where a dataset has one."""
+    """Refuse several splits for datasets that have only one."""
     if (repeats := config["folds"]["repeats"]) == 1:
         return
     for dataset in config["weak_labels"]["datasets"]:
@@ -190,7 +196,7 @@ def _check_repeats(config: Config, catalog: Catalog) -> None:
 
 
 def _check_many_labels(config: Config) -> None:
-    """Refuse datasets that are not scored."""
+    """Refuse datasets that the weak-label study does not score."""
     many = config["weak_labels"]["many_labels"]
     if unscored := sorted({*(many["datasets"] or ())} - {*config["weak_labels"]["datasets"]}):
         raise ConfigError(
@@ -200,7 +206,7 @@ def _check_many_labels(config: Config) -> None:
 
 
 def _check_mechanisms(config: Config) -> None:
-    """Refuse to compare all models by which labels could be called difficult."""
+    """Refuse a comparison that includes all models that can define difficult labels."""
     mechanisms = config["weak_labels"]["mechanisms"]
     if mechanisms["datasets"] and "difficulty" in mechanisms["kinds"]:
         difficulty_by([*(mechanisms["models"] or config["weak_labels"]["models"]), REFERENCE])
@@ -223,7 +229,18 @@ def _part(config: Config, key: str) -> Config:
 
 
 def used_datasets(config: Config) -> list[tuple[str, str]]:
-    """Id of each dataset that a part of the study uses, with the task that the part takes; part by part."""
+    """List the datasets that the parts of a study use, with the task of each part.
+
+    Parameters
+    ----------
+    config : mapping
+        Checked configuration.
+
+    Returns
+    -------
+    list of tuple of str
+        Dataset and task, part by part. Datasets can be repeated.
+    """
     experiments = [each["dataset"] for each in config["cross_testing"]["experiments"].values()]
     found = [(dataset, "multilabel") for key in _MULTILABEL_PARTS for dataset in _part(config, key)["datasets"]]
     found += [(dataset, "binary") for dataset in (*config["win_percentage"]["datasets"], *experiments)]
@@ -231,20 +248,23 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
 
 
 EXAMPLE_DATASETS = {"linear": "iris", "custom-loss": "iris", "posterior": "iris", "arrhythmia": "arrhythmia"}
-"""Example of ``ecoc.examples`` -> its dataset."""
+"""Dataset of each example of ``ecoc.examples``."""
 
 
 def leave_out(config: dict[str, Any], reasons: Mapping[str, str]) -> list[dict[str, str]]:
-    """Take datasets out of all parts of a study; the configuration is changed in place.
+    """Exclude datasets from all parts of a study, in place.
 
     Parameters
     ----------
-    config : checked.
-    reasons : dataset -> why it is left out, which ``data.left_out`` keeps.
+    config : dict
+        Checked configuration. ``data.left_out`` stores the reasons.
+    reasons : mapping of str -> str
+        Reason for each excluded dataset.
 
     Returns
     -------
-    rows with ``part``, the key of the configuration, ``dataset`` and ``reason``
+    list of dict
+        Rows with ``part`` (key of the configuration), ``dataset`` and ``reason``.
     """
     experiments, examples = config["cross_testing"]["experiments"], config["ecoc"]["examples"]
     left = [(f"cross_testing.experiments.{name}", each["dataset"]) for name, each in experiments.items()]
@@ -260,23 +280,23 @@ def leave_out(config: dict[str, Any], reasons: Mapping[str, str]) -> list[dict[s
 
 
 def leave_out_unavailable(config: dict[str, Any], catalog: Catalog, is_main_process: bool) -> list[dict[str, str]]:
-    """Take datasets that cannot be had out of all parts of a study; the configuration is changed in place.
+    """Exclude unavailable datasets from all parts of a study, in place.
 
-    The main process looks for them, and remembers what it found for the processes of its jobs.
+    The main process searches for the datasets and stores the result for the processes of its jobs.
 
     Parameters
     ----------
     config : dict
-        A checked configuration.
+        Checked configuration.
     catalog : Catalog
-        The project's datasets and those of the configuration.
+        Datasets of the project and of the configuration.
     is_main_process : bool
         Whether this process plans the study.
 
     Returns
     -------
     list of dict
-        See :func:`leave_out`.
+        Excluded datasets. See :func:`leave_out`.
     """
     settings = config["data"]
     if settings["unavailable"] == "stop":
@@ -302,7 +322,7 @@ def leave_out_unavailable(config: dict[str, Any], catalog: Catalog, is_main_proc
 
 
 def _with_datasets(part: Config, key: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Parts of a configuration that have a list of datasets, by their keys."""
+    """Yield the parts of a configuration that have a list of datasets, by their keys."""
     if isinstance(part.get("datasets"), list):
         yield key, part
     for name, inner in part.items():
@@ -311,9 +331,21 @@ def _with_datasets(part: Config, key: str = "") -> Iterator[tuple[str, dict[str,
 
 
 def with_many_labels(config: Config, catalog: Catalog) -> list[str]:
-    """Datasets of the weak-label study that are scored at k: the chosen ones, or those known to have many labels.
+    """List the datasets of the weak-label study that are scored at k: the selected ones, or those with many labels.
 
-    How many labels own data have is known only when they are read, so that they are to be chosen.
+    The number of labels of the user's own data is not known in advance, so these datasets must be selected.
+
+    Parameters
+    ----------
+    config : mapping
+        Checked configuration.
+    catalog : Catalog
+        Datasets of the project and of the configuration.
+
+    Returns
+    -------
+    list of str
+        Datasets.
     """
     labels = config["weak_labels"]
     if (chosen := labels["many_labels"]["datasets"]) is not None:
@@ -322,18 +354,31 @@ def with_many_labels(config: Config, catalog: Catalog) -> list[str]:
 
 
 REFERENCE = "joint-GB"
-"""The model by whose predictions missing labels are estimated.
+"""Model whose predictions estimate missing labels.
 
-It is trained by log loss, so that its scores rise to the plateau of observed shares as a logistic curve does, and is
-one of the fastest.
+It minimizes log loss, so its scores rise to the plateau of the observed share like a logistic curve. It is also one of
+the fastest models.
 """
 
 REFERENCE_LABELS = 64
-"""Most labels that it learns for that; the share of positives that is observed is taken to be the same for all."""
+"""Maximum number of labels that the reference model learns. All labels are assumed to have the same label frequency."""
 
 
 def with_own_reference(config: Config, catalog: Catalog) -> list[str]:
-    """Datasets with so many labels that missing ones are estimated by predictions of the most common ones."""
+    """List the datasets with so many labels that the reference model learns only the most common ones.
+
+    Parameters
+    ----------
+    config : mapping
+        Checked configuration.
+    catalog : Catalog
+        Datasets of the project and of the configuration.
+
+    Returns
+    -------
+    list of str
+        Datasets.
+    """
     return [
         name
         for name in with_many_labels(config, catalog)
@@ -342,19 +387,29 @@ def with_own_reference(config: Config, catalog: Catalog) -> list[str]:
 
 
 DIFFICULTY_BY = ("kernel-ridge", "logistic", "kNN")
-"""Models by whose probabilities labels are hard, the first that is not compared."""
+"""Models whose probabilities can define difficult labels. The first one that is not compared is used."""
 
 
 def difficulty_by(models: Sequence[str]) -> str:
-    """Name of the model by whose probabilities labels are hard: of no family that is compared, or pooled.
+    """Choose the model whose probabilities define difficult labels.
 
-    Labels that are hidden where a model is unsure are chosen for or against it. Kernel ridge regression comes first: it
-    is fast, smooth, and no tree.
+    Its family must not be compared or pooled, because labels that are hidden where a model is uncertain favor or harm
+    that model. Kernel ridge regression is the first choice: it is fast, smooth and not a tree.
+
+    Parameters
+    ----------
+    models : sequence of str
+        Models that are compared.
+
+    Returns
+    -------
+    str
+        Name of the model.
 
     Raises
     ------
     ModelError
-        When all that would do are compared.
+        If all candidates are compared.
     """
     compared = [name for model in models for name in (model, *spec_of(model).pools)]
     families = {spec_of(model).family for model in compared}
@@ -368,30 +423,61 @@ def difficulty_by(models: Sequence[str]) -> str:
 
 
 def used_models(config: Config) -> list[str]:
-    """Each model that a part of the study uses, once; those of the weak-label study first."""
+    """List the models that the parts of a study use, those of the weak-label study first.
+
+    Parameters
+    ----------
+    config : mapping
+        Checked configuration.
+
+    Returns
+    -------
+    list of str
+        Models without duplicates.
+    """
     keys = [key for key in _MULTILABEL_PARTS if key.startswith("weak_labels")]
     names = [name for key in (*keys, "win_percentage.models") for name in _part(config, key)["models"] or ()]
     return list(dict.fromkeys([*names, *config["cross_testing"]["models"]["candidates"]]))
 
 
 def model_settings(config: Config, model: str, part: Config | None = None) -> dict[str, Any]:
-    """What ``make_model`` is given for a model of the study.
+    """Return the settings that a study passes to ``make_model``.
 
     Parameters
     ----------
-    config : checked.
-    model : name.
-    part : of the configuration, with ``forest``, settings that differ from ``weak_labels.forest``.
+    config : mapping
+        Checked configuration.
+    model : str
+        Name of the model.
+    part : mapping or None, default=None
+        Part of the configuration whose ``forest`` overrides ``weak_labels.forest``.
+
+    Returns
+    -------
+    dict
+        Settings of the model.
     """
     labels = config["weak_labels"]
     return settings_of(model, {**labels["forest"], **(part["forest"] if part else {})}, labels["variant"])
 
 
 def first_level(config: Config, model: str) -> str | None:
-    """Name of the first level that a model shares with others; None where it shares none.
+    """Return the name of the first level that a model shares with others.
 
-    That is the variant of those that have variants, and ``"chosen-shapes"`` where trees choose their shapes; others
-    draw the random numbers of the text's.
+    The name is the variant for models with variants, ``"chosen-shapes"`` for models whose trees choose their shapes,
+    and ``"text"`` for other models, which use the random numbers of the text's variant.
+
+    Parameters
+    ----------
+    config : mapping
+        Checked configuration.
+    model : str
+        Name of the model.
+
+    Returns
+    -------
+    str or None
+        Name of the level, or None if the model shares none.
     """
     spec, labels = spec_of(model), config["weak_labels"]
     if not spec.shares_first_level:
@@ -402,7 +488,20 @@ def first_level(config: Config, model: str) -> str | None:
 
 
 def model_of_study(config: Config, model: str) -> dict[str, Any]:
-    """Parameters of :class:`fairfold.models.training.Model` for a model of the weak-label study."""
+    """Return the parameters of :class:`fairfold.models.training.Model` for a model of the weak-label study.
+
+    Parameters
+    ----------
+    config : mapping
+        Checked configuration.
+    model : str
+        Name of the model.
+
+    Returns
+    -------
+    dict
+        Parameters by name.
+    """
     labels = config["weak_labels"]
     return {
         "name": model,
@@ -415,7 +514,20 @@ def model_of_study(config: Config, model: str) -> dict[str, Any]:
 
 
 def checksums_of_own(config: Config, models: Sequence[str]) -> dict[str, str]:
-    """Return the checksums of the code of the user's own models among these, corrected or not."""
+    """Return the checksums of the code of the user's own models, corrected or not.
+
+    Parameters
+    ----------
+    config : mapping
+        Checked configuration.
+    models : sequence of str
+        Models. Other models than the user's own are ignored.
+
+    Returns
+    -------
+    dict of str -> str
+        Checksum by model.
+    """
     return {name: checksum_of(entry) for name, entry in _own_entries(config, models).items()}
 
 
@@ -425,7 +537,17 @@ def _own_entries(config: Config, models: Sequence[str]) -> dict[str, str]:
 
 
 def prepare_run(config: Config) -> IO[str]:
-    """Check before the first job of a study that it can run, and return the lock of the working directory.
+    """Check before the first job of a study that it can run, and lock the working directory.
+
+    Parameters
+    ----------
+    config : mapping
+        Checked configuration.
+
+    Returns
+    -------
+    file object
+        Stream that holds the lock.
 
     Raises
     ------
@@ -446,7 +568,13 @@ def prepare_run(config: Config) -> IO[str]:
 
 
 def explain_failure() -> int | str | None:
-    """Return the exit status of a run that found damaged results, or the sentences about missing scores, if any."""
+    """Explain why a run failed.
+
+    Returns
+    -------
+    int, str or None
+        Exit status if damaged results were found, otherwise sentences about missing scores, or None if there are none.
+    """
     if damaged := remove_damaged("results"):
         names = ", ".join(map(str, damaged))
         print(f"{names}: damaged and deleted. Run the same command again to write what is missing.", file=sys.stderr)

@@ -1,7 +1,6 @@
-"""Kinds of arrays that all packages take.
+"""Types and helpers for dense and sparse arrays.
 
-Where labels are many, these and their probabilities are sparse: a cell that is not stored is 0. What such matrices say
-together is in the cells that any of them stores, :func:`stored_cells`, and in the number of the others.
+Data with many labels have sparse labels and probabilities. Cells that a sparse matrix does not store are 0.
 """
 
 from __future__ import annotations
@@ -16,28 +15,36 @@ from fairfold.errors import StudyError
 _CELLS_AT_ONCE = 65_536
 
 Matrix = np.ndarray | sparse.csr_array
-"""Features or labels, (n_samples, n_columns), dense or sparse by rows."""
+"""Features or labels of shape (n_samples, n_columns), as an array or in CSR format."""
 
 GAPS = frozenset({"", "?", "-", "na", "n/a", "nan", "nil", "none", "null"})
-"""Lower-case texts that stand for a missing value in files and in arrays of text."""
+"""Lower-case texts that represent a missing value in files and in arrays of text."""
 
 DENSE_CELLS = 50_000_000
-"""Most cells, samples times labels, that a sparse matrix is made dense with; 400 MB of float64."""
+"""Maximum number of cells (samples times labels) of a sparse matrix that is made dense; 400 MB of float64."""
 
 
 def to_dense(matrix: Matrix, name: str, error: type[StudyError]) -> np.ndarray:
-    """A sparse matrix as an array; what is none stays as it is, of any size.
+    """Convert a sparse matrix to an array, if it is not too large. Arrays are returned unchanged.
 
     Parameters
     ----------
-    matrix : (n_rows, n_columns).
-    name : what it is called, for messages.
-    error : what to raise.
+    matrix : {ndarray, sparse matrix} of shape (n_rows, n_columns)
+        Matrix to convert.
+    name : str
+        Name of the matrix in messages.
+    error : type
+        Exception to raise.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+        Dense matrix.
 
     Raises
     ------
     StudyError
-        ``error``, when a sparse matrix has more than ``DENSE_CELLS`` cells.
+        ``error``, if a sparse matrix has more than ``DENSE_CELLS`` cells.
     """
     if not sparse.issparse(matrix):
         return matrix
@@ -51,14 +58,47 @@ def to_dense(matrix: Matrix, name: str, error: type[StudyError]) -> np.ndarray:
 
 
 def with_sparsity(matrix: Matrix, is_sparse: bool) -> Matrix:
-    """Return a matrix as CSR or as an array, of any size, and unchanged where it is one already."""
+    """Convert a matrix of any size to CSR or to an array.
+
+    Parameters
+    ----------
+    matrix : {ndarray, sparse matrix} of shape (n_rows, n_columns)
+        Matrix to convert.
+    is_sparse : bool
+        Whether to return a CSR array.
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n_rows, n_columns)
+        The same object if it already has the requested type.
+    """
     if is_sparse == sparse.issparse(matrix):
         return matrix
     return sparse.csr_array(matrix) if is_sparse else matrix.toarray()
 
 
 def canonical(matrix: Matrix) -> sparse.csr_array:
-    """The matrix by rows, columns in order and none twice, without a stored 0; its own arrays where it is so."""
+    """Return a matrix as canonical CSR: sorted columns, no duplicates and no stored zeros.
+
+    Parameters
+    ----------
+    matrix : {ndarray, sparse matrix} of shape (n_rows, n_columns)
+        Matrix to convert.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_columns)
+        Canonical matrix. It shares the arrays of a matrix that is already canonical.
+
+    Examples
+    --------
+    >>> matrix = sparse.csr_array(([1, 2, 0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    >>> matrix.nnz, canonical(matrix).nnz
+    (2, 1)
+    >>> canonical(matrix).toarray()
+    array([[0, 3],
+           [0, 0]])
+    """
     rows = sparse.csr_array(matrix)
     if not (rows.has_canonical_format and rows.data.all()):
         rows = rows.copy()
@@ -68,12 +108,36 @@ def canonical(matrix: Matrix) -> sparse.csr_array:
 
 
 def with_data(matrix: sparse.csr_array, data: np.ndarray) -> sparse.csr_array:
-    """Other numbers in the same cells."""
+    """Return a matrix with the same stored cells and other values.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (n_rows, n_columns)
+        Matrix whose indices are used.
+    data : ndarray of shape (n_stored,)
+        New values.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_columns)
+        Matrix with the new values.
+    """
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def finite_rows(P: Matrix) -> np.ndarray:
-    """(n_rows,) whether all numbers of a row are finite; a sparse row of which nothing is known stores a NaN."""
+    """Return whether all numbers of each row are finite.
+
+    Parameters
+    ----------
+    P : {ndarray, csr_array} of shape (n_rows, n_columns)
+        Matrix. An unknown sparse row stores a NaN.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_rows,)
+        Whether each row is finite.
+    """
     if not sparse.issparse(P):
         return np.isfinite(P).all(axis=1)
     rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
@@ -81,9 +145,20 @@ def finite_rows(P: Matrix) -> np.ndarray:
 
 
 def map_stored(function: Callable[[np.ndarray, np.ndarray], np.ndarray], matrix: sparse.csr_array) -> sparse.csr_array:
-    """Numbers that a function makes of a matrix's stored ones, in double precision, and of their columns.
+    """Apply a function to the stored values of a matrix, in double precision.
 
-    They are rounded to the precision of the matrix, if it has floats, and share its indices.
+    Parameters
+    ----------
+    function : callable
+        Function of an array of values and an array of their columns that returns new values.
+    matrix : csr_array of shape (n_rows, n_columns)
+        Matrix.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_columns)
+        Matrix with the same indices. Values are rounded to the dtype of the matrix if it is a float, otherwise they are
+        float64.
     """
     made = np.empty(matrix.nnz, dtype=matrix.dtype if matrix.dtype.kind == "f" else np.float64)
     for first in range(0, len(made), _CELLS_AT_ONCE):
@@ -93,13 +168,23 @@ def map_stored(function: Callable[[np.ndarray, np.ndarray], np.ndarray], matrix:
 
 
 def csr_of_rows(counts: np.ndarray, columns: np.ndarray, values: np.ndarray, n_columns: int) -> sparse.csr_array:
-    """CSR with indices as short as columns have them, of rows of so many cells each.
+    """Build a CSR array from the number of cells of each row.
 
     Parameters
     ----------
-    counts : (n_rows,) cells of each row.
-    columns, values : (n_cells,) one row behind the other; they are not copied.
-    n_columns : how many there are.
+    counts : ndarray of int of shape (n_rows,)
+        Number of cells of each row.
+    columns : ndarray of int of shape (n_cells,)
+        Column of each cell, row by row. The array is not copied, and row offsets use its dtype if they fit.
+    values : ndarray of shape (n_cells,)
+        Value of each cell. The array is not copied.
+    n_columns : int
+        Number of columns.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_columns)
+        Matrix.
     """
     starts = np.append(0, np.cumsum(counts))
     if starts[-1] <= np.iinfo(columns.dtype).max:
@@ -108,21 +193,34 @@ def csr_of_rows(counts: np.ndarray, columns: np.ndarray, values: np.ndarray, n_c
 
 
 def stored_cells(*matrices: Matrix) -> tuple[np.ndarray, ...]:
-    """Rows and columns of the cells in which any of several matrices is not 0, and what each of them has there.
+    """Return the cells that are not 0 in at least one of several matrices.
 
     Parameters
     ----------
-    matrices : of one shape, sparse or dense.
+    *matrices : {ndarray, sparse matrix} of shape (n_rows, n_columns)
+        Matrices of the same shape.
 
     Returns
     -------
-    (n_cells,) rows and columns in int64, row by row, and as many values of each matrix in its dtype. Time and memory
-    grow with the numbers that are stored and with rows.
+    tuple of ndarray of shape (n_cells,)
+        Rows and columns of the cells, row by row, followed by the values of each matrix in its dtype.
+
+    Notes
+    -----
+    Time and memory grow with the number of stored values and rows.
+
+    Examples
+    --------
+    >>> rows, columns, first, second = stored_cells(np.array([[0, 5], [0, 0]]), np.array([[0, 0], [7, 0]]))
+    >>> rows, columns
+    (array([0, 1]), array([1, 0]))
+    >>> first, second
+    (array([5, 0]), array([0, 7]))
     """
     n_rows, n_columns = matrices[0].shape
     parts = [canonical(matrix) for matrix in matrices]
     places = [np.repeat(np.arange(n_rows) * n_columns, np.diff(part.indptr)) + part.indices for part in parts]
-    every = np.sort(np.concatenate(places), kind="stable")  # runs in order, which are merged
+    every = np.sort(np.concatenate(places), kind="stable")  # The stable sort merges sorted runs.
     every = every[np.diff(every, prepend=-1) > 0]
     values = [np.zeros(len(every), dtype=part.dtype) for part in parts]
     for value, place, part in zip(values, places, parts, strict=True):
@@ -131,7 +229,18 @@ def stored_cells(*matrices: Matrix) -> tuple[np.ndarray, ...]:
 
 
 def with_short_indices(X: Matrix) -> Matrix:
-    """The same matrix, sparse ones with indices of 32 bits where these suffice: many libraries take no others."""
+    """Convert the indices of a sparse matrix to 32 bits if they fit, because many libraries require this.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Matrix.
+
+    Returns
+    -------
+    {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Matrix with the same values. Arrays are returned unchanged.
+    """
     if not sparse.issparse(X) or X.format not in ("csr", "csc") or max(*X.shape, X.nnz) > np.iinfo(np.int32).max:
         return X
     parts = (X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False))
@@ -139,23 +248,55 @@ def with_short_indices(X: Matrix) -> Matrix:
 
 
 class RunningMean:
-    """Mean of matrices of one shape, one after the other, of those so far, which need not be kept."""
+    """Mean of a sequence of matrices of the same shape, which need not be kept.
+
+    Examples
+    --------
+    >>> mean = RunningMean()
+    >>> first = mean.add(np.array([[0.0, 2.0]]))
+    >>> mean.add(np.array([[1.0, 4.0]]))
+    array([[0.5, 3. ]])
+    """
 
     def __init__(self) -> None:
         self.sum: Matrix | None = None
         self._n = 0
 
     def add(self, matrix: Matrix) -> Matrix:
-        """The mean of all so far, with this one."""
+        """Add a matrix and return the mean of all matrices so far.
+
+        Parameters
+        ----------
+        matrix : {ndarray, csr_array} of shape (n_rows, n_columns)
+            Next matrix.
+
+        Returns
+        -------
+        {ndarray, csr_array} of shape (n_rows, n_columns)
+            Mean. Sparse means have the dtype of the matrix.
+        """
         self.sum = matrix if self.sum is None else self.sum + matrix
         self._n += 1
-        if sparse.issparse(matrix):  # in its own precision
+        if sparse.issparse(matrix):  # Keep the precision of the matrix.
             return matrix if self._n == 1 else with_data(self.sum, self.sum.data / matrix.dtype.type(self._n))
         return self.sum / self._n
 
 
 def are_above(matrix: Matrix, threshold: float | np.ndarray) -> Matrix:
-    """Which cells are above a threshold of at least 0, one for all columns or one of each."""
+    """Return which cells are above a threshold.
+
+    Parameters
+    ----------
+    matrix : {ndarray, csr_array} of shape (n_rows, n_columns)
+        Matrix.
+    threshold : float or ndarray of shape (n_columns,)
+        Threshold of all columns or of each column, at least 0.
+
+    Returns
+    -------
+    {ndarray, csr_array} of bool of shape (n_rows, n_columns)
+        Whether each cell is above the threshold.
+    """
     if not sparse.issparse(matrix):
         return matrix > threshold
     limits = np.broadcast_to(threshold, matrix.shape[1])[matrix.indices]
@@ -163,7 +304,22 @@ def are_above(matrix: Matrix, threshold: float | np.ndarray) -> Matrix:
 
 
 def map_rows(function: Callable[[np.ndarray], np.ndarray], matrix: Matrix, floor: float) -> Matrix:
-    """What a function makes of dense rows; a sparse matrix's, of which it gets some at a time, from a floor on."""
+    """Apply a function to dense rows. Sparse matrices are processed in blocks of rows.
+
+    Parameters
+    ----------
+    function : callable
+        Function of a dense array that returns an array with the same number of rows.
+    matrix : {ndarray, csr_array} of shape (n_rows, n_columns)
+        Matrix.
+    floor : float
+        Smallest value that a sparse result stores.
+
+    Returns
+    -------
+    {ndarray, csr_array}
+        Result of the function, sparse if the matrix is.
+    """
     if not sparse.issparse(matrix):
         return function(matrix)
     size = max(DENSE_CELLS // (16 * matrix.shape[1]), 1)
@@ -172,7 +328,20 @@ def map_rows(function: Callable[[np.ndarray], np.ndarray], matrix: Matrix, floor
 
 
 def append_columns(X: Matrix, *new: np.ndarray) -> Matrix:
-    """The columns and new ones, sparse where the first are."""
+    """Append columns to a matrix.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Matrix.
+    *new : ndarray
+        Blocks of columns, each with n_samples rows.
+
+    Returns
+    -------
+    {ndarray, csr_array}
+        Matrix with all columns, sparse if ``X`` is.
+    """
     if not new:
         return X
     return sparse.hstack([X, *new], format="csr") if sparse.issparse(X) else np.hstack([X, *new])

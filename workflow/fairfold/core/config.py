@@ -15,20 +15,20 @@ from fairfold.errors import ConfigError, StudyError
 
 
 class _Strict:
-    """Plain YAML, in which each key of a mapping is given once, and each fault has its line."""
+    """YAML without duplicate keys. Every error has a line number."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             return super().construct_object(node, deep=deep)
-        except (ValueError, KeyError) as error:  # of odd values, such as a 13th month, with no word about their place
+        except (ValueError, KeyError) as error:  # Invalid values, such as a 13th month. The error has no position.
             raise yaml.MarkedYAMLError(
                 problem=f"{node.value!r} cannot be read ({error})", problem_mark=node.start_mark
             ) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         given = set()
-        for key, _ in node.value:  # of keys that are given twice, PyYAML keeps the last
-            if isinstance(key, yaml.ScalarNode) and not key.tag.endswith(":merge"):  # `<<` may stand twice
+        for key, _ in node.value:  # PyYAML keeps the last of duplicate keys.
+            if isinstance(key, yaml.ScalarNode) and not key.tag.endswith(":merge"):  # `<<` may be repeated.
                 if (key.tag, key.value) in given:
                     raise yaml.MarkedYAMLError(
                         problem=f"the key {key.value!r} is given twice; keep one", problem_mark=key.start_mark
@@ -38,25 +38,32 @@ class _Strict:
 
 
 class _Loader(_Strict, yaml.SafeLoader):
-    """The one that says best what is wrong."""
+    """Loader with the best error messages."""
 
 
 class _FastLoader(_Strict, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """Compiled where it can be, and ten times as fast; but it crashes on a hundred thousand nested lists."""
+    """Compiled loader, if available. It is faster, but crashes on very deep nesting."""
 
 
 def load_yaml(path: Path, *, is_ours: bool = False) -> Any:
-    """Content of a YAML file; nearly all JSON is YAML, too.
+    """Read a YAML file. Most JSON files are valid YAML, too.
 
     Parameters
     ----------
-    path : the file.
-    is_ours : whether it comes with the project, and may be read by the faster loader.
+    path : Path
+        File to read.
+    is_ours : bool, default=False
+        Whether the file belongs to the project and can be read by the faster loader.
+
+    Returns
+    -------
+    object
+        Content of the file.
 
     Raises
     ------
     ConfigError
-        When the file cannot be read, is not YAML, or gives a key twice; with the line.
+        If the file cannot be read, is not YAML, or contains a key twice. The message names the line.
     """
     try:
         loader = _FastLoader if is_ours else _Loader
@@ -68,12 +75,28 @@ def load_yaml(path: Path, *, is_ours: bool = False) -> Any:
         context = f"{error.context}, begun in line {begun.line + 1}: " if begun else ""
         problem = f"line {at.line + 1}, column {at.column + 1}: {context}{error.problem}"
         raise ConfigError(f"{path} is not valid YAML: {problem}.") from None
-    except Exception as error:  # of odd characters and of depth PyYAML raises others
+    except Exception as error:  # PyYAML raises other errors for invalid characters and deep nesting.
         raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
 
 
 def typed(value: Any) -> Any:
-    """A nested value of Snakemake's ``--config``, in which numbers and the like are text, as YAML has it."""
+    """Convert nested values of Snakemake's ``--config`` from text to YAML types.
+
+    Parameters
+    ----------
+    value : object
+        Value, list or mapping.
+
+    Returns
+    -------
+    object
+        Converted value.
+
+    Examples
+    --------
+    >>> typed({"seed": "3", "models": ["kNN"], "offline": "true"})
+    {'seed': 3, 'models': ['kNN'], 'offline': True}
+    """
     if isinstance(value, Mapping):
         return {name: typed(inner) for name, inner in value.items()}
     if isinstance(value, list):
@@ -85,17 +108,20 @@ def typed(value: Any) -> Any:
 
 
 def check_command_line(arguments: Sequence[str]) -> None:
-    """Check the configuration files on Snakemake's command line, before Snakemake reads them and shows a traceback.
+    """Check the configuration files on Snakemake's command line, before Snakemake reads them.
+
+    Snakemake would show a traceback for an invalid file.
 
     Parameters
     ----------
-    arguments : as in ``sys.argv[1:]``. ``--configfile`` takes all words up to the next option, targets included.
+    arguments : sequence of str
+        Arguments as in ``sys.argv[1:]``. ``--configfile`` takes all words up to the next option, including targets.
 
     Raises
     ------
     ConfigError
-        When a file, or ``config/config.yaml`` where none is given, is missing, is no YAML, or holds no keys; or is no
-        configuration but a target.
+        If a configuration file is missing, is not YAML or contains no keys, or a target follows ``--configfile``. The
+        default is ``config/config.yaml``.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="*", type=Path, default=[])
@@ -106,7 +132,7 @@ def check_command_line(arguments: Sequence[str]) -> None:
         _check_keys(default, "")
     for number, path in enumerate(given.configfile):
         advice = f" If {path} is a target, write it before --configfile, which takes all words up to the next option."
-        # results/config.yaml may be given alone, to repeat a study, but is a target where it stands beside another file
+        # results/config.yaml can be given alone to repeat a study. Next to another file it is a target.
         if number and path.parts[0] == "results":
             raise ConfigError(f"{path} is a result, and no configuration beside others.{advice}")
         _check_keys(path, advice if number else "")
@@ -155,7 +181,7 @@ def validated(
     ConfigError
         One sentence per violation, with the key, the value and the allowed values.
     """
-    from pydantic import TypeAdapter, ValidationError  # loaded here, because most users of this module only read YAML
+    from pydantic import TypeAdapter, ValidationError  # Most users of this module only read YAML.
 
     from fairfold.core.violations import violations
 
@@ -165,7 +191,7 @@ def validated(
         raise ConfigError("\n".join(violations(error, model, document, where, files))) from None
 
 
-if __name__ == "__main__":  # what the profiles run before Snakemake reads the files
+if __name__ == "__main__":  # The profiles run this before Snakemake reads the files.
     try:
         check_command_line(sys.argv[1:])
     except StudyError as error:

@@ -1,4 +1,7 @@
-"""Whole files or none: written under a temporary name in the same folder, then renamed into place."""
+"""Write files atomically and read results, with checks for damage.
+
+A file is written under a temporary name in the same folder, then renamed.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +25,29 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAMES = ("dataset", "model", "model_a", "model_b", "best_model", "candidate", "experiment", "reason", "sentence")
-"""Columns of results that hold names which users choose, or what has such names in it."""
+"""Columns of results that contain names chosen by users, or texts with such names."""
 NAMES_OR_NUMBERS = ("sample", "label", "feature", "features", "column", "group", "class", "predicted", "true")
-"""Columns that hold such names in some tables, and numbers of these in others."""
-_OF_NAME = 40  # characters that a temporary name begins with; a whole name may be as long as names can be
+"""Columns that contain such names in some tables and numbers in others."""
+_OF_NAME = 40  # Characters of the name that a temporary name keeps, because names have a maximum length.
 _DAMAGED = ".damaged"
-_BLOCK = 4096  # bytes, which the smallest file takes on a disk
+_BLOCK = 4096  # Bytes that the smallest file uses on a disk.
 
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Path to write to; it takes the place of ``path`` when the block ends well, and vanishes when it does not.
+    """Yield a temporary path that replaces ``path`` if the block succeeds and is deleted if it fails.
 
-    The temporary name keeps the suffix, because writers choose the format by it.
+    The temporary name keeps the suffix, because writers derive the format from it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write. Its folder is created if needed.
+
+    Yields
+    ------
+    Path
+        Temporary path in the same folder.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,22 +63,23 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def disk_faults() -> Iterator[None]:
-    """Turn the error of a full or read-only disk, a used-up quota, missing permissions, or a limit into one sentence.
+    """Convert errors of the disk or of system limits into a :class:`DataError` with advice.
 
     Raises
     ------
     DataError
-        In place of such an ``OSError``, and of Python's error where no thread can be started; others pass.
+        If the block fails because the disk is full or read-only, a quota is used up, a permission is missing, a name is
+        not allowed, or no thread or process can be started. Other errors pass unchanged.
     """
     try:
         yield
     except (RuntimeError, BlockingIOError) as error:
         if isinstance(error, RuntimeError) and "start new thread" not in str(error):
             raise
-        raise no_more_threads() from None  # BlockingIOError is of a fork
+        raise no_more_threads() from None  # A failed fork raises BlockingIOError.
     except OSError as error:
         position = error.filename or "the folder of results"
-        if isinstance(error, PermissionError):  # to read or to write, the error does not tell
+        if isinstance(error, PermissionError):  # The error does not show whether reading or writing failed.
             sentence = f"{position} may not be used: {error.strerror}. Change its permissions, then run again."
             raise DataError(sentence) from None
         if error.errno in (errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG):
@@ -77,12 +91,17 @@ def disk_faults() -> Iterator[None]:
 
 
 def check_writable(folder: str | os.PathLike[str]) -> None:
-    """Make ``folder`` if it is not there, and see whether a file can be written to it.
+    """Create a folder if it does not exist, and check that a file can be written to it.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        Folder to check.
 
     Raises
     ------
     DataError
-        When it cannot: the disk is full or read-only, or the folder is another user's.
+        If the disk is full or read-only, or the folder belongs to another user.
     """
     try:
         with atomic_open(probe := Path(folder) / ".probe") as stream:
@@ -93,12 +112,17 @@ def check_writable(folder: str | os.PathLike[str]) -> None:
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
-    """See whether a file of this name can be written, before the work that it is for.
+    """Check that a file can be written, before the work that produces it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write later.
 
     Raises
     ------
     DataError
-        When it has no name, is a folder, or cannot be written where it would lie.
+        If the path has no file name, is a folder, or its folder is not writable.
     """
     path = Path(path)
     with disk_faults(), contextlib.suppress(FileNotFoundError):
@@ -115,9 +139,13 @@ def _unwritable(position: str | os.PathLike[str], error: OSError) -> DataError:
 
 
 def remove_leftovers(folder: str | os.PathLike[str]) -> None:
-    """Delete the temporary files that killed processes left anywhere under ``folder``.
+    """Delete temporary files of killed processes anywhere under a folder.
 
-    Only while nobody else writes there: a process that loses its temporary file fails, without harm to the target.
+    Parameters
+    ----------
+    folder : str or path-like
+        Folder to search. No other process must write there: a process that loses its temporary file fails, but its
+        target stays intact.
     """
     for temporary in Path(folder).rglob(".*.tmp*"):
         if not temporary.is_dir():
@@ -126,39 +154,62 @@ def remove_leftovers(folder: str | os.PathLike[str]) -> None:
 
 @contextlib.contextmanager
 def atomic_open(path: str | os.PathLike[str], mode: str = "wb", **options: Any) -> Iterator[IO[Any]]:
-    """Like :func:`open` for writing, with the guarantee of :func:`atomic_path`."""
+    """Open a file for writing, with the guarantee of :func:`atomic_path`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write.
+    mode : str, default="wb"
+        Mode of :func:`open`.
+    **options : object
+        Further parameters of :func:`open`.
+
+    Yields
+    ------
+    file object
+        Stream of the temporary file.
+    """
     with atomic_path(path) as temporary, temporary.open(mode, **options) as stream:
         yield stream
 
 
 def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a tidy CSV: no index, ``\\n`` line ends, floats with all their digits; the same bytes everywhere."""
+    """Write a table as CSV without its index, with the same bytes on every platform.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Table to write. Floats keep all their digits.
+    path : str or path-like
+        File to write.
+    """
     with atomic_open(path, "w", newline="", encoding="utf-8") as stream:
         table.to_csv(stream, index=False, lineterminator="\n")
 
 
 def read_table(path: str | os.PathLike[str], *texts: str) -> pd.DataFrame:
-    """Read a table that :func:`write_table` wrote: names stay text, and only an empty cell is missing.
+    """Read a table that :func:`write_table` wrote. Names stay text, and only empty cells are missing.
 
-    A user may call a dataset ``2021`` or ``NA``, a label ``01`` or ``None``, and a sample ``0025``. Columns of
+    Datasets can be named ``2021`` or ``NA``, labels ``01`` or ``None``, and samples ``0025``. Columns of
     ``NAMES_OR_NUMBERS`` become integers if all their cells are integers that keep every digit.
 
     Parameters
     ----------
     path : str or path-like
-        The CSV file.
+        CSV file.
     *texts : str
-        Columns that hold text, besides ``NAMES``.
+        Columns that contain text, in addition to ``NAMES``.
 
     Returns
     -------
     DataFrame
-        The table.
+        Table.
 
     Raises
     ------
     DamagedFileError
-        If the file is empty, cut off, or no table.
+        If the file is empty, truncated or not a table.
     """
     table = read_csv(path, dtype=dict.fromkeys((*NAMES, *NAMES_OR_NUMBERS, *texts), str), na_values=[""])
     for name in table.columns.intersection(NAMES_OR_NUMBERS).difference(texts):
@@ -168,43 +219,54 @@ def read_table(path: str | os.PathLike[str], *texts: str) -> pd.DataFrame:
 
 
 def concat_tables(paths: Iterable[str | os.PathLike[str]]) -> pd.DataFrame:
-    """Read tables of the same columns, and put them below each other in the order of their paths."""
+    """Read tables with the same columns and concatenate them in the order of their paths.
+
+    Parameters
+    ----------
+    paths : iterable of str or path-like
+        CSV files.
+
+    Returns
+    -------
+    DataFrame
+        Concatenated table.
+    """
     import pandas as pd
 
     return pd.concat([read_table(path) for path in paths], ignore_index=True)
 
 
 def read_csv(path: str | os.PathLike[str], **options: Any) -> pd.DataFrame:
-    """Read a CSV file that :func:`write_table` wrote by :func:`pandas.read_csv`, without its names for missing values.
+    """Read a CSV file that :func:`write_table` wrote, without pandas' names for missing values.
 
     Parameters
     ----------
     path : str or path-like
-        The CSV file.
+        CSV file.
     **options : object
         Further parameters of :func:`pandas.read_csv`.
 
     Returns
     -------
     DataFrame
-        The table.
+        Table.
 
     Raises
     ------
     DamagedFileError
-        If the file is empty, cut off, or no table.
+        If the file is empty, truncated or not a table.
     """
     import pandas as pd  # Most users of this module need no tables.
 
     try:
         _check_end(path)
         return pd.read_csv(path, keep_default_na=False, **options)
-    except ValueError as error:  # the base of pandas' errors of parsing and of UnicodeDecodeError
+    except ValueError as error:  # Base class of pandas' parsing errors and of UnicodeDecodeError.
         raise DamagedFileError(str(path), "a table", first_sentence(error)) from None
 
 
 def _check_end(path: str | os.PathLike[str]) -> None:
-    """Raise a ValueError for a CSV file without its last line end, as pandas fills cells that were cut off."""
+    """Raise a ValueError if the last line has no line end, because pandas fills truncated cells."""
     with Path(path).open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(size - 1, 0))
@@ -213,7 +275,22 @@ def _check_end(path: str | os.PathLike[str]) -> None:
 
 
 def write_arrays(path: str | os.PathLike[str], *, compressed: bool = True, **arrays: np.ndarray) -> None:
-    """Write an ``.npz`` that holds plain arrays only (nothing that needs unpickling)."""
+    """Write plain arrays to an ``.npz`` file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write.
+    compressed : bool, default=True
+        Whether to compress the arrays.
+    **arrays : ndarray
+        Arrays by name.
+
+    Raises
+    ------
+    TypeError
+        If an array contains Python objects, which would need pickle.
+    """
     for name, array in arrays.items():
         if np.asarray(array).dtype.hasobject:
             raise TypeError(f"array {name!r} holds Python objects, which an .npz without pickle cannot keep")
@@ -222,38 +299,38 @@ def write_arrays(path: str | os.PathLike[str], *, compressed: bool = True, **arr
 
 
 def read_arrays(path: str | os.PathLike[str], kind: str = "an array file", prefix: str = "") -> dict[str, np.ndarray]:
-    """Read the arrays of an ``.npz`` file whose names begin with ``prefix``; nothing is unpickled.
+    """Read the arrays of an ``.npz`` file whose names begin with ``prefix``, without pickle.
 
     Parameters
     ----------
     path : str or path-like
-        The file.
+        File to read.
     kind : str, default="an array file"
-        The expected content for messages, such as ``"a dataset"``.
+        Expected content for messages, such as ``"a dataset"``.
     prefix : str, default=""
         Beginning of the names of the arrays to read.
 
     Returns
     -------
     dict of str -> ndarray
-        The arrays by name.
+        Arrays by name.
 
     Raises
     ------
     DataError
-        If the file is missing or needs more memory than there is.
+        If the file is missing or does not fit in memory.
     DamagedFileError
         If the file is damaged or contains anything but plain arrays.
     """
     try:
-        # zipfile first: of a file that is no archive NumPy says that it could be unpickled
+        # zipfile comes first, because NumPy suggests unpickling a file that is not an archive.
         with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files if name.startswith(prefix)}
     except OSError as error:
         raise DataError(f"{path} cannot be read as {kind}: {error.strerror or error}.") from None
     except MemoryError:
         raise DataError(f"{path} needs more memory to be read than there is, or is damaged.") from None
-    except Exception as error:  # on damaged files zipfile, zlib and NumPy fail in every way
+    except Exception as error:  # zipfile, zlib and NumPy raise many kinds of errors for damaged files.
         raise DamagedFileError(str(path), kind, first_sentence(error)) from None
 
 
@@ -263,17 +340,17 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path-like
-        The file.
+        File to read.
 
     Returns
     -------
     object
-        The content.
+        Content of the file.
 
     Raises
     ------
     DamagedFileError
-        If the file is no JSON.
+        If the file is not valid JSON.
     """
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
@@ -282,12 +359,12 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def check_whole(path: str | os.PathLike[str]) -> None:
-    """Check a result by its format: the checksums of arrays, the end of a table, and that no file is empty.
+    """Check that a result is not damaged: not empty, with valid checksums of arrays and a complete last line of tables.
 
     Parameters
     ----------
     path : str or path-like
-        The file.
+        File to check.
 
     Raises
     ------
@@ -304,18 +381,35 @@ def check_whole(path: str | os.PathLike[str]) -> None:
                     raise ValueError(f"the checksum of {name} is wrong")
         if path.suffix == ".csv":
             _check_end(path)
-    except Exception as error:  # on damaged files zipfile and zlib fail in every way
+    except Exception as error:  # zipfile and zlib raise many kinds of errors for damaged files.
         raise DamagedFileError(str(path), f"a whole {path.suffix} file", first_sentence(error)) from None
 
 
 def mark_damaged(path: str | os.PathLike[str]) -> None:
-    """Leave a note beside a damaged file, for :func:`remove_damaged`."""
+    """Mark a damaged file for :func:`remove_damaged`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Damaged file.
+    """
     path = Path(path)
     path.with_name(f".{path.name}{_DAMAGED}").touch()
 
 
 def remove_damaged(folder: str | os.PathLike[str]) -> list[Path]:
-    """Delete the files under ``folder`` that :func:`mark_damaged` was called for, and return their paths."""
+    """Delete the files that :func:`mark_damaged` marked.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        Folder to search.
+
+    Returns
+    -------
+    list of Path
+        Deleted files.
+    """
     notes = sorted(Path(folder).rglob(f".*{_DAMAGED}"))
     found = [note.with_name(note.name[1 : -len(_DAMAGED)]) for note in notes]
     for path in (*found, *notes):

@@ -1,8 +1,7 @@
-"""Folds in the two forms that they come in, checked once where they enter: test folds of samples, and parts.
+"""Check folds and convert between test folds of samples and training and test parts.
 
-A splitter's ``split`` gives a pair of parts for each fold, what to train on and what to test, in whatever order it
-likes and as indices or as masks. From here on they are ascending indices, so that what was computed for a part can be
-put back by fold numbers, and what a model sees does not depend on how a splitter shuffles.
+A splitter's ``split`` yields a training part and a test part for each fold, as indices in any order or as masks. Parts
+are converted to ascending indices, so results do not depend on the order in which a splitter returns samples.
 """
 
 from __future__ import annotations
@@ -16,35 +15,46 @@ from numpy.typing import ArrayLike
 from fairfold.errors import SplitError
 
 BEFORE = -2
-"""In place of a fold, of a sample that comes before all that are tested: folds are then periods of time, in order.
+"""Fold number of samples before the first test period. Folds are then consecutive periods of time.
 
-Each trains on what comes before it, and on nothing else. That is said by the folds themselves, and by no argument
-beside them, because whoever forgot that would train on the future.
+Each fold trains only on the samples before it. The fold numbers encode this, because a separate argument could be
+forgotten and models would train on the future.
 """
 
-Part = tuple[np.ndarray, np.ndarray]  # samples to train on and samples to test, ascending
-# labels (n_samples,) or (n_samples, n_labels), n_splits, source of random numbers -> fold of each sample
+Part = tuple[np.ndarray, np.ndarray]  # Training and test samples, ascending.
+# Function of labels, the number of folds and a source of random numbers that returns the fold of each sample.
 MakeFolds = Callable[[np.ndarray, int, np.random.Generator], np.ndarray]
 
 
 def check_folds(
     fold_of: ArrayLike, n_samples: int, n_splits: int | None = None, *, untested: bool = False, name: str = "fold_of"
 ) -> tuple[np.ndarray, int]:
-    """Test fold of each sample as integers, and the number of folds.
+    """Check the test fold of each sample and count the folds.
 
     Parameters
     ----------
-    fold_of : array-like of int, shape (n_samples,)
+    fold_of : array-like of int of shape (n_samples,)
         Test fold of each sample, 0 to ``n_splits - 1``.
-    n_samples : number of samples there must be.
-    n_splits : number of folds; by default the largest fold number plus one.
-    untested : whether -1 is allowed, for samples that no fold tests and all train on, or ``BEFORE``.
-    name : what error messages call the folds.
+    n_samples : int
+        Expected number of samples.
+    n_splits : int or None, default=None
+        Expected number of folds. None uses the number of different folds.
+    untested : bool, default=False
+        Whether samples may have no test fold: -1 for samples that every fold trains on, or ``BEFORE``.
+    name : str, default="fold_of"
+        Name of the folds in messages.
+
+    Returns
+    -------
+    fold_of : ndarray of int64 of shape (n_samples,)
+        Test fold of each sample.
+    n_folds : int
+        Number of folds.
 
     Raises
     ------
     SplitError
-        If these are no folds of the samples, one of them is empty, or one leaves nothing to train on.
+        If the folds do not match the samples, a fold is empty, or a fold has no training samples.
     """
     folds = _as_array(fold_of)
     if folds is None or folds.shape != (n_samples,):
@@ -71,11 +81,37 @@ def check_folds(
 
 
 def parts_of(fold_of: ArrayLike, n_samples: int, *, name: str = "fold_of") -> list[Part]:
-    """Training and test samples of each fold; samples in no fold, of number -1, are always trained on.
+    """Return the training and test samples of each fold.
 
-    Folds that are periods of time, of which there are samples ``BEFORE`` the first, train on what comes before them.
-    Parameters and errors are those of :func:`check_folds`; ``fold_of`` may also hold several splits into equally many
-    folds, (n_repeats, n_samples). Those of the first come first, and numbers go on: fold f of split r is fold r·k + f.
+    Samples with fold -1 are always trained on. If there are samples ``BEFORE`` the first fold, folds are periods of
+    time and each trains only on the samples before it.
+
+    Parameters
+    ----------
+    fold_of : array-like of int of shape (n_samples,) or (n_repeats, n_samples)
+        Test fold of each sample. Several splits must have equally many folds k, and fold f of split r gets the number
+        r · k + f.
+    n_samples : int
+        Expected number of samples.
+    name : str, default="fold_of"
+        Name of the folds in messages.
+
+    Returns
+    -------
+    list of tuple of ndarray
+        Ascending indices of the training and test samples of each fold.
+
+    Raises
+    ------
+    SplitError
+        If the folds are invalid. See :func:`check_folds`.
+
+    Examples
+    --------
+    >>> for train, test in parts_of([0, 1, 1, -1], 4):
+    ...     print(train, test)
+    [1 2 3] [0]
+    [0 3] [1 2]
     """
     folds = _as_array(fold_of)
     if folds is None or folds.ndim != 2:
@@ -89,36 +125,42 @@ def parts_of(fold_of: ArrayLike, n_samples: int, *, name: str = "fold_of") -> li
 
 
 def only_fold(fold_of: np.ndarray, fold: int) -> np.ndarray:
-    """Return folds of which the only one, 0, tests the samples of one fold; all others are -1, trained on.
-
-    Some of the samples, such as a part of the groups, may have none of another fold, which leaves a gap in the numbers.
+    """Return folds that test only one fold.
 
     Parameters
     ----------
-    fold_of : ndarray of int, shape (n_samples,)
-        Test fold of each sample.
+    fold_of : ndarray of int of shape (n_samples,)
+        Test fold of each sample. A subset of the samples can have gaps in the fold numbers.
     fold : int
-        Number of the fold that is tested.
+        Fold to test.
 
     Returns
     -------
-    ndarray of int64, shape (n_samples,)
+    ndarray of int64 of shape (n_samples,)
+        0 for the samples of the fold, -1 for all others, which are trained on.
+
+    Examples
+    --------
+    >>> only_fold(np.array([0, 2, 2, 5]), 2)
+    array([-1,  0,  0, -1])
     """
     return np.where(fold_of == fold, 0, -1).astype(np.int64)
 
 
 def check_repeats(folds: np.ndarray, name: str = "folds") -> None:
-    """Refuse splits of which two are the same: one that is counted twice tells nothing more, and seems to.
+    """Check that no two splits are the same, because a repeated split adds no information.
 
     Parameters
     ----------
-    folds : (n_repeats, n_samples) test fold of each sample, -1 for one that is never tested.
-    name : what the error message calls them.
+    folds : ndarray of int of shape (n_repeats, n_samples)
+        Test fold of each sample, -1 for samples that are never tested.
+    name : str, default="folds"
+        Name of the folds in messages.
 
     Raises
     ------
     SplitError
-        If two splits are the same, whatever the numbers of their folds.
+        If two splits are the same up to the numbers of their folds.
     """
     first_with: dict[tuple[int, ...], int] = {}
     for repeat, split in enumerate(folds):
@@ -132,12 +174,52 @@ def check_repeats(folds: np.ndarray, name: str = "folds") -> None:
 
 
 def share_tested(train: np.ndarray, test: np.ndarray) -> float:
-    """Share of the samples of a fold that are tested: ρ of the corrected resampled t-test, for k equal folds 1 / k."""
+    """Compute the share of a fold's samples that are tested, the ρ of the corrected resampled t-test.
+
+    Parameters
+    ----------
+    train : ndarray
+        Training samples of the fold.
+    test : ndarray
+        Test samples of the fold.
+
+    Returns
+    -------
+    float
+        Share of the test samples, 1 / k for k equal folds.
+
+    Examples
+    --------
+    >>> share_tested(np.arange(8), np.arange(8, 10))
+    0.2
+    """
     return len(test) / (len(train) + len(test))
 
 
 def parts_by(splitter: Any, X: Any, y: Any, *groups: Any) -> list[Part]:
-    """What a splitter of scikit-learn's kind, with ``split(X, y, groups)``, makes of data; see :func:`check_parts`."""
+    """Split data with a splitter that has scikit-learn's interface, and check the parts.
+
+    Parameters
+    ----------
+    splitter : object
+        Splitter with a method ``split(X, y, groups)``.
+    X : array-like of shape (n_samples, n_features)
+        Features.
+    y : array-like
+        Labels or classes.
+    *groups : array-like of shape (n_samples,)
+        Group of each sample, if the splitter needs it.
+
+    Returns
+    -------
+    list of tuple of ndarray
+        Ascending indices of the training and test samples of each fold. See :func:`check_parts`.
+
+    Raises
+    ------
+    SplitError
+        If the splitter is a class, fails, or returns invalid parts.
+    """
     if isinstance(splitter, type):
         raise SplitError(f"{splitter.__name__} is a class: give an object of it, as {splitter.__name__}(5) makes one.")
     try:
@@ -150,18 +232,25 @@ def parts_by(splitter: Any, X: Any, y: Any, *groups: Any) -> list[Part]:
 
 
 def check_parts(parts: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int) -> list[Part]:
-    """Training and test samples of each fold as ascending indices.
+    """Check training and test parts and convert them to ascending indices.
 
     Parameters
     ----------
-    parts : a pair for each fold, each side as indices in any order, or as a mask (n_samples,) of bool. A sample may
-        be trained on repeatedly, as in a bootstrap, but is tested once in a fold, and never where it is trained on.
-    n_samples : number of samples there are.
+    parts : iterable of tuple of array-like
+        Training and test part of each fold, as indices in any order or as masks of shape (n_samples,). A training part
+        may repeat samples, as in a bootstrap. A test part must not repeat samples or share any with its training part.
+    n_samples : int
+        Number of samples.
+
+    Returns
+    -------
+    list of tuple of ndarray
+        Ascending indices of the training and test samples of each fold.
 
     Raises
     ------
     SplitError
-        If these are no such parts, or one of them is empty.
+        If a part is invalid or empty.
     """
     checked = []
     for fold, pair in enumerate(parts):
@@ -186,16 +275,19 @@ def check_parts(parts: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int) ->
 
 
 def fold_that_tests(parts: Iterable[Part], n_samples: int) -> np.ndarray:
-    """Fold that tests each sample, -1 for none.
+    """Return the fold that tests each sample.
 
     Parameters
     ----------
-    parts : as :func:`check_parts` gives them.
-    n_samples : number of samples there are.
+    parts : iterable of tuple of ndarray
+        Result of :func:`check_parts`.
+    n_samples : int
+        Number of samples.
 
     Returns
     -------
-    ndarray of int64, shape (n_samples,)
+    ndarray of int64 of shape (n_samples,)
+        Test fold of each sample, -1 for samples that no fold tests.
 
     Raises
     ------
@@ -214,23 +306,34 @@ def fold_that_tests(parts: Iterable[Part], n_samples: int) -> np.ndarray:
 
 
 def fold_of_parts(parts: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int) -> np.ndarray:
-    """Parts as test folds of samples: ``fold_of_parts(KFold(5).split(X), len(X))``.
+    """Convert training and test parts to the test fold of each sample.
 
     Parameters
     ----------
-    parts : pairs of the samples to train on and those to test, as indices or masks, in any order.
-    n_samples : number of samples.
+    parts : iterable of tuple of array-like
+        Training and test part of each fold, as indices or masks in any order, such as the result of a splitter's
+        ``split``.
+    n_samples : int
+        Number of samples.
 
     Returns
     -------
-    ndarray of int64, shape (n_samples,)
-        -1 for samples that no fold tests.
+    ndarray of int64 of shape (n_samples,)
+        Test fold of each sample, -1 for samples that no fold tests.
 
     Raises
     ------
     SplitError
-        If parts are none, overlap or go beyond the samples, a sample is tested twice, or a fold trains on anything but
-        all samples that it does not test, which test folds cannot say.
+        If a part is invalid, a sample is tested twice, or a fold does not train on exactly the samples that it does not
+        test. Test folds cannot represent such parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import KFold
+    >>> from fairfold.core.folds import fold_of_parts
+    >>> fold_of_parts(KFold(3).split(np.zeros((6, 1))), 6)
+    array([0, 0, 1, 1, 2, 2])
     """
     checked = check_parts(parts, n_samples)
     fold_of = fold_that_tests(checked, n_samples)
@@ -245,21 +348,34 @@ def fold_of_parts(parts: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int) 
 
 
 def stratified_folds(y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
-    """Stratified folds: the samples of each class in random order, one after the other to each fold from the first on.
+    """Draw stratified folds: the shuffled samples of each class go to the folds in turn, from the first fold on.
 
     Parameters
     ----------
-    y : ndarray, shape (n_samples,)
+    y : ndarray of shape (n_samples,)
         Classes.
-    n_splits : number of folds; those that get no sample stay empty.
-    rng : source of random numbers.
+    n_splits : int
+        Number of folds. Folds without samples stay empty.
+    rng : Generator
+        Source of random numbers.
 
     Returns
     -------
-    ndarray of int8, shape (n_samples,)
-        Every fold has the same number of samples of each class, or one fewer. That classes of equal size are equal in
-        *every* fold is why each class starts at the first: a support vector machine with a small C predicts the class
-        that its training part has more of, which the left-out fold would have less of.
+    ndarray of int8 of shape (n_samples,)
+        Test fold of each sample. Folds differ by at most one sample of each class.
+
+    Notes
+    -----
+    Every class starts at the first fold, so classes of equal size stay equal in *every* fold. Otherwise a support
+    vector machine with a small C would predict the larger class of its training part, which is the smaller one of the
+    test fold.
+
+    Examples
+    --------
+    >>> y = np.array([0, 0, 0, 1, 1, 1])
+    >>> folds = stratified_folds(y, 3, np.random.default_rng(0))
+    >>> np.bincount(folds[y == 0]), np.bincount(folds[y == 1])
+    (array([1, 1, 1]), array([1, 1, 1]))
     """
     fold_of = np.empty(len(y), dtype=np.int8)
     for label in np.unique(y):
@@ -269,15 +385,22 @@ def stratified_folds(y: np.ndarray, n_splits: int, rng: np.random.Generator) -> 
 
 
 def crossvalind_folds(y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
-    """Stratified folds as MATLAB's ``crossvalind("Kfold", y, n_splits)`` deals them, the rest of a division by chance.
+    """Draw stratified folds in the manner of MATLAB's ``crossvalind("Kfold", y, n_splits)``.
 
-    Parameters are as in :func:`stratified_folds`.
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Classes.
+    n_splits : int
+        Number of folds.
+    rng : Generator
+        Source of random numbers.
 
     Returns
     -------
-    ndarray of int8, shape (n_samples,)
-        Every fold has the same number of samples of each class, or one fewer; which have one more is drawn for each
-        class on its own, so that classes of equal size may differ in a fold.
+    ndarray of int8 of shape (n_samples,)
+        Test fold of each sample. Folds differ by at most one sample of each class. The larger folds are drawn
+        separately for each class, so classes of equal size can differ in a fold.
     """
     fold_of = np.empty(len(y), dtype=np.int8)
     for label in np.unique(y):
@@ -288,18 +411,33 @@ def crossvalind_folds(y: np.ndarray, n_splits: int, rng: np.random.Generator) ->
 
 
 def unstratified_folds(Y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
-    """Folds of equal size, or one sample fewer, whatever the labels; as :func:`stratified_folds` of one class."""
+    """Draw folds of equal size, up to one sample, regardless of the labels.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n_samples,) or (n_samples, n_labels)
+        Labels. Only the number of samples matters.
+    n_splits : int
+        Number of folds.
+    rng : Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_samples,)
+        Test fold of each sample.
+    """
     return stratified_folds(np.zeros(len(Y), dtype=np.int8), n_splits, rng)
 
 
 def _indices(part: ArrayLike, n_samples: int, where: str) -> np.ndarray:
-    """A part as ascending indices."""
+    """Convert a part to ascending indices."""
     samples = _as_array(part)
     if samples is not None and samples.dtype == bool:
         if samples.shape != (n_samples,):
             raise SplitError(f"{where} is a mask of shape {samples.shape}: give one for {n_samples} samples.")
         return np.flatnonzero(samples)
-    # an empty list is an array of floats
+    # An empty list becomes an array of floats.
     if samples is None or samples.ndim != 1 or (samples.size and samples.dtype.kind not in "iu"):
         found = type(part).__name__ if samples is None else f"{samples.dtype} of shape {samples.shape}"
         raise SplitError(f"{where} is {found}: give indices of samples, or a mask of True and False.")
@@ -310,7 +448,7 @@ def _indices(part: ArrayLike, n_samples: int, where: str) -> np.ndarray:
 
 
 def _as_array(values: Any) -> np.ndarray | None:
-    """An array, or None of rows of different lengths."""
+    """Return an array, or None if rows differ in length."""
     try:
         return np.asarray(values)
     except ValueError:

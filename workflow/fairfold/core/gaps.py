@@ -1,6 +1,6 @@
-"""Missing numbers among features, filled from the training samples of a model and from no others.
+"""Fill missing feature values (NaN) with values from the training samples of a model.
 
-A NaN is a gap. Sparse features have none.
+Sparse features have no missing values.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ from fairfold.errors import ModelError
 
 
 class TakesGaps:
-    """Of estimators whose features may be sparse, or dense with gaps. A base class, before scikit-learn's."""
+    """Mixin of estimators that accept sparse features or dense features with NaN.
+
+    It must precede the base classes of scikit-learn.
+    """
 
     def _checked(self, X: Matrix, *, reset: bool) -> Matrix:
-        """(n_samples, n_features) in double precision; those of ``reset`` say how many features others have."""
+        """Return checked features in double precision. ``reset`` sets the expected number of features."""
         finite = True if sparse.issparse(X) else "allow-nan"
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset)
 
@@ -34,30 +37,57 @@ class TakesGaps:
 
 @dataclass(eq=False, repr=False)
 class GapFiller(TransformerMixin, BaseEstimator):
-    """Features without gaps. Those that have gaps in training become two columns, so that a gap can tell something.
+    """Imputer that turns each feature with missing values into two columns.
 
-    A gap in another feature, which no training sample could teach anything of, is filled with its median. Data without
-    gaps pass as they are, without a copy.
+    The second column keeps the information that a value is missing. Features without missing values in training stay
+    one column, and later gaps are filled with the median. Data without missing values pass without a copy.
 
     Parameters
     ----------
-    for_trees : whether one column has its gaps below all values and the other above them, so that a split puts them on
-        the side where they help, or apart from all values, as trees do that know of gaps. They are as far off as
-        thresholds drawn at random between the extremes need, to tell them from values as often as gaps are met.
-        Otherwise gaps are filled with the median, and the other column says where they were.
+    for_trees : bool, default=False
+        Encoding of a missing value. If True, one column has a value below all others and the second column a value
+        above all others, so a split can put missing values on either side or separate them. Their distance grows with
+        the share of missing values, so random thresholds between the extremes separate missing values as often as they
+        occur. If False, missing values become the median and the second column indicates them.
 
     Attributes
     ----------
-    medians_ : (n_features,) of the training samples; 0 where all are missing, or features are sparse.
-    gapped_ : (n_gapped,) features with gaps in training.
-    below_, above_ : (n_gapped,) what stands for a gap among trees.
+    medians_ : ndarray of shape (n_features,)
+        Medians of the training samples, 0 if all values are missing or the features are sparse.
+    gapped_ : ndarray of shape (n_gapped,)
+        Indices of the features with missing values in training.
+    below_ : ndarray of shape (n_gapped,)
+        Value below all others of each such feature.
+    above_ : ndarray of shape (n_gapped,)
+        Value above all others of each such feature.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0], [3.0], [np.nan]])
+    >>> GapFiller().fit_transform(X)
+    array([[1., 0.],
+           [3., 0.],
+           [2., 1.]])
     """
 
     _: KW_ONLY
     for_trees: bool = False
 
     def fit(self, X: Matrix, y: object = None) -> Self:
-        """Learn from (n_samples, n_features)."""
+        """Compute the values that replace missing ones.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training features.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        GapFiller
+            Fitted imputer.
+        """
         self.n_features_in_ = X.shape[1]
         self.gapped_, self.below_, self.above_ = np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
         if sparse.issparse(X):
@@ -73,13 +103,24 @@ class GapFiller(TransformerMixin, BaseEstimator):
         highest = np.array([values.max() if len(values) else 0.0 for values in known])
         share = gaps[:, self.gapped_].mean(axis=0)
         offset = (highest - lowest) * share / np.maximum(1 - share, 1 / len(X))
-        least = 1e-6 * np.maximum(np.abs(lowest), np.abs(highest))  # that single precision can tell
+        least = 1e-6 * np.maximum(np.abs(lowest), np.abs(highest))  # Smallest offset that single precision resolves.
         offset = np.where(offset > least, offset, np.maximum(least, highest == lowest))
         self.below_, self.above_ = lowest - offset, highest + offset
         return self
 
     def transform(self, X: Matrix) -> Matrix:
-        """(n_samples, n_features + n_gapped), the further columns last."""
+        """Fill missing values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_samples, n_features + n_gapped)
+            Features without missing values. The additional columns come last.
+        """
         check_is_fitted(self, "medians_")
         if sparse.issparse(X):
             return X
@@ -101,5 +142,16 @@ class GapFiller(TransformerMixin, BaseEstimator):
 
 
 def takes_gaps(estimator: object) -> bool:
-    """Whether an estimator says that it takes features with gaps as they are."""
+    """Return whether an estimator declares that it accepts NaN.
+
+    Parameters
+    ----------
+    estimator : object
+        Estimator.
+
+    Returns
+    -------
+    bool
+        Value of scikit-learn's tag ``allow_nan``, False for other objects.
+    """
     return isinstance(estimator, BaseEstimator) and get_tags(estimator).input_tags.allow_nan

@@ -1,6 +1,6 @@
 """Groups of samples that are not independent, such as the samples of one patient.
 
-Models take them as ``fit(X, Y, groups=...)`` and then hold out whole groups wherever they hold out training samples.
+Models accept them as ``fit(X, Y, groups=...)`` and hold out whole groups wherever they hold out training samples.
 """
 
 from __future__ import annotations
@@ -16,34 +16,66 @@ from fairfold.core.arrays import GAPS
 from fairfold.errors import ModelError, StudyError, unknown_name
 
 Exchange = Literal["groups", "within"]
-"""What a permutation test moves: whole groups, each to the place of another of its size, or samples of one group."""
+"""Unit that a permutation test exchanges: whole groups of the same size, or samples of one group."""
 
 
 class OfSamples(NamedTuple):
-    """What is known of samples besides features and labels.
+    """Properties of samples other than features and labels.
 
-    groups : (n_samples,) int64 from 0, or None.
-    weights : (n_samples,) of mean 1, or None where all weigh the same.
+    Attributes
+    ----------
+    groups : ndarray of int64 of shape (n_samples,) or None, default=None
+        Group of each sample, numbered from 0.
+    weights : ndarray of shape (n_samples,) or None, default=None
+        Weights of mean 1. None gives all samples the same weight.
     """
 
     groups: np.ndarray | None = None
     weights: np.ndarray | None = None
 
     def of(self, rows: np.ndarray) -> OfSamples:
-        """The same of some of the samples."""
+        """Select samples.
+
+        Parameters
+        ----------
+        rows : ndarray
+            Indices of samples.
+
+        Returns
+        -------
+        OfSamples
+            Properties of these samples.
+        """
         return OfSamples(*(None if each is None else each[rows] for each in self))
 
     def for_training(self, rows: np.ndarray) -> OfSamples:
-        """Return what a model is given of its training samples.
+        """Select training samples for a model.
 
-        Groups are left out where all these samples are in one, which cannot be held out whole. The model then holds out
-        single samples for its own choices. Its scores are not affected: they are from samples of other groups.
+        Groups are dropped if all these samples belong to one group, because a single group cannot be held out. The
+        model then holds out single samples for its own choices. Its scores are not affected, because they come from
+        samples of other groups.
+
+        Parameters
+        ----------
+        rows : ndarray
+            Indices of the training samples.
+
+        Returns
+        -------
+        OfSamples
+            Properties of these samples.
         """
         some = self.of(rows)
         return some if some.groups is None or np.ptp(some.groups) > 0 else some._replace(groups=None)
 
     def as_options(self) -> dict[str, np.ndarray]:
-        """What there is, as arguments of ``fit``."""
+        """Return the available properties as arguments of ``fit``.
+
+        Returns
+        -------
+        dict of str -> ndarray
+            ``groups`` and ``sample_weight``, without those that are None.
+        """
         return {name: each for name, each in zip(("groups", "sample_weight"), self, strict=True) if each is not None}
 
 
@@ -51,14 +83,28 @@ ALIKE = OfSamples()
 
 
 def numbered(groups: ArrayLike, n_samples: int, error: type[StudyError]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted names of the groups, and (n_samples,) int64 numbers by these names.
+    """Assign numbers to groups by their sorted names.
 
-    Texts such as ``"NA"`` and ``"nan"`` stand for a missing group, as in files.
+    Parameters
+    ----------
+    groups : array-like of shape (n_samples,)
+        Group of each sample. Texts such as ``"NA"`` and ``"nan"`` represent a missing group, as in files.
+    n_samples : int
+        Expected number of samples.
+    error : type
+        Exception to raise.
+
+    Returns
+    -------
+    names : ndarray
+        Sorted names of the groups.
+    codes : ndarray of int64 of shape (n_samples,)
+        Number of each sample's group.
 
     Raises
     ------
     StudyError
-        ``error``, when the number of groups is not the number of samples, or a group is missing.
+        ``error``, if the number of groups does not match, a group is missing, or groups cannot be sorted.
     """
     groups = np.asarray(groups)
     if groups.shape != (n_samples,):
@@ -70,7 +116,7 @@ def numbered(groups: ArrayLike, n_samples: int, error: type[StudyError]) -> tupl
         )
     try:
         names, codes = np.unique(groups, return_inverse=True)
-    except TypeError:  # text and numbers, say
+    except TypeError:  # Text mixed with numbers, for example.
         raise error("groups hold values that cannot be sorted; give them all as text, or all as numbers.") from None
     return names, codes.astype(np.int64)
 
@@ -78,17 +124,34 @@ def numbered(groups: ArrayLike, n_samples: int, error: type[StudyError]) -> tupl
 def _is_missing(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind not in "OU":
         return pd.isna(values)
-    # numpy.array(["a", numpy.nan]) holds the text "nan"
+    # numpy.array(["a", numpy.nan]) contains the text "nan".
     return pd.isna(values) | np.array([str(value).strip().casefold() in GAPS for value in values], dtype=bool)
 
 
 def group_codes(groups: ArrayLike, n_samples: int) -> np.ndarray:
-    """(n_samples,) int64 numbers of the groups, from 0, by their sorted values.
+    """Assign numbers from 0 to two or more groups, by their sorted values.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_samples,)
+        Group of each sample.
+    n_samples : int
+        Expected number of samples.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_samples,)
+        Number of each sample's group.
 
     Raises
     ------
     ModelError
-        When there is not one for each sample, or all are the same.
+        If the number of groups does not match, or all samples belong to one group.
+
+    Examples
+    --------
+    >>> group_codes(["B", "A", "B"], 3)
+    array([1, 0, 1])
     """
     names, codes = numbered(groups, n_samples, ModelError)
     if len(names) < 2:
@@ -99,18 +162,32 @@ def group_codes(groups: ArrayLike, n_samples: int) -> np.ndarray:
 def fit_arguments(
     estimator: object, groups: np.ndarray | None, sample_weight: np.ndarray | None = None
 ) -> dict[str, Any]:
-    """What ``fit`` is given besides the data: groups, if there are any and it asks for them, and weights.
+    """Select the optional arguments that ``fit`` of an estimator accepts.
+
+    Parameters
+    ----------
+    estimator : object
+        Estimator.
+    groups : ndarray of shape (n_samples,) or None
+        Group of each sample. They are passed if ``fit`` accepts groups or the estimator is a parameter search.
+    sample_weight : ndarray of shape (n_samples,) or None, default=None
+        Weight of each sample.
+
+    Returns
+    -------
+    dict
+        Arguments of ``fit`` by name.
 
     Raises
     ------
     ModelError
-        When there are weights, and it takes none.
+        If weights are given and ``fit`` does not accept them.
     """
-    from sklearn.model_selection import GridSearchCV, RandomizedSearchCV  # here, as many who know groups fit nothing
+    from sklearn.model_selection import GridSearchCV, RandomizedSearchCV  # Many callers of this module fit no model.
     from sklearn.utils.validation import has_fit_parameter
 
     given: dict[str, Any] = {}
-    # which hand groups on to their folds, without a parameter of that name
+    # Searches pass groups to their splitter, but have no parameter of that name.
     is_search = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
     if groups is not None and (is_search or has_fit_parameter(estimator, "groups")):
         given["groups"] = groups
@@ -124,8 +201,25 @@ def fit_arguments(
 def random_parts(
     n_samples: int, n_splits: int, groups: np.ndarray | None, seed: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Training and test samples of random folds, of whole groups if there are any; not more folds than groups."""
-    from sklearn.model_selection import GroupKFold, KFold  # here, as in fit_arguments
+    """Draw random folds, of whole groups if groups are given.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    n_splits : int
+        Number of folds, at most the number of groups.
+    groups : ndarray of shape (n_samples,) or None
+        Group of each sample.
+    seed : int
+        Seed of the shuffling.
+
+    Returns
+    -------
+    iterator of tuple of ndarray
+        Training and test samples of each fold.
+    """
+    from sklearn.model_selection import GroupKFold, KFold  # See fit_arguments.
 
     order = {"shuffle": True, "random_state": seed % 2**32}
     if groups is None:
@@ -135,7 +229,20 @@ def random_parts(
 
 
 def check_exchange(groups: np.ndarray, exchange: Exchange) -> None:
-    """Raise a :class:`ModelError` where :func:`permuted_rows` could never move anything, or knows no ``exchange``."""
+    """Check that a permutation of groups or within groups can move samples.
+
+    Parameters
+    ----------
+    groups : ndarray of shape (n_samples,)
+        Group of each sample.
+    exchange : {"groups", "within"}
+        Unit of the permutation. See :func:`permuted_rows`.
+
+    Raises
+    ------
+    ModelError
+        If ``exchange`` is unknown or no permutation can move a sample.
+    """
     if exchange not in get_args(Exchange):
         raise ModelError(unknown_name("exchange", exchange, get_args(Exchange)))
     sizes = np.unique(groups, return_counts=True)[1]
@@ -149,21 +256,35 @@ def check_exchange(groups: np.ndarray, exchange: Exchange) -> None:
 
 
 def permuted_rows(groups: np.ndarray, rng: np.random.Generator, exchange: Exchange = "groups") -> np.ndarray:
-    """Row at each place after a permutation that respects groups.
-
-    Labels that say nothing of features may still be alike within groups, and so may features; a free permutation tears
-    both apart, and finds a meaning in that. Whole groups of one size are exchangeable where groups are drawn alike,
-    samples of one group where those are (Winkler et al. 2015, "Multi-level block permutation").
+    """Permute samples without breaking the dependence within groups.
 
     Parameters
     ----------
-    groups : (n_samples,) group of each place.
-    rng : source of random numbers.
-    exchange : ``"groups"`` or ``"within"``.
+    groups : ndarray of shape (n_samples,)
+        Group of each sample.
+    rng : Generator
+        Source of random numbers.
+    exchange : {"groups", "within"}, default="groups"
+        Whether to exchange whole groups of the same size or samples of the same group.
 
     Returns
     -------
-    (n_samples,) int64
+    ndarray of int64 of shape (n_samples,)
+        Row at each position after the permutation.
+
+    Notes
+    -----
+    Labels and features can be similar within groups even if labels do not depend on features. A free permutation breaks
+    this similarity, so a permutation test would find a dependence. Groups of the same size are exchangeable if groups
+    are drawn from the same distribution. Samples of one group are exchangeable if these are (Winkler et al. 2015,
+    "Multi-level block permutation").
+
+    Examples
+    --------
+    >>> groups = np.array([0, 0, 1, 1])
+    >>> rows = permuted_rows(groups, np.random.default_rng(0), "within")
+    >>> groups[rows]
+    array([0, 0, 1, 1])
     """
     codes = np.unique(groups, return_inverse=True)[1]
     by_group, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)
@@ -180,6 +301,22 @@ def permuted_rows(groups: np.ndarray, rng: np.random.Generator, exchange: Exchan
 
 
 def rows_of_groups(groups: np.ndarray) -> list[np.ndarray]:
-    """Samples of each group, in order."""
+    """Return the samples of each group.
+
+    Parameters
+    ----------
+    groups : ndarray of shape (n_samples,)
+        Group of each sample.
+
+    Returns
+    -------
+    list of ndarray
+        Ascending rows of each group, sorted by group.
+
+    Examples
+    --------
+    >>> rows_of_groups(np.array([1, 0, 1]))
+    [array([1]), array([0, 2])]
+    """
     order = np.argsort(groups, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)

@@ -1,7 +1,7 @@
-"""Labels below each other: a sample that has a label has all that are above it, too, which is the true-path rule.
+"""Hierarchies of labels that follow the true-path rule: a sample with a label has all labels above it.
 
-Labels are known by their numbers, the columns of a label matrix. Which are above which is kept whole, as the transitive
-closure of their parents, so that labels can be left out without others losing what is above them.
+Labels are numbered by the columns of a label matrix. A hierarchy keeps the transitive closure of the parents, so
+labels can be removed without losing the relations between the others.
 """
 
 from __future__ import annotations
@@ -20,31 +20,44 @@ from fairfold.core.validation import check_label_matrix, with_nan
 from fairfold.errors import DataError, ModelError, unknown_name
 
 Reconciliation = Literal["isotonic", "maximum"]
-"""How probabilities are made to respect the true-path rule; see :meth:`Hierarchy.reconcile`."""
+"""Method that adjusts probabilities to the true-path rule; see :meth:`Hierarchy.reconcile`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """Which labels are above which: a directed graph without cycles.
+    """Directed acyclic graph of labels.
 
     Parameters
     ----------
-    edges : (n_edges, 2) numbers of a label and of one above it, in any order; those that follow from others may be
-        there or not, and are left out of the attribute.
-    n_labels : number of labels; those in no edge stand alone.
-    reconciliation : what ``reconcile`` does where it is not told otherwise.
-    namespaces : (n_labels,) names of the parts of the ontology that labels are in, each of which is scored by itself;
-        empty where it has one only.
+    edges : array-like of int of shape (n_edges, 2)
+        Pairs of a label and a label above it, in any order. Edges that follow from others are allowed and are removed
+        from the attribute.
+    n_labels : int
+        Number of labels. Labels without edges are unrelated to the others.
+    reconciliation : {"isotonic", "maximum"}, default="isotonic"
+        Default method of :meth:`reconcile`.
+    namespaces : tuple of str, default=()
+        Namespace of each label. Namespaces are parts of an ontology that are scored separately. Empty for a single one.
 
     Attributes
     ----------
-    edges : (n_edges, 2) int64 of labels and their parents, sorted: the fewest from which all others follow.
+    edges : ndarray of int64 of shape (n_edges, 2)
+        Labels and their parents, sorted. This is the transitive reduction of the graph.
 
     Raises
     ------
     DataError
-        When an edge names a label that is not there, joins a label to itself, or closes a cycle; or there is no such
-        reconciliation.
+        If an edge has an unknown label, connects a label to itself or closes a cycle, the number of namespaces is
+        wrong, or the reconciliation is unknown.
+
+    Examples
+    --------
+    >>> hierarchy = Hierarchy([[2, 1], [1, 0]], n_labels=3)  # 2 is below 1, and 1 is below 0.
+    >>> hierarchy.with_ancestors(np.array([[0, 0, 1], [1, 0, 0]]))
+    array([[1, 1, 1],
+           [1, 0, 0]])
+    >>> hierarchy.reconcile(np.array([[0.2, 0.5, 0.6]]), by="maximum")
+    array([[0.6, 0.6, 0.6]])
     """
 
     edges: np.ndarray
@@ -58,7 +71,7 @@ class Hierarchy:
         if self.reconciliation not in get_args(Reconciliation):
             raise DataError(unknown_name("reconciliation", self.reconciliation, get_args(Reconciliation)))
         ancestors = _closure(edges, self.n_labels)
-        # An edge follows from others where there is a label between its ends.
+        # An edge follows from others if a label is between its ends.
         parents = sparse.coo_array(ancestors > (ancestors @ ancestors > 0))
         object.__setattr__(self, "edges", np.column_stack(parents.coords).astype(np.int64)[parents.data.astype(bool)])
         object.__setattr__(self, "n_labels", int(self.n_labels))
@@ -68,31 +81,48 @@ class Hierarchy:
             )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.as_dict(), "namespaces": self.namespaces}  # without what is computed from it
+        return {**self.as_dict(), "namespaces": self.namespaces}  # Cached properties are not stored.
 
     @classmethod
     def from_dict(cls, parts: Mapping[str, Any]) -> Self:
-        """What :meth:`as_dict` gave."""
+        """Build a hierarchy from the result of :meth:`as_dict`.
+
+        Parameters
+        ----------
+        parts : mapping
+            Parameters by name.
+
+        Returns
+        -------
+        Hierarchy
+            Hierarchy without namespaces.
+        """
         return cls(parts["edges"], int(parts["n_labels"]), str(parts["reconciliation"]))
 
     def as_dict(self) -> dict[str, Any]:
-        """What models need of it: its parameters by name, without namespaces."""
+        """Return the parameters that models need, without namespaces.
+
+        Returns
+        -------
+        dict
+            Parameters by name.
+        """
         return {"edges": self.edges, "n_labels": self.n_labels, "reconciliation": self.reconciliation}
 
     @cached_property
     def ancestors(self) -> sparse.csr_array:
-        """(n_labels, n_labels) of int32: 1 in row j where a label is above label j, directly or not."""
+        """Matrix of shape (n_labels, n_labels) and type int32 with a 1 in row j for each label above label j."""
         return _closure(self.edges, self.n_labels)
 
     @cached_property
     def order(self) -> np.ndarray:
-        """(n_labels,) the labels, each before all that are above it."""
-        # Of two labels below each other, the lower has all that are above the upper, and the upper besides.
+        """Labels of shape (n_labels,), each before all labels above it."""
+        # A label has more ancestors than any label above it.
         return np.argsort(-np.diff(self.ancestors.indptr), kind="stable")
 
     @cached_property
     def depth(self) -> np.ndarray:
-        """(n_labels,) edges on the longest way from a label to one that has none above it."""
+        """Number of edges on the longest path from each label to a label without parents, of shape (n_labels,)."""
         depth = np.zeros(self.n_labels, dtype=np.int64)
         for child, parent in self._edges_upwards[::-1]:
             depth[child] = max(depth[child], depth[parent] + 1)
@@ -100,20 +130,49 @@ class Hierarchy:
 
     @cached_property
     def _edges_upwards(self) -> np.ndarray:
-        """Edges in the order of their lower ends: what goes through them one after the other, goes all the way up."""
+        """Edges sorted by their lower ends, so one pass over them propagates values to the top."""
         place = np.empty(self.n_labels, dtype=np.int64)
         place[self.order] = np.arange(self.n_labels)
         return self.edges[np.argsort(place[self.edges[:, 0]], kind="stable")]
 
     def of(self, labels: ArrayLike) -> Hierarchy:
-        """The hierarchy of some of the labels, by their numbers; they become 0, 1, ... in the order given."""
+        """Return the hierarchy of some labels.
+
+        Parameters
+        ----------
+        labels : array-like of int
+            Labels to keep. They are renumbered 0, 1, ... in this order.
+
+        Returns
+        -------
+        Hierarchy
+            Hierarchy of these labels. Relations through removed labels are kept.
+
+        Examples
+        --------
+        >>> Hierarchy([[2, 1], [1, 0]], n_labels=3).of([0, 2]).edges
+        array([[1, 0]])
+        """
         labels = np.asarray(labels, dtype=np.int64)
         kept = sparse.coo_array(self.ancestors[labels][:, labels])
         namespaces = tuple(self.namespaces[label] for label in labels) if self.namespaces else ()
         return Hierarchy(np.column_stack(kept.coords), len(labels), self.reconciliation, namespaces)
 
     def neighbours(self, *, below: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Children or parents of all labels, one label after the other, and (n_labels + 1,) where each one's begin."""
+        """Return the children or the parents of all labels.
+
+        Parameters
+        ----------
+        below : bool
+            Whether to return children instead of parents.
+
+        Returns
+        -------
+        neighbours : ndarray of int
+            Neighbors, sorted by label.
+        starts : ndarray of int of shape (n_labels + 1,)
+            Position of each label's first neighbor.
+        """
         of, neighbour = (self.edges[:, 1], self.edges[:, 0]) if below else self.edges.T
         starts = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=self.n_labels))])
         return neighbour[np.argsort(of, kind="stable")], starts
@@ -121,17 +180,35 @@ class Hierarchy:
     # --- labels -------------------------------------------------------------------------------------------------------
 
     def by_namespace(self) -> dict[str, np.ndarray]:
-        """Namespace -> its labels, by name; all of them as ``"all"`` where there are none."""
+        """Return the labels of each namespace.
+
+        Returns
+        -------
+        dict of str -> ndarray
+            Labels by namespace, or all labels as ``"all"`` if there are no namespaces.
+        """
         names = np.array(self.namespaces or ["all"] * self.n_labels)
         return {str(name): np.flatnonzero(names == name) for name in np.unique(names)}
 
     def n_violations(self, values: Matrix, labels: ArrayLike | None = None) -> int:
-        """How often a label has more than one of its parents has in the same sample.
+        """Count how often a label has a larger value than one of its parents in the same sample.
 
         Parameters
         ----------
-        values : (n_samples, n_labels) probabilities; or labels, of which only those of 1 count as more than others.
-        labels : which labels are compared with their parents; None for all.
+        values : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Probabilities or labels of 0/1. All labels other than 1 count as equal.
+        labels : array-like of int or None, default=None
+            Labels to compare with their parents. None compares all labels.
+
+        Returns
+        -------
+        int
+            Number of violations.
+
+        Examples
+        --------
+        >>> Hierarchy([[2, 1], [1, 0]], n_labels=3).n_violations(np.array([[0.2, 0.5, 0.6]]))
+        2
         """
         edges = self.edges if labels is None else self.edges[np.isin(self.edges[:, 0], labels)]
         values = values if sparse.issparse(values) else np.asarray(values)
@@ -142,7 +219,18 @@ class Hierarchy:
         return int(((columns[:, edges[:, 0]] - columns[:, edges[:, 1]]).data > 0).sum())
 
     def first_violation(self, Y: Matrix) -> tuple[int, int, int] | None:
-        """Sample, label and one above it where the sample has the label and not the other; None where none has."""
+        """Find the first sample that has a label but not all labels above it.
+
+        Parameters
+        ----------
+        Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Labels of 0/1.
+
+        Returns
+        -------
+        tuple of int or None
+            Sample, label and missing label above it, or None if labels respect the true-path rule.
+        """
         positive = sparse.csr_array(Y == 1).astype(np.int32)
         lacking = sparse.coo_array(((positive @ self.ancestors) > 0).astype(np.int8) > positive.astype(np.int8))
         lacking.eliminate_zeros()
@@ -154,11 +242,17 @@ class Hierarchy:
         return row, int(has[self.ancestors[has][:, [above]].toarray().ravel() > 0][0]), above
 
     def with_ancestors(self, Y: Matrix) -> Matrix:
-        """Labels of which all that follow from a 1 are 1, too, whatever they were; of Y's kind and dtype.
+        """Set all labels above a 1 to 1.
 
         Parameters
         ----------
-        Y : (n_samples, n_labels) of 0/1, dense or CSR; NaN where unmeasured.
+        Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Labels of 0/1. NaN is an unmeasured label.
+
+        Returns
+        -------
+        {ndarray, csr_array} of shape (n_samples, n_labels)
+            Labels that respect the true-path rule, of the same dtype, or float32 if labels are unmeasured.
         """
         Y = check_label_matrix(Y, "Y", DataError, n_labels=self.n_labels)
         if sparse.issparse(Y):
@@ -171,26 +265,39 @@ class Hierarchy:
     # --- probabilities ------------------------------------------------------------------------------------------------
 
     def reconcile(self, P: np.ndarray, by: Reconciliation | None = None) -> np.ndarray:
-        """Probabilities that respect the true-path rule: none is above that of a parent.
+        """Adjust probabilities to the true-path rule: no label has a larger probability than its parents.
 
         Parameters
         ----------
-        P : (n_samples, n_labels).
-        by : ``"maximum"``: a label is as likely as the likeliest of itself and all below it, which raises only.
-            ``"isotonic"``: the probabilities nearest to those given, by the sum of squares (Obozinski et al. 2008,
-            "Consistent probabilistic outputs for protein function prediction", Genome Biology 9 Suppl 1:S6), by the
-            generalised pooling of adjacent violators (Burdakov et al. 2006): exactly in a tree, and near to that where
-            labels have several parents. None for what the hierarchy says.
+        P : array-like of shape (n_samples, n_labels)
+            Probabilities.
+        by : {"isotonic", "maximum"} or None, default=None
+            Method of the adjustment. ``"maximum"`` raises each probability to the maximum of the label and all labels
+            below it. ``"isotonic"`` computes the closest probabilities by least squares (Obozinski et al. 2008). None
+            uses the default of the hierarchy.
 
         Returns
         -------
-        (n_samples, n_labels) float64, the same where nothing was against the rule. Time grows with samples · edges, of
-        ``"isotonic"`` more where many labels are against it.
+        ndarray of float64 of shape (n_samples, n_labels)
+            Adjusted probabilities. Samples that respect the rule are unchanged.
 
         Raises
         ------
         DataError
-            When probabilities have another shape, or there is no such reconciliation.
+            If the shape is wrong or the method is unknown.
+
+        Notes
+        -----
+        ``"isotonic"`` uses the generalized pool-adjacent-violators algorithm (Burdakov et al. 2006). It is exact for
+        trees and approximate if labels have several parents. Time grows with samples · edges, and with the number of
+        violations for ``"isotonic"``.
+
+        References
+        ----------
+        Obozinski et al. (2008). Consistent probabilistic outputs for protein function prediction. Genome Biology 9
+        Suppl 1:S6.
+
+        Burdakov, Sysoev, Grimvall & Hussian (2006). An O(n²) algorithm for isotonic regression.
         """
         by = self.reconciliation if by is None else by
         if by not in get_args(Reconciliation):
@@ -201,10 +308,10 @@ class Hierarchy:
         if not len(self.edges):
             return P
         if by == "isotonic":
-            from fairfold.core.hierarchy_kernels import pool_violators  # Reading a dataset need not wait for Numba.
+            from fairfold.core.hierarchy_kernels import pool_violators  # Reading a dataset does not need Numba.
 
             pool_violators(P, self.order, *self.neighbours(below=True))
-        for child, parent in self._edges_upwards:  # of equals pooled one after the other, rounding is left
+        for child, parent in self._edges_upwards:  # Pooling can leave rounding errors.
             np.maximum(P[:, child], P[:, parent], out=P[:, parent])
         return P
 
@@ -218,20 +325,31 @@ def choose_free(
     neighbours: np.ndarray,
     starts: np.ndarray,
 ) -> np.ndarray:
-    """Choose cells of labels one label after the other, of each the first that no cell of its neighbours keeps.
+    """Choose cells label by label, and skip samples that a neighboring label blocks.
+
+    For each label, the first cells are chosen whose sample has no cell of a neighbor that was not chosen.
 
     Parameters
     ----------
-    rows : (n_cells,) samples of the cells, label by label, those to be chosen first come first.
-    label_starts : (n_labels + 1,) where each label's cells begin.
-    n_wanted : (n_labels,) how many to choose, at most.
-    n_samples : number of samples.
-    order : labels; each after all its neighbours.
-    neighbours, starts : of each label the others whose cells, where they are not chosen, keep its own.
+    rows : ndarray of int of shape (n_cells,)
+        Sample of each cell, sorted by label and by preference.
+    label_starts : ndarray of int of shape (n_labels + 1,)
+        Position of each label's first cell.
+    n_wanted : ndarray of int of shape (n_labels,)
+        Maximum number of cells to choose for each label.
+    n_samples : int
+        Number of samples.
+    order : ndarray of int of shape (n_labels,)
+        Labels, each after all its neighbors.
+    neighbours : ndarray of int
+        Labels whose unchosen cells block a label, sorted by the blocked label.
+    starts : ndarray of int of shape (n_labels + 1,)
+        Position of each label's first neighbor.
 
     Returns
     -------
-    (n_cells,) whether each is chosen.
+    ndarray of bool of shape (n_cells,)
+        Whether each cell is chosen.
     """
     chosen, kept_by = np.zeros(len(rows), dtype=bool), np.full(n_samples, -1)
     for label in order:
@@ -245,7 +363,20 @@ def choose_free(
 
 
 def check_hierarchy(hierarchy: Hierarchy | None, n_labels: int) -> None:
-    """Raise :class:`ModelError` for a hierarchy of another number of labels than a model learns; None is none."""
+    """Check that a hierarchy has as many labels as a model.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy or None
+        Hierarchy of the labels. None is always accepted.
+    n_labels : int
+        Number of labels.
+
+    Raises
+    ------
+    ModelError
+        If the number of labels differs.
+    """
     if hierarchy is not None and hierarchy.n_labels != n_labels:
         raise ModelError(
             f"the hierarchy has {hierarchy.n_labels} labels, but {n_labels} are given: take that of these, which "
@@ -254,7 +385,7 @@ def check_hierarchy(hierarchy: Hierarchy | None, n_labels: int) -> None:
 
 
 def _check_edges(edges: np.ndarray, n_labels: int) -> None:
-    from scipy.sparse.csgraph import connected_components  # here, as most data have no hierarchy to load it for
+    from scipy.sparse.csgraph import connected_components  # Most data have no hierarchy.
 
     outside = edges[(edges < 0) | (edges >= n_labels)]
     if outside.size:
@@ -270,7 +401,7 @@ def _check_edges(edges: np.ndarray, n_labels: int) -> None:
 
 
 def _closure(edges: np.ndarray, n_labels: int) -> sparse.csr_array:
-    """Everything above each label: as many products as the longest way has doublings."""
+    """Compute the transitive closure by repeated squaring."""
     ones = np.ones(len(edges), dtype=np.int32)
     reach = sparse.csr_array((ones, edges.T), shape=(n_labels, n_labels)) > 0
     while True:

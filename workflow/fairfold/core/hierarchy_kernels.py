@@ -1,4 +1,4 @@
-"""Compiled part of :mod:`fairfold.core.hierarchy`."""
+"""Compiled functions of :mod:`fairfold.core.hierarchy`."""
 
 from __future__ import annotations
 
@@ -8,21 +8,26 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def pool_violators(P: np.ndarray, order: np.ndarray, children: np.ndarray, starts: np.ndarray) -> None:
-    """Pool labels that are likelier than their parents with them, in place; a pool has its mean.
+    """Pool labels that are likelier than their parents, in place.
 
-    Labels come one after the other, each after all that are below it, and its pool takes in those below it that have a
-    larger mean, the largest first (Burdakov, Sysoev, Grimvall & Hussian 2006, "An O(n²) algorithm for isotonic
-    regression").
+    Each pool gets its mean. Labels are processed after all labels below them. The pool of a label absorbs pools below
+    it with a larger mean, the largest first (Burdakov, Sysoev, Grimvall & Hussian 2006, "An O(n²) algorithm for
+    isotonic regression").
 
     Parameters
     ----------
-    P : (n_samples, n_labels).
-    order : labels, each before all above it.
-    children, starts : see :meth:`~fairfold.core.hierarchy.Hierarchy.neighbours`.
+    P : ndarray of shape (n_samples, n_labels)
+        Probabilities, which are overwritten.
+    order : ndarray of int of shape (n_labels,)
+        Labels, each before all labels above it.
+    children : ndarray of int
+        Children of all labels. See :meth:`~fairfold.core.hierarchy.Hierarchy.neighbours`.
+    starts : ndarray of int of shape (n_labels + 1,)
+        Position of each label's first child.
     """
     n_labels = P.shape[1]
     pool_of, mean, size = np.empty(n_labels, np.int64), np.empty(n_labels), np.empty(n_labels)
-    last, following = np.empty(n_labels, np.int64), np.empty(n_labels, np.int64)  # members of a pool, as a chain
+    last, following = np.empty(n_labels, np.int64), np.empty(n_labels, np.int64)  # Linked lists of members.
     for row in range(len(P)):
         for label in order:
             pool_of[label], mean[label], size[label] = label, P[row, label], 1.0

@@ -1,4 +1,4 @@
-"""Where the project's files are: around the library in a checkout, inside of it where it was installed from a wheel."""
+"""Location of the project's files: around the library in a checkout, inside it after an installation from a wheel."""
 
 from __future__ import annotations
 

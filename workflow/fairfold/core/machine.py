@@ -1,4 +1,4 @@
-"""Checks of what a run needs of this machine, without NumPy, which starts threads of its own."""
+"""Check that the machine can run a study, without NumPy, which starts its own threads."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import platformdirs
 
 from fairfold.errors import DataError
 
-_LEAST_SPACE = 10**6  # bytes
+_LEAST_SPACE = 10**6  # Bytes.
 
 
 def check_machine(directory: Path) -> None:
-    """Check that Snakemake can keep its files and start threads.
+    """Check that Snakemake can store its files and start threads.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def check_machine(directory: Path) -> None:
     Raises
     ------
     DataError
-        If one of them fails; the message says what to change.
+        If a check fails.
     """
     advice = "Set the environment variable XDG_CACHE_HOME to a folder that you can write to, then run again."
     try:
@@ -35,7 +35,7 @@ def check_machine(directory: Path) -> None:
         raise DataError(f"HOME: this user has no home folder. {advice}") from None
     _check_folder(cache, advice)
     _check_folder(directory / ".snakemake", "Name another folder by --directory, or make this one writable.")
-    # A run on two cores starts about 24 threads and processes, and NumPy one for each core in each process.
+    # A run on two cores starts about 24 threads and processes. NumPy starts one per core in each process.
     check_threads(24 + 4 * (os.cpu_count() or 1))
 
 
@@ -52,12 +52,12 @@ def _check_folder(folder: Path, advice: str) -> None:
 
 
 def check_space(folder: Path) -> None:
-    """Check that the disk of a folder has space for Snakemake's own files.
+    """Check that the disk of a folder has space for Snakemake's files.
 
     Parameters
     ----------
     folder : Path
-        Folder that exists.
+        Existing folder.
 
     Raises
     ------
@@ -74,12 +74,12 @@ def check_threads(n_threads: int) -> None:
     Parameters
     ----------
     n_threads : int
-        Number of threads that run at once.
+        Number of threads to run at once.
 
     Raises
     ------
     DataError
-        If the system's limit is reached first.
+        If the system does not allow this number of threads.
     """
     end = threading.Event()
     started: list[threading.Thread] = []
@@ -97,7 +97,13 @@ def check_threads(n_threads: int) -> None:
 
 
 def no_more_threads() -> DataError:
-    """Build the error for a process that cannot start another process or thread."""
+    """Build the error for a process that cannot start another process or thread.
+
+    Returns
+    -------
+    DataError
+        Error with advice.
+    """
     return DataError(
         "this user's limit of processes: no further process or thread can be started. End other programs or raise the "
         "limit (`ulimit -u`), or use fewer cores (`--cores 1`), then run the same command again."

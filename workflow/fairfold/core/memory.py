@@ -1,4 +1,4 @@
-"""Results of finished calls, kept in the working directory and reused by later runs."""
+"""Cache results of finished calls in the working directory."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ _LIBRARIES = ("lightgbm", "numba", "numpy", "pandas", "scikit-learn", "scipy")
 
 
 def memory() -> joblib.Memory:
-    """Return the cache of the working directory; it keeps nothing if the folder cannot be made.
+    """Return the cache of the working directory.
 
-    Entries are compressed, and so have checksums. A damaged entry is recomputed.
+    Returns
+    -------
+    joblib.Memory
+        Cache with compressed entries, whose checksums reveal damage. Damaged entries are recomputed. The cache stores
+        nothing if its folder cannot be created.
     """
     with contextlib.suppress(OSError):
         FOLDER.mkdir(parents=True, exist_ok=True)
@@ -29,14 +33,19 @@ def memory() -> joblib.Memory:
 
 
 def reused(key: str, compute: Callable[[], Result]) -> Result:
-    """Return the result of a call; that of an earlier call with the same key, if the cache has it.
+    """Return the cached result of an earlier call with the same key, or compute it.
 
     Parameters
     ----------
     key : str
-        Checksum of all that the result depends on, the code included.
+        Checksum of everything that the result depends on, including the code.
     compute : callable
-        What is called if the cache has no result.
+        Function that computes the result.
+
+    Returns
+    -------
+    object
+        Result of ``compute``.
     """
     return memory().cache(_call, ignore=["compute"])(key, compute)
 
@@ -46,7 +55,18 @@ def _call(key: str, compute: Callable[[], Result]) -> Result:
 
 
 def key_of(*content: object) -> str:
-    """Compute a checksum of arrays, settings and names, and of the versions of Python and its libraries."""
+    """Compute a checksum of arrays, settings and names, and of the versions of Python and its libraries.
+
+    Parameters
+    ----------
+    *content : object
+        Objects that the result depends on.
+
+    Returns
+    -------
+    str
+        Checksum.
+    """
     return joblib.hash([content, _versions()])
 
 

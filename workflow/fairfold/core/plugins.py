@@ -1,4 +1,4 @@
-"""Doors: modules of a package declare what they bring, and nothing else has to know of them."""
+"""Discover plug-in modules of a package."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from fairfold.errors import ConfigError
 
 
 def declared(package: str) -> dict[str, tuple[Any, str]]:
-    """What the modules of a package hold in ``SPECS``.
+    """Collect the specifications that the modules of a package declare in ``SPECS``.
 
     Parameters
     ----------
-    package : dotted name, of a package whose modules are quick to import.
+    package : str
+        Dotted name of a package whose modules are quick to import.
 
     Returns
     -------
-    dict from name to what has that ``name``, and the dotted name of the module that declares it; by the modules' names,
-    and in each module's own order
+    dict of str -> tuple
+        Specification and dotted name of its module, by name. The order is that of the modules' names, then that of
+        ``SPECS``.
 
     Raises
     ------
     ConfigError
-        When two have the same name.
+        If two specifications have the same name.
     """
     found: dict[str, tuple[Any, str]] = {}
     for module in pkgutil.iter_modules(import_module(package).__path__):

@@ -1,6 +1,6 @@
 """Keep distinct feature values distinct in models that round their features.
 
-scikit-learn's trees, and the trees of this package, round features to single precision: about seven digits. A time such
+Trees of scikit-learn and of this package round features to single precision, which has about seven digits. A time such
 as ``20240112131400`` needs fourteen.
 """
 
@@ -19,19 +19,19 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.gaps import TakesGaps
 
 SCIKIT_LEARN_GAP = 1e-7  # Trees of scikit-learn do not split between values that differ by no more than this.
-_EXPONENT = 64  # Scaled values reach up to 2**64, so that neither large nor small ones leave single precision.
-_MANY = 0.01  # The share of values that do not merge by chance.
-# Larger numbers are scaled: what trees put for missing values lies beyond them, up to n_samples times as far.
+_EXPONENT = 64  # Scaled values reach up to 2**64, which keeps large and small ones within single precision.
+_MANY = 0.01  # A larger share of merged values is not due to chance.
+# Larger numbers are scaled, because trees replace missing values by numbers up to n_samples times as large.
 _TOO_LARGE = {"float32": 2.0**104, "float64": np.finfo(np.float64).max}
 _LARGEST = np.finfo(np.float64).max
 
 
 class _Map(NamedTuple):
-    """How one feature is changed.
+    """Map of one feature.
 
     A value ``x`` becomes ``(x - shift) * 2**exponent``, moved away from zero by ``floor``. Knots are the training
-    values that are moved further, and their neighbors; ``images`` are their new values. Where ``joined`` is true, no
-    training value lies between the knot and the next, and the map is linear between the two.
+    values that are moved further, and their neighbors. ``images`` are their new values. If ``joined`` is true, no
+    training value is between the knot and the next one, and the map is linear between them.
     """
 
     shift: float
@@ -64,38 +64,45 @@ class _Map(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
-    """Features whose distinct training values stay distinct when a model rounds them.
+    """Transformer that keeps distinct training values distinct when a model rounds them.
 
-    A feature that rounding leaves intact passes unchanged. Any other is shifted by its lowest value if its values are
-    far from zero, and scaled by a power of two if that keeps more of them apart. Both steps are exact. Values that
-    rounding would still merge are moved to the next numbers in single precision, in their order. Sparse features are
-    never shifted, and zeros stay zero.
+    A feature that rounding does not change passes unchanged. Other features are shifted by their lowest value if they
+    are far from zero, and scaled by a power of two if this keeps more values distinct. Both steps are exact. Values
+    that rounding would still merge are moved to the next numbers in single precision, in their order. Sparse features
+    are never shifted, and zeros stay zero.
 
     Parameters
     ----------
     dtype : {"float32", "float64"}, default="float32"
-        The type that the model rounds features to.
+        Type that the model rounds features to.
     least_gap : float, default=0.0
-        The difference up to which the model takes two values for equal.
+        Largest difference of two values that the model treats as equal.
     moves : bool, default=True
-        Whether to move values that shifting and scaling leave merged. Only for trees: moving changes distances.
+        Whether to move values that shifting and scaling do not separate. Use it only for trees, because it changes
+        distances.
 
     Attributes
     ----------
     columns_ : ndarray of shape (n_changed,)
         Indices of the features that are changed.
-    shift_, exponent_, floor_ : ndarray of shape (n_changed,)
-        What is subtracted from each, the power of two that multiplies the difference, and how far the product is moved
-        away from zero.
+    shift_ : ndarray of shape (n_changed,)
+        Number that is subtracted from each of these features.
+    exponent_ : ndarray of shape (n_changed,)
+        Exponent of the power of two that multiplies the difference.
+    floor_ : ndarray of shape (n_changed,)
+        Distance by which the product is moved away from zero.
     starts_ : ndarray of shape (n_changed + 1,)
-        Where the knots of each begin.
-    knots_, images_, joined_ : ndarray of shape (n_knots,)
-        Training values that are moved and their neighbors, their new values, and whether the next knot is the next
-        training value.
+        Position of the first knot of each feature.
+    knots_ : ndarray of shape (n_knots,)
+        Training values that are moved, and their neighbors.
+    images_ : ndarray of shape (n_knots,)
+        New values of the knots.
+    joined_ : ndarray of shape (n_knots,)
+        Whether the next knot is the next training value.
 
     Notes
     -----
-    Fitting sorts each feature whose values are not exact in ``dtype``: O(n_samples log n_samples).
+    Fitting sorts each feature with values that are not exact in ``dtype``, in O(n_samples log n_samples).
 
     Examples
     --------
@@ -107,7 +114,7 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
     array([0., 1., 3.])
     """
 
-    # The attributes that predictions need, with their types.
+    # Attributes that predictions need, with their types.
     arrays: ClassVar = {
         "columns_": np.int64,
         "shift_": np.float64,
@@ -124,14 +131,19 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
     moves: bool = True
 
     def fit(self, X: Matrix, y: object = None) -> Self:
-        """Find the features that rounding would change, and a map for each.
+        """Find the features that rounding would change, and compute a map for each.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            NaN is a missing value.
+            Training features. NaN is a missing value.
         y : object
             Ignored.
+
+        Returns
+        -------
+        DistinctValues
+            Fitted transformer.
         """
         X = X if sparse.issparse(X) else np.asarray(X)
         merged = dict(self._merged_columns(X)) if _is_numeric(X) else {}
@@ -145,21 +157,22 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Matrix) -> Matrix:
-        """Map the features; numbers too large for ``dtype`` become the largest one.
+        """Map the features. Numbers too large for ``dtype`` become the largest one.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
 
         Returns
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_features)
-            ``X`` itself if there is nothing to change.
+            Mapped features, or ``X`` itself if nothing changes.
         """
         check_is_fitted(self, "columns_")
         X = X if sparse.issparse(X) else np.asarray(X)
         if not _is_numeric(X) or X.shape[1] <= self.columns_.max(initial=-1):
-            return X  # The model refuses it.
+            return X  # The model raises the error.
         if X.dtype.kind != "f" and self.dtype == "float64":
             X = X.astype(np.float64)
         if len(self.columns_):
@@ -184,7 +197,7 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
         return _Map(*constants, self.knots_[knots], self.images_[knots], self.joined_[knots])
 
     def _merged_columns(self, X: Matrix) -> Iterator[tuple[int, np.ndarray]]:
-        """Features of which rounding merges values, with their distinct values in order; zero is one if sparse."""
+        """Yield the features with values that rounding merges, and their sorted distinct values."""
         X = X.astype(np.float64, copy=False)
         if sparse.issparse(X):
             X = _canonical(X.tocsc())
@@ -197,7 +210,7 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
                 yield int(column), values
 
     def _are_intact(self, values: np.ndarray) -> np.ndarray:
-        """Which values are exact when rounded, and apart from all others that are."""
+        """Return which values rounding neither changes nor merges with other exact values."""
         with np.errstate(over="ignore"):
             exact = (values.astype(self.dtype) == values) & ~self._are_too_large(values)
         if self.least_gap:
@@ -205,9 +218,10 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
         return exact | np.isnan(values)
 
     def _is_merged(self, values: np.ndarray) -> bool:
-        """Whether a feature with these distinct values, in order, is to be changed.
+        """Return whether to change a feature with these sorted distinct values.
 
-        Of values of 1 and more, chance brings a few closer together than the gap. They are as close as rounding allows.
+        Values of size 1 and more can be closer than the gap by chance, if they are as close as rounding allows. A small
+        share of them is accepted.
         """
         if not len(values):
             return False
@@ -215,7 +229,7 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
         return self._n_merged(values, 0.0) > 0 or self._n_merged(values, self.least_gap) > few
 
     def _n_merged(self, values: np.ndarray, least_gap: float) -> int:
-        """How many values, distinct and in order, equal their neighbors or are too large."""
+        """Count the sorted distinct values that equal their neighbors after rounding or are too large."""
         with np.errstate(over="ignore", invalid="ignore"):
             rounded = values.astype(self.dtype)
             return np.count_nonzero(~(np.diff(rounded) > least_gap)) + np.count_nonzero(self._are_too_large(values))
@@ -224,7 +238,7 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
         return np.isfinite(values) & (np.abs(values) > _TOO_LARGE[self.dtype])
 
     def _map_of(self, values: np.ndarray, *, may_shift: bool) -> _Map:
-        """The simplest map that keeps distinct values apart, which are in order."""
+        """Find the simplest map that keeps sorted distinct values apart."""
         lowest, largest = values[0], np.abs(values[[0, -1]]).max()
         with np.errstate(over="ignore"):
             is_far = may_shift and values[-1] - lowest <= largest / 2  # Differences are exact then.
@@ -239,7 +253,7 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
         return self._moved(values, scaled if self.least_gap else found)
 
     def _moved(self, values: np.ndarray, scaled: _Map) -> _Map:
-        """Give each value a number of its own in single precision, the nearest that is left going away from zero."""
+        """Map each value to a different number in single precision, the nearest unused one away from zero."""
         if self.least_gap:  # Neighbors in single precision above this power of two differ by more than the gap.
             scaled = scaled._replace(floor=float(2.0 ** np.ceil(np.log2(self.least_gap / np.finfo(np.float32).eps))))
         rounded = scaled.scaled(values).astype(np.float32)
@@ -254,7 +268,7 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
 
 
 def _strictly_rising(numbers: np.ndarray) -> np.ndarray:
-    """The least numbers in single precision that are at least these, above zero, and distinct; these are in order."""
+    """Return the smallest distinct positive numbers in single precision that are at least these sorted numbers."""
     steps = np.arange(1, len(numbers) + 1)
     bits = numbers.view(np.int32) - steps  # Bits of positive numbers are in the order of the numbers.
     return (np.maximum(np.maximum.accumulate(bits), 0) + steps).astype(np.int32).view(np.float32)
@@ -265,7 +279,7 @@ def _is_numeric(X: Matrix) -> bool:
 
 
 def _canonical(columns: sparse.csc_array) -> sparse.csc_array:
-    """The same matrix with one entry at most for a cell."""
+    """Return the matrix with at most one entry per cell."""
     if not columns.has_canonical_format:
         columns = columns.copy()
         columns.sum_duplicates()
@@ -273,7 +287,7 @@ def _canonical(columns: sparse.csc_array) -> sparse.csc_array:
 
 
 def _below(X: Matrix, largest: float) -> Matrix:
-    """The matrix without finite numbers above the largest."""
+    """Clip finite numbers to the largest one."""
     numbers = X.data if sparse.issparse(X) else X
     too_large = np.isfinite(numbers) & (np.abs(numbers) > largest)
     if X.dtype.kind != "f" or not too_large.any():

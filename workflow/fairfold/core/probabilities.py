@@ -1,4 +1,4 @@
-"""Predicted probabilities, whichever way a classifier tells them."""
+"""Convert the predicted probabilities of different classifiers to one format."""
 
 from __future__ import annotations
 
@@ -9,31 +9,50 @@ from sklearn.base import ClassifierMixin
 from fairfold.core.arrays import Matrix
 from fairfold.errors import ModelError
 
-_ROUNDING = 1e-6  # what sums of single precision may be off by
+_ROUNDING = 1e-6  # Tolerance for rounding in single precision.
 
 
 class ProbabilityError(ModelError):
-    """What a model calls probabilities is none."""
+    """Error for predicted probabilities outside 0 to 1."""
 
 
 def label_probabilities(model: ClassifierMixin, X: Matrix, n_labels: int) -> Matrix:
-    """Probability that each label is positive, whichever way a fitted classifier tells it.
+    """Predict the probability of each label with any fitted multilabel classifier.
+
+    Parameters
+    ----------
+    model : ClassifierMixin
+        Fitted classifier. Its ``predict_proba`` returns one matrix, or a list with one matrix per label.
+    X : {ndarray, csr_array} of shape (n_samples, n_features)
+        Features.
+    n_labels : int
+        Number of labels.
 
     Returns
     -------
-    (n_samples, n_labels) of float64, CSR where the classifier gives a sparse matrix
+    {ndarray, csr_array} of float64 of shape (n_samples, n_labels)
+        Probabilities that labels are positive, sparse if the classifier returns a sparse matrix.
 
     Raises
     ------
     ModelError
-        When the probabilities have another shape or are not finite; ProbabilityError, which is one, when some are
-        negative or above 1.
+        If probabilities have the wrong shape or are not finite.
+    ProbabilityError
+        If a probability is negative or above 1, up to rounding.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, Y = np.array([[0.0], [1.0], [2.0]]), np.array([[1, 0], [1, 1], [0, 1]])
+    >>> label_probabilities(KNeighborsClassifier(2).fit(X, Y), np.array([[0.4], [1.6]]), n_labels=2)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
     """
     P = model.predict_proba(X)
     classes = getattr(model, "classes_", None)
     if n_labels == 1 and not isinstance(P, list) and np.asarray(classes).dtype.kind in "biuf":
-        P, classes = [P], [classes]  # a single label is one of two classes to scikit-learn, and not one of its columns
-    if isinstance(P, list):  # of (n_samples, n_classes), one per label; a label without positives has one class
+        P, classes = [P], [classes]  # scikit-learn treats a single label as two classes.
+    if isinstance(P, list):  # One (n_samples, n_classes) array per label. Labels without positives have one class.
         P = np.column_stack([p @ (np.asarray(c) == 1) for p, c in zip(P, classes, strict=True)])
     P = sparse.csr_array(P, dtype=np.float64) if sparse.issparse(P) else np.asarray(P, dtype=np.float64)
     values = P.data if sparse.issparse(P) else P

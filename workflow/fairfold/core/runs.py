@@ -11,14 +11,19 @@ from fairfold.core.files import check_whole, remove_damaged
 from fairfold.errors import DamagedFileError, StudyError
 
 RUN_AGAIN = 75
-"""Exit status of a run that deleted damaged results: the same command writes them again (``EX_TEMPFAIL``)."""
+"""Exit status of a run that deleted damaged results (``EX_TEMPFAIL``). Running the same command recomputes them."""
 _LOCK = Path(".snakemake", "fairfold.lock")
 _SUFFIXES = (".csv", ".fairfold", ".html", ".json", ".npz", ".pdf", ".png", ".zip")
 _CHECKED = Path(".snakemake", "fairfold.checked")
 
 
 def lock_of_folder() -> IO[str]:
-    """Lock the working directory for one run; the lock lasts until the returned stream is closed or its process ends.
+    """Lock the working directory for one run.
+
+    Returns
+    -------
+    file object
+        Stream that holds the lock until it is closed or its process ends.
 
     Raises
     ------
@@ -36,9 +41,10 @@ def lock_of_folder() -> IO[str]:
 
 
 def remove_damage(results: str | os.PathLike[str]) -> dict[str, str]:
-    """Delete damaged results, so that Snakemake makes them again.
+    """Delete damaged results, so Snakemake writes them again.
 
-    Only results that changed since the last call are checked, by the time of a file in the working directory.
+    Only results that changed since the last call are checked. A file in the working directory stores the time of that
+    call.
 
     Parameters
     ----------
@@ -48,7 +54,7 @@ def remove_damage(results: str | os.PathLike[str]) -> dict[str, str]:
     Returns
     -------
     dict of str -> str
-        Deleted results, and the reason.
+        Reason for each deleted result.
     """
     found = {str(path): "it was damaged" for path in remove_damaged(results)}
     last = _CHECKED.stat().st_mtime_ns if _CHECKED.exists() else 0

@@ -1,4 +1,4 @@
-"""What a fitted model knows of its training samples alone, and does not take along."""
+"""Remove attributes that describe training samples from fitted models."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any, ClassVar
 
 
 class ForgetsSamples:
-    """Saved, pickled or copied without attributes that are of its training samples, a row for each.
+    """Mixin that drops per-sample attributes when an estimator is saved, pickled or copied.
 
-    They are of no use for other samples, some are as large as the model, and they tell the training labels. A base
-    class, before scikit-learn's.
+    These attributes have a row for each training sample. They are useless for other samples, can be as large as the
+    model, and reveal the training labels. The mixin must precede the base classes of scikit-learn.
     """
 
     _of_samples: ClassVar[tuple[str, ...]] = ("unseen_proba_",)
 
     def forget_samples(self) -> None:
-        """Free these attributes, as a model of others may that asks for them no more."""
+        """Delete the per-sample attributes to free memory."""
         for name in self._of_samples:
             self.__dict__.pop(name, None)
 

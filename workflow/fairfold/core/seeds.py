@@ -1,7 +1,7 @@
-"""Random streams derived from names, so that adding a dataset or a method changes no other result.
+"""Derive random streams from names.
 
-``seed_for(7, "yeast", "SLCForest", "fold 3")`` depends on nothing but its arguments: not on the order in which jobs
-run, not on the number of cores, not on Python's randomised string hash.
+Adding a dataset or a method changes no other result. ``seed_for(7, "yeast", "SLCForest", "fold 3")`` depends only on
+its arguments, not on the order of jobs, the number of cores or Python's randomized string hash.
 """
 
 from __future__ import annotations
@@ -12,13 +12,20 @@ import numpy as np
 
 
 def seed_sequence(seed: int, *names: object) -> np.random.SeedSequence:
-    """Seed sequence for the unit of work that the names describe.
+    """Compute the seed sequence of a unit of work.
 
     Parameters
     ----------
-    seed : the study's seed, any integer.
-    *names : what identifies the unit (dataset, missing rate, fold, method, ...); each is turned into text. The parts
-        are separated by a character that no name holds, so ``("ab", "c")`` and ``("a", "bc")`` differ.
+    seed : int
+        Seed of the study.
+    *names : object
+        Names that identify the unit, such as dataset, missing rate, fold and method. They are converted to text and
+        joined by a character that no name contains, so ``("ab", "c")`` and ``("a", "bc")`` differ.
+
+    Returns
+    -------
+    SeedSequence
+        Seed sequence of the unit.
     """
     text = "\x1f".join(str(part) for part in (int(seed), *names))
     digest = hashlib.sha256(text.encode()).digest()
@@ -26,5 +33,25 @@ def seed_sequence(seed: int, *names: object) -> np.random.SeedSequence:
 
 
 def seed_for(seed: int, *names: object) -> int:
-    """The same as a 32-bit integer, for ``random_state`` parameters."""
+    """Compute a 32-bit seed of a unit of work, for ``random_state`` parameters.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the study.
+    *names : object
+        Names that identify the unit. See :func:`seed_sequence`.
+
+    Returns
+    -------
+    int
+        Seed of the unit.
+
+    Examples
+    --------
+    >>> seed_for(7, "yeast", "fold 3") == seed_for(7, "yeast", "fold 3")
+    True
+    >>> seed_for(7, "yeast", "fold 3") == seed_for(7, "yeast", "fold 4")
+    False
+    """
     return int(seed_sequence(seed, *names).generate_state(1)[0])

@@ -1,4 +1,4 @@
-"""Work on the rows of CSR matrices, columns rising in a row, without an array of all cells."""
+"""Process the rows of CSR matrices with ascending columns, without dense arrays."""
 
 from __future__ import annotations
 
@@ -14,16 +14,27 @@ _ROWS_AT_ONCE = 4096
 
 
 def weighted_sum(matrices: Sequence[sparse.csr_array], weights: Sequence[float], most: int) -> sparse.csr_array:
-    """Sum weighted matrices of one shape, and keep the highest cells of each row.
+    """Compute a weighted sum of matrices and keep the highest cells of each row.
 
     Parameters
     ----------
     matrices : sequence of csr_array of shape (n_rows, n_columns)
-        Matrices of one dtype without negative numbers. Sums are of double precision, then rounded to this dtype.
+        Matrices of one dtype without negative numbers. Sums are computed in double precision and rounded to this dtype.
     weights : sequence of float
         Weight of each matrix, at least 0.
     most : int
-        Cells to keep in a row. Of equal ones those of lower columns are kept.
+        Maximum number of cells to keep per row. Ties keep the lower columns.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_columns)
+        Weighted sum.
+
+    Examples
+    --------
+    >>> first, second = sparse.csr_array([[0.2, 0.4, 0.0]]), sparse.csr_array([[0.6, 0.0, 0.1]])
+    >>> weighted_sum([first, second], [0.5, 0.5], most=2).toarray()
+    array([[0.4, 0.2, 0. ]])
     """
     n_rows, n_columns = matrices[0].shape
     parts = []
@@ -36,7 +47,7 @@ def weighted_sum(matrices: Sequence[sparse.csr_array], weights: Sequence[float],
 
 
 def _highest(matrix: sparse.csr_array, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return numbers of cells of each row, columns and values of the highest cells."""
+    """Return the number of cells of each row, and the columns and values of the highest cells."""
     counts = np.diff(matrix.indptr)
     if counts.max(initial=0) <= most:
         return counts, matrix.indices, matrix.data
@@ -47,30 +58,44 @@ def _highest(matrix: sparse.csr_array, most: int) -> tuple[np.ndarray, np.ndarra
 
 
 def joined_rows(parts: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], n_columns: int) -> sparse.csr_array:
-    """Build a matrix from rows that were made some at a time.
+    """Build a matrix from blocks of rows.
 
     Parameters
     ----------
-    parts : sequence of tuple
-        Numbers of cells of each row, columns and values of one or more groups of rows.
+    parts : sequence of tuple of ndarray
+        Number of cells of each row, columns and values of each block.
     n_columns : int
         Number of columns.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_columns)
+        Matrix with all rows.
     """
     return csr_of_rows(*map(np.concatenate, zip(*parts, strict=True)), n_columns)
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def values_at(starts, columns, of_starts, of_columns, of_values):  # noqa: ANN001, ANN201
-    """What one matrix has in the cells that another one stores.
+    """Look up the values of one CSR matrix in the stored cells of another.
 
     Parameters
     ----------
-    starts, columns : of CSR, columns rising in a row: the cells.
-    of_starts, of_columns, of_values : of the matrix that is asked, of as many rows, in the same form.
+    starts : ndarray of int of shape (n_rows + 1,)
+        Row offsets of the matrix that defines the cells.
+    columns : ndarray of int of shape (n_cells,)
+        Columns of the cells, ascending within a row.
+    of_starts : ndarray of int of shape (n_rows + 1,)
+        Row offsets of the matrix with the values.
+    of_columns : ndarray of int
+        Columns of the values, ascending within a row.
+    of_values : ndarray
+        Values.
 
     Returns
     -------
-    (n_cells,) of the values' dtype, 0 where nothing is stored.
+    ndarray of shape (n_cells,)
+        Value of each cell, 0 if it is not stored, in the dtype of the values.
     """
     found = np.zeros(len(columns), dtype=of_values.dtype)
     for row in range(len(starts) - 1):
@@ -85,13 +110,20 @@ def values_at(starts, columns, of_starts, of_columns, of_values):  # noqa: ANN00
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def add_rows(starts, columns, values, rows, found):  # noqa: ANN001, ANN201
-    """Add the product of a CSR matrix's transpose and dense rows, in place.
+    """Add the product of a transposed CSR matrix and dense rows, in place.
 
     Parameters
     ----------
-    starts, columns, values : of (n, n_columns) CSR.
-    rows : (n, k)
-    found : (n_columns, k)
+    starts : ndarray of int of shape (n_rows + 1,)
+        Row offsets of the CSR matrix.
+    columns : ndarray of int of shape (n_cells,)
+        Columns of its cells.
+    values : ndarray of shape (n_cells,)
+        Values of its cells.
+    rows : ndarray of shape (n_rows, k)
+        Dense rows.
+    found : ndarray of shape (n_columns, k)
+        Array that the product is added to.
     """
     for row in range(len(starts) - 1):
         for cell in range(starts[row], starts[row + 1]):

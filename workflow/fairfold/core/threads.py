@@ -1,4 +1,4 @@
-"""Threads of numerical libraries, whose number must not show in any result."""
+"""Control the threads of numerical libraries, because their number must not change results."""
 
 import sys
 from contextlib import AbstractContextManager
@@ -12,29 +12,43 @@ from threadpoolctl import ThreadpoolController
 
 
 def one_thread_each() -> AbstractContextManager:
-    """Keep BLAS, OpenMP and the like to one thread each while the context lasts.
+    """Limit BLAS, OpenMP and similar libraries to one thread each while the context is active.
 
-    More of them sum in another order, so that a number of jobs would change the last bits.
+    Several threads sum in a different order, so the number of jobs would change the last bits of results.
+
+    Returns
+    -------
+    context manager
+        Context with the limit.
     """
     return _pools(len(sys.modules)).limit(limits=1)
 
 
 @lru_cache(maxsize=1)
 def _pools(n_modules: int) -> ThreadpoolController:
-    # The search takes as long as a few small fits, so it is repeated only when modules, and what libraries they bring,
-    # have been loaded since.
+    # The search for libraries is slow, so it is repeated only if modules have been imported since.
     return ThreadpoolController()
 
 
 def set_n_jobs(model: Any, n_jobs: int) -> None:
-    """Have a fitted model, and all estimators that it is made of, use so many threads from now on.
+    """Set the number of threads of a fitted model and of all estimators in it.
 
     Parameters
     ----------
-    model : whose parts are looked for in attributes, lists and dictionaries; it is changed.
-    n_jobs : as of scikit-learn's estimators.
+    model : object
+        Model to change in place. Estimators are searched in attributes, lists and dictionaries.
+    n_jobs : int
+        Number of threads, as in scikit-learn's estimators.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> model = RandomForestClassifier(n_jobs=4)
+    >>> set_n_jobs([model], 1)
+    >>> model.n_jobs
+    1
     """
-    # the latter in what scikit-learn's boosting bins with, which knows no -1
+    # n_threads is an attribute of the binning in scikit-learn's boosting, which does not accept -1.
     n_threads = {"n_jobs": n_jobs, "n_threads": effective_n_jobs(n_jobs)}
     waiting, seen = [model], set()
     while waiting:

@@ -1,7 +1,7 @@
-"""Ties: numbers that are equal in truth and differ by rounding, which must decide no rank, choice or threshold.
+"""Handle ties: numbers that are equal except for rounding must not decide ranks, choices or thresholds.
 
-Sums of the same numbers in another order differ in their last bits. So do matrix products and elementary functions on
-another processor, whose BLAS and vector units add up in an order of their own.
+Sums of the same numbers in another order differ in their last bits. Matrix products and elementary functions also
+differ between processors, because BLAS and vector units use different orders.
 """
 
 from __future__ import annotations
@@ -9,23 +9,34 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-# Of numbers of order 1, sums of a million of which err by less than 1e-10: far below any difference that says anything.
+# Tolerance for numbers of order 1. Sums of a million of them have errors below 1e-10. Meaningful differences are much
+# larger.
 ROUNDING = 1e-9
 
 
 def settled(values: ArrayLike, axis: int | None = None) -> np.ndarray:
-    """Numbers of order 1 with ties made equal: each run of neighbours in size, no two further apart than ``ROUNDING``.
+    """Make tied numbers of order 1 equal.
 
-    Rounding to decimals would part a tie on the border between two of them; this parts none.
+    Sorted values whose neighbors differ by at most ``ROUNDING`` form a run, and all its values become the smallest one.
+    Rounding to decimals would separate ties at a rounding boundary.
 
     Parameters
     ----------
-    values : of any shape; NaN and infinities stay as they are.
-    axis : along which values are compared; None compares all with all.
+    values : array-like
+        Numbers. NaN and infinities stay unchanged.
+    axis : int or None, default=None
+        Axis along which values are compared. None compares all values.
 
     Returns
     -------
-    ndarray of float64, in the same shape; of a run, all are its least.
+    ndarray of float64
+        Array of the same shape.
+
+    Examples
+    --------
+    >>> tied = settled([0.1 + 0.2, 0.3, 0.4])
+    >>> bool(tied[0] == tied[1]), bool(tied[1] == tied[2])
+    (True, False)
     """
     values = np.asarray(values, dtype=np.float64)
     if axis is None:
@@ -42,16 +53,24 @@ def settled(values: ArrayLike, axis: int | None = None) -> np.ndarray:
 
 
 def first_best(values: ArrayLike, axis: int = -1) -> np.ndarray:
-    """Place of the largest value along an axis, the first of those that tie with it.
+    """Return the position of the first value that ties with the maximum along an axis.
 
     Parameters
     ----------
-    values : without NaN. Those of size above 1 tie by ``ROUNDING`` relative to the largest value.
-    axis : the axis to search.
+    values : array-like
+        Values without NaN. The tolerance is ``ROUNDING``, relative to the maximum if this exceeds 1 in size.
+    axis : int, default=-1
+        Axis to search.
 
     Returns
     -------
-    ndarray of int, without that axis.
+    ndarray of int
+        Positions, without that axis.
+
+    Examples
+    --------
+    >>> int(first_best([0.3, 0.1 + 0.2, 0.1]))
+    0
     """
     values = np.asarray(values)
     best = values.max(axis=axis, keepdims=True)

@@ -1,4 +1,4 @@
-"""What a job uses of the machine, where some of its work lies in other processes."""
+"""Measure CPU time and memory of a job, including work in other processes."""
 
 from __future__ import annotations
 
@@ -10,48 +10,80 @@ import time
 from pathlib import Path
 
 NEVER_TOO_MUCH = 2**30
-"""Bytes, for which nobody is asked how much memory is free."""
+"""Number of bytes that is used without checking the free memory."""
 _UNIT_OF_MEMORY = 1024**2 if sys.platform == "darwin" else 1024
 _elsewhere = {"cpu_seconds": 0.0, "max_rss": 0.0}
 
 
 def cpu_seconds() -> float:
-    """CPU time of this process so far, and of the work of others that was told by :func:`add`."""
+    """Return the CPU time of this process and of the work that :func:`add` recorded.
+
+    Returns
+    -------
+    float
+        CPU time in seconds.
+    """
     return time.process_time() + _elsewhere["cpu_seconds"]
 
 
 def max_rss() -> float:
-    """Most memory in MiB that this process had so far, or another that told :func:`add`."""
+    """Return the peak memory of this process or of a process that :func:`add` recorded.
+
+    Returns
+    -------
+    float
+        Peak memory in MiB.
+    """
     return max(own_max_rss(), _elsewhere["max_rss"])
 
 
 def forget_peak() -> None:
-    """Measure the most memory from now on; on systems other than Linux the peak so far is kept."""
+    """Reset the peak memory. Only Linux can reset the peak of the process itself."""
     _elsewhere["max_rss"] = 0.0
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def own_max_rss() -> float:
-    """Most memory in MiB that this process had so far."""
+    """Return the peak memory of this process.
+
+    Returns
+    -------
+    float
+        Peak memory in MiB.
+    """
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _UNIT_OF_MEMORY
 
 
 def free_memory() -> int:
-    """Bytes that this machine could give without putting anything on disk."""
-    import psutil  # which only large problems need
+    """Return the memory that is available without swapping.
+
+    Returns
+    -------
+    int
+        Available memory in bytes.
+    """
+    import psutil  # Only large problems need it.
 
     return psutil.virtual_memory().available
 
 
 def give_back_memory() -> None:
-    """Return to the system what this process has freed; without it GNU's C library keeps what lies between the rest."""
+    """Return freed memory to the system. By default, GNU's C library keeps freed blocks between used ones."""
     if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):  # of another library
+        with contextlib.suppress(OSError, AttributeError):  # Other C libraries have no malloc_trim.
             ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def add(cpu_seconds: float, max_rss: float) -> None:
-    """Count what another process used for this one: CPU time, and the most memory that it had."""
+    """Record the CPU time and peak memory of another process.
+
+    Parameters
+    ----------
+    cpu_seconds : float
+        CPU time in seconds.
+    max_rss : float
+        Peak memory in MiB.
+    """
     _elsewhere["cpu_seconds"] += cpu_seconds
     _elsewhere["max_rss"] = max(_elsewhere["max_rss"], max_rss)

@@ -1,4 +1,4 @@
-"""Checks of arguments that several packages share."""
+"""Check arguments that several packages share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNMEASURED = -1
 """Code of an unmeasured label inside a function. Functions take and return NaN instead."""
 
 Negatives = Literal["unlabelled", "confirmed"]
-"""What a 0 of a label is: not observed to be positive, which it may be, or known to be negative."""
+"""Meaning of a 0: not observed to be positive, or known to be negative."""
 
 _BINARIZE = "Give one column of 0/1 per label, as scikit-learn's MultiLabelBinarizer makes from lists of labels."
 _WRITE_NAN = "Write 0 for negatives and NaN for unmeasured labels."
@@ -80,12 +80,44 @@ def check_binary(
 
 
 def check_dense_binary(Y: Any, name: str, error: type[StudyError], *, unmeasured: bool = False) -> np.ndarray:
-    """Check labels as :func:`check_binary` does, and make sparse ones dense unless they are too large for that."""
+    """Check labels as :func:`check_binary` does, and convert sparse ones to an array.
+
+    Parameters
+    ----------
+    Y : {array-like, DataFrame, sparse matrix}
+        Labels of 0/1.
+    name : str
+        Name of the labels in messages.
+    error : type
+        Exception to raise.
+    unmeasured : bool, default=False
+        Whether labels may be unmeasured.
+
+    Returns
+    -------
+    ndarray
+        Labels, with ``UNMEASURED`` in unmeasured cells.
+
+    Raises
+    ------
+    StudyError
+        ``error``, if labels are invalid or too large for a dense array.
+    """
     return to_dense(check_binary(Y, name, error, unmeasured=unmeasured), name, error)
 
 
 def with_nan(codes: Matrix) -> Matrix:
-    """Replace ``UNMEASURED`` by NaN, in float32. Labels without it are returned as they are.
+    """Replace ``UNMEASURED`` by NaN. Labels without it are returned unchanged.
+
+    Parameters
+    ----------
+    codes : {ndarray, csr_array}
+        Labels as returned by :func:`check_binary`.
+
+    Returns
+    -------
+    {ndarray, csr_array}
+        Labels, float32 if any is NaN.
 
     Examples
     --------
@@ -101,36 +133,104 @@ def with_nan(codes: Matrix) -> Matrix:
 
 
 def has_unmeasured(Y: Matrix) -> bool:
-    """Return whether any label is NaN."""
+    """Return whether any label is NaN.
+
+    Parameters
+    ----------
+    Y : {ndarray, csr_array}
+        Labels.
+
+    Returns
+    -------
+    bool
+        Whether any label is NaN.
+    """
     values = Y.data if sparse.issparse(Y) else Y
     return values.dtype.kind == "f" and bool(np.isnan(values).any())
 
 
 def unmeasured_cells(Y: Matrix) -> Matrix:
-    """Return which labels are NaN, as a matrix of bool that is sparse where ``Y`` is."""
+    """Return which labels are NaN.
+
+    Parameters
+    ----------
+    Y : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Labels.
+
+    Returns
+    -------
+    {ndarray, csr_array} of bool of shape (n_samples, n_labels)
+        Whether each label is NaN, sparse if ``Y`` is.
+    """
     return with_data(Y, np.isnan(Y.data)) if sparse.issparse(Y) else np.isnan(Y)
 
 
 def check_negatives(negatives: str, error: type[StudyError]) -> None:
-    """Raise ``error`` for a kind of negatives that there is not."""
+    """Check the meaning of a 0.
+
+    Parameters
+    ----------
+    negatives : str
+        Value to check against ``Negatives``.
+    error : type
+        Exception to raise.
+
+    Raises
+    ------
+    StudyError
+        ``error``, if the value is unknown.
+    """
     if negatives not in get_args(Negatives):
         raise error(unknown_name("negatives", negatives, get_args(Negatives)))
 
 
 def check_whole_number(name: str, value: object, least: int) -> None:
-    """Raise a ModelError unless a parameter is a whole number of at least ``least``."""
+    """Check that a parameter is an integer of at least a given size.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter in messages.
+    value : object
+        Value to check. Booleans are refused.
+    least : int
+        Smallest allowed value.
+
+    Raises
+    ------
+    ModelError
+        If the value is not allowed.
+    """
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
         raise ModelError(f"{name} is {value!r}; it must be a whole number of at least {least}.")
 
 
 def check_weights(weights: ArrayLike | None, n_samples: int, error: type[StudyError]) -> np.ndarray | None:
-    """(n_samples,) weights of samples, of mean 1; None where all samples weigh the same.
+    """Check sample weights and normalize them to mean 1.
 
     Parameters
     ----------
-    weights : finite numbers above 0, or None.
-    n_samples : how many there must be.
-    error : raised for anything else.
+    weights : array-like of shape (n_samples,) or None
+        Finite numbers above 0.
+    n_samples : int
+        Expected number of samples.
+    error : type
+        Exception to raise.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,) or None
+        Weights of mean 1, or None if all weights are equal.
+
+    Raises
+    ------
+    StudyError
+        ``error``, if the weights are invalid.
+
+    Examples
+    --------
+    >>> check_weights([1, 3], 2, ModelError)
+    array([0.5, 1.5])
     """
     if weights is None:
         return None
@@ -155,12 +255,32 @@ def check_label_matrix(
     n_labels: int | None = None,
     unmeasured: bool = True,
 ) -> np.ndarray | sparse.csr_array:
-    """Check labels as :func:`check_binary` does, and that they are a matrix of this shape that is not empty.
+    """Check labels as :func:`check_binary` does, and check their shape.
+
+    Parameters
+    ----------
+    Y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
+        Labels of 0/1.
+    name : str
+        Name of the labels in messages.
+    error : type
+        Exception to raise.
+    n_samples : int or None, default=None
+        Expected number of samples. None allows any number above 0.
+    n_labels : int or None, default=None
+        Expected number of labels. None allows any number above 0.
+    unmeasured : bool, default=True
+        Whether labels may be unmeasured.
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n_samples, n_labels)
+        Labels, with ``UNMEASURED`` in unmeasured cells.
 
     Raises
     ------
     StudyError
-        ``error``, as :func:`check_binary`, and for labels of another shape.
+        ``error``, if labels are invalid, empty or of another shape.
     """
     codes = check_binary(Y, name, error, unmeasured=unmeasured)
     fits = codes.ndim == 2 and 0 not in codes.shape
@@ -176,7 +296,29 @@ def check_label_matrix(
 def check_training_labels(
     Y: Any, n_samples: int, error: type[StudyError], *, unmeasured: bool = True
 ) -> np.ndarray | sparse.csr_array:
-    """Check labels to learn from as :func:`check_label_matrix` does; some must be measured."""
+    """Check labels to learn from as :func:`check_label_matrix` does. At least one must be measured.
+
+    Parameters
+    ----------
+    Y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
+        Labels of 0/1.
+    n_samples : int
+        Expected number of samples.
+    error : type
+        Exception to raise.
+    unmeasured : bool, default=True
+        Whether labels may be unmeasured.
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n_samples, n_labels)
+        Labels, with ``UNMEASURED`` in unmeasured cells.
+
+    Raises
+    ------
+    StudyError
+        ``error``, if labels are missing, invalid, of another shape or all unmeasured.
+    """
     if Y is None:
         raise error(
             f"Y: fit requires y to be passed, but the target y is None. Give labels of shape ({n_samples}, n_labels)."
@@ -214,7 +356,7 @@ def _coded_stored(matrix: sparse.csr_array, name: str, error: type[StudyError], 
 def _coded(
     values: np.ndarray, position: Callable[[int], Sequence[int]], name: str, error: type[StudyError], unmeasured: bool
 ) -> np.ndarray:
-    """Return values of 0/1 as they are, others with ``UNMEASURED``; ``position`` gives the row and column of one."""
+    """Return labels with ``UNMEASURED`` for missing ones. ``position`` returns the row and column of a value."""
     kind = values.dtype.kind
     if kind == "b" or (kind in "iu" and values.min(initial=0) >= 0 and values.max(initial=0) <= 1):
         return values

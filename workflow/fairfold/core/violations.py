@@ -1,4 +1,4 @@
-"""Sentences about settings that break the rules of their model."""
+"""Describe violations of settings in sentences."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ def violations(error: ValidationError, model: Any, document: Any, where: str, fi
     Returns
     -------
     list of str
+        Sentences.
     """
     schema = TypeAdapter(model).json_schema()
     errors_at: dict[Keys, list[Mapping[str, Any]]] = {}
@@ -130,6 +131,11 @@ def node_at(schema: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
         JSON schema of a pydantic model.
     keys : tuple of str and int
         Keys and positions from the top of the document.
+
+    Returns
+    -------
+    dict
+        Schema of the key.
     """
     node = resolved(schema, schema)
     for key in keys:
@@ -139,14 +145,38 @@ def node_at(schema: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
 
 
 def values_of(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema of the values of a mapping with free keys, empty for other nodes."""
+    """Return the schema of the values of a mapping with free keys.
+
+    Parameters
+    ----------
+    node : mapping
+        Schema of the mapping.
+
+    Returns
+    -------
+    mapping
+        Schema of the values, empty for other nodes.
+    """
     patterns = node.get("patternProperties")
     values = next(iter(patterns.values())) if patterns else node.get("additionalProperties")
     return values if isinstance(values, Mapping) else {}
 
 
 def resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a node with the content of its reference, and of its alternative to null if there is one."""
+    """Return a node with the content of its reference and of its alternative to null.
+
+    Parameters
+    ----------
+    node : mapping
+        Part of a JSON schema.
+    schema : mapping
+        Whole JSON schema.
+
+    Returns
+    -------
+    dict
+        Node without references.
+    """
     inner: Mapping[str, Any] = {}
     alternatives = [each for each in node.get("anyOf", ()) if each != {"type": "null"}]
     if len(alternatives) == 1:
@@ -172,7 +202,7 @@ def _line(document: Any, keys: Keys, files: Sequence[Path]) -> str:
 
 
 def _child(node: yaml.Node | None, key: str | int) -> tuple[yaml.Node | None, yaml.Node | None]:
-    """Return the node of a key and the node of its value; nothing if the key is not there."""
+    """Return the node of a key and the node of its value, or None twice if the key is missing."""
     if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
         return node.value[key], node.value[key]
     if isinstance(node, yaml.MappingNode):
