@@ -145,8 +145,8 @@ def check_study(config: dict[str, Any], files: Sequence[Path] = ()) -> Catalog:
     Raises
     ------
     ConfigError
-        If a value is not allowed, a dataset is unknown or of the wrong kind for a part of the study, the file of the
-        user's own model is missing, or two values contradict each other.
+        If a value is not allowed or contradicts another one, a dataset is unknown or of the wrong kind for a part of
+        the study, or the file of the user's own model is missing.
     """
     check_config(config, files)
     for name, entry in config["models"]["own"].items():
@@ -365,7 +365,9 @@ REFERENCE_LABELS = 64
 
 
 def with_own_reference(config: Config, catalog: Catalog) -> list[str]:
-    """List the datasets with so many labels that the reference model learns only the most common ones.
+    """List the datasets whose number of labels exceeds ``REFERENCE_LABELS``.
+
+    Missing labels of these datasets are estimated from predictions of the most common labels only.
 
     Parameters
     ----------
@@ -573,7 +575,8 @@ def explain_failure() -> int | str | None:
     Returns
     -------
     int, str or None
-        Exit status if damaged results were found, otherwise sentences about missing scores, or None if there are none.
+        Exit status if damaged results were found, otherwise sentences about missing scores. None if no score is
+        missing.
     """
     if damaged := remove_damaged("results"):
         names = ", ".join(map(str, damaged))

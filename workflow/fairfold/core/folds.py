@@ -1,7 +1,7 @@
 """Check folds and convert between test folds of samples and training and test parts.
 
 A splitter's ``split`` yields a training part and a test part for each fold, as indices in any order or as masks. Parts
-are converted to ascending indices, so results do not depend on the order in which a splitter returns samples.
+are converted to ascending indices, so results do not depend on the order of samples in a part.
 """
 
 from __future__ import annotations

@@ -363,7 +363,7 @@ def choose_free(
 
 
 def check_hierarchy(hierarchy: Hierarchy | None, n_labels: int) -> None:
-    """Check that a hierarchy has as many labels as a model.
+    """Check that a hierarchy and a model have the same number of labels.
 
     Parameters
     ----------

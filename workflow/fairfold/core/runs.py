@@ -41,7 +41,7 @@ def lock_of_folder() -> IO[str]:
 
 
 def remove_damage(results: str | os.PathLike[str]) -> dict[str, str]:
-    """Delete damaged results, so Snakemake writes them again.
+    """Delete damaged results, so Snakemake recomputes them.
 
     Only results that changed since the last call are checked. A file in the working directory stores the time of that
     call.

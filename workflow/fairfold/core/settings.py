@@ -49,7 +49,18 @@ def _unique(values: list) -> list:
 
 
 def known_name(kind: Literal["models", "splitters", "metrics"]) -> Any:
-    """Return the type of a name that the validation context lists under ``kind``."""
+    """Return the type of a name that the validation context lists under ``kind``.
+
+    Parameters
+    ----------
+    kind : {"models", "splitters", "metrics"}
+        Key of the validation context.
+
+    Returns
+    -------
+    type
+        Annotated type for a field of a pydantic model.
+    """
 
     def check(name: str, info: ValidationInfo) -> str:
         if name not in info.context[kind]:
@@ -60,7 +71,20 @@ def known_name(kind: Literal["models", "splitters", "metrics"]) -> Any:
 
 
 def plain_name(pattern: str, meaning: str) -> Any:
-    """Return the type of texts that match a pattern, which messages explain."""
+    """Return the type of texts that match a pattern.
+
+    Parameters
+    ----------
+    pattern : str
+        Regular expression.
+    meaning : str
+        Explanation of the pattern for messages.
+
+    Returns
+    -------
+    type
+        Annotated type for a field of a pydantic model.
+    """
     return Annotated[str, Field(pattern=pattern, json_schema_extra={"meaning": meaning})]
 
 

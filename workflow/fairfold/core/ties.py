@@ -43,7 +43,7 @@ def settled(values: ArrayLike, axis: int | None = None) -> np.ndarray:
         return settled(values.ravel(), axis=0).reshape(values.shape)
     order = np.argsort(values, axis=axis)
     ranked = np.moveaxis(np.take_along_axis(values, order, axis), axis, 0)
-    with np.errstate(invalid="ignore"):  # infinity less infinity
+    with np.errstate(invalid="ignore"):  # Infinity minus infinity is NaN.
         goes_on = np.append(np.zeros_like(ranked[:1], dtype=bool), np.diff(ranked, axis=0) <= ROUNDING, axis=0)
     position = np.arange(len(ranked)).reshape(-1, *[1] * (ranked.ndim - 1))
     least = np.take_along_axis(ranked, np.maximum.accumulate(np.where(goes_on, 0, position)), 0)
@@ -74,6 +74,6 @@ def first_best(values: ArrayLike, axis: int = -1) -> np.ndarray:
     """
     values = np.asarray(values)
     best = values.max(axis=axis, keepdims=True)
-    with np.errstate(invalid="ignore"):  # infinity less infinity
+    with np.errstate(invalid="ignore"):  # Infinity minus infinity is NaN.
         is_tied = values >= best - ROUNDING * np.maximum(1, np.abs(best))
     return ((values == best) | is_tied).argmax(axis=axis)

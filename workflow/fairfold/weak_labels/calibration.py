@@ -66,10 +66,25 @@ def fit_calibration(
     ndarray of shape (n_labels, 2)
         Slope a_j and intercept b_j of each label, for :func:`calibrate`.
 
+    See Also
+    --------
+    calibrate : Apply the coefficients.
+
     Notes
     -----
     Time grows with n_samples · n_labels, or with the number of stored cells. Cells that are not stored are ignored. If
     only the highest probabilities are stored, the calibration of low probabilities is poorly determined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.weak_labels import calibrate, fit_calibration
+    >>> probabilities = np.full((100, 1), 0.4)  # The model predicts 0.4 for all samples.
+    >>> observed = np.zeros((100, 1))
+    >>> observed[:20] = 1  # Only 20 % of the samples have the label.
+    >>> coefficients = fit_calibration(observed, probabilities)
+    >>> calibrate(probabilities[:1], coefficients).round(1)
+    array([[0.2]])
     """
     n_samples, n_labels = probabilities.shape
     observed = check_label_matrix(observed, "observed", ModelError, n_samples=n_samples, n_labels=n_labels)
@@ -336,8 +351,8 @@ def _fit_logistic(terms: _Terms, prior: np.ndarray, shrinkage: float) -> np.ndar
 def _logistic_sums(z, is_observed, counts, labels, coefficients):  # noqa: ANN001, ANN202
     """Compute the sums over each label's cells that Newton's method needs.
 
-    The rows of the result are the sums of error · z, error, w · z², w · z and w, where w = p · (1 - p) and the error is
-    p - is_observed.
+    Each row of the result contains one sum: error · z, error, w · z², w · z and w. The weight w is p · (1 - p), and the
+    error is p - is_observed.
     """
     sums = np.zeros((5, len(coefficients)))
     for cell in range(len(z)):
