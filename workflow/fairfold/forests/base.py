@@ -1,4 +1,4 @@
-"""Checks, predictions and saving that all models share, and those that all cascades share."""
+"""Base classes of the models: checks, predictions and saving."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from fairfold.forests.sketched import FLOOR
 from fairfold.forests.sketches import MOST_EXACT, N_SKETCHED
 from fairfold.forests.storage import save_model
 
-# Parameter -> least whole number.
+# Parameter -> smallest valid integer.
 _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1}
-# Between 0 and 1.
+# These parameters are between 0 and 1.
 _SHARES = ("threshold", "lc_threshold")
 
 
 class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
-    """A model of the registry: labels in any form, a hierarchy, thresholds and saving."""
+    """Base class of multilabel models with label hierarchies, thresholds and saving."""
 
     takes_unmeasured: ClassVar[bool] = True
     _of_samples: ClassVar = ("training_labels_",)
@@ -51,66 +51,102 @@ class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
 
     @property
     def classes_(self) -> np.ndarray:
-        """(n_labels,) the numbers of the labels, in the order of their columns, for scikit-learn's tools.
+        """Indices of the labels, in column order, as an object array of shape (n_labels,).
 
-        Objects, as those tools take two plain numbers for the two classes of a single label.
+        The dtype is object because scikit-learn's tools interpret two plain numbers as the two classes of one label.
         """
         return np.arange(self.n_labels_).astype(object)
 
     def predict_proba(self, X: Matrix) -> Matrix | pd.DataFrame:
-        """Predict the probability that each label is positive, (n_samples, n_labels), from level ``best_level_``."""
+        """Predict the probability that each label is positive, from level ``best_level_``.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        {ndarray, csr_array, DataFrame} of shape (n_samples, n_labels)
+            Probabilities, sparse if the training labels were sparse.
+        """
         return self._as_asked(self._best_proba(X), X)
 
     def predict(
         self, X: Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled"
     ) -> Matrix | pd.DataFrame:
-        """Predict labels of 0/1, (n_samples, n_labels): whether the probability is above a threshold.
+        """Predict labels of 0/1: 1 if the probability is above a threshold.
 
         Parameters
         ----------
-        X : (n_samples, n_features).
-        objective : what the threshold is for, of :data:`~fairfold.evaluation.thresholds.OBJECTIVES`; None takes
-            ``threshold``.
-        by : see :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+        X : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        objective : str or None, default=None
+            Metric that the threshold optimizes, one of :data:`~fairfold.evaluation.thresholds.OBJECTIVES`. None uses
+            the parameter ``threshold``.
+        by : {"pooled", "label"}, default="pooled"
+            Whether all labels share one threshold or each label has its own, see
+            :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+
+        Returns
+        -------
+        {ndarray, csr_array, DataFrame} of shape (n_samples, n_labels)
+            Predicted labels, sparse if the training labels were sparse.
 
         Raises
         ------
         ModelError
-            When there is an objective, and the model has no calibrated probabilities.
+            If ``objective`` is given and the model has no calibrated probabilities.
         """
         threshold = self.threshold if objective is None else thresholds_of(self._with_thresholds, objective, by)
         decided = are_above(self._best_proba(X), threshold).astype(self._label_type)
-        # Where labels have thresholds of their own, one may be met that its parents' are not.
+        # With one threshold per label, a label can exceed its threshold while its parents do not.
         if self.hierarchy is not None:
             decided = map_rows(self.hierarchy.with_ancestors, decided, 1)
         return self._as_asked(decided, X)
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted model; :func:`~fairfold.models.load_model` reads it.
+        """Save the fitted model; :func:`~fairfold.models.load_model` loads it.
+
+        Parameters
+        ----------
+        path : str or Path
+            Path of the file.
 
         Raises
         ------
         ModelError
-            When the model contains code of your own.
+            If the model contains user-defined code.
         """
         check_is_fitted(self, "best_level_")
         save_model(self, path)
 
     @abstractmethod
     def learns_sparse(self, Y: Matrix) -> bool:
-        """Return whether the model learns from these labels as a CSR array."""
+        """Return whether the model learns from the labels as a CSR array.
+
+        Parameters
+        ----------
+        Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Training labels.
+
+        Returns
+        -------
+        bool
+            True if the model keeps these labels sparse.
+        """
 
     @abstractmethod
     def _best_proba(self, X: Matrix) -> Matrix:
-        """Probabilities from the best level, sparse or dense."""
+        """Predict sparse or dense probabilities from the best level."""
 
     @property
     def _with_thresholds(self) -> object:
-        """What has thresholds for objectives."""
+        """Object that holds the thresholds for objectives."""
         return self
 
     def _as_asked(self, predicted: Matrix, X: Matrix) -> Matrix | pd.DataFrame:
-        """Predictions of ``X``, sparse where labels were."""
+        """Convert predictions for ``X`` to the format of the training labels."""
         return with_sparsity(predicted, self.sparse_labels_)
 
     def _reconciled(self, proba: Matrix) -> Matrix:
@@ -126,7 +162,7 @@ class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
 
 
 class BaseCascade(MultilabelModel):
-    """Levels of forests, and prediction from each of them."""
+    """Base class of cascades: levels of forests, with predictions from each level."""
 
     _choices: ClassVar[dict[str, tuple]]
     levels_: list[Level]
@@ -144,29 +180,35 @@ class BaseCascade(MultilabelModel):
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Grow the cascade.
+        """Fit the cascade.
 
         Parameters
         ----------
-        X : (n_samples, n_features), dense, where NaN is a missing value, or CSR; not infinite. The names of a frame's
-            columns are kept, and asked for again of each frame to predict.
+        X : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_features)
+            Training samples. NaN in dense data is a missing value; infinite values are not allowed. If ``X`` is a data
+            frame, its column names are stored and checked at prediction.
         Y : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_labels)
-            Observed labels of 0/1. NaN is an unmeasured label, which takes no part. The names of a frame's columns are
-            kept. Predictions are sparse where ``Y`` is.
-        first_level : level 0 of another model with the same seed and forest settings, fitted on the same data; spares
-            growing it again. Not from a file.
-        groups : (n_samples,) of samples that belong together: trees draw a group whole or not at all.
-        sample_weight : (n_samples,) above 0: trees draw a sample in proportion to its weight, a group to its mean.
+            Observed labels of 0/1. NaN is an unmeasured label and is ignored. The column names of a data frame are
+            stored. Predictions are sparse if ``Y`` is sparse.
+        first_level : Level or None, default=None
+            Level 0 of another model that was fitted on the same data with the same seed and forest settings. It is
+            reused instead of grown again. A level of a model loaded from a file cannot be used.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Groups of samples that belong together. A tree draws all samples of a group or none.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Positive sample weights. Trees draw a sample in proportion to its weight, and a group in proportion to its
+            mean weight.
 
         Returns
         -------
-        self
+        BaseCascade
+            The fitted cascade.
 
         Raises
         ------
         ModelError
-            When a parameter is out of range, labels are not 0, 1 or NaN, there are too few samples for one split, some
-            names of columns are text and others are not, or the first level was fitted on data of another shape.
+            If a parameter is out of range, a label is not 0, 1 or NaN, there are too few samples for one split, only
+            some of the column names are strings, or ``first_level`` was fitted on data of another shape.
         """
         self._check_parameters(self._choices)
         X, observed = self._check_data(X, Y)
@@ -181,40 +223,65 @@ class BaseCascade(MultilabelModel):
         return self
 
     def set_output(self, *, transform: Literal["default", "pandas"] | None = None) -> Self:
-        """Choose what ``predict`` and ``predict_proba`` return; named as in scikit-learn's transformers.
+        """Set the output format of ``predict`` and ``predict_proba``, as in scikit-learn's transformers.
 
         Parameters
         ----------
-        transform : ``"default"``, arrays; ``"pandas"``, frames with the index of the frame to predict and a column per
-            label, under its name in ``fit`` or else its number; None changes nothing.
+        transform : {"default", "pandas"} or None, default=None
+            ``"default"`` returns arrays. ``"pandas"`` returns data frames with the index of the input frame and one
+            column per label. Columns have the names of ``Y`` in ``fit``, or the indices of the labels. None keeps the
+            current format.
+
+        Returns
+        -------
+        BaseCascade
+            The cascade itself.
 
         Raises
         ------
         ModelError
-            For any other ``transform``.
+            If ``transform`` has another value.
         """
         if transform not in (None, "default", "pandas"):
             raise ModelError(f"transform is {transform!r}; it must be 'default' or 'pandas'.")
         if transform is not None:
-            self._sklearn_output_config = {"transform": transform}  # which scikit-learn's clone copies
+            self._sklearn_output_config = {"transform": transform}  # scikit-learn's clone copies this attribute.
         return self
 
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
-        """Probabilities after each level, from level 0 (no cascade) to the last; each (n_samples, n_labels).
+        """Yield the probabilities after each level, from level 0 (no cascade) to the last level.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Yields
+        ------
+        {ndarray, csr_array} of shape (n_samples, n_labels)
+            Probabilities after one level.
 
         Raises
         ------
         ModelError
-            When ``X`` is infinite, or has another number or other names of features than the training data.
+            If ``X`` has infinite values, or its number or names of features differ from the training data.
         """
         check_is_fitted(self, "levels_")
         for proba in self._reconciled_stages(X):
             yield with_sparsity(proba, self.sparse_labels_)
 
     def learns_sparse(self, Y: Matrix) -> bool:
-        """Return whether labels are so many that forests grow on sketches of them.
+        """Return whether the forests grow on sketches of the labels, which requires many labels.
 
-        Unmeasured and imputed labels are learned from exactly.
+        Parameters
+        ----------
+        Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Training labels.
+
+        Returns
+        -------
+        bool
+            True if the forests use sketches. Always False with imputation or unmeasured labels.
         """
         if self.n_sketched is None or (self.n_sketched == "auto" and Y.shape[1] <= MOST_EXACT):
             return False
@@ -235,7 +302,7 @@ class BaseCascade(MultilabelModel):
         """Set the fitted attributes."""
 
     def _staged_proba(self, X: Matrix) -> Iterator[np.ndarray]:
-        """Probabilities after each level, as the forests have them, of features without gaps."""
+        """Yield the uncorrected probabilities of the forests after each level, for features without missing values."""
         new: list[np.ndarray] = []
         for level in self.levels_:
             inputs = self._encoder_inputs(X, new)[: len(level.encoders)]
@@ -250,7 +317,7 @@ class BaseCascade(MultilabelModel):
         return next(itertools.islice(self._reconciled_stages(X), self.best_level_, None))
 
     def _as_asked(self, predicted: Matrix, X: Matrix) -> Matrix | pd.DataFrame:
-        """Predictions of ``X`` as ``set_output`` asks for them, or else sparse where labels were."""
+        """Convert predictions to the format chosen by ``set_output``, or else to the format of the training labels."""
         if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
             return with_sparsity(predicted, self.sparse_labels_)
         index = X.index if isinstance(X, pd.DataFrame) else None
@@ -265,13 +332,13 @@ class BaseCascade(MultilabelModel):
         return N_SKETCHED if self.n_sketched == "auto" else self.n_sketched
 
     def _encoder_inputs(self, X: Matrix, new: list[np.ndarray]) -> list[Matrix]:
-        """What each encoder sees: the features and, of the new features of the level below, all or the others'."""
+        """Build the input of each encoder from the features and the new features of the level below."""
         if not new or not self.crossing_over:
             return [append_columns(X, *new)] * len(FORESTS)
         return [append_columns(X, *new[:own], *new[own + 1 :]) for own in range(len(FORESTS))]
 
     def _check_parameters(self, choices: dict[str, tuple]) -> None:
-        """Check numbers by name, and that the others are among their choices."""
+        """Check the ranges of numeric parameters and the choices of the others."""
         parameters = self.get_params()
         for name, low in _WHOLE_NUMBERS.items():
             check_whole_number(name, parameters.get(name, low), low)
@@ -300,8 +367,8 @@ class BaseCascade(MultilabelModel):
         try:
             finite = True if sparse.issparse(X) else "allow-nan"
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset)
-        except (ValueError, np.exceptions.DTypePromotionError) as error:  # the latter of dates beside numbers
-            # scikit-learn's sentence comes first, its general advice after it
+        except (ValueError, np.exceptions.DTypePromotionError) as error:  # Dates mixed with numbers raise the latter.
+            # The first sentence of scikit-learn's message names the problem; its general advice follows.
             advice = "Reshape your data" if "Reshape your data" in str(error) else "Features must be finite numbers"
             raise ModelError(f"{first_sentence(error)}. {advice}, one row per sample.") from None
         if reset:
@@ -312,7 +379,7 @@ class BaseCascade(MultilabelModel):
         X = self._check_features(X, reset=True)
         label_names = column_names(Y, "Y")
         Y = self._checked_labels(Y, X.shape[0])
-        # half of the samples are drawn for a tree, and a split needs two full leaves
+        # A split needs two full leaves.
         if X.shape[0] < 2 * self.min_samples_leaf:
             raise ModelError(
                 f"n_samples = {X.shape[0]} training samples are fewer than two leaves of {self.min_samples_leaf}; "
@@ -321,12 +388,12 @@ class BaseCascade(MultilabelModel):
         if label_names is not None:
             self.label_names_ = label_names
         elif hasattr(self, "label_names_"):
-            del self.label_names_  # those of an earlier fit
+            del self.label_names_  # Drop the names of an earlier fit.
         return X, Y
 
 
 def _check_first_level(level: Level, X: Matrix, observed: np.ndarray) -> None:
-    """Forests of a model that was read from a file know nothing of their training samples."""
+    """Check that a first level was fitted on data of this shape. Levels loaded from a file fail the check."""
     for forest in level.predictors:
         n_samples = len(getattr(forest, "leaf_of_", ()))
         fitted_on = (n_samples, forest.n_labels_), forest.n_features_in_

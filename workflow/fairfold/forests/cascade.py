@@ -1,12 +1,15 @@
-"""The published cascades: each level sees the features and what the forests of the level below it made of them.
+"""Deep-forest cascades of Ilidio, Cerri, Vens & Nakano (2024).
 
-A level has two parts. Its *encoders*, a random forest and a forest of extra trees, turn samples into new features:
-probabilities (output space) or tree embeddings. Its *predictors*, another such pair, learn from the features and all
-new features; their mean probability is what the level predicts. Level 0 has predictors only, on the features alone.
-With crossing-over an encoder sees the features and the *other* encoder's new features of the level below, never its
-own; without, the predictors of the level below are the encoders. Between encoders and predictors, labels are imputed.
+A level has two parts. Its *encoders*, a random forest and an extra-trees forest, compute new features: probabilities
+(output space) or tree embeddings. Its *predictors*, another pair of forests, learn from the original and the new
+features. The level predicts their mean probability. Level 0 has only predictors, which learn from the original
+features.
 
-One ``fit`` serves all levels: every level's predictors, scores and imputations are kept.
+Encoders use the features and the new features of the level below. With crossing-over, an encoder uses only the new
+features of the *other* encoder. Without crossing-over, the predictors of the level below serve as encoders. Labels are
+imputed between encoders and predictors.
+
+One call of ``fit`` keeps the predictors, scores and imputations of every level.
 """
 
 from __future__ import annotations
@@ -37,57 +40,118 @@ from fairfold.weak_labels import tice
 
 @dataclass(eq=False, repr=False)
 class CascadeForest(BaseCascade):
-    """Deep forest for multilabel data whose negatives may be hidden positives (Ilidio et al. 2024, Section 3).
-
-    Time grows with the levels times four forests (two without crossing-over), and two more with imputation; LC's
-    imputer has ten smaller ones. See :class:`~fairfold.forests.trees.MultilabelForest` and, for embeddings, which cost
-    most, :class:`~fairfold.forests.embedding.TreeEmbedding`.
+    """Deep forest for multilabel data with unobserved positives (Ilidio et al. 2024, Section 3).
 
     Parameters
     ----------
-    features : what an encoder adds: ``"output"``, its probabilities, ``"embedding"``, its tree embedding, or both.
-    crossing_over : whether an encoder never sees its own new features of the level below.
-    imputation : None, ``"lc"``, ``"slc"`` or ``"fla"``, see :mod:`fairfold.forests.imputers`.
-    length_control : which level is the best (Table 3), metric by metric: ``"single"``, level 0; ``"first-drop"``, the
-        last before the first drop of the out-of-bag score; ``"imputation-limit"``, the first at which every label has
-        reached its cap; ``"best-training"`` or ``"best-oob"``, the one with the best score on training samples or
-        out of bag. All but the first look at levels from 1 on. Scores are against the *observed* labels.
-    n_trees : trees per forest.
-    max_levels : most levels above level 0. ``"first-drop"`` and ``"imputation-limit"`` may stop earlier.
-    min_samples_leaf : training samples per leaf.
-    threshold : probability above which a label is predicted, and imputed by SLC and FLA.
-    percentile : quantile that estimates the label frequency, see :func:`fairfold.weak_labels.label_frequency`.
-    lc_threshold : probability that every forest must exceed for LC to impute.
-    output_features : ``"in-bag"``, a training sample's probabilities come from all trees, or ``"out-of-bag"``, from
-        those that did not see it. In-bag probabilities leak the labels; the paper does not say which it means.
-    full_samples : which forests, ``"encoder"``, ``"imputer"`` or both, draw as many samples as there are for a tree,
-        extra trees each one once (with weights: as random forests), instead of half. In-bag probabilities of extra
-        trees then leak most.
-    shared_seed : whether all forests of the model draw the same random numbers.
-    node_weights : ``"text"`` or ``"authors-code"`` weights of the tree embedding.
-    cap_rounding : ``"ceil"`` or ``"floor"``, of the most positives that a label may have.
-    slc_threshold_on : ``"probability"`` or ``"posterior"``, what SLC compares with the threshold.
-    imputer_features : what the imputer's forests see: ``"all"``, as the predictors, or ``"new"``, new features only.
-    tice_variant : ``"text"`` or ``"authors-code"``, see :func:`fairfold.weak_labels.tice`.
-    negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, and nothing is imputed.
-    hierarchy : of the labels, whose true-path rule predictions and imputed labels respect; None where there is none.
-    n_sketched : as of :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
-    n_jobs : threads; any number gives the same result.
-    random_state : int, RandomState or None.
+    features : sequence of {"output", "embedding"}, default=("output",)
+        New features of an encoder: its probabilities (``"output"``), its tree embedding (``"embedding"``) or both.
+    crossing_over : bool, default=True
+        Whether an encoder ignores its own new features from the level below.
+    imputation : {"lc", "slc", "fla"} or None, default=None
+        Method of label imputation, see :mod:`fairfold.forests.imputers`. None disables imputation.
+    length_control : {"single", "first-drop", "imputation-limit", "best-training", "best-oob"}, default="best-oob"
+        Rule that selects the best level for each metric (Table 3). All rules except ``"single"`` consider levels from 1
+        on. Scores are computed on the *observed* labels.
+
+        - ``"single"``: level 0.
+        - ``"first-drop"``: the last level before the first drop of the out-of-bag score.
+        - ``"imputation-limit"``: the first level at which every label has reached its cap.
+        - ``"best-training"``: the level with the best score on the training samples.
+        - ``"best-oob"``: the level with the best out-of-bag score.
+    n_trees : int, default=150
+        Number of trees per forest.
+    max_levels : int, default=10
+        Maximum number of levels above level 0. ``"first-drop"`` and ``"imputation-limit"`` may stop earlier.
+    min_samples_leaf : int, default=5
+        Minimum number of training samples in a leaf.
+    threshold : float, default=0.5
+        Probability above which a label is predicted as positive. SLC and FLA also use it to impute labels.
+    percentile : float, default=0.95
+        Quantile used to estimate the label frequency, see :func:`fairfold.weak_labels.label_frequency`.
+    lc_threshold : float, default=0.4
+        Probability that every forest must exceed for LC to impute a label.
+    output_features : {"in-bag", "out-of-bag"}, default="in-bag"
+        Trees that compute the probabilities of a training sample: all trees (``"in-bag"``) or the trees that did not
+        draw the sample (``"out-of-bag"``). In-bag probabilities leak the labels. The paper does not specify this
+        choice.
+    full_samples : sequence of {"encoder", "imputer"}, default=()
+        Forests that draw as many samples per tree as the training set contains instead of half. Extra trees then use
+        each sample once, unless samples have weights. In-bag probabilities of such extra trees leak the labels most.
+    shared_seed : bool, default=False
+        Whether all forests of the model use the same random numbers.
+    node_weights : {"text", "authors-code"}, default="text"
+        Node weights of the tree embedding, see :class:`~fairfold.forests.embedding.TreeEmbedding`.
+    cap_rounding : {"ceil", "floor"}, default="ceil"
+        Rounding of the maximum number of positives of a label.
+    slc_threshold_on : {"probability", "posterior"}, default="probability"
+        Value that SLC compares with the threshold.
+    imputer_features : {"all", "new"}, default="all"
+        Features of the imputer's forests: those of the predictors (``"all"``) or only the new features (``"new"``).
+    tice_variant : {"text", "authors-code"}, default="text"
+        Variant of TIcE, see :func:`fairfold.weak_labels.tice`.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of a 0 in the labels. With ``"unlabelled"`` the label may be positive. With ``"confirmed"`` it is
+        negative and no label is imputed.
+    hierarchy : Hierarchy or None, default=None
+        Label hierarchy. Predictions and imputed labels respect its true-path rule.
+    n_sketched : "auto", int or None, default="auto"
+        Number of columns of the label sketches, see :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
+    n_jobs : int or None, default=1
+        Number of threads. It does not affect the result.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers.
 
     Attributes
     ----------
-    levels_ : list of :class:`~fairfold.forests.levels.Level`.
-    oob_scores_, training_scores_ : lists of dicts, one per level, of scores against the observed labels.
-    best_levels_ : dict from metric to the level that length control chooses.
-    best_level_ : the level that ``predict`` and ``predict_proba`` use, the best by ``average_precision``.
-    imputation_log_ : list of dicts, one per level and label: label frequency, cap, observed and imputed positives,
-        whether the label is frozen, and a note about labels with one class only.
-    training_labels_ : list of (n_samples, n_labels) int8, the labels that each level learned from.
-    n_features_in_, n_labels_ : numbers of features and labels.
-    feature_names_in_, label_names_ : names of the columns of ``fit``'s frames, as objects; not there where it was given
-        arrays, or frames whose columns have other names than text.
-    classes_ : the numbers of the labels.
+    levels_ : list of Level
+        Fitted levels, see :class:`~fairfold.forests.levels.Level`.
+    oob_scores_ : list of dict
+        Out-of-bag scores of each level against the observed labels.
+    training_scores_ : list of dict
+        Scores of each level on the training samples against the observed labels.
+    best_levels_ : dict of str to int
+        Level that length control selects for each metric.
+    best_level_ : int
+        Level used by ``predict`` and ``predict_proba``, the best level by ``average_precision``.
+    imputation_log_ : list of dict
+        One entry per level and label: label frequency, cap, numbers of observed and imputed positives, whether the
+        label is frozen, and a note if the label has only one class.
+    training_labels_ : list of ndarray of shape (n_samples, n_labels)
+        Labels that each level learned from.
+    n_features_in_ : int
+        Number of features.
+    n_labels_ : int
+        Number of labels.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Column names of ``X`` in ``fit``. Defined only if ``X`` is a data frame whose column names are all strings.
+    label_names_ : ndarray of shape (n_labels,)
+        Column names of ``Y`` in ``fit``. Defined only if ``Y`` is a data frame whose column names are all strings.
+    classes_ : ndarray of shape (n_labels,)
+        Indices of the labels.
+
+    See Also
+    --------
+    fairfold.forests.out_of_bag.OutOfBagCascade : Cascade on out-of-bag features with calibrated posteriors.
+    fairfold.forests.models.make_model : Create a cascade from the name of a published model.
+
+    Notes
+    -----
+    A level above 0 grows four forests, or two without crossing-over. Imputation adds two forests, and LC imputation
+    adds ten smaller ones for its cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.cascade import CascadeForest
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> Y = (X[:, :2] > 0).astype(int)
+    >>> model = CascadeForest(n_trees=10, max_levels=2, random_state=0).fit(X, Y)
+    >>> len(model.levels_)
+    3
+    >>> model.predict([[2.0, -2.0, 0.0], [-2.0, 2.0, 0.0]])
+    array([[1, 0],
+           [0, 1]])
     """
 
     _choices: ClassVar = {
@@ -152,21 +216,23 @@ class CascadeForest(BaseCascade):
         self.best_level_ = self.best_levels_["average_precision"]
 
     def choose_levels_by(self, labels: Matrix) -> Self:
-        """Choose the level of each metric anew, by out-of-bag scores on other labels of the training samples.
-
-        The best of all levels is chosen, level 0 included, whatever ``length_control`` says. Levels in the result files
-        of Ilidio et al. (2024) are chosen by the labels before any were hidden, with which their code compares
-        out-of-bag predictions: on emotions with 70 % hidden their CaFE-OS has an average precision of .692, ours .694
-        in this way and .608 by the observed labels, gcForest .708, .702 and .654. Who lacks labels cannot do so; it is
-        for comparisons with printed numbers.
+        """Select the level of each metric by out-of-bag scores on other labels of the training samples.
 
         Parameters
         ----------
-        labels : (n_samples, n_labels) of 0/1, of the samples that the cascade was just fitted to.
+        labels : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Labels of 0/1 of the samples that the cascade was just fitted on.
 
         Returns
         -------
-        The cascade itself.
+        CascadeForest
+            The cascade itself.
+
+        Notes
+        -----
+        The method considers all levels, including level 0, and ignores ``length_control``. It reproduces the result
+        files of Ilidio et al. (2024), whose code compares out-of-bag predictions with the labels before any were
+        hidden. Use it only for comparisons with published numbers: in practice the complete labels are not available.
         """
         proba = (mean_of_forests([forest.oob_proba_ for forest in level.predictors]) for level in self.levels_)
         self.oob_scores_ = [multilabel_scores(labels, self._reconciled(each), self.threshold) for each in proba]
@@ -199,28 +265,28 @@ class CascadeForest(BaseCascade):
     ) -> list[Encoder]:
         forests = self.levels_[-1].predictors
         is_full = "encoder" in self.full_samples
-        # Without crossing-over an encoder sees what a predictor of the level below sees; at level 1 it always does.
+        # Predictors of the level below serve as encoders if the encoders would use the same features and samples.
         if is_full or (level > 1 and self.crossing_over):
             forests = grow.pair(self._encoder_inputs(X, new), labels, level, "encoder", is_full=is_full)
         signs = random_signs(labels.shape[1], N_NEW, 0) if sparse.issparse(labels) else None
         return [Encoder.of(forest, self.features, self.node_weights, signs) for forest in forests]
 
     def _make_imputer(self, features: Matrix, observed: np.ndarray, seed: int) -> LabelImputer:
-        """The imputer, at level 1; LC's label frequencies are estimated on what its forests see."""
+        """Create the imputer. LC estimates its label frequencies from the features of the imputer's forests."""
         options = {"percentile": self.percentile, "threshold": self.threshold, "hierarchy": self.hierarchy}
         if self.imputation == "fla":
             return FluidLabelAddition(observed, **options)
         options |= {"cap_rounding": self.cap_rounding}
         if self.imputation == "slc":
             return StrictLabelComplement(observed, **options, threshold_on=self.slc_threshold_on)
-        # To TIcE, all labels that are not observed positives are unlabelled.
+        # TIcE treats every label without an observed positive as unlabelled.
         seed, unlabelled = seed_for(seed, "tice"), np.fmax(observed, 0)
         frequency = tice(features, unlabelled, min_set_size=5, variant=self.tice_variant, random_state=seed)
         options = {"cap_rounding": self.cap_rounding, "hierarchy": self.hierarchy}
         return LabelComplement(observed, given=frequency, threshold=self.lc_threshold, **options)
 
     def _unseen_proba(self, grow: Grower, level: int, features: Matrix, imputer: LabelImputer) -> np.ndarray:
-        """(n_forests, n_samples, n_active) probabilities for the imputer, of forests that did not see the sample."""
+        """Compute probabilities (n_forests, n_samples, n_active) from forests that did not see the sample."""
         active = imputer.active
         if not len(active):
             return np.empty((len(FORESTS), features.shape[0], 0))
@@ -231,7 +297,7 @@ class CascadeForest(BaseCascade):
         return np.stack([forest.oob_proba_ for forest in grow.pair(features, labels, level, "imputer")])
 
     def _keep(self, level: Level, labels: np.ndarray, observed: np.ndarray) -> None:
-        """Keep a level, its labels and its scores."""
+        """Store a level, its labels and its scores."""
         self.levels_.append(level)
         self.training_labels_.append(labels)
         for scores, attribute in ((self.oob_scores_, "oob_proba_"), (self.training_scores_, "training_proba_")):
@@ -246,7 +312,7 @@ class CascadeForest(BaseCascade):
         return all(_drops(self._scores(metric)).any() for metric in BASIC_METRICS)
 
     def _scores(self, metric: str) -> np.ndarray:
-        """Scores that length control looks at, level by level from level 1 on; more is better."""
+        """Return the scores used by length control, one per level from level 1 on. Higher is better."""
         scores = self.training_scores_ if self.length_control == "best-training" else self.oob_scores_
         return _more_is_better(metric, scores[1:])
 
@@ -259,7 +325,7 @@ class CascadeForest(BaseCascade):
 
 
 def _more_is_better(metric: str, scores: list[dict[str, float]]) -> np.ndarray:
-    """A metric level by level, more is better; where it is undefined (one class only), it is never the best."""
+    """Return the goodness of each level. A level with an undefined score (one class only) is never the best."""
     return BASIC_METRICS[metric].goodness([score[metric] for score in scores])
 
 

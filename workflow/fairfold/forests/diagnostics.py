@@ -1,4 +1,4 @@
-"""What an imputation did, level by level and label by label, and how much of it was right."""
+"""Evaluation of label imputations by level and label."""
 
 from __future__ import annotations
 
@@ -21,24 +21,42 @@ _COUNTS = ("n_imputed", "hits", "misses")
 
 
 def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
-    """The imputation log of a fitted cascade beside hits and misses, which the truth tells.
+    """Compare the imputations of a fitted cascade with the true labels.
 
     Parameters
     ----------
-    model : fitted.
-    truth : (n_samples, n_labels) of 0/1, the true labels of the training samples; NaN where unmeasured.
+    model : BaseCascade
+        Fitted cascade.
+    truth : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        True labels of 0/1 of the training samples; NaN is unmeasured.
 
     Returns
     -------
     DataFrame
-        A row per level, from level 0, where nothing is imputed yet, and label, with the columns ``level, label,
-        label_frequency, cap, frozen, n_observed, n_imputed, hits, misses, precision, recall, note``. A cascade that
-        imputes nothing has no label frequencies, caps and frozen labels, and misses all that was hidden.
+        One row per level and label, with the columns ``level, label, label_frequency, cap, frozen, n_observed,
+        n_imputed, hits, misses, precision, recall, note``. Level 0 has no imputations. Without imputation, the label
+        frequencies, caps and frozen flags are missing, and all hidden positives are misses.
 
     Raises
     ------
     ModelError
-        When the truth has another shape, or lacks a label that was observed.
+        If ``truth`` has another shape or lacks an observed positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.cascade import CascadeForest
+    >>> from fairfold.forests.diagnostics import imputation_table
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> truth = (X[:, :1] > 0).astype(int)
+    >>> observed = truth.copy()
+    >>> observed[:20] = 0
+    >>> model = CascadeForest(imputation="fla", n_trees=10, max_levels=1, random_state=0).fit(X, observed)
+    >>> table = imputation_table(model, truth)
+    >>> table[["level", "n_observed", "n_imputed", "hits", "misses"]]
+       level  n_observed  n_imputed  hits  misses
+    0      0          18          0     0      11
+    1      1          18         11    10       1
     """
     truth = _positives(with_nan(check_binary(truth, "truth", ModelError, unmeasured=True)))
     observed = _positives(model.training_labels_[0])
@@ -55,23 +73,36 @@ def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
 
 
 def _positives(labels: Matrix) -> Matrix:
-    """Labels of 0/1; what is unmeasured is not imputed."""
+    """Replace NaN by 0, because unmeasured labels are not imputed."""
     return with_data(labels, np.fmax(labels.data, 0)) if sparse.issparse(labels) else np.fmax(labels, 0)
 
 
 def summarise_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:
-    """Imputations per unit and level: labels pooled within a fold, means over folds.
+    """Summarize imputations per unit and level, pooled over the labels of a fold and averaged over folds.
 
     Parameters
     ----------
-    table : tables of :func:`imputation_table` below each other, with ``fold`` and the columns in ``units``.
-    units : columns that tell studies of different data or models apart.
+    table : DataFrame
+        Concatenated tables of :func:`imputation_table`, with the additional columns ``fold`` and ``units``.
+    units : sequence of str
+        Columns that identify the data and the model.
 
     Returns
     -------
-    DataFrame with the columns ``*units, level, n_folds, label_frequency, n_imputed, hits, misses, precision, recall``,
-    levels with imputation only. A cascade may have fewer levels in one fold than in another; ``n_folds`` counts those
-    that have the level. ``precision`` and ``recall`` are NaN where nothing was imputed or hidden in any fold.
+    DataFrame
+        Table with the columns ``*units, level, n_folds, label_frequency, n_imputed, hits, misses, precision, recall``.
+        Only levels with imputation are listed. ``n_folds`` counts the folds whose cascade has the level. ``precision``
+        is NaN if no fold has imputed labels, and ``recall`` is NaN if no fold has hidden labels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairfold.forests.diagnostics import summarise_imputation
+    >>> counts = {"n_imputed": [4, 2], "hits": [3, 1], "misses": [1, 1]}
+    >>> table = pd.DataFrame({"model": "SLCForest", "fold": [0, 1], "level": 1, "label_frequency": 0.5, **counts})
+    >>> summarise_imputation(table, ["model"])[["level", "n_folds", "precision", "recall"]]
+       level  n_folds  precision  recall
+    0      1        2      0.625   0.625
     """
     needed = [*units, "fold", "level", "label_frequency", *_COUNTS]
     imputed = table.reindex(columns=needed).dropna(subset="label_frequency").astype({"level": int})
@@ -84,17 +115,20 @@ def summarise_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFr
 
 
 def imputation_tables(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """All tables about a study's imputations.
+    """Compute all imputation tables of a study.
 
     Parameters
     ----------
-    table : tables of :func:`imputation_table` below each other, with ``dataset, missing_rate, model, fold``.
+    table : DataFrame
+        Concatenated tables of :func:`imputation_table`, with the additional columns ``dataset, missing_rate, model,
+        fold``.
 
     Returns
     -------
-    dict
-        ``imputation``, precision and recall at each level, means over folds; ``frequencies``, estimated and kept shares
-        of positives of each label and fold; ``errors``, how far the former are off, over folds, labels and datasets.
+    dict of str to DataFrame
+        ``"imputation"`` contains precision and recall at each level, averaged over folds. ``"frequencies"`` contains
+        the estimated and the kept share of positives of each label and fold. ``"errors"`` contains the errors of the
+        estimates over folds, labels and datasets.
     """
     units = ["dataset", "missing_rate", "model"]
     frequencies = label_frequencies(table, units)
@@ -106,20 +140,38 @@ def imputation_tables(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def label_frequencies(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:
-    """Estimated label frequencies beside the shares of positives that were kept, at the last level of each fold.
-
-    The label frequency is the share of a label's positives that are observed (Ilidio et al. 2024, Section 3.3). What
-    was hidden on purpose is known, so n_observed / (n_observed + hits + misses) were kept: the true label frequency, if
-    the labels were complete before.
+    """Compare estimated label frequencies with the shares of positives that were kept, at the last level of each fold.
 
     Parameters
     ----------
-    table, units : see :func:`summarise_imputation`.
+    table : DataFrame
+        Concatenated tables of :func:`imputation_table`, see :func:`summarise_imputation`.
+    units : sequence of str
+        Columns that identify the data and the model.
 
     Returns
     -------
-    DataFrame with the columns ``*units, fold, label, level, estimated, kept``. SLC estimates once and keeps it, FLA at
-    every level. Labels for which nothing could be estimated, and models that estimate nothing, are left out.
+    DataFrame
+        Table with the columns ``*units, fold, label, level, estimated, kept``. Labels and models without an estimate
+        are omitted.
+
+    Notes
+    -----
+    The label frequency is the share of a label's positives that are observed (Ilidio et al. 2024, Section 3.3). The
+    kept share is ``n_observed / (n_observed + hits + misses)``. It equals the label frequency if the labels were
+    complete before some were hidden. SLC estimates the label frequency once; FLA estimates it at every level.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairfold.forests.diagnostics import label_frequencies
+    >>> counts = {"n_observed": [6, 3], "hits": [3, 1], "misses": [1, 1]}
+    >>> labels = {"fold": 0, "level": 1, "label": [0, 1], "label_frequency": 0.5}
+    >>> table = pd.DataFrame({"model": "SLCForest", **labels, **counts})
+    >>> label_frequencies(table, ["model"])
+           model  fold  label  level  estimated  kept
+    0  SLCForest     0      0      1        0.5   0.6
+    1  SLCForest     0      1      1        0.5   0.6
     """
     needed = [*units, "fold", "label", "level", "label_frequency", "n_observed", "hits", "misses"]
     estimates = table.reindex(columns=needed).dropna(subset="label_frequency").astype({"level": int, "label": int})
@@ -131,12 +183,29 @@ def label_frequencies(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame
 
 
 def summarise_label_frequencies(frequencies: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:
-    """How far :func:`label_frequencies` are off: mean error (bias) and mean absolute error over folds and labels.
+    """Compute the bias and the mean absolute error of estimated label frequencies over folds and labels.
+
+    Parameters
+    ----------
+    frequencies : DataFrame
+        Table of :func:`label_frequencies`.
+    units : sequence of str
+        Columns that identify the groups to summarize.
 
     Returns
     -------
-    DataFrame with the columns ``*units, n, bias, mean_absolute_error``; ``n`` counts the estimates. A positive bias
-    means that fewer positives were thought hidden than were.
+    DataFrame
+        Table with the columns ``*units, n, bias, mean_absolute_error``, where ``n`` is the number of estimates. A
+        positive bias means that the estimated number of hidden positives is too low.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairfold.forests.diagnostics import summarise_label_frequencies
+    >>> frequencies = pd.DataFrame({"model": "SLCForest", "estimated": [0.75, 0.5], "kept": [0.5, 0.5]})
+    >>> summarise_label_frequencies(frequencies, ["model"])
+           model  n   bias  mean_absolute_error
+    0  SLCForest  2  0.125                0.125
     """
     error = frequencies["estimated"] - frequencies["kept"]
     errors = frequencies[list(units)].assign(bias=error, mean_absolute_error=error.abs())

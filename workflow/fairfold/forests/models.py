@@ -1,4 +1,4 @@
-"""The deep forests by name: those of Ilidio, Cerri, Vens & Nakano (2024), Table 3, and ours on out-of-bag features."""
+"""Deep forests by name: the models of Ilidio et al. (2024), Table 3, and the models on out-of-bag features."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _OUTPUT, _EMBEDDING, _BOTH = ("output",), ("embedding",), ("embedding", "output")
 
-# Table 3: new features, crossing-over, label imputation, length control.
+# Columns of Table 3: new features, crossing-over, label imputation and length control.
 PUBLISHED_MODELS: dict[str, dict] = {
     "RF+ET": {"length_control": "single"},
     "gcForest": {"crossing_over": False, "length_control": "first-drop"},
@@ -33,7 +33,7 @@ OUT_OF_BAG_MODELS: dict[str, dict] = {
 }
 MODEL_NAMES = (*PUBLISHED_MODELS, *OUT_OF_BAG_MODELS)
 
-# Where the paper's text and the authors' code differ. Each is a parameter of CascadeForest.
+# Differences between the text of the paper and the code of its authors. Each key is a parameter of CascadeForest.
 VARIANTS: dict[str, dict] = {
     "text": {},
     "authors-code": {
@@ -45,44 +45,58 @@ VARIANTS: dict[str, dict] = {
         "tice_variant": "authors-code",
     },
 }
-# As their result files have it, beside the scores: all other forests, and those of the other models, draw half.
+# The authors' result files list these settings. All other forests of these and other models draw half of the samples.
 _AUTHORS_FULL_SAMPLES: dict[str, tuple[str, ...]] = {
     "SLCForest": ("encoder",),
     "FLAForest": ("encoder",),
     "LCForest": ("imputer",),
 }
 
-# First levels that several models share -> who grows it, and how. Models without variants share that of the text, as
-# they draw the same random numbers, unless their trees have chosen shapes.
+# Name of a shared first level -> settings of the model that grows it. Models without variants draw the same random
+# numbers as the "text" variant and share its first level, unless their trees have chosen shapes.
 FIRST_LEVELS: dict[str, dict] = {variant: {"name": "RF+ET", "variant": variant} for variant in VARIANTS}
 FIRST_LEVELS["chosen-shapes"] = {"name": "gcForest+", "shape": "auto"}
 
-# Looked up when they are needed, because loading Numba takes a second that who reads names need not wait.
+# These classes are imported on first use because importing Numba is slow.
 _CASCADE = "fairfold.forests.cascade:CascadeForest"
 _OUT_OF_BAG_CASCADE = "fairfold.forests.out_of_bag:OutOfBagCascade"
 
 
 def make_model(name: str, *, variant: Literal["text", "authors-code"] | None = None, **settings: Any) -> BaseCascade:
-    """Unfitted deep forest by its name; the defaults are the paper's settings (Section 4.3).
+    """Create an unfitted deep forest from its name.
+
+    The defaults are the settings of Ilidio, Cerri, Vens & Nakano (2024), Section 4.3.
 
     Parameters
     ----------
-    name : one of ``MODEL_NAMES``. Those with a "+" work on out-of-bag features, those of training
-        samples that come from trees which did not see them.
-    variant : ``"text"``, what the paper's text says, or ``"authors-code"``, what its authors' code ran. None is
-        ``"text"``. Those with a "+" have no variants.
-    **settings : parameters of :class:`~fairfold.forests.cascade.CascadeForest` or, for a "+",
-        :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`. Models with a "+" ignore ``percentile``, the others
-        ``shape`` and ``label_frequencies``; ``"RF+ET"``, which has one level, ignores ``max_levels``.
+    name : str
+        Name of the model, one of ``MODEL_NAMES``. Models with a "+" use out-of-bag features: the features of a training
+        sample come from the trees that did not draw the sample.
+    variant : {"text", "authors-code"} or None, default=None
+        Variant of a published model. ``"text"`` follows the text of the paper and ``"authors-code"`` follows the code
+        of its authors. None is equivalent to ``"text"``. Models with a "+" have no variants.
+    **settings : Any
+        Parameters of :class:`~fairfold.forests.cascade.CascadeForest` or, for a model with a "+", of
+        :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`. Models with a "+" ignore ``percentile``. The other models
+        ignore ``shape`` and ``label_frequencies``. ``"RF+ET"`` has one level and ignores ``max_levels``.
 
     Returns
     -------
-    CascadeForest, or OutOfBagCascade for a "+"
+    CascadeForest or OutOfBagCascade
+        The unfitted model; an ``OutOfBagCascade`` for a name with a "+".
 
     Raises
     ------
     ModelError
-        When there is no model, variant or parameter of that name.
+        If the name, the variant or a parameter is unknown.
+
+    Examples
+    --------
+    >>> from fairfold.forests import make_model
+    >>> make_model("gcForest")
+    CascadeForest(crossing_over=False, length_control='first-drop')
+    >>> make_model("SLCForest+", n_trees=20)
+    OutOfBagCascade(imputation='slc', n_trees=20)
     """
     if name not in MODEL_NAMES:
         raise ModelError(unknown_name("model", name, MODEL_NAMES))
@@ -106,11 +120,24 @@ def make_model(name: str, *, variant: Literal["text", "authors-code"] | None = N
 
 
 def make_first_level(first_level: str, **settings: object) -> BaseCascade:
-    """Unfitted model whose level 0 is that of all models that share it.
+    """Create an unfitted model with a single level, which several models can share as their level 0.
 
     Parameters
     ----------
-    first_level : one of ``FIRST_LEVELS``.
-    **settings : of :func:`make_model`.
+    first_level : str
+        Name of the shared level, one of ``FIRST_LEVELS``.
+    **settings : object
+        Settings for :func:`make_model`.
+
+    Returns
+    -------
+    CascadeForest or OutOfBagCascade
+        The unfitted model.
+
+    Examples
+    --------
+    >>> from fairfold.forests.models import make_first_level
+    >>> make_first_level("text", n_trees=50)
+    CascadeForest(length_control='single', max_levels=0, n_trees=50)
     """
     return make_model(**{**settings, **FIRST_LEVELS[first_level], "max_levels": 0})

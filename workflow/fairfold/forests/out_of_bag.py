@@ -1,10 +1,10 @@
-"""Cascades whose every number comes from trees that did not see the sample: the models with a "+".
+"""Cascades on out-of-bag features: the models whose names end with "+".
 
-A training sample's new features come from the trees that did not draw it, relative to the mean of each tree's draws.
-Imputed labels shape the encoders only; predictors learn from the observed labels, so that their calibrated
-probabilities mean P(observed | x). Divided by one label frequency that all labels share, they are posteriors; a level
-predicts the mean posterior of the levels up to it. With ``shape="auto"`` trees have the shapes whose
-out-of-bag error is least at level 0. docs/how-it-works/models.md says what each of these mends.
+The new features of a training sample come from the trees that did not draw it, relative to the mean of each tree's
+draws. Only encoders use imputed labels. Predictors learn from the observed labels, and their calibrated probabilities
+estimate P(observed | x). Dividing these by the label frequency gives posteriors. A level predicts the mean posterior of
+all levels up to it. With ``shape="auto"``, trees have the shapes with the lowest out-of-bag error at level 0.
+docs/how-it-works/models.md explains the reasons.
 """
 
 from __future__ import annotations
@@ -40,46 +40,107 @@ from fairfold.weak_labels import LabelFrequencies, calibrate, estimated_label_fr
 class OutOfBagCascade(BaseCascade):
     """Deep forest for weak labels on out-of-bag features, with calibrated posteriors.
 
-    Time grows with the levels times two forests, or four with imputation or crossing-over; choosing shapes takes about
-    as long as a level.
-
     Parameters
     ----------
-    features : what an encoder adds: ``"output"``, its probabilities, ``"embedding"``, its tree embedding, or both.
-    crossing_over : whether an encoder never sees its own new features of the level below.
-    imputation : None; ``"slc"``, the likeliest hidden positives, as many as the label frequency implies; or ``"fla"``,
-        every unobserved label in proportion to its posterior.
-    shape : ``"auto"``, the shapes of trees that :func:`~fairfold.forests.shapes.choose_shapes` finds for the data,
-        above level 0 with leaves of five samples or more; ``"paper"``, that of the published forests, with
+    features : sequence of {"output", "embedding"}, default=("output",)
+        New features of an encoder: its probabilities (``"output"``), its tree embedding (``"embedding"``) or both.
+    crossing_over : bool, default=False
+        Whether an encoder ignores its own new features from the level below.
+    imputation : {"slc", "fla"} or None, default=None
+        Method of label imputation. ``"slc"`` imputes the most likely hidden positives, up to the number that the label
+        frequency implies. ``"fla"`` replaces every unobserved label by its posterior. None disables imputation.
+    shape : {"auto", "paper"}, default="auto"
+        Shape of the trees. ``"auto"`` selects shapes with :func:`~fairfold.forests.shapes.choose_shapes`; levels above
+        0 have leaves of at least five samples. ``"paper"`` uses the shape of the published forests with
         ``min_samples_leaf``.
-    n_trees : trees per forest.
-    max_levels : most levels above level 0.
-    patience : levels without improvement of the out-of-bag score after which growth stops.
-    metric : of :func:`~fairfold.evaluation.scores.multilabel_scores`, that chooses the best level.
-    min_samples_leaf : training samples per leaf, of the shape ``"paper"``; says nothing to ``"auto"``.
-    threshold : posterior above which a label is predicted, and imputed by ``"slc"``.
-    negatives : ``"unlabelled"``, labels of 0 may be positive, or ``"confirmed"``: none is, the label frequency is 1,
-        and nothing is imputed.
-    label_frequencies : ``"shared"``, the same for all labels, or ``"by-label"``, see
+    n_trees : int, default=150
+        Number of trees per forest.
+    max_levels : int, default=10
+        Maximum number of levels above level 0.
+    patience : int, default=2
+        Number of levels without improvement of the out-of-bag score after which growth stops.
+    metric : str, default="average_precision"
+        Metric of :func:`~fairfold.evaluation.scores.multilabel_scores` that selects the best level.
+    min_samples_leaf : int, default=5
+        Minimum number of training samples in a leaf with ``shape="paper"``. Ignored with ``shape="auto"``.
+    threshold : float, default=0.5
+        Posterior above which a label is predicted as positive. ``"slc"`` also uses it to impute labels.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Meaning of a 0 in the labels. With ``"unlabelled"`` the label may be positive. With ``"confirmed"`` it is
+        negative: the label frequency is 1 and no label is imputed.
+    label_frequencies : {"shared", "by-label"}, default="shared"
+        Whether all labels share one label frequency or each label has its own, see
         :func:`~fairfold.weak_labels.label_frequencies`.
-    hierarchy : of the labels, whose true-path rule predictions and imputed labels respect; None where there is none.
-    n_sketched : columns of the sketches on which trees grow, see :mod:`~fairfold.forests.sketched`; None for none,
-        ``"auto"`` for some where labels are more than ``MOST_EXACT``, have no gaps and are not imputed. All that has a
-        column per label is CSR then, and a level sees sums of the probabilities below it.
-    n_jobs : threads; any number gives the same result.
-    random_state : int, RandomState or None.
+    hierarchy : Hierarchy or None, default=None
+        Label hierarchy. Predictions and imputed labels respect its true-path rule.
+    n_sketched : "auto", int or None, default="auto"
+        Number of columns of the label sketches used to search splits, see :mod:`~fairfold.forests.sketched`. None
+        disables sketches. ``"auto"`` uses sketches for more than ``MOST_EXACT`` labels. Sketches require labels that
+        are all measured and not imputed. With sketches, matrices with one column per label are CSR, and levels pass on
+        sums of probabilities.
+    n_jobs : int or None, default=1
+        Number of threads. It does not affect the result.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers.
 
     Attributes
     ----------
-    levels_, training_labels_, imputation_log_, n_features_in_, n_labels_, feature_names_in_, label_names_, classes_ :
-        as of :class:`~fairfold.forests.cascade.CascadeForest`; ``training_labels_`` are the encoders' labels.
-    label_frequencies_ : list of c of each level, a float or, by label, a list of them.
-    oob_scores_ : list of dicts, one per level, out-of-bag scores of its posterior against the observed labels; of CSR
-        labels by ``metric`` alone.
-    unseen_proba_ : (n_samples, n_labels) out-of-bag probabilities that labels of training samples are observed, mean of
-        the levels up to ``best_level_``; not stored with the model.
-    thresholds_ : of posteriors, for every objective, as of :func:`~fairfold.evaluation.thresholds.all_thresholds`.
-    best_level_ : the level that ``predict`` and ``predict_proba`` use; ``best_levels_`` has it for every metric.
+    levels_ : list of Level
+        Fitted levels, see :class:`~fairfold.forests.levels.Level`.
+    training_labels_ : list of {ndarray, csr_array} of shape (n_samples, n_labels)
+        Labels that the encoders of each level learned from. Not saved with the model.
+    imputation_log_ : list of dict
+        One entry per level and label, see :class:`~fairfold.forests.cascade.CascadeForest`.
+    label_frequencies_ : list of float or list of list of float
+        Label frequency at each level, or a list with one value per label.
+    calibrations_ : list
+        Calibration of the probabilities of each level.
+    oob_scores_ : list of dict
+        Out-of-bag scores of the posteriors of each level against the observed labels. For CSR labels only ``metric`` is
+        computed.
+    unseen_proba_ : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Out-of-bag probabilities that the labels of the training samples are observed, averaged over the levels up to
+        ``best_level_``. Not saved with the model.
+    thresholds_ : dict of dict of list
+        Thresholds on the posteriors for each objective, see
+        :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+    best_level_ : int
+        Level used by ``predict`` and ``predict_proba``.
+    best_levels_ : dict of str to int
+        ``best_level_`` for every metric.
+    n_features_in_ : int
+        Number of features.
+    n_labels_ : int
+        Number of labels.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Column names of ``X`` in ``fit``. Defined only if ``X`` is a data frame whose column names are all strings.
+    label_names_ : ndarray of shape (n_labels,)
+        Column names of ``Y`` in ``fit``. Defined only if ``Y`` is a data frame whose column names are all strings.
+    classes_ : ndarray of shape (n_labels,)
+        Indices of the labels.
+
+    See Also
+    --------
+    fairfold.forests.cascade.CascadeForest : The published cascades.
+    fairfold.forests.models.make_model : Create a cascade from its name.
+
+    Notes
+    -----
+    A level above 0 grows two forests, or four with imputation or crossing-over. The selection of shapes costs about as
+    much as one level.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.out_of_bag import OutOfBagCascade
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> Y = (X[:, :2] > 0).astype(int)
+    >>> model = OutOfBagCascade(n_trees=10, max_levels=1, shape="paper", random_state=0).fit(X, Y)
+    >>> model.predict([[2.0, -2.0, 0.0], [-2.0, 2.0, 0.0]])
+    array([[1, 0],
+           [0, 1]])
+    >>> sorted(model.thresholds_["f1"])
+    ['label', 'pooled']
     """
 
     _of_samples: ClassVar = ("unseen_proba_", "training_labels_")
@@ -119,8 +180,8 @@ class OutOfBagCascade(BaseCascade):
         imputer = self._make_imputer(observed)
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
         self.calibrations_, self.label_frequencies_ = [], []
-        seen, posteriors = RunningMean(), RunningMean()  # of the levels up to the last
-        candidates: dict[int, tuple[Matrix, Matrix]] = {}  # both means, at levels that may be the best
+        seen, posteriors = RunningMean(), RunningMean()  # Both are means over the levels grown so far.
+        candidates: dict[int, tuple[Matrix, Matrix]] = {}  # Level -> both means, for levels that may be the best.
         signs = random_signs(observed.shape[1], N_NEW, seed) if sparse.issparse(observed) else None
         labels, new, seen_proba = observed, [], None
         for level in range(self.max_levels + 1):
@@ -141,7 +202,7 @@ class OutOfBagCascade(BaseCascade):
             is_last = level == self.max_levels
             calibrated = self._calibrated_oob(observed, predictors, of_samples.weights, kept=not is_last)
             seen_proba = seen.add(calibrated)
-            # the more levels, the better the ranking that the frequency is read from
+            # The ranking behind the frequency estimate improves with the number of levels.
             how = self.label_frequencies, self.negatives
             frequency = np.asarray(estimated_label_frequency(observed, seen.sum, *how)).tolist()
             self.label_frequencies_.append(frequency)
@@ -151,7 +212,7 @@ class OutOfBagCascade(BaseCascade):
             candidates = {possible: candidates[possible] for possible in self._possibly_best()}
             if level - self._best_level() >= self.patience:
                 break
-        for forest in predictors:  # of a level that turned out to be the last
+        for forest in predictors:  # This level is now known to be the last.
             forest.forget_oob_proba()
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
@@ -161,22 +222,24 @@ class OutOfBagCascade(BaseCascade):
         self.thresholds_ = all_thresholds(scored)
 
     def forget_samples(self) -> None:
-        """Free what the cascade and its forests know of the training samples."""
+        """Free the attributes of the cascade and its forests that describe the training samples."""
         super().forget_samples()
         for level in self.levels_:
             for forest in (*level.predictors, *(encoder.forest for encoder in level.encoders)):
                 forest.forget_samples()
 
     def predict_observed_proba(self, X: Matrix) -> np.ndarray:
-        """Probabilities that a label is observed, mean of the levels up to ``best_level_``.
+        """Predict the probability that each label is observed, averaged over the levels up to ``best_level_``.
 
         Parameters
         ----------
-        X : (n_samples, n_features).
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
 
         Returns
         -------
-        (n_samples, n_labels)
+        {ndarray, csr_array} of shape (n_samples, n_labels)
+            Calibrated probabilities, sparse if the training labels were sparse.
         """
         check_is_fitted(self, "levels_")
         levels = itertools.islice(super()._staged_proba(self._check_features(X, reset=False)), self.best_level_ + 1)
@@ -186,7 +249,7 @@ class OutOfBagCascade(BaseCascade):
         return with_sparsity(self._reconciled(seen_proba), self.sparse_labels_)
 
     def _staged_proba(self, X: Matrix) -> Iterator[np.ndarray]:
-        """Posteriors after each level, mean of those up to it."""
+        """Yield the posteriors after each level, averaged over the levels up to it."""
         mean = RunningMean()
         for level, proba in enumerate(super()._staged_proba(X)):
             calibrated = calibrate(proba, self.calibrations_[level])
@@ -213,7 +276,7 @@ class OutOfBagCascade(BaseCascade):
         self, grow: Grower, level: int, X: Matrix, labels: Matrix, new: list[np.ndarray], signs: np.ndarray | None
     ) -> list[Encoder]:
         forests = self.levels_[-1].predictors
-        # The predictors of the level below would see the same features and, without imputation, the same labels.
+        # Otherwise the predictors of the level below serve as encoders: their features and labels would be the same.
         if self._imputes() or (level > 1 and self.crossing_over):
             inputs = self._encoder_inputs(X, new) if self.crossing_over else append_columns(X, *new)
             forests = grow.pair(inputs, labels, level, "encoder")
@@ -222,7 +285,7 @@ class OutOfBagCascade(BaseCascade):
     def _calibrated_oob(
         self, observed: Matrix, predictors: list[MultilabelForest], weights: np.ndarray | None, *, kept: bool
     ) -> Matrix:
-        """Probabilities that a label is observed, out of bag; keeps the calibration, and forests theirs if asked to."""
+        """Calibrate the out-of-bag probabilities that a label is observed, and store the calibration."""
         given = {} if kept or not sparse.issparse(observed) else {"kept": False}
         proba = mean_of_forests([forest.centred_oob_proba(**given) for forest in predictors])
         give_back_memory()
@@ -230,19 +293,19 @@ class OutOfBagCascade(BaseCascade):
         return calibrate(proba, self.calibrations_[-1])
 
     def _score_level(self, observed: Matrix, proba: Matrix, weights: np.ndarray | None) -> None:
-        """Keep the scores of a level, of many labels the one that is needed, as each is a sort of all cells."""
+        """Store the scores of a level; for CSR labels only ``metric``, because each score sorts all cells."""
         metrics = [self.metric] if sparse.issparse(observed) else BASIC_METRICS
         scores = multilabel_scores(observed, proba, self.threshold, metrics=metrics, sample_weight=weights)
         self.oob_scores_.append(scores)
 
     def _signed_scores(self) -> np.ndarray:
-        """(n_levels,) scores that choose the level, more is better."""
+        """Return the scores (n_levels,) that select the level. Higher is better."""
         return BASIC_METRICS[self.metric].goodness([score[self.metric] for score in self.oob_scores_])
 
     def _best_level(self) -> int:
         return int(first_best(self._signed_scores()))
 
     def _possibly_best(self) -> np.ndarray:
-        """Levels that tie with the best so far; no other can be the best, whatever comes."""
+        """Return the levels that tie with the best score so far. No other level can become the best."""
         scores = self._signed_scores()
         return np.flatnonzero(scores >= scores.max() - ROUNDING)

@@ -1,7 +1,7 @@
-"""Save fitted models as archives of skops, and load them.
+"""Save fitted models as skops archives and load them.
 
-An archive contains arrays, JSON and the names of types. Only scikit-learn's estimators and the types in ``TRUSTED`` are
-ever made. Nothing is unpickled.
+An archive contains arrays, JSON and type names. Loading creates only scikit-learn's estimators and the types in
+``TRUSTED``, and never unpickles data.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from fairfold.errors import ModelError, first_sentence
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
-# What our models are made of, besides scikit-learn's estimators and plain types, which skops knows.
-_TRUSTED = {  # partial: of functions that are trusted themselves
+# Types in the package's models. skops already trusts scikit-learn's estimators and plain types.
+_TRUSTED = {  # A partial is trusted only if its function is.
     "collections": "OrderedDict",
     "fairfold.core": "gaps.GapFiller hierarchy.Hierarchy precision.DistinctValues",
     "fairfold.forests": "boosting.MultilabelBoosting cascade.CascadeForest embedding.TreeEmbedding levels.Encoder "
@@ -41,25 +41,32 @@ _TRUSTED = {  # partial: of functions that are trusted themselves
     "utils.validation.check_array",
 }
 TRUSTED = frozenset(f"{module}.{name}" for module, names in _TRUSTED.items() for name in names.split())
-_SCHEMA = "schema.json"  # of skops: the types, and which file holds which array
-_HEADER = "fairfold.json"  # ours
-FORMAT = 3  # Format 2 has deep forests in files of their own.
-_MADE_ON = (1980, 1, 1, 0, 0, 0)  # the earliest date that an archive can name
+_SCHEMA = "schema.json"  # Written by skops: the types and the file of each array.
+_HEADER = "fairfold.json"  # Written by this module.
+FORMAT = 3  # Format 2 stored each deep forest in a separate file.
+_MADE_ON = (1980, 1, 1, 0, 0, 0)  # The earliest date that a zip archive can store.
 
 
 def save_model(model: ClassifierMixin, path: str | Path) -> None:
-    """Write a fitted model; the same model gives the same bytes.
+    """Save a fitted model. The same model always gives the same bytes.
+
+    Parameters
+    ----------
+    model : ClassifierMixin
+        Fitted model.
+    path : str or Path
+        Path of the file.
 
     Raises
     ------
     ModelError
-        When it holds objects of other types than ``TRUSTED``, as a model of the user's own does.
+        If the model contains objects of types that are not in ``TRUSTED``, such as user-defined code.
     """
     from skops import io as skops
 
     try:
         data = skops.dumps(model)
-    except Exception as error:  # skops raises whatever the objects' own methods do
+    except Exception as error:  # Methods of the objects can raise any exception.
         raise ModelError(f"{_called(model)} cannot be saved ({first_sentence(error)}).") from error
     foreign = sorted(set(skops.get_untrusted_types(data=data)) - TRUSTED)
     if foreign:
@@ -72,20 +79,37 @@ def save_model(model: ClassifierMixin, path: str | Path) -> None:
 
 
 def load_model(path: str | Path) -> ClassifierMixin:
-    """A model as its ``save`` wrote it.
+    """Load a model saved with :func:`save_model`.
 
     Parameters
     ----------
-    path : the file.
+    path : str or Path
+        Path of the file.
 
     Returns
     -------
-    Fitted classifier, of the class that it had.
+    ClassifierMixin
+        Fitted classifier of the class that was saved.
 
     Raises
     ------
     ModelError
-        When the file is missing, is no saved model, or was written by another version of fairfold or scikit-learn.
+        If the file is missing, is not a saved model, or was written by an incompatible version of fairfold or
+        scikit-learn.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from fairfold.forests import load_model, make_model
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> model = make_model("RF+ET", n_trees=5, random_state=0).fit(X, X[:, :2] > 0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder, "model.skops"))
+    ...     loaded = load_model(Path(folder, "model.skops"))
+    >>> np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    True
     """
     from sklearn.exceptions import InconsistentVersionWarning
     from skops import io as skops
@@ -103,7 +127,7 @@ def load_model(path: str | Path) -> ClassifierMixin:
             f"{path} was written with scikit-learn {error.original_sklearn_version}, here is "
             f"{error.current_sklearn_version}: install that, or fit the model again."
         ) from None
-    except Exception as error:  # a file of somebody else may hold anything
+    except Exception as error:  # An unknown file can cause any exception.
         raise ModelError(f"{path} is not a saved model ({first_sentence(error)}); fit and save it again.") from None
     if foreign:
         raise ModelError(f"{path} holds {foreign[0]}, which no model of fairfold has; it is not loaded.")
@@ -124,7 +148,7 @@ def _called(model: Any) -> str:
 
 
 def _without_traces(data: bytes) -> bytes:
-    """The archive with numbers in place of addresses in memory, and without the time that it was made at."""
+    """Replace memory addresses by numbers and remove the creation time from an archive."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         schema = archive.read(_SCHEMA).decode()
         contents = {name: archive.read(name) for name in archive.namelist() if name != _SCHEMA}
