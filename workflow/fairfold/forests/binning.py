@@ -1,12 +1,13 @@
-"""Features as small whole numbers: the rank of each value among the distinct values of its feature, or its bin.
+"""Features encoded as small integers: the rank or the bin of each value.
 
-Values are rounded to single precision first, as scikit-learn's trees do.
-:class:`~fairfold.core.precision.DistinctValues`, which every model applies before, keeps those apart that rounding
-would merge. Random forests look at up to ``max_bins``
-groups of neighbouring values per feature; extra trees draw their thresholds between exact values. A feature with no
-more distinct values than bins has the same codes for both. A code takes 1 byte while every feature has up to 256
-distinct values, and 2 (from 65,537 on: 4) for the exact ones otherwise. Of a feature that is zero in nearly all
-samples, in dense input too, only the others have a code; see :mod:`fairfold.forests.sparse_codes`.
+Values are first rounded to single precision, as in scikit-learn's trees. All models apply
+:class:`~fairfold.core.precision.DistinctValues` before, which keeps values distinct that rounding would merge. Random
+forests use up to ``max_bins`` bins of neighboring values per feature. Extra trees draw thresholds between exact values.
+A feature with at most ``max_bins`` distinct values has the same codes for both.
+
+A code takes 1 byte if every feature has at most 256 distinct values. Otherwise exact codes take 2 bytes, or 4 bytes
+from 65,537 values on. If nearly all values of a feature are zero, only the other values are stored, also for dense
+input; see :mod:`fairfold.forests.sparse_codes`.
 """
 
 from __future__ import annotations
@@ -24,15 +25,27 @@ from fairfold.core.arrays import Matrix
 from fairfold.errors import ModelError
 from fairfold.forests.sparse_codes import SparseCodes, is_sparse
 
-COLUMNS_AT_ONCE = 64  # of dense features, turned to lie one behind the other
+COLUMNS_AT_ONCE = 64  # Number of dense columns that are made contiguous at once.
 
 
 class CodeTable(NamedTuple):
-    """Features as codes, and what the codes stand for.
+    """Features as codes, with the values that the codes represent.
 
-    ``codes`` is (n_dense, n_samples) of unsigned integers, one row for each feature that is not sparse; ``sparse`` has
-    the codes of those that are. Code ``c`` of feature ``f`` stands for the values from ``lowest[starts[f] + c]`` to
-    ``highest[starts[f] + c]``, in single precision; higher codes have higher values.
+    Code ``c`` of feature ``f`` represents the values from ``lowest[starts[f] + c]`` to ``highest[starts[f] + c]`` in
+    single precision. Codes increase with the values.
+
+    Attributes
+    ----------
+    codes : ndarray of unsigned int of shape (n_dense, n_samples)
+        Codes of the features that are not sparse.
+    starts : ndarray of shape (n_features + 1,)
+        Offset of the first value of each feature.
+    lowest : ndarray of float32 of shape (n_values,)
+        Lowest value of each code.
+    highest : ndarray of float32 of shape (n_values,)
+        Highest value of each code.
+    sparse : SparseCodes
+        Codes of the sparse features.
     """
 
     codes: np.ndarray
@@ -42,25 +55,53 @@ class CodeTable(NamedTuple):
     sparse: SparseCodes
 
     def samples(self, rows: np.ndarray) -> CodeTable:
-        """Some of the samples, with the codes that they have among all."""
+        """Select a subset of the samples without changing their codes.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (n_rows,)
+            Indices of the samples.
+
+        Returns
+        -------
+        CodeTable
+            Codes of the selected samples.
+        """
         codes = np.ascontiguousarray(self.codes[:, rows])
         return CodeTable(codes, self.starts, self.lowest, self.highest, self.sparse.samples(rows, self.codes.shape[1]))
 
     def dense_starts(self) -> np.ndarray:
-        """(n_dense,) where the values of each feature that is not sparse begin."""
+        """Return the offset of the first value of each dense feature.
+
+        Returns
+        -------
+        ndarray of shape (n_dense,)
+            Offsets.
+        """
         return self.starts[:-1][self.sparse.place < 0]
 
     def sparse_starts(self) -> np.ndarray:
-        """(n_sparse,) where the values of each sparse feature begin."""
+        """Return the offset of the first value of each sparse feature.
+
+        Returns
+        -------
+        ndarray of shape (n_sparse,)
+            Offsets.
+        """
         return self.starts[:-1][self.sparse.place >= 0]
 
 
 class Pool(NamedTuple):
-    """What trees draw.
+    """Samples that trees can draw.
 
-    samples : (n_pool,) uint32.
-    starts : (n_groups + 1,) int64, where groups of them begin, which are drawn whole, and n_pool.
-    odds : (n_groups,) float64, cumulative weights by which groups are drawn; empty where all are as likely.
+    Attributes
+    ----------
+    samples : ndarray of uint32 of shape (n_pool,)
+        Samples, ordered by group.
+    starts : ndarray of int64 of shape (n_groups + 1,)
+        Offset of the first sample of each group, then ``n_pool``. Trees draw whole groups.
+    odds : ndarray of float64 of shape (n_groups,)
+        Cumulative weights of the groups. Empty if all groups have the same probability.
     """
 
     samples: np.ndarray
@@ -68,20 +109,41 @@ class Pool(NamedTuple):
     odds: np.ndarray
 
     def as_one_group(self) -> Pool:
-        """The same samples, all of which are drawn at once."""
+        """Merge all samples into one group, which is drawn as a whole.
+
+        Returns
+        -------
+        Pool
+            Pool with a single group.
+        """
         return self._replace(starts=np.array([0, len(self.samples)]), odds=np.empty(0))
 
 
 @dataclass(frozen=True)
 class BinnedMatrix:
-    """Features prepared for growing trees; made once and shared by all forests that see the same features.
+    """Features prepared for growing trees, shared by all forests on the same features.
 
     Attributes
     ----------
-    exact : every distinct value has its own code.
-    max_bins : most codes of a feature in ``binned``; None for any number.
-    groups : (n_samples,) int64, or None; samples of a group are drawn for a tree together or not at all.
-    weights : (n_samples,) above 0, or None; a sample is drawn in proportion to its weight, a group to its mean weight.
+    exact : CodeTable
+        Codes of distinct values.
+    max_bins : int or None
+        Maximum number of codes of a feature in ``binned``. None means no limit.
+    groups : ndarray of int64 of shape (n_samples,) or None
+        Groups of samples. A tree draws all samples of a group or none.
+    weights : ndarray of shape (n_samples,) or None
+        Positive sample weights. Trees draw a sample in proportion to its weight, and a group in proportion to its mean
+        weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.binning import BinnedMatrix
+    >>> X = np.array([[1.5], [0.5], [2.5], [0.5]])
+    >>> BinnedMatrix.from_matrix(X).exact.codes
+    array([[1, 0, 2, 0]], dtype=uint8)
+    >>> BinnedMatrix.from_matrix(X, max_bins=2).binned.codes
+    array([[1, 0, 1, 0]], dtype=uint8)
     """
 
     exact: CodeTable
@@ -91,29 +153,62 @@ class BinnedMatrix:
 
     @cached_property
     def binned(self) -> CodeTable:
-        """At most ``max_bins`` codes per feature; the same object as ``exact`` when no feature has more values."""
+        """Codes with at most ``max_bins`` bins per feature; the same object as ``exact`` if no feature has more values."""
         if self.max_bins is None or np.diff(self.exact.starts).max(initial=0) <= self.max_bins:
             return self.exact
         return _group(self.exact, self.max_bins)
 
     def for_kind(self, kind: str) -> CodeTable:
-        """The features as trees of this kind see them."""
+        """Return the codes for a type of forest.
+
+        Parameters
+        ----------
+        kind : {"random_forest", "extra_trees"}
+            Type of the forest.
+
+        Returns
+        -------
+        CodeTable
+            Exact codes for extra trees, binned codes for a random forest.
+        """
         return self.exact if kind == "extra_trees" else self.binned
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n_samples, n_features)."""
+        """Numbers of samples and features."""
         return self.exact.codes.shape[1], len(self.exact.starts) - 1
 
     def samples(self, rows: np.ndarray) -> BinnedMatrix:
-        """Some of the samples, with the codes that they have among all."""
+        """Select a subset of the samples without changing their codes.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (n_rows,)
+            Indices of the samples.
+
+        Returns
+        -------
+        BinnedMatrix
+            Features of the selected samples.
+        """
         of_samples = [None if each is None else each[rows] for each in (self.groups, self.weights)]
         some = BinnedMatrix(self.exact.samples(rows), self.max_bins, *of_samples)
         vars(some)["binned"] = some.exact if self.binned is self.exact else self.binned.samples(rows)
         return some
 
     def pool(self, rows: np.ndarray | None = None) -> Pool:
-        """Samples, all or those of these rows, by groups, as ``grow_tree`` draws from them."""
+        """Group samples for drawing.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (n_rows,) or None, default=None
+            Indices of the samples. None selects all samples.
+
+        Returns
+        -------
+        Pool
+            Samples by group, as ``grow_tree`` draws them.
+        """
         order = np.arange(self.shape[0]) if rows is None else rows
         starts = np.arange(len(order) + 1)
         if self.groups is not None:
@@ -133,19 +228,30 @@ class BinnedMatrix:
         groups: np.ndarray | None = None,
         weights: np.ndarray | None = None,
     ) -> BinnedMatrix:
-        """Rank the values of each feature, and group them into bins of about equally many samples.
+        """Rank the values of each feature.
+
+        Bins with about equal numbers of samples are computed on the first access of ``binned``.
 
         Parameters
         ----------
-        X : (n_samples, n_features), dense or sparse, finite.
-        max_bins : most bins of a feature, 2 to 256; None leaves every distinct value its own.
-        groups : (n_samples,) int64 of at least 0, or None.
-        weights : (n_samples,) above 0, or None.
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Finite features.
+        max_bins : int or None, default=256
+            Maximum number of bins per feature, from 2 to 256. None keeps all distinct values.
+        groups : ndarray of int64 of shape (n_samples,) or None, default=None
+            Group of each sample, a nonnegative integer.
+        weights : ndarray of shape (n_samples,) or None, default=None
+            Positive sample weights.
+
+        Returns
+        -------
+        BinnedMatrix
+            Encoded features.
 
         Raises
         ------
         ModelError
-            When ``max_bins`` is out of range or a number is too large for single precision.
+            If ``max_bins`` is out of range or a value is too large for single precision.
         """
         if max_bins is not None and (not isinstance(max_bins, (int, np.integer)) or not 2 <= max_bins <= 256):
             raise ModelError(f"max_bins is {max_bins!r}; it must be a whole number from 2 to 256, or None.")
@@ -153,12 +259,29 @@ class BinnedMatrix:
 
 
 def single_precision(X: Matrix) -> Matrix:
-    """The same matrix rounded to single precision, rows or columns contiguous as they were.
+    """Round a matrix to single precision and keep its memory layout.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+
+    Returns
+    -------
+    {ndarray, sparse matrix} of float32 of shape (n_samples, n_features)
+        Rounded features.
 
     Raises
     ------
     ModelError
-        When the numbers are no numbers, or too large.
+        If values are not real numbers, not finite or too large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.binning import single_precision
+    >>> single_precision(np.array([[16777217.0, 0.5]]))
+    array([[1.6777216e+07, 5.0000000e-01]], dtype=float32)
     """
     if X.dtype.kind not in "fiub":
         raise ModelError(f"features have dtype {X.dtype}; they must be real numbers.")
@@ -171,12 +294,12 @@ def single_precision(X: Matrix) -> Matrix:
 
 
 def _rank_values(X: Matrix) -> CodeTable:
-    """Codes of exact values."""
+    """Encode each value by its rank among the distinct values of its feature."""
     X = single_precision(X)
     dense, common, places, values = [], [], [], []
     listed, ranks = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.uint8)]
     for rows, column in _columns(X):
-        # zeros have no sign, and are values of sparse features, too
+        # Adding zero removes the sign of zeros. Zero is also a value of every sparse feature.
         known = column + np.float32(0) if rows is None else np.append(column, np.float32(0))
         found, codes = np.unique(known, return_inverse=True)
         codes = codes.astype(np.min_scalar_type(len(found) - 1))
@@ -201,7 +324,7 @@ def _rank_values(X: Matrix) -> CodeTable:
 
 
 def _columns(X: Matrix) -> Iterator[tuple[np.ndarray | None, np.ndarray]]:
-    """Values of each feature: of a sparse one the rows and values that are not zero, of another None and all."""
+    """Yield the rows and nonzero values of each sparse feature, or None and all values of a dense feature."""
     n, p = X.shape
     if sparse.issparse(X):
         X = _by_columns(X)
@@ -221,25 +344,25 @@ def _columns(X: Matrix) -> Iterator[tuple[np.ndarray | None, np.ndarray]]:
 
 
 def _by_columns(X: Matrix) -> sparse.csc_array:
-    """The matrix sparse by columns, with one entry at most for a cell, in order, and none that is zero."""
+    """Convert a matrix to CSC without duplicates or explicit zeros and with sorted indices."""
     columns = X.tocsc()
     if columns.has_canonical_format and columns.data.all():
         return columns
-    columns = columns.copy()  # which may be the caller's
+    columns = columns.copy()  # The array may belong to the caller.
     columns.sum_duplicates()
     columns.eliminate_zeros()
     return columns
 
 
 def _group(exact: CodeTable, max_bins: int) -> CodeTable:
-    """The table of bins of neighbouring values."""
+    """Group neighboring values into bins."""
     listed, (_, n) = exact.sparse, exact.codes.shape
     sizes = np.diff(exact.starts)
     feature_of = np.repeat(np.arange(len(sizes)), sizes)
     counts = _count_values(exact)
     before = np.cumsum(counts) - counts - n * feature_of
     rank = np.arange(len(counts)) - exact.starts[feature_of]
-    # Values are in the bin in which the middle of their samples lies.
+    # The middle of the samples with a value determines its bin.
     share = np.where(sizes[feature_of] <= max_bins, rank, max_bins * (2 * before + counts) // (2 * n))
     is_first = (rank == 0) | (share != np.roll(share, 1))
     is_last = np.append(is_first[1:], True)
@@ -255,7 +378,7 @@ def _group(exact: CodeTable, max_bins: int) -> CodeTable:
 
 
 def _count_values(exact: CodeTable) -> np.ndarray:
-    """(n_values,) samples with each value of all features, one feature behind the other."""
+    """Count the samples with each value, for all features in a row; the result has shape (n_values,)."""
     listed, (_, n), n_values = exact.sparse, exact.codes.shape, len(exact.lowest)
     n_listed = np.diff(listed.starts)
     counts = np.bincount(np.repeat(exact.sparse_starts(), n_listed) + listed.codes, minlength=n_values)

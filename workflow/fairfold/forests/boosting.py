@@ -1,15 +1,14 @@
-"""Gradient boosting whose trees serve all labels at once, with predictions of every training sample by models that did
-not see it.
+"""Gradient boosting with trees shared by all labels and cross-fitted predictions of the training samples.
 
-A round fits one tree to the residuals of all labels, y - p: its splits reduce their summed variance, as of the forests
-here, and its leaves hold a Newton step for each label, sum(y - p) / (sum(p (1 - p)) + l2). Labels so share what they
-have in common, as in the multi-output boosting of Zhang & Jung (2021, "GBDT-MO") and Iosipoi & Vakhrushev (2022,
-"SketchBoost"), and a round costs one tree, not one for each label. Each tree is grown on a bootstrap of the samples
-and of the features of each split; the steps of its leaves are those of all samples in them.
+A round fits one tree to the residuals y - p of all labels. The splits reduce the summed variance of the residuals, as
+in the forests of this package. A leaf holds a Newton step for each label, sum(y - p) / (sum(p (1 - p)) + l2). Labels
+share structure as in the multi-output boosting of Zhang & Jung (2021, "GBDT-MO") and Iosipoi & Vakhrushev (2022,
+"SketchBoost"), and a round grows one tree for all labels. Each tree is grown on a bootstrap sample, with random
+features for each split. The Newton steps use all samples in a leaf.
 
-Boosting has no out-of-bag samples: what a tree corrects, the trees before it, saw them. It is cross-fitted instead, all
-folds side by side, round by round, and stops when the likelihood of the left-out samples does not grow; the same
-number of rounds then trains on all samples. Features are ranked once for all of them.
+Boosting has no out-of-bag samples, because each tree depends on the previous ones. Cross-fitting replaces them: all
+folds advance together, and boosting stops when the likelihood of the held-out samples stops increasing. The final model
+trains for the same number of rounds on all samples. Features are ranked once for all models.
 """
 
 from __future__ import annotations
@@ -42,33 +41,60 @@ from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.lanes import LANES
 from fairfold.forests.trees import KINDS, ForestKind, MultilabelForest, number_of
 
-ROUNDS_AT_ONCE = 10  # between looks at the left-out samples
+ROUNDS_AT_ONCE = 10  # Number of rounds between evaluations on held-out samples.
 
 
 @dataclass(eq=False, repr=False)
 class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
-    """Gradient boosting of trees with a step for every label in each leaf.
-
-    Time grows with (n_splits + 1) · rounds · max_features · n·log(n) · n_labels.
+    """Gradient boosting of multilabel trees with cross-fitted early stopping.
 
     Parameters
     ----------
-    kind : how a tree finds its thresholds, as of :class:`~fairfold.forests.trees.MultilabelForest`.
-    max_rounds : most trees.
-    learning_rate : share of a Newton step that is taken.
-    min_samples_leaf : least number of different samples of a tree's bootstrap in a leaf.
-    max_features : features looked at per split, as of the forests.
-    l2 : added to the curvature of each leaf; so many samples of even odds, divided by four, vote for no step.
-    patience : rounds without a better likelihood of the left-out samples after which boosting stops.
-    n_splits : folds of the cross-fitting.
-    n_jobs : threads; any number gives the same result.
-    random_state : whole number.
+    kind : {"random_forest", "extra_trees"}, default="extra_trees"
+        Method to choose thresholds, see :class:`~fairfold.forests.trees.MultilabelForest`.
+    max_rounds : int, default=200
+        Maximum number of trees.
+    learning_rate : float, default=0.1
+        Factor applied to each Newton step.
+    min_samples_leaf : int, default=5
+        Minimum number of distinct bootstrap samples in a leaf.
+    max_features : "sqrt", int or float, default=0.5
+        Number or share of features considered per split, see :class:`~fairfold.forests.trees.MultilabelForest`.
+    l2 : float, default=1.0
+        Regularization added to the curvature of each leaf. The effect equals that of ``4 * l2`` samples with
+        probability 1/2 and a residual of zero.
+    patience : int, default=20
+        Number of rounds without a better likelihood of the held-out samples after which boosting stops.
+    n_splits : int, default=3
+        Number of folds of the cross-fitting.
+    n_jobs : int or None, default=1
+        Number of threads. It does not affect the result.
+    random_state : int, default=0
+        Seed of the random numbers.
 
     Attributes
     ----------
-    unseen_proba_ : (n_samples, n_labels) probabilities of the training samples, each by a model that did not see it.
-    n_rounds_ : trees of the model.
-    classes_ : numbers of the labels.
+    unseen_proba_ : ndarray of shape (n_samples, n_labels)
+        Cross-fitted probabilities of the training samples.
+    n_rounds_ : int
+        Number of trees of the model.
+    classes_ : ndarray of shape (n_labels,)
+        Indices of the labels.
+
+    Notes
+    -----
+    The complexity is O((n_splits + 1) · rounds · max_features · n log(n) · n_labels) for n samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.boosting import MultilabelBoosting
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> Y = (X[:, :2] > 0).astype(int)
+    >>> model = MultilabelBoosting(max_rounds=30, learning_rate=0.3).fit(X, Y)
+    >>> model.predict_proba([[2.0, -2.0, 0.0], [-2.0, 2.0, 0.0]]).round().astype(int)
+    array([[1, 0],
+           [0, 1]])
     """
 
     takes_unmeasured: ClassVar[bool] = True
@@ -92,17 +118,29 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Fit on (n_samples, n_features), dense, where NaN is missing, or sparse, and (n_samples, n_labels) of 0/1.
+        """Fit the model.
 
-        Of ``groups``, (n_samples,), those left out of a cross-fitting are whole. By ``sample_weight``, (n_samples,)
-        above 0, trees draw samples, and steps and likelihoods count them. A label of NaN is unmeasured, and takes
-        no part.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or BinnedMatrix
+            Training samples. NaN in dense data is a missing value.
+        Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Labels of 0/1. NaN is an unmeasured label and is ignored.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Groups of samples. Cross-fitting holds out whole groups.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Positive sample weights, used to draw samples and to weight Newton steps and likelihoods.
+
+        Returns
+        -------
+        MultilabelBoosting
+            The fitted model.
 
         Raises
         ------
         ModelError
-            When a parameter is out of range, labels are not 0/1 or of other samples, or there are fewer samples than
-            folds.
+            If a parameter is out of range, labels are invalid or do not match the samples, or there are fewer samples
+            than folds.
         """
         self._check_parameters()
         if not isinstance(X, BinnedMatrix):
@@ -126,7 +164,18 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_labels) probability that each label is positive."""
+        """Predict the probability that each label is positive.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Probabilities.
+        """
         if hasattr(self, "_preparation"):
             X = self._preparation.transform(X)
         return expit(self.base_ + self.n_rounds_ * self.trees_.predict_proba(X))
@@ -153,10 +202,10 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
     def _boost_until_no_better(
         self, runs: list[_Run], Y: np.ndarray, unseen: list[np.ndarray]
     ) -> tuple[int, np.ndarray]:
-        """The number of rounds with the best likelihood, and the probabilities of left-out samples after as many.
+        """Return the number of rounds with the best likelihood and the cross-fitted probabilities at that round.
 
-        A fold with more of a label leaves less of it to the others. What their model says beyond their log-odds does
-        not depend on that.
+        A fold with more positives of a label leaves fewer positives for training. Predictions are therefore taken
+        relative to the log-odds of the training part.
         """
         weights = runs[0].weights
         base, of_cells = _log_odds(Y, weights), (Y >= 0) * weights[:, np.newaxis]
@@ -178,18 +227,20 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
 
 
 class _Run:
-    """Boosting on some of the samples; the others are led through its trees.
+    """Boosting on some samples that also updates the predictions of the other samples.
 
     Attributes
     ----------
-    base : (n_labels,) log-odds before the first round.
-    log_odds : (n_samples, n_labels) so far.
+    base : ndarray of shape (n_labels,)
+        Log-odds before the first round.
+    log_odds : ndarray of shape (n_samples, n_labels)
+        Current log-odds.
     """
 
     def __init__(
         self, model: MultilabelBoosting, X: BinnedMatrix, Y: np.ndarray, seen: np.ndarray, seeds: Iterator[np.uint64]
     ) -> None:
-        # each sample is drawn by itself: nothing is left out of a bag here
+        # Samples are drawn individually, because boosting has no out-of-bag predictions.
         self._features, self._Y, self._pool = X.for_kind(model.kind), Y, replace(X, groups=None).pool(seen)
         self.weights = np.ones(len(Y)) if X.weights is None else X.weights
         max_features = number_of(model.max_features, X.shape[1], "max_features", "features")
@@ -202,13 +253,11 @@ class _Run:
         self._is_measured = Y >= 0
 
     def go_on(self, rounds: int, trees: list[tuple] | None = None) -> None:
-        """So many rounds more; keeps their trees in a list, if one is given, as ``grow_tree`` returns them, with steps
-        for values.
-        """
+        """Run further rounds; append their trees to ``trees``, with Newton steps as node values."""
         n_labels = self._Y.shape[1]
         for _ in range(rounds):
             proba = expit(self.log_odds)
-            proba[~self._is_measured] = 0  # no curvature, and no residual
+            proba[~self._is_measured] = 0  # Unmeasured labels have no curvature and no residual.
             self._residuals[:, :n_labels] = np.where(self._is_measured, self._Y - proba, 0)
             nodes, weights, values, leaf_of, _ = grow_tree(
                 self._features, self._residuals, n_labels, self._rules, self._pool, next(self._seeds)
@@ -223,8 +272,9 @@ class _Run:
 
 
 def _log_odds(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(n_labels,), with half a sample of each class more, for labels of one class; none is positive that is unmeasured
-    everywhere.
+    """Compute the log-odds (n_labels,), smoothed by half a sample per class.
+
+    Labels without measured samples are treated as negative.
     """
     n_measured = weights @ (Y >= 0)
     return logit((weights @ (Y == 1) + 0.5) / (np.where(n_measured > 0, n_measured, len(Y)) + 1))
@@ -232,16 +282,37 @@ def _log_odds(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def newton_steps(residuals, proba, seen, weights, leaf_of, rate, l2, steps):  # noqa: ANN001, ANN201
-    """Newton steps of each leaf into ``steps``, (n_nodes, n_labels) zeros.
+    """Write the Newton steps of each leaf into ``steps``.
 
     Parameters
     ----------
-    residuals : (n_samples, at least n_labels) y - p.
-    proba : (n_samples, n_labels) p.
-    seen : samples that count.
-    weights : (n_samples,) how much.
-    leaf_of : (n_samples,) leaves.
-    rate, l2 : learning rate, and what is added to the curvature.
+    residuals : ndarray of shape (n_samples, width)
+        Residuals y - p, with at least ``n_labels`` columns.
+    proba : ndarray of shape (n_samples, n_labels)
+        Probabilities p.
+    seen : ndarray of shape (n_seen,)
+        Indices of the training samples.
+    weights : ndarray of shape (n_samples,)
+        Sample weights.
+    leaf_of : ndarray of shape (n_samples,)
+        Leaf of each sample.
+    rate : float
+        Learning rate.
+    l2 : float
+        Regularization added to the curvature.
+    steps : ndarray of shape (n_nodes, n_labels)
+        Output array, initially zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.boosting import newton_steps
+    >>> residuals, proba = np.array([[0.5], [-0.5], [0.5]]), np.full((3, 1), 0.5)
+    >>> steps = np.zeros((2, 1))
+    >>> newton_steps(residuals, proba, np.arange(3), np.ones(3), np.array([0, 0, 1]), 1.0, 0.75, steps)
+    >>> steps
+    array([[0. ],
+           [0.5]])
     """
     curvature = np.full(steps.shape, l2)
     for row in seen:

@@ -1,20 +1,19 @@
-"""Tree embeddings: where a sample comes by in a forest, as a few numbers (Ilidio, Cerri, Vens & Nakano 2024, Eq. 3).
+"""Tree embeddings of samples from the nodes of a forest (Ilidio, Cerri, Vens & Nakano 2024, Eq. 3).
 
-A sample has one feature per node of the forest: the node's weight where the sample passes it on its way to a leaf, else
-zero. Small nodes weigh most, and nodes that hold nearly all of the training samples are left out. A principal component
-analysis shortens these features to the few that explain most of their variance.
+A sample has one feature per node of the forest: the weight of the node if the sample passes it, otherwise zero. Small
+nodes have large weights, and nodes with nearly all training samples are omitted. A principal component analysis
+reduces these features to few components.
 
-The matrix of samples by nodes is wide: tens of thousands of nodes. It is never made. Its principal components follow
-from the inner products between samples, and in one tree two samples share exactly the path from the root to their
-deepest common node. So a table of leaves by leaves says for each tree what any two samples share, and the inner product
-is a sum of look-ups. This is exact. The centred products' eigenvectors, times the square roots of their eigenvalues,
-are the scores; new samples need only their products with the training samples.
+The matrix of samples by nodes has tens of thousands of columns and is never built. Its principal components follow
+from the inner products of the samples. In one tree, two samples share exactly the path from the root to their deepest
+common node. A table of leaves by leaves therefore gives the product of any two samples in the tree, and the inner
+product is a sum of table entries. The result is exact. The scores are the eigenvectors of the centered products times
+the square roots of their eigenvalues. New samples need only their products with the training samples.
 
-For n training samples, time grows with n² times the trees, plus n³ for the eigenvectors, and memory with n²: while
-fitting about 24 n² bytes (90 MB for 1,933 samples), afterwards 8 n bytes for each component. So of more than
-``max_samples`` training samples as many, drawn at random, are decomposed, and all get the scores of new samples (the
-Nyström approximation of Williams & Seeger 2001): from there on time and memory grow with n. benchmarks/README.md says
-how much of the variance is lost.
+For n training samples, time is O(n² · n_trees + n³) and memory is O(n²). If n exceeds ``max_samples``, only a random
+subset of this size is decomposed, and all samples are transformed like new samples (the Nyström approximation of
+Williams & Seeger 2001). Beyond this limit, time and memory grow linearly with n. benchmarks/README.md reports the lost
+share of variance.
 """
 
 from __future__ import annotations
@@ -37,21 +36,24 @@ from fairfold.core.validation import check_whole_number
 from fairfold.errors import ModelError, unknown_name
 
 NODE_WEIGHTS = {"text": lambda draws: 1 / np.log(draws + 1), "authors-code": lambda draws: 1 / (np.log(draws) + 1)}
-TREES_AT_ONCE = 4  # as many look-ups are added up before the sum is stored; written out in _add_products
-LAPACK_BLOCK = 64  # columns; its blocked routines use at most as many at once
-ROWS_AT_ONCE = 4096  # of samples to transform, which bounds memory
+TREES_AT_ONCE = 4  # Number of table entries that _add_products sums at once.
+LAPACK_BLOCK = 64  # Maximum block size of LAPACK's blocked routines, in columns.
+ROWS_AT_ONCE = 4096  # Batch size of transform, which limits memory.
 
 _blas_lock = threading.Lock()
 
 
 class Forest(Protocol):
-    """What the embedding reads of a forest. The nodes of all trees are numbered through, parents before children."""
+    """Attributes of a forest that the embedding reads.
 
-    tree_starts_: np.ndarray  # (n_trees + 1,) first node of each tree, and the number of nodes
-    left_: np.ndarray  # (n_nodes,) child, or -1 at a leaf
-    right_: np.ndarray  # (n_nodes,)
-    weight_: np.ndarray  # (n_nodes,) training samples drawn into the node, with repetition
-    leaf_of_: np.ndarray  # (n_samples, n_trees) leaf of each training sample; needed to fit only
+    The nodes of all trees are numbered consecutively. Parents precede their children.
+    """
+
+    tree_starts_: np.ndarray  # (n_trees + 1,) first node of each tree, then the number of nodes
+    left_: np.ndarray  # (n_nodes,) left child, or -1 for a leaf
+    right_: np.ndarray  # (n_nodes,) right child, or -1 for a leaf
+    weight_: np.ndarray  # (n_nodes,) number of draws in the node
+    leaf_of_: np.ndarray  # (n_samples, n_trees) leaf of each training sample; only used by fit
 
 
 @dataclass(eq=False, repr=False)
@@ -60,28 +62,54 @@ class TreeEmbedding(BaseEstimator):
 
     Parameters
     ----------
-    max_share : above 0, at most 1. A node is left out when it holds more than this share of its tree's draws. The paper
-        has 0.95 for a random forest and 0.8 for extra trees. The root is left out, or has no effect (at 1).
-    weighting : weight of a node with s draws: ``"text"`` is 1 / log(s + 1), as in Eq. 3; ``"authors-code"`` is
-        1 / (log(s) + 1), as in the authors' code.
-    explained_variance : above 0, at most 1. The fewest components are kept whose variances sum to more than this share,
-        scikit-learn's ``PCA(n_components=0.8)``; 1 keeps all that have a variance.
-    max_samples : training samples that are decomposed, at least 2; of more, so many drawn at random, always the same.
+    max_share : float, default=0.95
+        Maximum share of a tree's draws in a node, above 0 and at most 1. Nodes with a larger share are omitted. The
+        paper uses 0.95 for a random forest and 0.8 for extra trees. The root is omitted or has no effect (if 1).
+    weighting : {"text", "authors-code"}, default="text"
+        Weight of a node with s draws: 1 / log(s + 1) as in Eq. 3 (``"text"``) or 1 / (log(s) + 1) as in the authors'
+        code (``"authors-code"``).
+    explained_variance : float, default=0.8
+        Share of the variance to explain, above 0 and at most 1. The smallest number of components whose variances sum
+        to more than this share is kept, as in scikit-learn's ``PCA(n_components=0.8)``. 1 keeps all components with
+        positive variance.
+    max_samples : int, default=4000
+        Maximum number of training samples to decompose, at least 2. A larger training set is subsampled with a fixed
+        seed.
 
     Attributes
     ----------
-    scores_ : (n_decomposed, n_components_) scores of the samples that are decomposed, by falling variance. Each
-        component's sign is such that its largest score in size is positive (of equal ones, the first).
-    explained_variance_ : (n_components_,) variance of the scores.
-    explained_variance_ratio_ : (n_components_,) its share of the variance of all node features.
-    mean_product_ : (n_decomposed,) mean inner product of each of these samples with all of them.
-    leaf_of_ : (n_decomposed, n_trees) their leaves.
+    scores_ : ndarray of shape (n_decomposed, n_components_)
+        Scores of the decomposed samples, sorted by decreasing variance. The sign of a component makes its score of
+        largest absolute value positive (the first one if several tie).
+    explained_variance_ : ndarray of shape (n_components_,)
+        Variance of the scores.
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Variance of the scores as a share of the variance of all node features.
+    mean_product_ : ndarray of shape (n_decomposed,)
+        Mean inner product of each decomposed sample with all decomposed samples.
+    leaf_of_ : ndarray of shape (n_decomposed, n_trees)
+        Leaves of the decomposed samples.
 
     Notes
     -----
-    Where no node tells samples apart (each tree a single leaf, say) there are no components, and the scores have no
-    columns. One BLAS thread is used, so that the number of cores changes no bit; embeddings that are fitted in several
-    threads take turns at that. (Only while another thread holds a limit of threadpoolctl's, that limit is in force.)
+    If no node separates the samples, for example because each tree is a single leaf, the scores have no columns.
+
+    The computation uses one BLAS thread, and the result does not depend on the number of cores. Embeddings that are
+    fitted in several threads take turns at this step. A limit of threadpoolctl that is active in another thread takes
+    precedence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.embedding import TreeEmbedding
+    >>> from fairfold.forests.trees import MultilabelForest
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> forest = MultilabelForest("extra_trees", n_trees=20, random_state=0).fit(X, X[:, :2] > 0)
+    >>> embedding = TreeEmbedding(max_share=0.8).fit(forest)
+    >>> embedding.n_components_
+    6
+    >>> embedding.transform(forest.apply(X[:5])).shape
+    (5, 6)
     """
 
     _: KW_ONLY
@@ -92,20 +120,26 @@ class TreeEmbedding(BaseEstimator):
 
     @property
     def n_components_(self) -> int:
-        """Number of components kept."""
+        """Number of components."""
         return self.scores_.shape[1]
 
     def fit(self, forest: Forest) -> TreeEmbedding:
-        """Find the principal components of the forest's training samples.
+        """Compute the principal components of the training samples of a forest.
 
         Parameters
         ----------
-        forest : a fitted forest. Only its arrays are read, and none is kept but rows of ``leaf_of_``.
+        forest : Forest
+            Fitted forest. The embedding reads its arrays and keeps only rows of ``leaf_of_``.
+
+        Returns
+        -------
+        TreeEmbedding
+            The fitted embedding.
 
         Raises
         ------
         ModelError
-            When a parameter is out of range, or the forest's arrays do not fit together.
+            If a parameter is out of range or the arrays of the forest are inconsistent.
         """
         self._check_parameters()
         self._trees = _read_trees(forest, self.max_share, self.weighting)
@@ -124,33 +158,50 @@ class TreeEmbedding(BaseEstimator):
         kept = values[: vectors.shape[1]]
         largest = np.take_along_axis(vectors, first_best(np.abs(vectors), axis=0)[None], axis=0)
         self.scores_ = np.ascontiguousarray(vectors * np.sqrt(kept) * np.sign(largest))
-        self.explained_variance_ = kept / (n_samples - 1)  # a single sample has no component
+        self.explained_variance_ = kept / (n_samples - 1)  # A single sample has no component.
         self.explained_variance_ratio_ = kept / values.sum()
         return self
 
     def training_scores(self, forest: Forest) -> np.ndarray:
-        """(n_samples, n_components_) scores of all training samples of the forest that it was fitted on."""
+        """Compute the scores of all training samples of the forest.
+
+        Parameters
+        ----------
+        forest : Forest
+            Forest that the embedding was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components_)
+            Scores.
+        """
         leaves = forest.leaf_of_
         return self.scores_ if len(leaves) <= self.max_samples else self.transform(leaves)
 
     def transform(self, leaf_of: np.ndarray, *, skip: np.ndarray | None = None) -> np.ndarray:
-        """Scores of samples from their leaves; of those that were decomposed, ``scores_`` up to rounding.
+        """Compute the scores of samples from their leaves.
 
         Parameters
         ----------
-        leaf_of : (m, n_trees) the leaf of each sample in each tree, as the forest's ``apply`` gives.
-        skip : (m, n_trees) bool, trees that a sample leaves out, those that it was drawn for, say; the others count the
-            more. None leaves out none. A sample that leaves out all trees gets the mean score, zero.
+        leaf_of : ndarray of int of shape (n_samples, n_trees)
+            Leaf of each sample in each tree, as returned by the ``apply`` method of the forest.
+        skip : ndarray of bool of shape (n_samples, n_trees) or None, default=None
+            Trees to ignore for each sample, for example the trees that drew it. The weight of the other trees increases
+            accordingly. A sample that skips all trees gets the mean score, zero.
 
         Returns
         -------
-        (m, n_components_) array. Memory on the way: 8 bytes for each pair of some thousand samples and one that was
-        decomposed.
+        ndarray of shape (n_samples, n_components_)
+            Scores. For decomposed samples they equal ``scores_`` up to rounding.
 
         Raises
         ------
         ModelError
-            When ``leaf_of`` does not hold leaves of this forest.
+            If ``leaf_of`` contains indices that are not leaves of this forest.
+
+        Notes
+        -----
+        Samples are transformed in batches, which limits the memory for their products with the decomposed samples.
         """
         check_is_fitted(self, "scores_")
         leaf_of = _check_leaves(leaf_of, self._trees)
@@ -163,22 +214,27 @@ class TreeEmbedding(BaseEstimator):
         if skip is not None:
             n_kept = np.count_nonzero(~skip, axis=1)[:, None]
             products = np.where(n_kept > 0, products * (skip.shape[1] / np.maximum(n_kept, 1)), self.mean_product_)
-        products -= self.mean_product_  # the samples' own means fall out, because every component sums to zero
+        products -= self.mean_product_  # Every component sums to zero, which cancels the samples' own means.
         loadings = self.scores_ / (self.explained_variance_ * (len(self.scores_) - 1))
         with _one_blas_thread():
             return products @ loadings
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the trees, which the forest has."""
+        """Return the state without the trees, which the forest stores."""
         return {name: value for name, value in super().__getstate__().items() if name != "_trees"}
 
     def read_trees(self, forest: Forest) -> None:
-        """Read the trees of the forest that it was fitted on, which a copy or a saved embedding lacks.
+        """Read the trees of the forest again, for an embedding that was copied or loaded.
+
+        Parameters
+        ----------
+        forest : Forest
+            Forest that the embedding was fitted on.
 
         Raises
         ------
         ModelError
-            When the embedding belongs to another forest.
+            If the embedding belongs to another forest.
         """
         self._check_parameters()
         self._trees = _read_trees(forest, self.max_share, self.weighting)
@@ -195,12 +251,12 @@ class TreeEmbedding(BaseEstimator):
 
 
 class _Trees(NamedTuple):
-    """Trees whose leaves are numbered so that those under a node follow one another."""
+    """Trees with consecutive leaf numbers under each node."""
 
     starts: np.ndarray  # (n_trees + 1,) first node of each tree
-    first_leaf: np.ndarray  # (n_nodes,) number of the first leaf under a node, within its tree
-    n_leaves: np.ndarray  # (n_nodes,) number of leaves under a node
-    shared: np.ndarray  # (n_nodes,) squared weights summed from the root: the product of two samples that part here
+    first_leaf: np.ndarray  # (n_nodes,) number of the first leaf under the node, within its tree
+    n_leaves: np.ndarray  # (n_nodes,) number of leaves under the node
+    shared: np.ndarray  # (n_nodes,) sum of squared weights from the root: product of samples that separate here
 
 
 def _read_trees(forest: Forest, max_share: float, weighting: str) -> _Trees:
@@ -241,14 +297,14 @@ def _check_leaves(leaf_of: np.ndarray, trees: _Trees) -> np.ndarray:
 def _inner_products(
     trees: _Trees, rows: np.ndarray, columns: np.ndarray | None = None, skip: np.ndarray | None = None
 ) -> np.ndarray:
-    """Inner products of samples, given by their leaves; without ``columns`` of the rows, the upper triangle only.
+    """Compute inner products of samples given by their leaves; without ``columns``, the upper triangle for the rows.
 
-    Rows share nothing in the trees that they skip.
+    Trees that a row skips contribute zero.
     """
     symmetric = columns is None
     columns = rows if symmetric else columns
     products = np.zeros((len(rows), len(columns)))
-    width = trees.n_leaves.max() + 1  # the last leaf is none: it shares nothing with any
+    width = trees.n_leaves.max() + 1  # The extra leaf has product zero with all leaves.
     for start in range(0, rows.shape[1], TREES_AT_ONCE):
         batch = slice(start, start + TREES_AT_ONCE)
         tables = np.zeros((TREES_AT_ONCE, width, width))
@@ -262,17 +318,18 @@ def _inner_products(
 
 
 def _leaf_numbers(trees: _Trees, leaf_of: np.ndarray) -> np.ndarray:
-    """(TREES_AT_ONCE, n) numbers within their trees, zero for trees that are missing in the last batch."""
+    """Return leaf numbers (TREES_AT_ONCE, n) within each tree; missing trees of the last batch have zeros."""
     numbers = np.zeros((TREES_AT_ONCE, len(leaf_of)), dtype=np.uint16)
     numbers[: leaf_of.shape[1]] = trees.first_leaf[leaf_of].T
     return numbers
 
 
 def _leading_eigenvectors(matrix: np.ndarray, share: float, rounding: float) -> tuple[np.ndarray, np.ndarray]:
-    """All eigenvalues, falling, and the eigenvectors of the first ones that sum to more than ``share`` of the total.
+    """Compute all eigenvalues, in decreasing order, and the leading eigenvectors that explain more than ``share``.
 
-    Half the samples' number of components is usual, so iterative methods do not pay. These are the steps of LAPACK's
-    ``syevd``, but only vectors that are kept are turned back. Overwrites ``matrix``; reads its upper triangle only.
+    Typically about half of the components are kept, which makes iterative methods too slow. The steps follow LAPACK's
+    ``syevd`` but transform back only the kept vectors. The function reads the upper triangle of ``matrix`` and
+    overwrites it.
     """
     n = len(matrix)
     if matrix.trace() <= rounding:
@@ -291,14 +348,14 @@ def _leading_eigenvectors(matrix: np.ndarray, share: float, rounding: float) -> 
 
 @contextlib.contextmanager
 def _one_blas_thread() -> Iterator[None]:
-    """The order of a BLAS sum, and so its last bits, follow the number of threads, a setting of the whole process."""
+    """Limit BLAS to one thread, because the number of threads changes the order of sums and thus their rounding."""
     with _blas_lock, threadpool_limits(1, user_api="blas"):
         yield
 
 
 @njit(cache=True, nogil=True)
 def _number_leaves(left: np.ndarray, right: np.ndarray, shared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First leaf and number of leaves under each node; turns ``shared`` from a node's own into the sum of its path."""
+    """Compute the first leaf and the number of leaves under each node; accumulate ``shared`` along each path."""
     n_leaves = np.ones(len(left), dtype=np.int64)
     for node in range(len(left) - 1, -1, -1):
         if left[node] >= 0:
@@ -317,9 +374,9 @@ def _number_leaves(left: np.ndarray, right: np.ndarray, shared: np.ndarray) -> t
 def _fill_tables(
     starts: np.ndarray, first_leaf: np.ndarray, n_leaves: np.ndarray, shared: np.ndarray, tables: np.ndarray
 ) -> None:
-    """Write into ``tables[tree, a, b]`` what samples in leaves a and b share: that of their deepest common node."""
+    """Write into ``tables[tree, a, b]`` the product of samples in leaves a and b, given by their deepest common node."""
     for tree in range(len(starts) - 1):
-        for node in range(starts[tree], starts[tree + 1]):  # parents come first, so deeper nodes overwrite them
+        for node in range(starts[tree], starts[tree + 1]):  # Parents come first and are overwritten by deeper nodes.
             begin, end = first_leaf[node], first_leaf[node] + n_leaves[node]
             tables[tree, begin:end, begin:end] = shared[node]
 
@@ -328,7 +385,7 @@ def _fill_tables(
 def _add_products(
     tables: np.ndarray, rows: np.ndarray, columns: np.ndarray, products: np.ndarray, symmetric: bool
 ) -> None:
-    """Add what samples share in four trees; when ``symmetric``, only from the diagonal on."""
+    """Add the products of samples in four trees; if ``symmetric``, only from the diagonal on."""
     p, q, r, s = columns[0], columns[1], columns[2], columns[3]
     for i in range(len(products)):
         a, b, c, d = tables[0, rows[0, i]], tables[1, rows[1, i]], tables[2, rows[2, i]], tables[3, rows[3, i]]

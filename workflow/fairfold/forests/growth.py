@@ -1,13 +1,13 @@
-"""Compiled kernels that grow one tree and walk samples through trees.
+"""Compiled kernels that grow a tree and find the leaves of samples.
 
-What a split is worth needs the sums of the labels on one side of it. Rows of labels lie in one piece of memory, padded
-to whole blocks of ``LANES`` labels (see :mod:`fairfold.forests.lanes`), and the sum of a block stays in registers while
-the samples of a node are gone through in the order of a feature. A sample that was drawn several times is one row with
-a weight. Samples out of the bag are moved along with those in it, so the leaf of every sample is known when the tree
-is.
+The score of a split depends on the sums of the labels on one of its sides. Label rows are contiguous in memory and
+padded to whole blocks of ``LANES`` labels (see :mod:`fairfold.forests.lanes`). The sum of a block stays in registers
+while a loop visits the samples of a node in the order of a feature. A sample that is drawn several times is one row
+with a weight. Out-of-bag samples move along with the in-bag samples, so the finished tree gives the leaf of every
+sample.
 
-Splits are searched as scikit-learn's trees do: features are drawn without replacement until ``max_features`` were
-looked at and one of them was not constant; features that are constant in a node are remembered below it.
+The search for splits follows scikit-learn's trees. Features are drawn without replacement until ``max_features`` were
+considered and at least one was not constant. Features that are constant in a node are skipped below it.
 """
 
 from __future__ import annotations
@@ -20,19 +20,27 @@ from numba import njit
 from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
 from fairfold.forests.sparse_codes import list_others, write_codes
 
-INSERTION_SORT_AT_MOST = 20  # samples; more are counted into their codes
-COMPARED_AT_MOST = 256  # samples whose values are compared with a threshold; with more, it is looked up
-STACKED = 7  # numbers that describe a node that is still to be split
-SHORT_COUNT = 256  # codes that are counted even for few samples; otherwise up to four times the samples
-SHORT_RUN = 4  # samples with one code
-CODE_BITS = np.uint64(32)  # the code's place in a sort key; the sample's number is below
+INSERTION_SORT_AT_MOST = 20  # Larger sets of samples are sorted by counting.
+COMPARED_AT_MOST = 256  # Above this number of samples, thresholds are looked up.
+STACKED = 7  # Number of entries per node on the stack.
+SHORT_COUNT = 256  # Counting sort is used up to this range of codes, or 4 times the samples.
+SHORT_RUN = 4  # Average number of samples per code below which runs are short.
+CODE_BITS = np.uint64(32)  # A sort key has the code above these bits and the sample below.
 
 
 class GrowthRules(NamedTuple):
-    """How a tree grows.
+    """Rules for growing a tree.
 
-    With ``random_thresholds`` each feature that is looked at has one random threshold, as in extra trees; otherwise the
-    best of all.
+    Attributes
+    ----------
+    n_draws : int
+        Number of draws per tree.
+    max_features : int
+        Number of features considered per split.
+    min_samples_leaf : int
+        Minimum number of distinct samples in a leaf.
+    random_thresholds : bool
+        Whether each feature gets one random threshold, as in extra trees, instead of its best threshold.
     """
 
     n_draws: int
@@ -42,9 +50,9 @@ class GrowthRules(NamedTuple):
 
 
 class _Workspace(NamedTuple):
-    """Room for what is computed for the samples of a node, one entry for each; ``counts`` has one for each code.
+    """Buffers for the samples of a node, one entry per sample; ``counts`` has one entry per code.
 
-    ``node_of`` is the last node that each sample was in.
+    ``node_of`` contains the last node of each sample.
     """
 
     codes: np.ndarray
@@ -57,7 +65,7 @@ class _Workspace(NamedTuple):
 
 
 class _Tree(NamedTuple):
-    """Nodes of a tree, as ``grow_tree`` returns them, and samples' leaves; ``children``: its ``left`` and ``right``."""
+    """Nodes of a tree and leaves of the samples; ``children`` contains the left and right child of each node."""
 
     feature: np.ndarray
     threshold: np.ndarray
@@ -68,10 +76,10 @@ class _Tree(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """Samples of a node that are in the bag, and what they sum to.
+    """In-bag samples of a node and their sums.
 
-    ``weights`` and ``drawn``, the labels times these, are of all samples; ``totals`` is the sum of ``drawn`` over the
-    node, ``whole`` that of ``weights``.
+    ``weights`` and ``drawn`` (the labels times the weights) cover all samples. ``totals`` is the sum of ``drawn`` over
+    the node and ``whole`` is the sum of ``weights``.
     """
 
     number: int
@@ -83,9 +91,9 @@ class _Node(NamedTuple):
 
 
 class _Split(NamedTuple):
-    """Feature of a split (-1: none), the last code on the left, the threshold, and the features known to be constant.
+    """Feature of a split (-1: none), last code on the left side, threshold and number of constant features.
 
-    The latter are the first ``n_constant`` features.
+    The first ``n_constant`` features are known to be constant.
     """
 
     feature: int
@@ -96,7 +104,7 @@ class _Split(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _next_random(state):  # noqa: ANN001, ANN202
-    """64 random bits (splitmix64; Steele, Lea & Flood 2014)."""
+    """Return 64 random bits (splitmix64; Steele, Lea & Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     bits = state[0]
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -106,41 +114,86 @@ def _next_random(state):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def random_below(state, limit):  # noqa: ANN001, ANN201
-    """Whole number from 0 to ``limit - 1``, for limits below 2**32."""
+    """Draw a random integer from 0 to ``limit - 1``.
+
+    Parameters
+    ----------
+    state : ndarray of uint64 of shape (1,)
+        State of the random number generator; updated in place.
+    limit : int
+        Exclusive upper bound, below 2**32.
+
+    Returns
+    -------
+    int64
+        Random integer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.growth import random_below
+    >>> state = np.array([0], dtype=np.uint64)
+    >>> [random_below(state, 10) for _ in range(5)]
+    [8, 4, 0, 9, 1]
+    """
     return np.int64(((_next_random(state) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
 @njit(cache=True, nogil=True)
 def random_share(state):  # noqa: ANN001, ANN201
-    """Number in [0, 1)."""
+    """Draw a random number from the interval [0, 1).
+
+    Parameters
+    ----------
+    state : ndarray of uint64 of shape (1,)
+        State of the random number generator; updated in place.
+
+    Returns
+    -------
+    float64
+        Random number.
+    """
     return np.float64(_next_random(state) >> np.uint64(11)) * 2.0**-53
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN201
-    """Grow one tree on a bootstrap of some of the samples; the others are led to their leaves, too.
+    """Grow one tree on a bootstrap sample and find the leaves of all samples.
 
     Parameters
     ----------
-    table : CodeTable of the features.
-    labels : (n_samples, width) float32 or float64, labels padded with zeros to whole blocks of ``LANES``.
-    n_labels : labels before padding.
-    rules : GrowthRules.
-    pool : Pool of the samples that may be drawn.
-    seed : uint64 that begins the tree's random stream.
+    table : CodeTable
+        Features.
+    labels : ndarray of float32 or float64 of shape (n_samples, width)
+        Labels, padded with zeros to whole blocks of ``LANES``.
+    n_labels : int
+        Number of labels without padding.
+    rules : GrowthRules
+        Rules for growing the tree.
+    pool : Pool
+        Samples that the tree can draw.
+    seed : uint64
+        Seed of the tree's random stream.
 
     Returns
     -------
-    feature, threshold, left, right, weight : (n_nodes,); nodes in depth-first order, the root first, -1 for none.
-    value : (n_nodes, n_labels) float32, mean labels of the draws in each node.
-    leaf_of : (n_samples,) leaf of every sample, drawn or not.
-    weights : (n_samples,) float64, how often the sample was drawn.
+    shape : tuple of ndarray of shape (n_nodes,)
+        Feature, threshold, left child and right child of each node in depth-first order, root first. Missing entries
+        are -1, or NaN for thresholds.
+    weight : ndarray of int32 of shape (n_nodes,)
+        Number of draws in each node.
+    value : ndarray of float32 of shape (n_nodes, n_labels)
+        Mean labels of the draws in each node.
+    leaf_of : ndarray of int32 of shape (n_samples,)
+        Leaf of every sample, drawn or not.
+    weights : ndarray of float64 of shape (n_samples,)
+        Number of times that each sample was drawn.
     """
     n, width = labels.shape
     state = np.array([seed], dtype=np.uint64)
     weights = _draw_weights(n, pool, rules.n_draws, state)
     rows = np.arange(n).astype(np.uint32)
-    n_drawn = _partition(-weights, -1.0, rows, np.empty_like(rows))  # those that are drawn come first
+    n_drawn = _partition(-weights, -1.0, rows, np.empty_like(rows))  # Drawn samples first.
     drawn = _repeat_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
     tree = _empty_tree(2 * most_leaves - 1, n_labels, n)
@@ -156,17 +209,17 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _push(stack, depth, described):  # noqa: ANN001, ANN202
-    # one by one: Numba's assignment of all compiles its message about shapes that differ, for two seconds
+    # Assigning elements one by one compiles faster: Numba's slice assignment also compiles a shape check.
     for place in range(STACKED):
         stack[depth, place] = described[place]
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stack, tree):  # noqa: ANN001, ANN202
-    """Split the node on the stack and all below it; returns the number of nodes.
+    """Split the node on the stack and all nodes below it; return the number of nodes.
 
-    A row of the stack has start and end of the samples in the bag and out of it, the number of constant features, the
-    parent, and the side of it. ``bag`` has all samples, those in the bag in front.
+    A row of the stack contains the start and the end of the in-bag samples and of the out-of-bag samples, the number of
+    constant features, the parent and the side of the parent. In ``bag.rows`` the in-bag samples come first.
     """
     rows, totals, codes = bag.rows, bag.totals, table.codes.reshape(-1)
     n_nodes, depth = 0, 1
@@ -183,8 +236,8 @@ def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stac
         tree.weight[number] = np.int32(whole)
         for label in range(n_labels):
             tree.value[number, label] = totals[label] / whole
-        # The search is compiled into this loop (forceinline): to hand on the hundreds of words that describe all these
-        # arrays takes as long as a search in a small node.
+        # The search is inlined into this loop (forceinline). Passing all array descriptors to a function would take as
+        # long as a search in a small node.
         if len(in_bag) < 2 * rules.min_samples_leaf or _is_pure(labels, n_labels, in_bag):
             split = _Split(-1, 0, 0.0, n_constant)
         else:
@@ -206,14 +259,23 @@ def _grow_nodes(table, labels, n_labels, rules, state, bag, features, work, stac
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def measured_values(left, right, leaf_of, weights, labels, means):  # noqa: ANN001, ANN201
-    """(n_nodes, n_labels) float32 mean labels of the draws in each node of which the label is measured.
+    """Compute the mean labels of the draws in each node from measured labels only.
 
     Parameters
     ----------
-    left, right : (n_nodes,) children, parents first, as :func:`grow_tree` returns them.
-    leaf_of, weights : (n_samples,) as of :func:`grow_tree`.
-    labels : (n_samples, n_labels) float64, NaN where unmeasured.
-    means : (n_labels,) for a root without a measured draw; another node has its parent's mean then.
+    left, right : ndarray of shape (n_nodes,)
+        Children of each node, as returned by :func:`grow_tree`. Parents precede their children.
+    leaf_of, weights : ndarray of shape (n_samples,)
+        Leaf and number of draws of each sample, as returned by :func:`grow_tree`.
+    labels : ndarray of float64 of shape (n_samples, n_labels)
+        Labels; NaN is unmeasured.
+    means : ndarray of shape (n_labels,)
+        Values for a root without measured draws. Other nodes without measured draws get the value of their parent.
+
+    Returns
+    -------
+    ndarray of float32 of shape (n_nodes, n_labels)
+        Mean labels.
     """
     n_nodes, n_labels = len(left), labels.shape[1]
     sums, counts = np.zeros((n_nodes, n_labels)), np.zeros((n_nodes, n_labels))
@@ -242,13 +304,13 @@ def measured_values(left, right, leaf_of, weights, labels, means):  # noqa: ANN0
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _draw_weights(n, pool, n_draws, state):  # noqa: ANN001, ANN202
-    """How often each sample is drawn: groups are, until there are ``n_draws`` samples or a few more."""
+    """Draw whole groups until at least ``n_draws`` samples are drawn; return the number of draws of each sample."""
     weights = np.zeros(n)
     starts, odds = pool.starts, pool.odds
     n_drawn = 0
     while n_drawn < n_draws:
         if len(odds):
-            # a share is below 1, but its product may round up to the whole
+            # The share is below 1, but the product can round up to odds[-1].
             group = min(np.searchsorted(odds, random_share(state) * odds[-1], side="right"), len(odds) - 1)
         else:
             group = random_below(state, len(starts) - 1)
@@ -285,7 +347,7 @@ def _empty_workspace(table, n):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
-    """Labels of the samples times their weights, one sample behind the other; others are left undefined."""
+    """Multiply the labels of the given samples by their weights in a flat array. Other entries are undefined."""
     drawn = np.empty_like(labels)
     for row in rows:
         for label in range(labels.shape[1]):
@@ -295,7 +357,7 @@ def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _add_up(drawn, weights, rows, totals):  # noqa: ANN001, ANN202
-    """Weighted sums of all labels into ``totals``; returns the sum of the weights."""
+    """Write the weighted sums of all labels into ``totals``; return the sum of the weights."""
     width = len(totals)
     for block in range(0, width, LANES):
         lanes = no_rows(drawn)
@@ -310,7 +372,7 @@ def _add_up(drawn, weights, rows, totals):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
-    """Whether all samples have the same labels."""
+    """Return whether all samples have the same labels."""
     first = rows[0]
     for row in rows:
         for label in range(n_labels):
@@ -321,7 +383,7 @@ def _is_pure(labels, n_labels, rows):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _write_codes(table, codes, feature, rows, gathered):  # noqa: ANN001, ANN202
-    """Codes of any samples in one feature into ``gathered``."""
+    """Write the codes of samples in a dense or sparse feature into ``gathered``."""
     place = table.sparse.place[feature]
     if place >= 0:
         write_codes(table.sparse, place, rows, gathered)
@@ -331,8 +393,8 @@ def _write_codes(table, codes, feature, rows, gathered):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _partition(gathered, cut, rows, side):  # noqa: ANN001, ANN202
-    """Move samples with codes up to the cut to the front, each side in order; returns their number."""
-    # Where a place may be negative, Numba looks whether it is, and counts from the end of the array.
+    """Move samples with codes up to the cut to the front, keeping the order within each side; return their number."""
+    # Unsigned indices avoid Numba's check for negative indices.
     n_left = n_right = np.uintp(0)
     for position in range(len(rows)):
         is_left = gathered[position] <= cut
@@ -345,14 +407,14 @@ def _partition(gathered, cut, rows, side):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _gather_codes(codes, column_start, rows, gathered):  # noqa: ANN001, ANN202
-    """Codes of the samples in one feature into ``gathered``."""
+    """Write the codes of samples in a dense feature into ``gathered``."""
     for position in range(len(rows)):
         gathered[position] = codes[np.uintp(column_start) + rows[position]]
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _extremes(gathered, n):  # noqa: ANN001, ANN202
-    """The lowest and the highest of ``n`` codes."""
+    """Return the lowest and the highest of the first ``n`` codes."""
     lowest = highest = gathered[0]
     for position in range(n):
         lowest, highest = min(lowest, gathered[position]), max(highest, gathered[position])
@@ -361,7 +423,10 @@ def _extremes(gathered, n):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def _best_cut(gathered, rows, n_lowest, lowest, highest, least, best_score, of_node, work):  # noqa: ANN001, ANN202
-    """Score of a feature's best split and the codes on both sides of it; -1 where none is better than the best."""
+    """Return the score of a feature's best split and the codes on both sides of it.
+
+    The score is -1 if no split beats ``best_score``.
+    """
     weights, drawn, totals, whole = of_node
     n, n_codes, side, keys = len(rows), np.int64(highest - lowest) + 1, work.side, work.keys
     if n_lowest == 0:
@@ -380,15 +445,15 @@ def _best_cut(gathered, rows, n_lowest, lowest, highest, least, best_score, of_n
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def _find_split(table, codes, node, features, n_constant, rules, state, work):  # noqa: ANN001, ANN202
-    """Best threshold of the features drawn; those found to be constant are moved to the front of ``features``.
+    """Find the best split among randomly drawn features; move constant features to the front of ``features``.
 
-    Those from position ``first`` to before ``last`` were not looked at in this node.
+    Features from position ``first`` to ``last - 1`` have not been considered in this node.
     """
     number, rows, weights, drawn, totals, whole = node
     gathered, side, node_of = work.codes, work.side, work.node_of
     n, n_samples, starts, values = len(rows), table.codes.shape[1], table.starts, table.lowest
     place_of, common_of, list_starts, list_rows, list_codes = table.sparse
-    if len(common_of) > 0:  # samples of sparse features are found by their node
+    if len(common_of) > 0:  # Samples of sparse features are found by their node.
         for row in rows:
             node_of[row] = number
     best_score, best_feature, best_left, best_right, best_at = -1.0, -1, 0, 0, 0.0
@@ -397,7 +462,7 @@ def _find_split(table, codes, node, features, n_constant, rules, state, work):  
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
         n_looked_at += 1
         draw = random_below(state, n_known + last - first)
-        if draw < n_known:  # known to be constant
+        if draw < n_known:  # This feature is known to be constant.
             n_known -= 1
             continue
         position = first + draw - n_known
@@ -440,10 +505,12 @@ def _find_split(table, codes, node, features, n_constant, rules, state, work):  
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
-    """Last code on the left, and a threshold midway between two neighbouring codes of a node.
+    """Place the threshold midway between two neighboring codes of a node.
 
-    Codes between them, of samples elsewhere, go to the side of the threshold on which they lie. A bin that it would
-    cut in two goes to the left.
+    Returns the last code on the left side and the threshold.
+
+    Codes between the two belong to samples of other nodes and are assigned by the threshold. A bin that contains the
+    threshold goes to the left.
     """
     start = table.starts[feature]
     at = table.highest[start + left] / 2.0 + table.lowest[start + right] / 2.0
@@ -457,11 +524,13 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _with_common(common, rows, n_others, side, gathered):  # noqa: ANN001, ANN202
-    """Codes of a node's samples from those of the others; returns the lowest, the highest, and a number.
+    """Complete the codes of a node's samples in a sparse feature.
 
-    The ``n_others`` samples with another code than the common one are in ``side``, in order, and their codes in
-    ``gathered``. If the number is not 0, it is that of the samples with the lowest code, more than half, which stay
-    left out.
+    Returns the lowest code, the highest code and a count.
+
+    The first ``n_others`` entries of ``side`` and ``gathered`` contain the samples with uncommon codes, in order, and
+    their codes. A nonzero count is the number of samples with the lowest code. They are more than half of the samples
+    and are omitted from the output.
     """
     n = len(rows)
     if n_others == 0:
@@ -477,7 +546,7 @@ def _with_common(common, rows, n_others, side, gathered):  # noqa: ANN001, ANN20
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _spread(rows, common, others, n_others, gathered):  # noqa: ANN001, ANN202
-    """Codes of a node's samples from those of the others, which are in front of ``gathered``."""
+    """Expand the codes at the front of ``gathered`` to all samples of the node."""
     left = n_others - 1
     for position in range(len(rows) - 1, -1, -1):
         if left >= 0 and others[left] == rows[position]:
@@ -489,9 +558,9 @@ def _spread(rows, common, others, n_others, gathered):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _leave_out_lowest(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
-    """Number of samples with the lowest code, if they are more than half, as the zeros of a sparse feature; else 0.
+    """Return the number of samples with the lowest code if they are more than half of all, otherwise 0.
 
-    The others are put into ``side`` then, and their codes to the front of ``gathered``.
+    If the count is not 0, the other samples are written to ``side`` and their codes to the front of ``gathered``.
     """
     n_lowest = _count_up_to(gathered, len(rows), lowest)
     if 2 * n_lowest <= len(rows):
@@ -506,7 +575,7 @@ def _leave_out_lowest(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def _sort_by_code(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
-    """Sort ``n`` samples by code into ``keys[first:]``; of the keys in front the last is set, to the lowest code."""
+    """Sort ``n`` samples by code into ``keys[first:]``; the key before them gets the lowest code."""
     if first > 0:
         keys[first - 1] = np.uint64(lowest) << CODE_BITS
     if n > INSERTION_SORT_AT_MOST and n_codes <= max(SHORT_COUNT, 4 * n):
@@ -517,7 +586,7 @@ def _sort_by_code(gathered, rows, first, n, lowest, n_codes, keys, counts):  # n
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
-    """Sort samples of a short range of codes: a key has the code in its upper half, the sample in the lower."""
+    """Sort samples by counting codes. The upper half of a key is the code, the lower half the sample."""
     for code in range(n_codes):
         counts[code] = 0
     for position in range(n):
@@ -535,7 +604,7 @@ def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noq
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
-    """The same for any range (Shell's method, gaps of Knuth 1973)."""
+    """Sort samples with any range of codes by Shell's method (gaps of Knuth 1973)."""
     for position in range(n):
         keys[first + position] = (np.uint64(gathered[position]) << CODE_BITS) | np.uint64(rows[position])
     gap = 1
@@ -553,12 +622,12 @@ def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def _best_end(keys, n, n_lowest, n_codes, least, weights, drawn, totals, whole, parts, scores, best_score):  # noqa: ANN001, ANN202
-    """How many samples lie on the left of a feature's best split, whose score is at this place of ``scores``.
+    """Return the number of samples on the left side of a feature's best split, which is the index of its score.
 
-    The ``n_lowest`` keys in front are not there (see ``_leave_out_lowest``). The samples of the longest run of a code,
-    the zeros of a sparse feature, are never added up: a split is worth the same from either side. Where runs are short,
-    all samples are added up from the front, and splits within a run are scored, too: to guess where it ends takes a
-    processor longer than to score them.
+    The first ``n_lowest`` keys are not set (see ``_leave_out_lowest``). A split has the same score from either side, so
+    the samples of the longest run of equal codes, such as the zeros of a sparse feature, are never summed. If runs are
+    short, all samples are summed from the front, and splits within a run are scored too: this is faster than a branch
+    that the processor mispredicts.
     """
     first, end = max(n_lowest, least), n - least + 1
     scores[n], best = -1.0, n
@@ -568,7 +637,7 @@ def _best_end(keys, n, n_lowest, n_codes, least, weights, drawn, totals, whole, 
     else:
         run_start, run_end = (0, n_lowest) if n_lowest > 0 else _longest_run(keys, n)
         for n_left in range(first, end):
-            scores[n_left], parts[n_left] = -1.0, 1.0  # worse than any split
+            scores[n_left], parts[n_left] = -1.0, 1.0  # This score is below that of any split.
     for block in range(0, len(totals), LANES):
         for step in (1, -1):
             at, stop = (0, run_start) if step > 0 else (n - 1, run_end - 1)
@@ -592,7 +661,7 @@ def _best_end(keys, n, n_lowest, n_codes, least, weights, drawn, totals, whole, 
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _longest_run(keys, n):  # noqa: ANN001, ANN202
-    """Where the most common code begins and ends among the sorted keys."""
+    """Return the start and the end of the most common code among the sorted keys."""
     start = best_start = best_end = 0
     for end in range(1, n + 1):
         if end == n or keys[end - 1] >> CODE_BITS != keys[end] >> CODE_BITS:
@@ -604,7 +673,7 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
-    """Number in [lowest, highest)."""
+    """Draw a random number from [lowest, highest)."""
     span = np.float64(highest) - np.float64(lowest)
     at = np.float64(lowest) + random_share(state) * span
     return at if at < highest else np.float64(lowest)
@@ -612,9 +681,9 @@ def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
-    """Last place in ``low`` to ``high - 1`` whose value is at most ``at``, which that of ``low`` is."""
+    """Return the last index from ``low`` to ``high - 1`` with a value of at most ``at``, or ``low``."""
     n = high - low
-    while n > 1:  # without a branch that a processor would guess
+    while n > 1:  # This binary search has no unpredictable branch.
         half = n // 2
         low += half * (values[low + half] <= at)
         n -= half
@@ -623,7 +692,7 @@ def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN202
-    """Highest of the codes whose value is at most ``at``, which that of the lowest is."""
+    """Return the highest code with a value of at most ``at``, or the lowest code."""
     cut = lowest
     for position in range(n):
         code = gathered[position]
@@ -641,7 +710,7 @@ def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
-    """The samples on one side of the split; returns their number."""
+    """Write the samples on one side of the split into ``side``; return their number."""
     n_side = 0
     for position in range(len(rows)):
         side[n_side] = rows[position]
@@ -651,7 +720,7 @@ def _list_side(gathered, rows, cut, left, side):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def _score_cut(gathered, listed, n_lowest, cut, least, side, weights, drawn, totals, whole):  # noqa: ANN001, ANN202
-    """What a split behind a code is worth, from the samples on its smaller side; -1 where a side is too small."""
+    """Score the split after a code from the samples on its smaller side; return -1 if a side is too small."""
     n, n_left = n_lowest + len(listed), n_lowest + _count_up_to(gathered, len(listed), cut)
     if min(n_left, n - n_left) < least:
         return -1.0
@@ -661,7 +730,7 @@ def _score_cut(gathered, listed, n_lowest, cut, least, side, weights, drawn, tot
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", forceinline=True)
 def _score_listed(side, first, stop, step, weights, drawn, totals, whole):  # noqa: ANN001, ANN202
-    """What a split is worth, from the samples on one side of it, added up in order of ``range(first, stop, step)``."""
+    """Score a split from the samples on one of its sides, summed in the order of ``range(first, stop, step)``."""
     width, part, score = len(totals), 0.0, 0.0
     for position in range(first, stop, step):
         part += weights[side[position]]
@@ -676,7 +745,19 @@ def _score_listed(side, first, stop, step, weights, drawn, totals, whole):  # no
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN001, ANN201
-    """Leaf of each row of ``X``, (n, n_features) float32, in each tree, into ``leaves``, (n, n_trees)."""
+    """Write the leaf of each sample in each tree into ``leaves``.
+
+    Parameters
+    ----------
+    X : ndarray of float32 of shape (n_samples, n_features)
+        Samples.
+    roots : ndarray of shape (n_trees,)
+        Root of each tree.
+    feature, threshold, left, right : ndarray of shape (n_nodes,)
+        Split feature, threshold and children of each node.
+    leaves : ndarray of int32 of shape (n_samples, n_trees)
+        Output array.
+    """
     for tree in range(len(roots)):
         for row in range(len(X)):
             node = np.uint32(roots[tree])
@@ -688,14 +769,30 @@ def find_leaves(X, roots, feature, threshold, left, right, leaves):  # noqa: ANN
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def add_leaf_values(leaves, counted, values, total, of_counted):  # noqa: ANN001, ANN201
-    """Add up the values of each row's leaves, tree after tree: of all of them, and of those that are ``counted``.
+    """Add the leaf values of each sample to sums over all trees and over the counted trees, in the order of the trees.
 
     Parameters
     ----------
-    leaves : (n, n_trees) nodes.
-    counted : (n, n_trees) bool, or None.
-    values : (n_nodes, n_labels) float32.
-    total, of_counted : (n, n_labels) float64 zeros, sums are written here; to ``of_counted`` if there is ``counted``.
+    leaves : ndarray of shape (n_samples, n_trees)
+        Leaf of each sample in each tree.
+    counted : ndarray of bool of shape (n_samples, n_trees) or None
+        Trees to include in ``of_counted``.
+    values : ndarray of float32 of shape (n_nodes, n_labels)
+        Node values.
+    total, of_counted : ndarray of float64 of shape (n_samples, n_labels)
+        Output arrays, initially zero. ``of_counted`` is not changed if ``counted`` is None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.growth import add_leaf_values
+    >>> leaves = np.array([[1, 3], [2, 4]])
+    >>> values = np.array([[0], [0.25], [0.75], [0.5], [1]], dtype=np.float32)
+    >>> total = np.zeros((2, 1))
+    >>> add_leaf_values(leaves, None, values, total, np.zeros((2, 1)))
+    >>> total
+    array([[0.75],
+           [1.75]])
     """
     for row in range(len(leaves)):
         for tree in range(leaves.shape[1]):

@@ -1,16 +1,16 @@
-"""Forests that choose the shape of their trees by their out-of-bag error, and mix the best shapes.
+"""Selection of tree shapes by out-of-bag error, and forests that mix the best shapes.
 
-No shape is right for all data: rare labels need small leaves, features of which most say nothing need many candidates
-for a split, noisy labels need large leaves. Candidates are grown with few trees, the worse half is dropped, the others
-grow on, until few are left (successive halving; Jamieson & Talwalkar 2016). The error of few trees is extrapolated to
-that of many, see :meth:`~fairfold.forests.trees.MultilabelForest.oob_errors`. What remains shares the trees of the
-forest: a mean over shapes is better than the one that happens to be first, whose lead is often chance. Trees of each
-label's own take n_labels times as long, and so the place of the best trees for all labels only where they err less by
+The best shape depends on the data: rare labels need small leaves, many uninformative features need many candidates per
+split, and noisy labels need large leaves. Candidates start with few trees. The worse half is dropped and the others
+continue until few candidates remain (successive halving; Jamieson & Talwalkar 2016). The error of few trees is
+extrapolated to the full forest, see :meth:`~fairfold.forests.trees.MultilabelForest.oob_errors`. The remaining shapes
+share the trees of the forest. A mixture is more robust than the first shape, whose advantage is often due to chance.
+Labelwise trees take n_labels times as long. They replace the best shared trees only if their error is lower by at least
 a twentieth and by more than one standard error.
 
-The forest is then grown anew. Its out-of-bag predictions come from trees that no choice has looked at.
-
-Levels above the first of a cascade have larger leaves and half of the samples per tree, see :func:`above_first_level`.
+The forest is then grown with new random numbers. Its out-of-bag predictions come from trees that did not take part in
+the selection. Levels above the first of a cascade have larger leaves and draw half of the samples per tree, see
+:func:`above_first_level`.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from fairfold.forests.sketched import SketchedForest
 from fairfold.forests.sketches import sketch
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
 
-# Leaves from one sample to ten, few features or many. Half of the samples per tree is the published forests' setting;
-# where it was as good, so was a larger leaf.
+# Candidates have leaves of one to ten samples and few or many features. The published forests draw half of the samples
+# per tree. Where this worked equally well, larger leaves did too.
 TOGETHER = tuple(TreeShape(leaf, features, 1.0) for features in ("sqrt", 0.3) for leaf in (1, 2, 3, 5, 10))
 N_KEPT = 3
 FIRST_TREES = 10
-RACED_AT_MOST = 4000  # samples; of more, some are drawn, as shapes differ by more than the number of samples changes
-LABELWISE_AT_MOST = 32  # labels
+RACED_AT_MOST = 4000  # Larger data sets are subsampled: the choice depends little on the number of samples.
+LABELWISE_AT_MOST = 32  # Maximum number of labels.
 LEAST_GAIN = 0.05
 LEAST_LEAF_ABOVE = 5
 SHARE_ABOVE = 0.5
@@ -50,14 +50,29 @@ def grow_mixture(
     random_state: int,
     **settings: Any,
 ) -> MultilabelForest:
-    """A forest whose trees have several shapes, each about equally many.
+    """Grow a forest with several tree shapes in about equal shares.
 
     Parameters
     ----------
-    kind, X, Y, random_state, **settings : as of :class:`~fairfold.forests.trees.MultilabelForest` or, of sparse labels,
-        :class:`~fairfold.forests.sketched.SketchedForest`.
-    shapes : one or more; with fewer trees than shapes, the first ones.
-    n_trees : in all, per label.
+    kind : {"random_forest", "extra_trees"}
+        Type of the forest.
+    X : BinnedMatrix
+        Features.
+    Y : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Labels. Sparse labels give a :class:`~fairfold.forests.sketched.SketchedForest`.
+    shapes : sequence of TreeShape
+        One or more shapes. With fewer trees than shapes, only the first shapes are used.
+    n_trees : int
+        Total number of trees, per label for labelwise shapes.
+    random_state : int
+        Seed of the random numbers.
+    **settings : Any
+        Further parameters of the forest.
+
+    Returns
+    -------
+    MultilabelForest
+        Fitted forest.
     """
     shares = [len(part) for part in np.array_split(np.arange(n_trees), len(shapes))]
     return forest_of(Y).joined(
@@ -70,18 +85,46 @@ def grow_mixture(
 
 
 def forest_of(labels: Matrix) -> type[MultilabelForest]:
-    """Kind of forest for dense or sparse labels."""
+    """Return the forest class for dense or sparse labels.
+
+    Parameters
+    ----------
+    labels : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Labels.
+
+    Returns
+    -------
+    type of MultilabelForest
+        ``SketchedForest`` for sparse labels, otherwise ``MultilabelForest``.
+    """
     return SketchedForest if sparse.issparse(labels) else MultilabelForest
 
 
 def above_first_level(shape: TreeShape) -> TreeShape:
-    """The shape for levels whose features hold out-of-bag predictions of the level below.
+    """Adapt a shape to cascade levels whose features contain out-of-bag predictions of the level below.
 
-    These say what samples nearby have, without the sample itself: of several duplicates, the one whose features miss a
-    positive is the one that has it. Trees whose leaves are smaller than such a group learn that, and out-of-bag scores
-    reward it, but other samples have no such features. On medical, one fold, half of the labels hidden, out-of-bag
-    average precision rose from 0.40 to 0.44 over four levels in the shape of the first one, while that of the left-out
-    fold fell from 0.90 to 0.86; with leaves of five and half of the samples, it rose to 0.41 and fell to 0.89.
+    Parameters
+    ----------
+    shape : TreeShape
+        Shape selected at level 0.
+
+    Returns
+    -------
+    TreeShape
+        Shape with leaves of at least five samples that draws half of the samples per tree.
+
+    Notes
+    -----
+    The out-of-bag features of a sample describe its neighbors without the sample itself. Among duplicates, the sample
+    whose features miss a positive is the sample that has it. Trees with leaves smaller than a group of duplicates learn
+    this pattern. It improves out-of-bag scores but not predictions of new samples.
+
+    Examples
+    --------
+    >>> from fairfold.forests.shapes import above_first_level
+    >>> from fairfold.forests.trees import TreeShape
+    >>> above_first_level(TreeShape(min_samples_leaf=1, max_samples=1.0))
+    TreeShape(min_samples_leaf=5, max_features='sqrt', max_samples=0.5, labelwise=False)
     """
     leaf = max(LEAST_LEAF_ABOVE, shape.min_samples_leaf)
     return shape._replace(min_samples_leaf=leaf, max_samples=SHARE_ABOVE)
@@ -99,20 +142,52 @@ def choose_shapes(
     n_jobs: int | None = 1,
     n_sketched: int | None = None,
 ) -> tuple[TreeShape, ...]:
-    """The shapes with the least out-of-bag error, best first.
-
-    Time is that of some ten trees of each candidate, twenty of each of the better ones, and ten of each label, on
-    ``RACED_AT_MOST`` samples at most.
+    """Select the shapes with the lowest out-of-bag error.
 
     Parameters
     ----------
-    kind, X, Y, random_state, n_jobs : as of :class:`~fairfold.forests.trees.MultilabelForest`.
-    n_trees : of the forest that the shapes are for; none of the candidates grows more.
-    candidates : of trees for all labels. The best is compared with labelwise trees of its shape, where labels are
-        ``LABELWISE_AT_MOST`` at most.
-    n_kept : how many shapes to return, if there are as many.
-    n_sketched : columns of a sketch, of sparse labels, which keeps squared errors in expectation; all shapes are of
-        trees for all labels then.
+    kind : {"random_forest", "extra_trees"}
+        Type of the forest.
+    X : BinnedMatrix
+        Features.
+    Y : {ndarray, csr_array} of shape (n_samples, n_labels)
+        Labels.
+    n_trees : int
+        Number of trees of the final forest. No candidate grows more trees.
+    random_state : int
+        Seed of the random numbers.
+    candidates : sequence of TreeShape, default=TOGETHER
+        Shapes of trees shared by all labels. With at most ``LABELWISE_AT_MOST`` labels, the best shape is also compared
+        with labelwise trees.
+    n_kept : int, default=3
+        Maximum number of shapes to return.
+    n_jobs : int or None, default=1
+        Number of threads. It does not affect the result.
+    n_sketched : int or None, default=None
+        Number of columns of the sketch of sparse labels. Sketches preserve squared errors in expectation. Labelwise
+        trees are not considered then.
+
+    Returns
+    -------
+    tuple of TreeShape
+        Selected shapes, best first.
+
+    Notes
+    -----
+    The selection grows about ten trees of each candidate, twenty of each of the better ones and ten trees per label, on
+    at most ``RACED_AT_MOST`` samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.binning import BinnedMatrix
+    >>> from fairfold.forests.shapes import choose_shapes
+    >>> from fairfold.forests.trees import TreeShape
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> candidates = [TreeShape(min_samples_leaf=1), TreeShape(min_samples_leaf=20)]
+    >>> options = {"n_trees": 50, "random_state": 0, "candidates": candidates, "n_kept": 1}
+    >>> choose_shapes("random_forest", BinnedMatrix.from_matrix(X), X[:, :1] > 0, **options)
+    (TreeShape(min_samples_leaf=1, max_features='sqrt', max_samples=0.5, labelwise=False),)
     """
     if Y.shape[0] > RACED_AT_MOST:
         drawn = np.random.default_rng(random_state).permutation(Y.shape[0])[:RACED_AT_MOST]
@@ -131,7 +206,7 @@ def choose_shapes(
 
 
 class _Race:
-    """Candidates and their trees so far; parameters as of :func:`choose_shapes`."""
+    """Candidates with their trees, for :func:`choose_shapes`."""
 
     def __init__(
         self, kind: ForestKind, X: BinnedMatrix, Y: np.ndarray, n_trees: int, random_state: int, n_jobs: int | None
@@ -141,7 +216,7 @@ class _Race:
         self._forests: dict[TreeShape, list[MultilabelForest]] = {}
 
     def errors(self, shape: TreeShape, n_trees: int) -> np.ndarray:
-        """(n_samples,) errors of a candidate after it has grown to so many trees."""
+        """Return the errors (n_samples,) of a candidate after it has grown to ``n_trees`` trees."""
         parts = self._forests.setdefault(shape, [])
         missing = min(n_trees, self._n_trees) - sum(part.n_trees for part in parts)
         if missing > 0:
@@ -150,7 +225,7 @@ class _Race:
         return MultilabelForest.joined(parts).oob_errors(self._data[2], self._n_trees)
 
     def labelwise_if_better(self, shape: TreeShape) -> TreeShape:
-        """The same shape with trees of each label's own where these err less by enough."""
+        """Return the shape with labelwise trees if their error is clearly lower, otherwise the shape itself."""
         own = shape._replace(labelwise=True)
         errors = np.stack([self.errors(each, FIRST_TREES) for each in (shape, own)])
         together, labelwise = errors[:, ~np.isnan(errors).any(axis=0)]
@@ -162,7 +237,7 @@ class _Race:
 
 
 def _mean_of_known(errors: np.ndarray) -> float:
-    """Infinite where no sample was left out by two trees."""
+    """Average the known errors; the result is infinite if no sample was out of bag for two trees."""
     known = errors[~np.isnan(errors)]
     return float(known.mean()) if len(known) else np.inf
 

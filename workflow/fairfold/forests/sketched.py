@@ -1,11 +1,12 @@
-"""Forests on many labels: splits are searched on sketches, leaves keep samples, probabilities are sparse.
+"""Forests for many labels, with splits on sketches, leaves that store samples, and sparse probabilities.
 
-The cost of growing depends on the columns of a sketch (:mod:`fairfold.forests.sketches`), not on the labels. With as
-many columns as labels, trees are those of :class:`~fairfold.forests.trees.MultilabelForest`.
+The cost of growing depends on the number of columns of a sketch (:mod:`fairfold.forests.sketches`) and not on the
+number of labels. With one column per label, the trees equal those of
+:class:`~fairfold.forests.trees.MultilabelForest`.
 
-The mean labels of a leaf are those of a few samples, each with a few of many labels. A prediction is a weighted sum of
-the labels of the samples that share leaves (the forest's weights of Meinshausen 2006, Equation 4). So a leaf keeps its
-samples, whose number does not depend on that of labels, and the labels are kept once.
+A prediction is a weighted sum of the labels of the training samples that share leaves with the sample (the forest
+weights of Meinshausen 2006, Equation 4). Leaves therefore store samples instead of mean labels. Their size does not
+depend on the number of labels, and the labels are stored once.
 """
 
 from __future__ import annotations
@@ -28,30 +29,76 @@ from fairfold.forests.sketches import N_SKETCHED, sketch
 from fairfold.forests.trees import ALL_LABELS, ROWS_AT_ONCE, MultilabelForest, pad_labels
 
 FLOOR = 0.001
-"""Least probability that is kept; calibrations tell none below it apart."""
+"""Smallest stored probability. Calibrations do not distinguish smaller values."""
 MOST_KEPT = 200
-"""Most probabilities of a sample that are kept, the highest."""
+"""Maximum number of stored probabilities per sample. The highest ones are kept."""
 
 
 @dataclass(eq=False, repr=False)
 class SketchedForest(MultilabelForest):
-    """Random forest or extra trees on many labels.
+    """Random forest or extra trees for many labels.
 
     Parameters
     ----------
-    kind, n_trees, min_samples_leaf, max_features, max_samples, bootstrap, max_bins, n_jobs, random_state : as of
-        :class:`~fairfold.forests.trees.MultilabelForest`.
-    n_sketched : columns of the sketch on which the splits of a tree are searched; each tree has its own.
+    kind : {"random_forest", "extra_trees"}
+        Type of the forest, see :class:`~fairfold.forests.trees.MultilabelForest`.
+    n_trees : int, default=150
+        Number of trees.
+    min_samples_leaf : int, default=5
+        Minimum number of distinct samples in a leaf.
+    max_features : "sqrt", int or float, default="sqrt"
+        Number or share of features considered per split.
+    max_samples : int or float, default=0.5
+        Number or share of samples drawn per tree.
+    bootstrap : bool, default=True
+        Whether trees draw samples.
+    labelwise : bool, default=False
+        Not supported: trees are always shared by all labels.
+    max_bins : int or None, default=256
+        Maximum number of distinct values per feature in a random forest.
+    n_jobs : int or None, default=1
+        Number of threads. It does not affect the result.
+    random_state : int
+        Seed of the random numbers.
+    n_sketched : int, default=32
+        Number of columns of the sketches used to search splits. Each tree has its own sketch.
 
     Attributes
     ----------
-    leaf_of_, in_bag_, label_of_tree_, shapes_, tree_starts_, feature_, threshold_, left_, right_, weight_,
-        n_features_in_ : as of the other forest.
-    leaf_starts_, leaf_samples_, leaf_times_ : the training samples that leaves keep, see :class:`LeafSamples`.
-    label_starts_, labels_ : their labels, row by row, as of CSR.
-    label_means_ : (n_labels,) mean of each label.
-    oob_proba_, training_proba_ : (n_samples, n_labels) CSR float32, the ``MOST_KEPT`` highest of a sample, of at least
-        ``FLOOR``; made when they are asked for, the first is then kept.
+    leaf_of_ : ndarray of int32 of shape (n_samples, n_trees)
+        Leaf of each training sample in each tree.
+    in_bag_ : ndarray of bool of shape (n_samples, n_trees)
+        Whether the tree drew the sample.
+    tree_starts_, feature_, threshold_, left_, right_, weight_ : ndarray
+        Nodes of the trees, see :class:`~fairfold.forests.trees.MultilabelForest`.
+    label_of_tree_ : ndarray of int32 of shape (n_trees,)
+        Always -1: each tree predicts all labels.
+    shapes_ : list of TreeShape
+        Shapes of the trees.
+    leaf_starts_, leaf_samples_, leaf_times_ : ndarray
+        Training samples stored in the leaves, see :class:`LeafSamples`.
+    label_starts_, labels_ : ndarray
+        Labels of the training samples, as ``indptr`` and ``indices`` of a CSR array.
+    label_means_ : ndarray of shape (n_labels,)
+        Mean of each label.
+    oob_proba_ : csr_array of float32 of shape (n_samples, n_labels)
+        Out-of-bag predictions, computed on first access. At most the ``MOST_KEPT`` highest values of a sample are
+        stored, each at least ``FLOOR``.
+    training_proba_ : csr_array of float32 of shape (n_samples, n_labels)
+        Predictions of the training samples, computed on every access, with the same limits.
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from fairfold.forests.sketched import SketchedForest
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> Y = sparse.csr_array((X[:, :2] > 0).astype(int))
+    >>> forest = SketchedForest("random_forest", n_trees=20, random_state=0).fit(X, Y)
+    >>> forest.predict_proba(np.array([[2.0, -2.0, 0.0]])).toarray().round().astype(int)
+    array([[1, 0]])
     """
 
     _of_samples: ClassVar = ("oob_proba_", "leaf_of_", "in_bag_")
@@ -63,21 +110,28 @@ class SketchedForest(MultilabelForest):
     n_sketched: int = N_SKETCHED
 
     def fit(self, X: Matrix | BinnedMatrix, Y: sparse.csr_array) -> SketchedForest:
-        """Grow the trees. Time grows with trees · (max_features · n·log(n) · n_sketched + positives · n_sketched).
+        """Grow the trees.
 
         Parameters
         ----------
-        X : (n_samples, n_features), or its :class:`~fairfold.forests.binning.BinnedMatrix`.
-        Y : (n_samples, n_labels) CSR of 0/1.
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features) or BinnedMatrix
+            Features.
+        Y : csr_array of shape (n_samples, n_labels)
+            Labels of 0/1.
 
         Returns
         -------
-        self
+        SketchedForest
+            The fitted forest.
 
         Raises
         ------
         ModelError
-            When a parameter is out of range, or shapes do not fit.
+            If a parameter is out of range or shapes do not match.
+
+        Notes
+        -----
+        The complexity is O(n_trees · n_sketched · (max_features · n log(n) + n_positives)) for n samples.
         """
         self._check_parameters()
         if not isinstance(X, BinnedMatrix):
@@ -100,19 +154,42 @@ class SketchedForest(MultilabelForest):
 
     @property
     def training_proba_(self) -> sparse.csr_array:
-        """(n_samples, n_labels) mean prediction of all trees: ``predict_proba`` of the training samples."""
+        """Mean prediction of all trees for the training samples, a CSR array of shape (n_samples, n_labels)."""
         return self.mean_value(self.leaf_of_)
 
     def mean_value(self, leaves: np.ndarray) -> sparse.csr_array:
-        """(n_samples, n_labels) CSR float32, mean prediction, of at least ``FLOOR``, in these leaves; see ``apply``."""
-        return self._sum_of_leaves(leaves, None, np.full(len(leaves), 1 / leaves.shape[1]))
-
-    def centred_oob_proba(self, *, kept: bool = True) -> sparse.csr_array:
-        """(n_samples, n_labels) CSR; as of the other forest, of what is stored of ``oob_proba_``.
+        """Compute the mean prediction of samples from their leaves.
 
         Parameters
         ----------
-        kept : whether ``oob_proba_`` are kept as they are; otherwise these take their place, and are given away.
+        leaves : ndarray of int32 of shape (n_samples, n_trees)
+            Leaf of each sample in each tree, as returned by ``apply``.
+
+        Returns
+        -------
+        csr_array of float32 of shape (n_samples, n_labels)
+            Mean predictions of at least ``FLOOR``.
+        """
+        return self._sum_of_leaves(leaves, None, np.full(len(leaves), 1 / leaves.shape[1]))
+
+    def centred_oob_proba(self, *, kept: bool = True) -> sparse.csr_array:
+        """Compute out-of-bag predictions relative to the mean label of each tree's draws.
+
+        Only values stored in ``oob_proba_`` are computed.
+
+        Parameters
+        ----------
+        kept : bool, default=True
+            Whether to keep ``oob_proba_``. If False, its memory is reused for the result.
+
+        Returns
+        -------
+        csr_array of float32 of shape (n_samples, n_labels)
+            Predictions, clipped to the range from ``FLOOR`` to 1.
+
+        See Also
+        --------
+        fairfold.forests.trees.MultilabelForest.centred_oob_proba : Reason for the correction.
         """
         means_of_trees = self._means_of_trees()
         unseen = (~self.in_bag_).astype(np.float64)
@@ -123,7 +200,7 @@ class SketchedForest(MultilabelForest):
         for first in range(0, found.shape[0], ROWS_AT_ONCE):
             rows = slice(first, min(first + ROWS_AT_ONCE, found.shape[0]))
             of_roots = unseen[rows] @ means_of_trees
-            of_roots[~unseen[rows].any(axis=1)] = self.label_means_  # which they have already
+            of_roots[~unseen[rows].any(axis=1)] = self.label_means_  # These rows already equal the label means.
             cells = slice(*found.indptr[[rows.start, rows.stop]])
             row_of = np.repeat(np.arange(rows.stop - rows.start), np.diff(found.indptr[rows.start : rows.stop + 1]))
             labels = found.indices[cells]
@@ -132,7 +209,7 @@ class SketchedForest(MultilabelForest):
         return found
 
     def _means_of_trees(self) -> np.ndarray:
-        """(n_trees, n_labels) mean labels of each tree's draws."""
+        """Compute the mean labels (n_trees, n_labels) of each tree's draws."""
         n_samples, starts = len(self.label_starts_) - 1, self.leaf_starts_[self.tree_starts_]
         draws = csr_of_rows(np.diff(starts), self.leaf_samples_, self.leaf_times_.astype(np.float64), n_samples)
         sums = draws @ self._training_labels()
@@ -158,24 +235,25 @@ class SketchedForest(MultilabelForest):
         return LeafSamples(self.leaf_starts_, self.leaf_samples_, self.leaf_times_)
 
     def forget_oob_proba(self) -> None:
-        """Free the out-of-bag predictions that are kept; who asks for them again waits for them again."""
+        """Free the stored out-of-bag predictions. The next access recomputes them."""
         self.__dict__.pop("oob_proba_", None)
 
     def _predict_training_samples(self) -> None:
-        self.forget_oob_proba()  # of other samples
+        self.forget_oob_proba()  # The stored predictions belong to other samples.
 
     @cached_property
     def oob_proba_(self) -> sparse.csr_array:
+        """Out-of-bag predictions, a CSR array of shape (n_samples, n_labels)."""
         unseen = ~self.in_bag_
         votes = unseen.sum(axis=1)
         found = self._sum_of_leaves(self.leaf_of_, unseen, 1 / np.maximum(votes, 1))
-        if (votes == 0).any():  # likely only with few trees
+        if (votes == 0).any():  # This is only likely with few trees.
             means = np.where(self.label_means_ >= FLOOR, self.label_means_, 0)[np.newaxis].astype(np.float32)
             found = found + sparse.csr_array((votes == 0)[:, np.newaxis].astype(np.float32)) @ sparse.csr_array(means)
         return with_short_indices(found)
 
     def _sum_of_leaves(self, leaves: np.ndarray, counted: np.ndarray | None, scale: np.ndarray) -> sparse.csr_array:
-        """(n, n_labels) of at least ``FLOOR``: mean labels of leaves, of the trees that are counted, times a scale."""
+        """Sum the mean labels of leaves over the counted trees, times a scale; values below ``FLOOR`` are dropped."""
         starts, samples, times = self._kept
         draws_per_leaf = np.diff(starts)
         shares = times / np.repeat(self.weight_, draws_per_leaf)
@@ -200,7 +278,7 @@ class SketchedForest(MultilabelForest):
 
     @property
     def n_labels_(self) -> int:
-        """How many labels it predicts."""
+        """Number of labels."""
         return len(self.label_means_)
 
     def _have_leaves(self, n_nodes: int) -> bool:
@@ -217,18 +295,41 @@ class SketchedForest(MultilabelForest):
 
 
 def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:
-    """(n_samples, n_labels) mean of what forests say; of CSR the ``MOST_KEPT`` highest of a sample, as of each."""
+    """Average the predictions of several forests.
+
+    Parameters
+    ----------
+    probas : sequence of {ndarray, csr_array} of shape (n_samples, n_labels)
+        Predictions of each forest.
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n_samples, n_labels)
+        Mean predictions. For CSR input, only the ``MOST_KEPT`` highest values of a sample are stored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.sketched import mean_of_forests
+    >>> mean_of_forests([np.array([[0.5, 0.0]]), np.array([[1.0, 0.5]])])
+    array([[0.75, 0.25]])
+    """
     if not sparse.issparse(probas[0]):
         return np.mean(probas, axis=0)
     return weighted_sum(probas, np.full(len(probas), 1 / len(probas)), MOST_KEPT)
 
 
 class LeafSamples(NamedTuple):
-    """Draws of all nodes, one node behind the other; only leaves have some.
+    """Training samples drawn into the nodes of a forest. Only leaves have samples.
 
-    starts : (n_nodes + 1,) int64, where a node's begin.
-    samples : (n_drawn,) int32, different ones of a leaf, rising.
-    times : (n_drawn,) int32, how often each was drawn.
+    Attributes
+    ----------
+    starts : ndarray of int64 of shape (n_nodes + 1,)
+        Offset of the first sample of each node.
+    samples : ndarray of int32 of shape (n_drawn,)
+        Distinct samples of each leaf, in increasing order.
+    times : ndarray of int32 of shape (n_drawn,)
+        Number of draws of each sample.
     """
 
     starts: np.ndarray
@@ -237,7 +338,30 @@ class LeafSamples(NamedTuple):
 
     @classmethod
     def of_tree(cls, leaf_of: np.ndarray, weights: np.ndarray, n_nodes: int) -> Self:
-        """Draws of a tree, from the (n_samples,) leaves and weights of :func:`~fairfold.forests.growth.grow_tree`."""
+        """Collect the draws of one tree.
+
+        Parameters
+        ----------
+        leaf_of : ndarray of shape (n_samples,)
+            Leaf of each sample, as returned by :func:`~fairfold.forests.growth.grow_tree`.
+        weights : ndarray of shape (n_samples,)
+            Number of draws of each sample.
+        n_nodes : int
+            Number of nodes of the tree.
+
+        Returns
+        -------
+        LeafSamples
+            Draws of each node.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fairfold.forests.sketched import LeafSamples
+        >>> drawn = LeafSamples.of_tree(leaf_of=np.array([2, 1, 2]), weights=np.array([1, 0, 2]), n_nodes=3)
+        >>> drawn.starts, drawn.samples, drawn.times
+        (array([0, 0, 0, 2]), array([0, 2], dtype=int32), array([1, 2], dtype=int32))
+        """
         drawn = np.flatnonzero(weights > 0)
         by_leaf = drawn[np.argsort(leaf_of[drawn], kind="stable")]
         starts = np.cumsum(np.append(0, np.bincount(leaf_of[drawn], minlength=n_nodes)))
@@ -245,7 +369,7 @@ class LeafSamples(NamedTuple):
 
 
 class _GrownOn(NamedTuple):
-    """What the trees of a forest are grown on."""
+    """Features, labels and settings shared by the trees of a forest."""
 
     features: CodeTable
     Y: sparse.csr_array
@@ -254,7 +378,7 @@ class _GrownOn(NamedTuple):
     n_sketched: int
 
     def grow(self, seed: np.uint64) -> tuple:
-        """Nodes, their weights, what leaves keep, leaves of the samples, and which were drawn."""
+        """Return nodes, node weights, samples of the leaves, leaves of the samples, and whether each sample was drawn."""
         labels = sketch(self.Y, self.n_sketched, int(seed))
         most_draws = self.rules.n_draws + int(np.diff(self.pool.starts).max()) - 1
         padded, _ = pad_labels(labels, most_draws)

@@ -1,9 +1,9 @@
-"""Features in which most samples have one code, kept as lists of the others.
+"""Features with one common code, stored as lists of the samples with other codes.
 
-A word that most documents lack says something about few samples of a node. These are found among the samples that are
-listed for the word where those are few, and otherwise by searching the list for each sample of the node.
+For example, most documents lack a given word, so few samples of a node have another code. If the list of the feature
+is short compared to the node, the list is scanned. Otherwise it is searched for each sample of the node.
 
-Memory grows with the entries, which are the listed samples of all features: 4 bytes and the size of a code for each.
+Memory grows with the number of list entries: 4 bytes plus the size of a code for each.
 """
 
 from __future__ import annotations
@@ -14,24 +14,49 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-SPARSE_UP_TO = 1 / 32  # share of samples with another code than most
-SCANNED = 8  # listed samples that are looked at in the time of one search
+SPARSE_UP_TO = 1 / 32  # Maximum share of samples with an uncommon code.
+SCANNED = 8  # Number of entries that can be scanned in the time of one search.
 
 
 def is_sparse(n_others: int | np.ndarray, n_samples: int) -> bool | np.ndarray:
-    """Whether so few samples have another code than the common one."""
+    """Return whether few enough samples have an uncommon code to store a feature as a list.
+
+    Parameters
+    ----------
+    n_others : int or ndarray of int
+        Number of samples with another code than the common one.
+    n_samples : int
+        Number of samples.
+
+    Returns
+    -------
+    bool or ndarray of bool
+        True if the share is at most ``SPARSE_UP_TO``.
+
+    Examples
+    --------
+    >>> from fairfold.forests.sparse_codes import is_sparse
+    >>> is_sparse(3, 100), is_sparse(4, 100)
+    (True, False)
+    """
     return n_others <= SPARSE_UP_TO * n_samples
 
 
 class SparseCodes(NamedTuple):
     """Codes of the sparse features.
 
-    place : (n_features,) int32, number of each feature among those that are sparse; of another, its row among the codes
-        of dense features, as -1 less this.
-    common : (n_sparse,) the code that most samples have.
-    starts : (n_sparse + 1,) int64, where the entries of a feature begin.
-    rows : (n_entries,) uint32, samples with another code, in order.
-    codes : (n_entries,) their codes.
+    Attributes
+    ----------
+    place : ndarray of int32 of shape (n_features,)
+        Index of each feature among the sparse features. For a dense feature, -1 minus its row in the dense codes.
+    common : ndarray of shape (n_sparse,)
+        Most frequent code of each sparse feature.
+    starts : ndarray of int64 of shape (n_sparse + 1,)
+        Offset of the first entry of each feature.
+    rows : ndarray of uint32 of shape (n_entries,)
+        Samples with another code, in increasing order.
+    codes : ndarray of shape (n_entries,)
+        Codes of these samples.
     """
 
     place: np.ndarray
@@ -41,14 +66,40 @@ class SparseCodes(NamedTuple):
     codes: np.ndarray
 
     def recoded(self, common: np.ndarray, codes: np.ndarray) -> SparseCodes:
-        """The same features with other codes; entries whose code is now the common one are dropped."""
+        """Replace the codes and drop entries whose new code is the common one.
+
+        Parameters
+        ----------
+        common : ndarray of shape (n_sparse,)
+            New common codes.
+        codes : ndarray of shape (n_entries,)
+            New codes of the entries.
+
+        Returns
+        -------
+        SparseCodes
+            Features with the new codes.
+        """
         place_of = np.repeat(np.arange(len(common)), np.diff(self.starts))
         is_other = codes != common[place_of]
         starts = np.cumsum(np.append(0, np.bincount(place_of[is_other], minlength=len(common))))
         return SparseCodes(self.place, common, starts, self.rows[is_other], codes[is_other])
 
     def samples(self, chosen: np.ndarray, n_samples: int) -> SparseCodes:
-        """Some of the samples, of which there are so many."""
+        """Select a subset of the samples.
+
+        Parameters
+        ----------
+        chosen : ndarray of int of shape (n_chosen,)
+            Indices of the samples.
+        n_samples : int
+            Total number of samples.
+
+        Returns
+        -------
+        SparseCodes
+            Codes of the selected samples.
+        """
         shape = (n_samples, len(self.common))
         some = sparse.csc_array((self.codes, self.rows, self.starts), shape=shape)[chosen]
         some.sort_indices()
@@ -59,11 +110,35 @@ class SparseCodes(NamedTuple):
 
 @njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
 def list_others(listed, listed_codes, first, end, rows, node_of, node, found, codes):  # noqa: ANN001, ANN201
-    """A node's samples with another code of a sparse feature than most have, in order, into ``found``; their number.
+    """List the samples of a node with an uncommon code of a sparse feature.
 
-    Their codes go into ``codes``. The feature's entries are ``first`` to before ``end``. The node's samples are
-    ``rows``, in order, and those whose ``node_of`` is the node. Arrays are handed over one by one, as Numba counts
-    references to all of a tuple.
+    Parameters
+    ----------
+    listed : ndarray of uint32 of shape (n_entries,)
+        Samples of all list entries.
+    listed_codes : ndarray of shape (n_entries,)
+        Codes of all list entries.
+    first, end : int
+        Range of entries of the feature; ``end`` is exclusive.
+    rows : ndarray of uint32 of shape (n_rows,)
+        Samples of the node, in increasing order.
+    node_of : ndarray of int32 of shape (n_samples,)
+        Current node of each sample.
+    node : int
+        Number of the node.
+    found : ndarray of uint32
+        Output array for the samples, in increasing order.
+    codes : ndarray
+        Output array for their codes.
+
+    Returns
+    -------
+    int
+        Number of samples found.
+
+    Notes
+    -----
+    The arrays are separate arguments because Numba counts references to all arrays of a tuple.
     """
     n_found = 0
     if end - first <= SCANNED * len(rows):
@@ -82,7 +157,32 @@ def list_others(listed, listed_codes, first, end, rows, node_of, node, found, co
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def write_codes(sparse, place, rows, codes):  # noqa: ANN001, ANN201
-    """Codes of samples in order, in a sparse feature."""
+    """Write the codes of samples in a sparse feature.
+
+    Parameters
+    ----------
+    sparse : SparseCodes
+        Codes of the sparse features.
+    place : int
+        Index of the sparse feature.
+    rows : ndarray of uint32 of shape (n_rows,)
+        Samples, in increasing order.
+    codes : ndarray
+        Output array for the codes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.binning import BinnedMatrix
+    >>> from fairfold.forests.sparse_codes import write_codes
+    >>> X = np.zeros((64, 1))
+    >>> X[5] = 3.0
+    >>> table = BinnedMatrix.from_matrix(X).exact
+    >>> codes = np.empty(3, dtype=np.uint8)
+    >>> write_codes(table.sparse, 0, np.array([4, 5, 6], dtype=np.uint32), codes)
+    >>> codes
+    array([0, 1, 0], dtype=uint8)
+    """
     at, end = sparse.starts[place], sparse.starts[place + 1]
     for position in range(len(rows)):
         at = _first_from(sparse.rows, at, end, rows[position])
@@ -92,7 +192,7 @@ def write_codes(sparse, place, rows, codes):  # noqa: ANN001, ANN201
 
 @njit(cache=True, nogil=True, boundscheck=False)
 def _first_from(rows, at, end, row):  # noqa: ANN001, ANN202
-    """Place of the first sample from ``at`` on that is not before this one, by steps of twice the length each."""
+    """Return the first index from ``at`` on with a sample of at least ``row``, by galloping search."""
     step = 1
     while at + step <= end and rows[at + step - 1] < row:
         at += step

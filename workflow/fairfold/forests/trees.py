@@ -1,14 +1,14 @@
-"""Forests that predict all labels at once, with their out-of-bag predictions and leaves.
+"""Forests that predict all labels jointly and keep their out-of-bag predictions and leaves.
 
-Random forests and extra trees as scikit-learn's ``RandomForestRegressor`` and ``ExtraTreesRegressor`` with a bootstrap:
-a split reduces the summed variance of all labels, which for 0/1 labels is half their summed Gini impurity. The trees
-are our own, because a general library spends its time elsewhere: see :mod:`fairfold.forests.growth` for how they grow
-and :mod:`fairfold.forests.binning` for what they see of the features. Leaves of all training samples, and with them all
-predictions of the training samples, are known when the trees are.
+The forests correspond to scikit-learn's ``RandomForestRegressor`` and ``ExtraTreesRegressor`` with a bootstrap: a split
+reduces the summed variance of all labels, which for 0/1 labels is half their summed Gini impurity. The package grows
+its own trees for speed. :mod:`fairfold.forests.growth` grows the trees and :mod:`fairfold.forests.binning` prepares the
+features. Growing a tree also gives the leaf of every training sample, and therefore all predictions of the training
+samples.
 
-Every tree has its own random stream, and sums over trees run in the order of the trees, so that any number of threads
-gives the same bytes. With 0/1 labels, scores of splits are ratios of exact whole numbers as long as a tree draws fewer
-than about 5,000 samples; beyond, and with other labels, they are rounded to double precision.
+Every tree has its own random stream, and sums over trees follow the order of the trees. The result therefore does not
+depend on the number of threads. For 0/1 labels, the scores of splits are ratios of exact integers if a tree draws
+fewer than about 5,000 samples. Otherwise they are rounded to double precision.
 """
 
 from __future__ import annotations
@@ -36,14 +36,26 @@ ForestKind = Literal["random_forest", "extra_trees"]
 
 KINDS = ("random_forest", "extra_trees")
 ROWS_AT_ONCE = 1024
-SPARSE_ROWS_AT_ONCE = 128  # which are made dense
-# Whole numbers are exact in single precision up to here.
+SPARSE_ROWS_AT_ONCE = 128  # These rows are converted to dense arrays.
+# Single precision represents all integers up to this one.
 EXACT_IN_SINGLE = 2**24
 ALL_LABELS = -1
 
 
 class TreeShape(NamedTuple):
-    """What decides how large and how different the trees of a forest are; see :class:`MultilabelForest`."""
+    """Parameters that control the size and the diversity of trees, see :class:`MultilabelForest`.
+
+    Attributes
+    ----------
+    min_samples_leaf : int, default=5
+        Minimum number of distinct samples in a leaf.
+    max_features : "sqrt", int or float, default="sqrt"
+        Number or share of features considered per split.
+    max_samples : int or float, default=0.5
+        Number or share of samples drawn per tree.
+    labelwise : bool, default=False
+        Whether each label has its own trees.
+    """
 
     min_samples_leaf: int = 5
     max_features: Literal["sqrt"] | int | float = "sqrt"
@@ -53,50 +65,94 @@ class TreeShape(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class MultilabelForest(ForgetsSamples):
-    """Random forest or extra trees on several labels; with 0/1 labels it predicts probabilities.
+    """Random forest or extra trees for several labels. With 0/1 labels it predicts probabilities.
 
-    The defaults are those of Ilidio et al. (2024), Section 4.3.
+    The defaults are the settings of Ilidio et al. (2024), Section 4.3.
 
     Parameters
     ----------
-    kind : ``"random_forest"`` (best split per feature) or ``"extra_trees"`` (one random split per feature).
-    n_trees : number of trees.
-    min_samples_leaf : least number of different samples in a leaf, however often each was drawn.
-    max_features : features looked at per split: ``"sqrt"``, a number, or a share of all as a float. More are looked at
-        only as long as all were constant in the node.
-    max_samples : draws per tree, with replacement: a number, or a share of the samples as a float. Of samples in groups
-        (``BinnedMatrix.groups``), whole groups are drawn until there are as many.
-    bootstrap : whether trees draw samples at all. If not, each learns from every sample once, whatever ``max_samples``,
-        groups and weights say, and none is out of bag.
-    labelwise : whether every label has ``n_trees`` trees of its own, instead of all labels together: n_labels times as
-        many trees, whose splits serve one label.
-    max_bins : values that a random forest tells apart per feature, 2 to 256; None for all. Extra trees always see all.
-    n_jobs : threads; None for one, -1 for all cores. More than there are cores is allowed and gains nothing.
-    random_state : seed, a whole number. Forests of the same seed and number of samples draw the same samples for their
-        trees, whatever their kind.
+    kind : {"random_forest", "extra_trees"}
+        Type of the forest: best split per feature (``"random_forest"``) or one random split per feature
+        (``"extra_trees"``).
+    n_trees : int, default=150
+        Number of trees.
+    min_samples_leaf : int, default=5
+        Minimum number of distinct samples in a leaf. A sample that is drawn several times counts once.
+    max_features : "sqrt", int or float, default="sqrt"
+        Number of features considered per split: the square root of their number, a count, or a share as a float.
+        Further features are considered only while all previous ones are constant in the node.
+    max_samples : int or float, default=0.5
+        Number of draws per tree, with replacement: a count, or a share of the samples as a float. If samples have
+        groups (``BinnedMatrix.groups``), whole groups are drawn until this number is reached.
+    bootstrap : bool, default=True
+        Whether trees draw samples. If False, each tree learns from every sample once, ``max_samples``, groups and
+        weights are ignored, and no sample is out of bag.
+    labelwise : bool, default=False
+        Whether each label has its own ``n_trees`` trees. Otherwise all labels share the trees.
+    max_bins : int or None, default=256
+        Maximum number of distinct values per feature in a random forest, from 2 to 256. None keeps all values. Extra
+        trees always use all values.
+    n_jobs : int or None, default=1
+        Number of threads. None is one thread and -1 uses all cores.
+    random_state : int
+        Seed of the random numbers. Forests with the same seed and number of samples draw the same samples for their
+        trees, independent of ``kind``.
 
     Attributes
     ----------
-    oob_proba_ : (n_samples, n_labels) float64, mean prediction of the trees that did not see the sample. A sample that
-        every tree saw (likely only with few trees) gets the label's mean.
-    training_proba_ : (n_samples, n_labels) float64, mean prediction of all trees: ``predict_proba`` of the samples.
-    leaf_of_ : (n_samples, n_trees) int32, node in which each sample ends.
-    in_bag_ : (n_samples, n_trees) bool, whether the tree drew the sample.
-    label_means_ : (n_labels,) mean of each label.
-    label_of_tree_ : (n_trees,) int32, the label that a tree predicts, -1 for all. Values of others are 0 in its nodes.
-    shapes_ : list of :class:`TreeShape`; several in a forest that was joined.
-    tree_starts_ : (n_trees + 1,) int64; the nodes of tree ``t`` are ``tree_starts_[t]`` to ``tree_starts_[t + 1] - 1``,
-        its root first, parents before their children.
-    feature_ : (n_nodes,) int32, feature of the split, -1 for a leaf.
-    threshold_ : (n_nodes,) float64; samples go left if their value in single precision is at most this. NaN for a leaf.
-    left_, right_ : (n_nodes,) int32 nodes, -1 for a leaf.
-    value_ : (n_nodes, n_labels) float32, mean labels of the draws in the node.
-    weight_ : (n_nodes,) int32, draws in the node; a sample drawn twice counts twice.
-    n_features_in_ : number of features.
+    oob_proba_ : ndarray of shape (n_samples, n_labels)
+        Mean prediction of the trees that did not draw the sample. A sample that every tree drew gets the mean of the
+        label.
+    training_proba_ : ndarray of shape (n_samples, n_labels)
+        Mean prediction of all trees for the training samples, equal to ``predict_proba``.
+    leaf_of_ : ndarray of int32 of shape (n_samples, n_trees)
+        Leaf of each training sample in each tree.
+    in_bag_ : ndarray of bool of shape (n_samples, n_trees)
+        Whether the tree drew the sample.
+    label_means_ : ndarray of shape (n_labels,)
+        Mean of each label.
+    label_of_tree_ : ndarray of int32 of shape (n_trees,)
+        Label that each tree predicts, or -1 for all labels. Nodes of a tree store 0 for the other labels.
+    shapes_ : list of TreeShape
+        Shapes of the trees. A joined forest may have several.
+    tree_starts_ : ndarray of int64 of shape (n_trees + 1,)
+        Node offsets: tree ``t`` has the nodes ``tree_starts_[t]`` to ``tree_starts_[t + 1] - 1``. The root comes first
+        and parents precede their children.
+    feature_ : ndarray of int32 of shape (n_nodes,)
+        Feature of the split, or -1 for a leaf.
+    threshold_ : ndarray of float64 of shape (n_nodes,)
+        Threshold of the split. A sample moves to the left child if its value in single precision is at most the
+        threshold. NaN for a leaf.
+    left_ : ndarray of int32 of shape (n_nodes,)
+        Left child, or -1 for a leaf.
+    right_ : ndarray of int32 of shape (n_nodes,)
+        Right child, or -1 for a leaf.
+    value_ : ndarray of float32 of shape (n_nodes, n_labels)
+        Mean labels of the draws in the node.
+    weight_ : ndarray of int32 of shape (n_nodes,)
+        Number of draws in the node. A sample that is drawn twice counts twice.
+    n_features_in_ : int
+        Number of features.
+
+    See Also
+    --------
+    fairfold.forests.sketched.SketchedForest : Forest for many sparse labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.trees import MultilabelForest
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> Y = (X[:, :2] > 0).astype(int)
+    >>> forest = MultilabelForest("random_forest", n_trees=20, random_state=0).fit(X, Y)
+    >>> forest.predict_proba([[2.0, -2.0, 0.0]]).round().astype(int)
+    array([[1, 0]])
+    >>> forest.oob_proba_.shape
+    (60, 2)
     """
 
     _of_samples: ClassVar = ("oob_proba_", "training_proba_", "leaf_of_", "in_bag_", "label_means_")
-    # What predictions need, with type; the first are by node, the next by tree.
+    # Arrays that predictions require, with their types: per node, per tree and per leaf.
     _of_nodes: ClassVar = {"threshold_": float} | dict.fromkeys(("feature_", "left_", "right_", "weight_"), np.int32)
     _of_trees: ClassVar = {"tree_starts_": np.int64, "label_of_tree_": np.int32}
     _of_leaves: ClassVar = {"value_": np.float32}
@@ -114,25 +170,32 @@ class MultilabelForest(ForgetsSamples):
     random_state: int
 
     def fit(self, X: Matrix | BinnedMatrix, Y: np.ndarray) -> MultilabelForest:
-        """Grow the trees. Time grows with trees · max_features · n·log(n) · n_labels, labelwise or not.
+        """Grow the trees.
 
         Parameters
         ----------
-        X : (n_samples, n_features), dense or sparse, finite; or its :class:`~fairfold.forests.binning.BinnedMatrix`,
-            made once for several forests (its own ``max_bins`` counts then).
-        Y : (n_samples, n_labels), finite numbers, 0/1 for probabilities; NaN where unmeasured. Such a cell is at the
-            label's mean while splits are looked for, which it so moves nowhere, and in no mean of a node. Trees of one
-            label are grown on its measured samples, as if there were no others.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or BinnedMatrix
+            Finite features. A :class:`~fairfold.forests.binning.BinnedMatrix` can be shared by several forests; its own
+            ``max_bins`` applies.
+        Y : array-like of shape (n_samples, n_labels)
+            Finite labels; labels of 0/1 give probabilities. NaN is an unmeasured label. The search for splits replaces
+            it by the mean of the label, and node means ignore it. A labelwise tree uses only the samples whose label is
+            measured.
 
         Returns
         -------
-        self
+        MultilabelForest
+            The fitted forest.
 
         Raises
         ------
         ModelError
-            When a parameter is out of range, shapes do not fit, numbers are infinite, or the trees would not fit into
-            memory, which is known after the first.
+            If a parameter is out of range, shapes do not match, values are infinite, or the trees would exceed the free
+            memory. The memory is checked after the first tree.
+
+        Notes
+        -----
+        The complexity is O(n_trees · max_features · n log(n) · n_labels) for n samples, with or without ``labelwise``.
         """
         self._check_parameters()
         if not isinstance(X, BinnedMatrix):
@@ -154,7 +217,7 @@ class MultilabelForest(ForgetsSamples):
         return self
 
     def _keep_samples(self, leaves: list[np.ndarray], drawn: list[np.ndarray]) -> None:
-        """What trees know of their training samples: the leaf of each, and whether it was drawn."""
+        """Store the leaf of each training sample in each tree and whether the tree drew the sample."""
         self.leaf_of_ = np.stack(leaves, axis=1)
         self.leaf_of_ += self.tree_starts_[:-1].astype(np.int32)
         self.in_bag_ = np.stack(drawn, axis=1)
@@ -175,12 +238,12 @@ class MultilabelForest(ForgetsSamples):
         )
 
     def _target(self, X: BinnedMatrix, Y: np.ndarray) -> _Target:
-        """What trees of these labels are grown on."""
+        """Prepare the labels, rules and samples of the trees for these labels."""
         is_measured = ~np.isnan(Y)
         rows = np.flatnonzero(is_measured[:, 0]) if Y.shape[1] == 1 and not is_measured.all() else None
         pool = self._pool(X, rows)
         rules = self._rules(X, pool)
-        # those of one label that are unmeasured are never drawn: any number will do, and 0 is exact
+        # Trees of one label never draw its unmeasured samples. Any fill value works, and 0 is exact.
         filled = np.where(is_measured, Y, _means(Y, X.weights) if rows is None else 0) if not is_measured.all() else Y
         padded, centre = pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
         gapped = Y.astype(np.float64) if rows is None and not is_measured.all() else None
@@ -188,7 +251,22 @@ class MultilabelForest(ForgetsSamples):
 
     @classmethod
     def of_trees(cls, kind: ForestKind, trees: Sequence[tuple], n_features: int) -> MultilabelForest:
-        """A forest that predicts, of trees as :func:`~fairfold.forests.growth.grow_tree` returns them."""
+        """Build a forest that can predict from trees returned by :func:`~fairfold.forests.growth.grow_tree`.
+
+        Parameters
+        ----------
+        kind : {"random_forest", "extra_trees"}
+            Type of the forest.
+        trees : sequence of tuple
+            Trees, each with the nodes, node weights and node values.
+        n_features : int
+            Number of features.
+
+        Returns
+        -------
+        MultilabelForest
+            Forest without attributes of training samples.
+        """
         forest = cls(kind, n_trees=len(trees), random_state=0)
         forest.n_features_in_ = n_features
         forest.label_of_tree_ = np.full(len(trees), ALL_LABELS, dtype=np.int32)
@@ -197,11 +275,17 @@ class MultilabelForest(ForgetsSamples):
 
     @classmethod
     def joined(cls, forests: Sequence[Self]) -> Self:
-        """One forest of the trees of several of a kind that were fitted on the same samples and labels.
+        """Join forests of the same kind that were fitted on the same samples and labels.
 
         Parameters
         ----------
-        forests : fitted; parameters but for the number of trees are those of the first.
+        forests : sequence of MultilabelForest
+            Fitted forests. The joined forest has the parameters of the first, except for the number of trees.
+
+        Returns
+        -------
+        MultilabelForest
+            Forest with the trees of all forests; a single forest is returned unchanged.
         """
         first = forests[0]
         if len(forests) == 1:
@@ -227,17 +311,43 @@ class MultilabelForest(ForgetsSamples):
         self.value_ = np.concatenate([part.value_ for part in forests])
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """Mean prediction of all trees, (n_samples, n_labels) float64.
+        """Compute the mean prediction of all trees.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Mean predictions.
 
         Raises
         ------
         ModelError
-            When ``X`` has another number of features than the training data, or holds no finite numbers.
+            If ``X`` has another number of features than the training data or values that are not finite.
         """
         return self.mean_value(self.apply(X))
 
     def apply(self, X: Matrix) -> np.ndarray:
-        """Leaf of each sample in each tree, (n_samples, n_trees) int32 nodes. Raises as ``predict_proba``."""
+        """Find the leaf of each sample in each tree.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_samples, n_trees)
+            Node index of each leaf.
+
+        Raises
+        ------
+        ModelError
+            If ``X`` has another number of features than the training data or values that are not finite.
+        """
         X = self._check_features(X)
         leaves = np.empty((X.shape[0], len(self.tree_starts_) - 1), dtype=np.int32)
         nodes = (self.tree_starts_[:-1], self.feature_, self.threshold_, self.left_, self.right_)
@@ -253,35 +363,46 @@ class MultilabelForest(ForgetsSamples):
         return leaves
 
     def forget_oob_proba(self) -> None:
-        """Free the out-of-bag predictions, where they can be computed again."""
+        """Free the out-of-bag predictions if they can be recomputed. Forests on dense labels keep them."""
 
     def centred_oob_proba(self) -> np.ndarray:
-        """(n_samples, n_labels) out-of-bag predictions, relative to the mean label of each tree's draws.
+        """Compute out-of-bag predictions relative to the mean label of each tree's draws.
 
-        A tree that left out a sample with a label drew from the others, who have it a little less often. So plain
-        out-of-bag predictions of labels without any signal are below chance (AUROC 0.48 for 600 samples). What a leaf
-        says beyond its root does not depend on that. The overall mean is added back, and the range 0 to 1 kept, which
-        is for labels of 0/1. Needs the training samples' leaves.
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Predictions plus the mean of each label, clipped to the range 0 to 1.
+
+        Notes
+        -----
+        A tree that did not draw a positive sample saw slightly fewer positives. Plain out-of-bag predictions of a label
+        without signal are therefore below chance. The difference between a leaf and its root does not have this bias.
+        The method requires the leaves of the training samples.
         """
         roots = np.broadcast_to(self.tree_starts_[:-1].astype(np.int32), self.leaf_of_.shape)
         _, of_roots = self._mean_values(np.ascontiguousarray(roots))
         return np.clip(self.oob_proba_ - of_roots + self.label_means_, 0, 1)
 
     def oob_errors(self, Y: np.ndarray, n_trees: int) -> np.ndarray:
-        """(n_samples,) mean squared error of out-of-bag predictions, as if ``n_trees`` trees had left out each sample.
-
-        A mean of v predictions has an error of s²/v from their variance s², which is known where two trees or more left
-        out the sample. So forests of a few trees can be compared, large leaves, which differ little, with small ones,
-        which gain most from their number.
+        """Estimate the out-of-bag squared error of each sample for a forest with another number of trees.
 
         Parameters
         ----------
-        Y : (n_samples, n_labels) that the forest was fitted on.
-        n_trees : per label.
+        Y : ndarray of shape (n_samples, n_labels)
+            Labels that the forest was fitted on.
+        n_trees : int
+            Number of trees per label that are assumed to leave out each sample.
 
         Returns
         -------
-        NaN for a sample that fewer than two trees of some label left out, or without a measured label.
+        ndarray of shape (n_samples,)
+            Mean squared error over labels. NaN if, for some label, fewer than two trees left out the sample, or if the
+            sample has no measured label.
+
+        Notes
+        -----
+        The mean of v predictions with variance s² has an error of s²/v. The variance can be estimated if at least two
+        trees left out the sample. Forests with few trees become comparable: small leaves gain most from more trees.
         """
         votes = self._votes(~self.in_bag_)
         v = np.where(votes >= 2, votes, np.nan)
@@ -296,7 +417,7 @@ class MultilabelForest(ForgetsSamples):
         return sums / np.where(is_measured.any(axis=1), is_measured.sum(axis=1), np.nan)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a forest, and refuse arrays that compiled code could not trust."""
+        """Restore a forest after checking the arrays that compiled code relies on."""
         self.__dict__.update(state)
         if "weight_" not in state:
             return
@@ -309,7 +430,7 @@ class MultilabelForest(ForgetsSamples):
             raise ModelError("saved forest has arrays that do not fit together.")
 
     def _are_trees(self) -> bool:
-        """Whether walks from the roots stay within their trees and end; compiled code relies on that."""
+        """Check that every path from a root stays within its tree and ends. Compiled code relies on this."""
         starts, n_nodes = self.tree_starts_, len(self.weight_)
         if starts[0] != 0 or starts[-1] != n_nodes or (np.diff(starts) < 1).any():
             return False
@@ -331,7 +452,7 @@ class MultilabelForest(ForgetsSamples):
 
     @property
     def n_labels_(self) -> int:
-        """How many labels it predicts."""
+        """Number of labels."""
         return self.value_.shape[1]
 
     def _have_leaves(self, n_nodes: int) -> bool:
@@ -345,7 +466,7 @@ class MultilabelForest(ForgetsSamples):
             return list(pool.map(function, tasks))
 
     def _put_together(self, trees: list[tuple], centre: np.ndarray) -> None:
-        """Put the nodes of the trees, and their values, behind each other."""
+        """Concatenate the nodes and values of the trees."""
         nodes, weights, values, *_ = zip(*trees, strict=True)
         self._put_nodes_together(nodes, weights)
         if self.labelwise:
@@ -356,7 +477,7 @@ class MultilabelForest(ForgetsSamples):
             self.value_ = np.concatenate(values) + centre
 
     def _put_nodes_together(self, nodes: Sequence[tuple], weights: Sequence[np.ndarray]) -> None:
-        """Put the nodes of trees, or of forests as if they were trees, behind each other."""
+        """Concatenate the nodes of trees, or of forests treated as trees."""
         features, thresholds, lefts, rights = zip(*nodes, strict=True)
         self.tree_starts_ = np.cumsum([0, *map(len, weights)], dtype=np.int64)
         self.feature_, self.threshold_ = np.concatenate(features), np.concatenate(thresholds)
@@ -371,21 +492,32 @@ class MultilabelForest(ForgetsSamples):
         self.training_proba_, self.oob_proba_ = self._mean_values(self.leaf_of_)
 
     def _mean_values(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean value of a node for each training sample and tree: of all trees, and of those that did not draw it."""
+        """Average node values per training sample over all trees and over the trees that did not draw the sample."""
         unseen = ~self.in_bag_
         total, of_unseen = self._sum_values(nodes, unseen)
         votes = self._votes(unseen)
         return total / self._all_votes(), np.where(votes > 0, of_unseen / np.maximum(votes, 1), self.label_means_)
 
     def mean_value(self, leaves: np.ndarray) -> np.ndarray:
-        """Mean prediction, (n_samples, n_labels), of samples that end in these leaves; see ``apply``."""
+        """Compute the mean prediction of samples from their leaves.
+
+        Parameters
+        ----------
+        leaves : ndarray of int32 of shape (n_samples, n_trees)
+            Leaf of each sample in each tree, as returned by :meth:`apply`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Mean predictions.
+        """
         return self._sum_values(leaves, None)[0] / self._all_votes()
 
     def _all_votes(self) -> np.ndarray:
         return self._votes(np.ones((1, len(self.label_of_tree_)), dtype=bool))
 
     def _votes(self, counted: np.ndarray) -> np.ndarray:
-        """(n, n_labels) how many of the trees that are counted, (n, n_trees), predict each label."""
+        """Count the trees in ``counted`` (n, n_trees) that predict each label; the result has shape (n, n_labels)."""
         votes = np.zeros((len(counted), self.value_.shape[1]), dtype=np.float32)
         for label in np.unique(self.label_of_tree_):
             labels = slice(None) if label == ALL_LABELS else slice(label, label + 1)
@@ -395,7 +527,7 @@ class MultilabelForest(ForgetsSamples):
     def _sum_values(
         self, leaves: np.ndarray, counted: np.ndarray | None, *, squared: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Sums over all trees, and over those that are ``counted``; without these, the latter are 0."""
+        """Sum leaf values over all trees and over the ``counted`` trees. Without ``counted`` the second sum is 0."""
         values = self.value_**2 if squared else self.value_
         total, of_counted = np.zeros((2, len(leaves), values.shape[1]))
         add_leaf_values(leaves, counted, values, total, of_counted)
@@ -419,9 +551,9 @@ class MultilabelForest(ForgetsSamples):
 
 
 class _Target(NamedTuple):
-    """Labels that trees are grown on together, and how: the further arguments of ``grow_tree``.
+    """Labels of trees that are grown together, with the other arguments of ``grow_tree``.
 
-    ``gapped`` are labels with NaN where unmeasured, if splits were looked for with means in their place.
+    ``gapped`` contains the labels with NaN for unmeasured cells if the search for splits replaces NaN by means.
     """
 
     padded: np.ndarray
@@ -433,9 +565,9 @@ class _Target(NamedTuple):
 
 
 def _check_room(*, n_nodes: int, n_trees: int, Y: np.ndarray) -> None:
-    """Raise where the means that so many nodes keep of each label, and predictions of samples, exceed free memory."""
+    """Raise an error if node means and predictions of the training samples would exceed the free memory."""
     n_samples, n_labels = Y.shape
-    needed = n_labels * (2 * 4 * n_nodes + 3 * 8 * n_samples)  # nodes' means tree by tree, then together
+    needed = n_labels * (2 * 4 * n_nodes + 3 * 8 * n_samples)  # Node means exist twice: per tree and joined.
     if needed <= NEVER_TOO_MUCH or needed <= (free := free_memory()):
         return
     trees, labels = (max(int(0.9 * free / needed * n), 1) for n in (n_trees, n_labels))
@@ -447,7 +579,7 @@ def _check_room(*, n_nodes: int, n_trees: int, Y: np.ndarray) -> None:
 
 
 def _grow(features: CodeTable, target: _Target, seed: int) -> tuple:
-    """Nodes, weights, values, leaves of the samples, and which were drawn."""
+    """Return nodes, node weights, values, leaves of the samples, and whether each sample was drawn."""
     padded, centre, n_labels, rules, pool, gapped = target
     nodes, weights, values, leaf_of, draws = grow_tree(features, padded, n_labels, rules, pool, seed)
     if gapped is not None:
@@ -457,7 +589,7 @@ def _grow(features: CodeTable, target: _Target, seed: int) -> tuple:
 
 
 def _means(Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """(n_labels,) means of what is measured."""
+    """Compute the means (n_labels,) of the measured labels."""
     if weights is not None:
         of_cells = np.where(np.isnan(Y), 0, weights[:, np.newaxis])
         return (of_cells * np.nan_to_num(Y)).sum(axis=0) / np.maximum(of_cells.sum(axis=0), np.finfo(float).tiny)
@@ -478,12 +610,42 @@ def _check_labels(Y: np.ndarray, n_samples: int) -> np.ndarray:
     if Y.dtype.kind not in "fiub" or np.isinf(Y).any():
         raise ModelError("labels must be finite numbers, or NaN where unmeasured.")
     if Y.dtype.kind == "f" and (nothing := np.isnan(Y).all(axis=0)).any():
-        return np.where(nothing, 0, Y)  # as of a label without positives
+        return np.where(nothing, 0, Y)  # Treat unmeasured labels as labels without positives.
     return Y
 
 
 def number_of(wanted: str | int | float, available: int, name: str, what: str) -> int:
-    """Number of features or samples that a parameter asks for, rounded as scikit-learn does."""
+    """Convert a parameter to a number of features or samples, rounded as in scikit-learn.
+
+    Parameters
+    ----------
+    wanted : "sqrt", int or float
+        Value of the parameter: ``"sqrt"`` (only for ``max_features``), a count, or a share as a float.
+    available : int
+        Number of available features or samples.
+    name : str
+        Name of the parameter, for error messages.
+    what : str
+        Plural noun of the counted objects, for error messages.
+
+    Returns
+    -------
+    int
+        Number from 1 to ``available``.
+
+    Raises
+    ------
+    ModelError
+        If the value is out of range.
+
+    Examples
+    --------
+    >>> from fairfold.forests.trees import number_of
+    >>> number_of("sqrt", 10, "max_features", "features")
+    3
+    >>> number_of(0.5, 10, "max_samples", "samples")
+    5
+    """
     if wanted == "sqrt" and name == "max_features":
         return max(1, int(np.sqrt(available)))
     if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool) and 1 <= wanted <= available:
@@ -498,9 +660,30 @@ def number_of(wanted: str | int | float, available: int, name: str, what: str) -
 
 
 def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
-    """Labels in whole blocks of lanes, and what was taken off them, (n_labels,).
+    """Pad labels to whole blocks of ``LANES`` columns and choose their precision.
 
-    Sums of whole numbers are exact in single precision. Others lose less to rounding around their mean.
+    Parameters
+    ----------
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels.
+    n_draws : int
+        Maximum number of draws per tree.
+
+    Returns
+    -------
+    padded : ndarray of shape (n_samples, width)
+        Labels, padded with zeros on the right. Integers whose sums are exact in single precision are float32. Other
+        labels are centered, to reduce rounding errors, and are float64.
+    centre : ndarray of float32 of shape (n_labels,)
+        Values subtracted from the labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.trees import pad_labels
+    >>> padded, centre = pad_labels(np.array([[1, 0], [0, 1]]), 10)
+    >>> padded.shape, padded.dtype, centre
+    ((2, 16), dtype('float32'), array([0., 0.], dtype=float32))
     """
     if n_draws * float(np.abs(Y).max()) < EXACT_IN_SINGLE and (np.rint(Y) == Y).all():
         return _pad(Y, np.float32), np.zeros(Y.shape[1], dtype=np.float32)
@@ -509,7 +692,7 @@ def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pad(rows: np.ndarray, dtype: type) -> np.ndarray:
-    """Zeros on the right to whole blocks of lanes."""
+    """Append zero columns up to a whole block of lanes."""
     padded = np.zeros((len(rows), -(-rows.shape[1] // LANES) * LANES), dtype=dtype)
     padded[:, : rows.shape[1]] = rows
     return padded
