@@ -1,4 +1,4 @@
-"""Deep forests for weakly labelled multilabel data."""
+"""Deep forests for weakly labeled multilabel data."""
 
 import lazy_loader
 

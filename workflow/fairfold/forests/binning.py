@@ -153,7 +153,7 @@ class BinnedMatrix:
 
     @cached_property
     def binned(self) -> CodeTable:
-        """Codes with at most ``max_bins`` bins per feature; the same object as ``exact`` if no feature has more values."""
+        """Codes with at most ``max_bins`` bins per feature; identical to ``exact`` if no feature has more values."""
         if self.max_bins is None or np.diff(self.exact.starts).max(initial=0) <= self.max_bins:
             return self.exact
         return _group(self.exact, self.max_bins)

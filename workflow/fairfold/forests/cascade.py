@@ -133,7 +133,7 @@ class CascadeForest(BaseCascade):
     See Also
     --------
     fairfold.forests.out_of_bag.OutOfBagCascade : Cascade on out-of-bag features with calibrated posteriors.
-    fairfold.forests.models.make_model : Create a cascade from the name of a published model.
+    fairfold.forests.make_model : Create a cascade from the name of a published model.
 
     Notes
     -----

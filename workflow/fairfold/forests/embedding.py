@@ -355,7 +355,7 @@ def _one_blas_thread() -> Iterator[None]:
 
 @njit(cache=True, nogil=True)
 def _number_leaves(left: np.ndarray, right: np.ndarray, shared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the first leaf and the number of leaves under each node; accumulate ``shared`` along each path."""
+    """Compute the first leaf and the number of leaves of each node; accumulate ``shared`` along paths."""
     n_leaves = np.ones(len(left), dtype=np.int64)
     for node in range(len(left) - 1, -1, -1):
         if left[node] >= 0:
@@ -374,7 +374,7 @@ def _number_leaves(left: np.ndarray, right: np.ndarray, shared: np.ndarray) -> t
 def _fill_tables(
     starts: np.ndarray, first_leaf: np.ndarray, n_leaves: np.ndarray, shared: np.ndarray, tables: np.ndarray
 ) -> None:
-    """Write into ``tables[tree, a, b]`` the product of samples in leaves a and b, given by their deepest common node."""
+    """Write the product of samples in leaves a and b into ``tables[tree, a, b]``."""
     for tree in range(len(starts) - 1):
         for node in range(starts[tree], starts[tree + 1]):  # Parents come first and are overwritten by deeper nodes.
             begin, end = first_leaf[node], first_leaf[node] + n_leaves[node]

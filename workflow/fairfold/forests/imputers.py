@@ -1,9 +1,9 @@
-"""What the label imputers remember from one cascade level to the next.
+"""Label imputers that keep their state from one cascade level to the next.
 
-The rules that turn probabilities into labels are pure functions of :mod:`fairfold.weak_labels.imputation`. The classes
-here keep the state around them: which labels have reached their cap, which frequencies were estimated, and a log of
-what was done. A label that has reached its cap is frozen with its imputations; every other label starts anew from the
-observed labels at each level (Ilidio et al. 2024, Equation 1).
+The functions of :mod:`fairfold.weak_labels.imputation` convert probabilities to labels. The classes of this module
+store the state between levels: estimated label frequencies, labels that have reached their cap, and a log. A label that
+has reached its cap is frozen with its imputations. All other labels restart from the observed labels at each level
+(Ilidio et al. 2024, Equation 1).
 """
 
 from __future__ import annotations
@@ -28,20 +28,28 @@ from fairfold.weak_labels import (
 
 @dataclass(eq=False, repr=False)
 class BaseImputer:
-    """Labels of a cascade, and a log of what was imputed.
+    """Base class of label imputers with a log of imputations.
 
     Parameters
     ----------
-    observed : (n_samples, n_labels) of 0/1, the labels that were seen. NaN is an unmeasured label, which stays NaN and
-        is no candidate.
-    hierarchy : of the labels, or None. What is above an imputed label is imputed with it, and be it frozen, over its
-        cap or unmeasured.
+    observed : ndarray of shape (n_samples, n_labels)
+        Observed labels of 0/1. NaN is an unmeasured label; it stays NaN and is not imputed.
+    hierarchy : Hierarchy or None, default=None
+        Label hierarchy. Ancestors of an imputed label are imputed too, even if they are frozen, above their cap or
+        unmeasured.
 
     Attributes
     ----------
-    labels : (n_samples, n_labels), observed and imputed so far.
-    frequency, cap, frozen : (n_labels,) label frequencies, most positives, and whether a label is imputed no further.
-    log : list of dicts, one per level and label.
+    labels : ndarray of shape (n_samples, n_labels)
+        Observed and imputed labels.
+    frequency : ndarray of shape (n_labels,)
+        Label frequencies.
+    cap : ndarray of shape (n_labels,)
+        Maximum number of positives of each label.
+    frozen : ndarray of bool of shape (n_labels,)
+        Whether a label is no longer imputed.
+    log : list of dict
+        One entry per level and label.
     """
 
     observed: np.ndarray
@@ -58,7 +66,7 @@ class BaseImputer:
         self.log: list[dict[str, float | str]] = []
 
     def _and_all_above(self, labels: np.ndarray) -> np.ndarray:
-        """Labels of 0/1, or weights of them, none of which is above that of a label that it follows from."""
+        """Raise each label, or its weight, to at least the value of its descendants in the hierarchy."""
         if self.hierarchy is None:
             return labels
         known = np.fmax(labels, 0)
@@ -84,11 +92,11 @@ class BaseImputer:
 
 
 class LabelImputer(BaseImputer, ABC):
-    """The published imputations."""
+    """Base class of the published imputers."""
 
     @property
     def active(self) -> np.ndarray:
-        """Places of the labels that may still change."""
+        """Indices of the labels that may still change."""
         return np.flatnonzero(~self.frozen)
 
     @property
@@ -97,12 +105,19 @@ class LabelImputer(BaseImputer, ABC):
         return bool(self.frozen.all())
 
     def impute(self, level: int, probabilities: np.ndarray) -> np.ndarray:
-        """Labels for the predictors of a level.
+        """Impute labels for the predictors of a level.
 
         Parameters
         ----------
-        level : number of the level.
-        probabilities : (n_forests, n_samples, n_active) of the active labels, of forests that did not see the sample.
+        level : int
+            Number of the level.
+        probabilities : ndarray of shape (n_forests, n_samples, n_active)
+            Probabilities of the active labels from forests that did not see the sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Observed and imputed labels.
         """
         active = self.active
         if len(active):
@@ -122,7 +137,7 @@ class LabelImputer(BaseImputer, ABC):
 
     @abstractmethod
     def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-        """(n_samples, n_active) labels."""
+        """Return labels (n_samples, n_active)."""
 
     def _has_reached_limit(self, active: np.ndarray) -> np.ndarray:
         return np.fmax(self.labels[:, active], 0).sum(axis=0) >= self.cap[active]
@@ -130,13 +145,36 @@ class LabelImputer(BaseImputer, ABC):
 
 @dataclass(eq=False, repr=False)
 class StrictLabelComplement(LabelImputer):
-    """SLC: frequencies are estimated once, at level 1, and cap the number of positives (Section 3.2, Equation 8).
+    """Strict label complement (SLC) of Ilidio et al. (2024), Section 3.2 and Equation 8.
+
+    Label frequencies are estimated once, at level 1, and limit the number of positives.
 
     Parameters
     ----------
-    percentile, threshold, cap_rounding : see :class:`~fairfold.forests.cascade.CascadeForest`.
-    threshold_on : ``"probability"``, the mean probability of the forests, or ``"posterior"``, that divided by the label
+    observed : ndarray of shape (n_samples, n_labels)
+        Observed labels of 0/1. NaN is an unmeasured label.
+    hierarchy : Hierarchy or None, default=None
+        Label hierarchy.
+    percentile : float
+        Quantile used to estimate the label frequency, see :func:`fairfold.weak_labels.label_frequency`.
+    threshold : float
+        Value above which a label can be imputed.
+    cap_rounding : {"ceil", "floor"}
+        Rounding of the maximum number of positives.
+    threshold_on : {"probability", "posterior"}
+        Value compared with the threshold: the mean probability of the forests, or this probability divided by the label
         frequency.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.imputers import StrictLabelComplement
+    >>> options = {"percentile": 0.95, "threshold": 0.5, "cap_rounding": "ceil", "threshold_on": "probability"}
+    >>> imputer = StrictLabelComplement(np.array([[1], [0], [0], [0]]), **options)
+    >>> imputer.impute(1, np.array([[[0.6], [0.7], [0.55], [0.1]]])).ravel()
+    array([1, 1, 0, 0])
+    >>> imputer.frequency, imputer.cap
+    (array([0.6]), array([2]))
     """
 
     _: KW_ONLY
@@ -164,11 +202,28 @@ class StrictLabelComplement(LabelImputer):
 
 @dataclass(eq=False, repr=False)
 class FluidLabelAddition(LabelImputer):
-    """FLA: frequencies are estimated at every level, and there is no cap (Section 3.2, Equation 9).
+    """Fluid label addition (FLA) of Ilidio et al. (2024), Section 3.2 and Equation 9.
+
+    Label frequencies are estimated at every level, and the number of positives is not limited.
 
     Parameters
     ----------
-    percentile, threshold : see :class:`~fairfold.forests.cascade.CascadeForest`.
+    observed : ndarray of shape (n_samples, n_labels)
+        Observed labels of 0/1. NaN is an unmeasured label.
+    hierarchy : Hierarchy or None, default=None
+        Label hierarchy.
+    percentile : float
+        Quantile used to estimate the label frequency, see :func:`fairfold.weak_labels.label_frequency`.
+    threshold : float
+        Value above which a label is imputed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.imputers import FluidLabelAddition
+    >>> imputer = FluidLabelAddition(np.array([[1], [0], [0], [0]]), percentile=0.95, threshold=0.5)
+    >>> imputer.impute(1, np.array([[[0.6], [0.7], [0.55], [0.1]]])).ravel()
+    array([1, 1, 1, 0])
     """
 
     _: KW_ONLY
@@ -187,15 +242,24 @@ class FluidLabelAddition(LabelImputer):
 
 @dataclass(eq=False, repr=False)
 class LabelComplement(LabelImputer):
-    """LC: every forest must agree (Wang, Yang & Li 2020; Equation 2 of Ilidio et al. 2024).
+    """Label complement (LC) of Wang, Yang & Li (2020); Equation 2 of Ilidio et al. (2024).
 
-    A label may pass its cap, and is frozen with the overshoot then.
+    A label is imputed if all forests agree.
+
+    A label may exceed its cap. It is then frozen with the excess.
 
     Parameters
     ----------
-    given : (n_labels,) label frequencies, by TIcE.
-    threshold : probability that all forests must exceed.
-    cap_rounding : ``"ceil"`` or ``"floor"``.
+    observed : ndarray of shape (n_samples, n_labels)
+        Observed labels of 0/1. NaN is an unmeasured label.
+    hierarchy : Hierarchy or None, default=None
+        Label hierarchy.
+    given : ndarray of shape (n_labels,)
+        Label frequencies estimated with TIcE.
+    threshold : float
+        Probability that all forests must exceed.
+    cap_rounding : {"ceil", "floor"}
+        Rounding of the maximum number of positives.
     """
 
     _: KW_ONLY
@@ -209,7 +273,7 @@ class LabelComplement(LabelImputer):
         self.cap = positive_cap(self.observed, self.given, rounding=self.cap_rounding)
 
     def _estimate(self, probabilities: np.ndarray) -> None:
-        """Frequencies are given."""
+        """Keep the given label frequencies."""
 
     def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         return label_complement(self.observed[:, active], probabilities, threshold=self.threshold)
@@ -217,17 +281,32 @@ class LabelComplement(LabelImputer):
 
 @dataclass(eq=False, repr=False)
 class PosteriorImputer(BaseImputer):
-    """Imputation of the cascades on out-of-bag features, from probabilities that a label is observed and one
-    label frequency.
-
-    By Bayes' rule an unobserved label is positive with probability p (1 - c) / (c (1 - p)), where p is the probability
-    that it is observed (Elkan & Noto 2008, Equation 3).
+    """Label imputer of the cascades on out-of-bag features.
 
     Parameters
     ----------
-    is_strict : whether the likeliest labels above the threshold become positive, as many as c implies; otherwise every
-        unobserved label becomes its probability, a fraction.
-    threshold : of a strict imputation.
+    observed : ndarray of shape (n_samples, n_labels)
+        Observed labels of 0/1. NaN is an unmeasured label.
+    hierarchy : Hierarchy or None, default=None
+        Label hierarchy.
+    is_strict : bool
+        Whether to impute only the most likely labels above the threshold, up to the number implied by the label
+        frequency. If False, every unobserved label is replaced by its probability.
+    threshold : float
+        Probability above which a strict imputation can impute a label.
+
+    Notes
+    -----
+    By Bayes' rule, an unobserved label is positive with probability p (1 - c) / (c (1 - p)), where p is the probability
+    that the label is observed and c is the label frequency (Elkan & Noto 2008, Equation 3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.forests.imputers import PosteriorImputer
+    >>> imputer = PosteriorImputer(np.array([[1], [0], [0]]), is_strict=False, threshold=0.5)
+    >>> imputer.impute(1, np.array([[0.9], [0.2], [0.0]]), frequency=0.5).ravel()
+    array([1.  , 0.25, 0.  ])
     """
 
     _: KW_ONLY
@@ -235,13 +314,21 @@ class PosteriorImputer(BaseImputer):
     threshold: float
 
     def impute(self, level: int, seen_proba: np.ndarray, frequency: float | Sequence[float]) -> np.ndarray:
-        """Labels for the encoders of a level.
+        """Impute labels for the encoders of a level.
 
         Parameters
         ----------
-        level : number of the level.
-        seen_proba : (n_samples, n_labels) probabilities that a label is observed, of models that did not see it.
-        frequency : c, in (0, 1], or that of each label.
+        level : int
+            Number of the level.
+        seen_proba : ndarray of shape (n_samples, n_labels)
+            Probabilities that a label is observed, from models that did not see the sample.
+        frequency : float or sequence of float
+            Label frequency in (0, 1], shared by all labels or one per label.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Observed and imputed labels.
         """
         self.frequency[:] = frequency
         frequency = np.asarray(frequency)
@@ -258,7 +345,7 @@ class PosteriorImputer(BaseImputer):
 
 
 def _with_gaps(labels: np.ndarray, unmeasured: np.ndarray) -> np.ndarray:
-    """Labels with NaN in these cells."""
+    """Set unmeasured cells to NaN."""
     return np.where(unmeasured, np.nan, labels) if unmeasured.any() else labels
 
 

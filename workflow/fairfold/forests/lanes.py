@@ -1,9 +1,9 @@
-"""Vectors of sixteen labels that stay in processor registers.
+"""Numba intrinsics that keep vectors of sixteen labels in processor registers.
 
-Growing trees is mostly adding up rows of labels. Numba turns a loop over labels into vector code only when it cannot
-know their number, and keeps the sums in memory. Here a row is cut into blocks of ``LANES`` labels, and a block is one
-value. All sums are made in one stated order without fused or reassociated operations, so that every machine computes
-the same bytes.
+Growing trees mostly sums rows of labels. Numba vectorizes a loop over labels only if their number is unknown at compile
+time, and keeps the sums in memory. These intrinsics split a row into blocks of ``LANES`` labels and treat a block as
+one value. All sums have a fixed order without fused or reassociated operations, so every machine computes the same
+bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _LanesModel(models.PrimitiveModel):
 
 
 def _load(context, builder, array_type, array, offset):  # noqa: ANN001, ANN202
-    """Elements of a C-contiguous array from ``offset``, counted in elements from its beginning."""
+    """Load ``LANES`` elements of a C-contiguous array from ``offset``, counted in elements."""
     data = context.make_array(array_type)(context, builder, array).data
     element = context.get_value_type(array_type.dtype)
     start = builder.gep(data, [offset])
@@ -37,14 +37,14 @@ def _load(context, builder, array_type, array, offset):  # noqa: ANN001, ANN202
 
 
 def _spread(builder, scalar):  # noqa: ANN001, ANN202
-    """The same number in every lane."""
+    """Copy a number to every lane."""
     vector = ir.VectorType(scalar.type, LANES)
     single = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, cgutils.int32_t(0))
     return builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(cgutils.int32_t, LANES), None))
 
 
 def _total(builder, vector):  # noqa: ANN001, ANN202
-    """Sum of the lanes, by halves."""
+    """Sum the lanes pairwise by halves."""
     width = LANES
     while width > 1:
         width //= 2
@@ -60,7 +60,18 @@ def _total(builder, vector):  # noqa: ANN001, ANN202
 
 @intrinsic
 def no_rows(typing_context, labels):  # noqa: ANN001, ANN201
-    """Sum of no rows: zeros of the type of ``labels``."""
+    """Return an empty sum: zeros of the data type of ``labels``.
+
+    Parameters
+    ----------
+    labels : ndarray
+        Labels.
+
+    Returns
+    -------
+    Lanes
+        Block of zeros.
+    """
     lanes = _LanesType(labels.dtype)
 
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
@@ -71,7 +82,22 @@ def no_rows(typing_context, labels):  # noqa: ANN001, ANN201
 
 @intrinsic
 def add_row(typing_context, lanes, labels, offset):  # noqa: ANN001, ANN201
-    """Sum with the block of ``labels`` at ``offset`` added, in the sum's precision."""
+    """Add a block of labels to a sum, in the precision of the sum.
+
+    Parameters
+    ----------
+    lanes : Lanes
+        Current sum.
+    labels : ndarray
+        Labels.
+    offset : int
+        Index of the first element of the block.
+
+    Returns
+    -------
+    Lanes
+        New sum.
+    """
 
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
         lanes, labels, offset = arguments
@@ -85,7 +111,17 @@ def add_row(typing_context, lanes, labels, offset):  # noqa: ANN001, ANN201
 
 @intrinsic
 def store(typing_context, lanes, array, offset):  # noqa: ANN001, ANN201
-    """Write the lanes to ``array`` from ``offset``, as double precision."""
+    """Write a block to an array in double precision.
+
+    Parameters
+    ----------
+    lanes : Lanes
+        Block to write.
+    array : ndarray of float64 of shape (n,)
+        Output array.
+    offset : int
+        Index of the first element to write.
+    """
 
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
         lanes, array, offset = arguments
@@ -100,11 +136,29 @@ def store(typing_context, lanes, array, offset):  # noqa: ANN001, ANN201
 
 @intrinsic
 def imbalance(typing_context, lanes, part, whole, totals, offset):  # noqa: ANN001, ANN201
-    """Sum over lanes of ``(whole * lane - part * total)**2`` in double precision.
+    """Compute the sum over lanes of ``(whole * lane - part * total)**2`` in double precision.
 
-    For a part of weight ``part`` of a node of weight ``whole``, whose labels sum to ``lanes`` of ``totals``, that is
-    the reduction of the summed variance times ``part * (whole - part) * whole**2``. With 0/1 labels all numbers are
-    whole and exact below 2**53, so that equally good splits have equal scores.
+    Parameters
+    ----------
+    lanes : Lanes
+        Sums of the labels in one part of a node.
+    part : float
+        Weight of the part.
+    whole : float
+        Weight of the node.
+    totals : ndarray of float64 of shape (n,)
+        Sums of the labels in the node.
+    offset : int
+        Index of the first element of the block in ``totals``.
+
+    Returns
+    -------
+    float
+        Reduction of the summed variance, times ``part * (whole - part) * whole**2``.
+
+    Notes
+    -----
+    With 0/1 labels all numbers are integers and exact below 2**53. Equally good splits then have equal scores.
     """
 
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202

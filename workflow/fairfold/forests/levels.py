@@ -1,4 +1,4 @@
-"""What a level of a cascade is made of: encoders, which make new features, and predictors."""
+"""Parts of a cascade level: encoders, which compute new features, and predictors."""
 
 from __future__ import annotations
 
@@ -22,22 +22,25 @@ from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
 FeatureKind = Literal["output", "embedding"]
 
 FORESTS = ("random_forest", "extra_trees")
-# Nodes that hold more of a tree's samples than this are left out of its embedding (Ilidio et al. 2024, Section 4.3).
+# The tree embedding omits nodes with a larger share of a tree's draws (Ilidio et al. 2024, Section 4.3).
 MAX_SHARE = {"random_forest": 0.95, "extra_trees": 0.80}
 CROSS_VALIDATION_FOLDS = 5
 
 
 @dataclass(eq=False)
 class Encoder:
-    """A fitted forest that turns samples into new features.
+    """Fitted forest that computes new features of samples.
 
     Parameters
     ----------
-    forest : fitted.
-    embedding : fitted on the forest, or None for no tree embedding.
-    with_output : whether the forest's probabilities are new features, too.
-    signs : of many labels, (n_labels, n_new), with which their probabilities add up to new features; None where each is
-        one.
+    forest : MultilabelForest
+        Fitted forest.
+    embedding : TreeEmbedding or None
+        Tree embedding fitted on the forest, or None to omit it.
+    with_output : bool
+        Whether the probabilities of the forest are new features.
+    signs : ndarray of shape (n_labels, n_new) or None, default=None
+        Random signs that reduce the probabilities of many labels to fewer features. None uses one feature per label.
     """
 
     forest: MultilabelForest
@@ -58,14 +61,42 @@ class Encoder:
         node_weights: Literal["text", "authors-code"],
         signs: np.ndarray | None = None,
     ) -> Encoder:
-        """Encoder for these kinds of features; ``node_weights`` is the embedding's ``weighting``."""
+        """Create an encoder from a fitted forest.
+
+        Parameters
+        ----------
+        forest : MultilabelForest
+            Fitted forest.
+        features : collection of {"output", "embedding"}
+            New features to compute.
+        node_weights : {"text", "authors-code"}
+            Parameter ``weighting`` of the :class:`~fairfold.forests.embedding.TreeEmbedding`.
+        signs : ndarray of shape (n_labels, n_new) or None, default=None
+            Random signs that reduce the probabilities of many labels to fewer features.
+
+        Returns
+        -------
+        Encoder
+            Encoder with a fitted tree embedding if one is requested.
+        """
         embedding = None
         if "embedding" in features:
             embedding = TreeEmbedding(max_share=MAX_SHARE[forest.kind], weighting=node_weights).fit(forest)
         return cls(forest, embedding, with_output="output" in features, signs=signs)
 
     def training_features(self, *, out_of_bag: bool) -> np.ndarray:
-        """(n_samples, n_new) new features of the training samples, from all trees or those that did not draw them."""
+        """Compute new features of the training samples.
+
+        Parameters
+        ----------
+        out_of_bag : bool
+            Whether to use only trees that did not draw the sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_new)
+            New features.
+        """
         parts = []
         if self.embedding is not None and out_of_bag:
             parts.append(self.embedding.transform(self.forest.leaf_of_, skip=self.forest.in_bag_))
@@ -77,7 +108,18 @@ class Encoder:
         return np.hstack(parts)
 
     def features(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_new) new features of other samples."""
+        """Compute new features of other samples.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features that the forest was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_new)
+            New features.
+        """
         leaf_of = self.forest.apply(X)
         parts = [] if self.embedding is None else [self.embedding.transform(leaf_of)]
         if self.with_output:
@@ -85,25 +127,50 @@ class Encoder:
         return np.hstack(parts)
 
     def _few_columns(self, proba: Matrix) -> np.ndarray:
-        """Probabilities of many labels as a few sums of them."""
+        """Reduce the probabilities of many labels to a few signed sums."""
         return proba if self.signs is None else np.asarray(proba @ self.signs)
 
 
 class Level(NamedTuple):
-    """Encoders (none at level 0) and predictors, a random forest and extra trees each."""
+    """Level of a cascade: two encoders (none at level 0) and two predictors.
+
+    Attributes
+    ----------
+    encoders : list of Encoder
+        Encoders from a random forest and from extra trees.
+    predictors : list of MultilabelForest
+        A random forest and extra trees.
+    """
 
     encoders: list[Encoder]
     predictors: list[MultilabelForest]
 
     def to_states(self) -> list[tuple[type[MultilabelForest], dict[str, Any]]]:
-        """Return the predictors with their attributes of training samples, which pickled forests lack."""
+        """Return the predictors with their attributes of training samples, which pickled forests lack.
+
+        Returns
+        -------
+        list of tuple of (type, dict)
+            Class and attributes of each forest.
+        """
         for forest in self.predictors:
             forest.forget_oob_proba()
         return [(type(forest), vars(forest)) for forest in self.predictors]
 
     @classmethod
     def of_states(cls, states: Sequence[tuple[type[MultilabelForest], Mapping[str, Any]]]) -> Level:
-        """Return level 0, for ``fit(..., first_level=)``, from its :meth:`to_states`."""
+        """Create level 0 from the result of :meth:`to_states`, for use as ``first_level`` in ``fit``.
+
+        Parameters
+        ----------
+        states : sequence of tuple of (type, dict)
+            Class and attributes of each forest.
+
+        Returns
+        -------
+        Level
+            Level without encoders.
+        """
         forests = [kind.__new__(kind) for kind, _ in states]
         for forest, (_, attributes) in zip(forests, states, strict=True):
             vars(forest).update(attributes)
@@ -112,16 +179,26 @@ class Level(NamedTuple):
 
 @dataclass
 class Grower:
-    """Grows pairs of forests, each with its own random stream unless one seed is shared by all.
+    """Factory for pairs of forests. Each forest has its own random stream unless all share one seed.
 
-    All have the shape that the settings say, until :meth:`choose_shapes` or :meth:`take_shapes_from` was called.
+    Forests have the shape given by the settings until :meth:`choose_shapes` or :meth:`take_shapes_from` is called.
 
     Parameters
     ----------
-    seed : of the cascade.
-    settings : arguments of :class:`~fairfold.forests.trees.MultilabelForest`.
-    shared_seed : whether all forests use the same.
-    of_samples : groups, which trees draw and folds hold out together, and weights, in proportion to which trees draw.
+    seed : int
+        Seed of the cascade.
+    settings : mapping of str to int or None
+        Arguments of :class:`~fairfold.forests.trees.MultilabelForest`.
+    shared_seed : bool, default=False
+        Whether all forests use the same seed.
+    of_samples : OfSamples, default=ALIKE
+        Groups and weights of the samples. Trees draw whole groups and folds hold out whole groups. Trees draw samples
+        in proportion to their weights.
+
+    Attributes
+    ----------
+    shapes : dict of str to sequence of TreeShape
+        Selected shapes for each type of forest.
     """
 
     seed: int
@@ -132,7 +209,15 @@ class Grower:
     shapes: dict[str, Sequence[TreeShape]] = field(default_factory=dict, init=False)
 
     def choose_shapes(self, X: BinnedMatrix, labels: Matrix) -> None:
-        """From now on, grow forests of the shapes that have the least out-of-bag error on these data."""
+        """Select the shapes with the lowest out-of-bag error for all further forests.
+
+        Parameters
+        ----------
+        X : BinnedMatrix
+            Features.
+        labels : {ndarray, csr_array} of shape (n_samples, n_labels)
+            Labels.
+        """
         settings = self._settings_of(labels, "n_trees", "n_jobs")
         self.shapes = {
             kind: choose_shapes(kind, X, _targets(labels), random_state=self._seed_for("shapes", kind), **settings)
@@ -140,15 +225,36 @@ class Grower:
         }
 
     def take_shapes_from(self, first_level: Sequence[MultilabelForest]) -> None:
-        """From now on, grow forests of the shapes that suit levels above this one."""
+        """Adapt the shapes of level 0 for all further forests.
+
+        Parameters
+        ----------
+        first_level : sequence of MultilabelForest
+            Predictors of level 0.
+        """
         self.shapes = {forest.kind: [above_first_level(shape) for shape in forest.shapes_] for forest in first_level}
 
     def pair(
         self, inputs: Matrix | BinnedMatrix | list[Matrix], labels: Matrix, *names: object, is_full: bool = False
     ) -> list[MultilabelForest]:
-        """Random forest and extra trees, on the same features or, given a list, on the features of each.
+        """Grow a random forest and extra trees.
 
-        Those that are full draw as many samples as there are for a tree, extra trees each one once.
+        Parameters
+        ----------
+        inputs : {ndarray, sparse matrix} of shape (n_samples, n_features), BinnedMatrix or list
+            Features of both forests, or a list with the features of each forest.
+        labels : {ndarray, csr_array} of shape (n_samples, n_labels)
+            Labels.
+        *names : object
+            Names that determine the seeds of the forests.
+        is_full : bool, default=False
+            Whether each tree draws as many samples as the training set contains. Extra trees then use each sample once,
+            unless samples have weights. Ignored if shapes have been selected.
+
+        Returns
+        -------
+        list of MultilabelForest
+            Fitted random forest and extra trees.
         """
         if not isinstance(inputs, list):
             inputs = [self.binned(inputs)] * len(FORESTS)
@@ -158,27 +264,52 @@ class Grower:
         ]
 
     def binned(self, X: Matrix | BinnedMatrix) -> BinnedMatrix:
-        """Features of all samples, as trees take them."""
+        """Prepare the features of all samples for growing trees.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features) or BinnedMatrix
+            Features.
+
+        Returns
+        -------
+        BinnedMatrix
+            Encoded features with the groups and weights of the samples.
+        """
         return X if isinstance(X, BinnedMatrix) else BinnedMatrix.from_matrix(X, **self.of_samples._asdict())
 
     def _grow(self, kind: ForestKind, X: BinnedMatrix, labels: Matrix, seed: int, *, is_full: bool) -> MultilabelForest:
         if not self.shapes:
             settings = self._settings_of(labels, "n_trees", "n_jobs", "min_samples_leaf")
             if is_full:
-                # in proportion to their weights samples can only be drawn
+                # Sample weights only take effect through random draws.
                 settings |= {"max_samples": 1.0, "bootstrap": kind == "random_forest" or X.weights is not None}
             return forest_of(labels)(kind, random_state=seed, **settings).fit(X, _targets(labels))
         settings = self._settings_of(labels, "n_trees", "n_jobs")
         return grow_mixture(kind, X, _targets(labels), self.shapes[kind], random_state=seed, **settings)
 
     def _settings_of(self, labels: Matrix, *names: str) -> dict[str, int | None]:
-        """Of forests on these labels."""
+        """Return the named settings of forests for these labels."""
         return {name: self.settings[name] for name in (*names, *(["n_sketched"] if sparse.issparse(labels) else []))}
 
     def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object, is_full: bool = False) -> np.ndarray:
-        """(n_forests, n_samples, n_labels) probabilities, each from forests that never saw the sample's fold.
+        """Compute probabilities from forests that did not see the fold of the sample.
 
-        Forests are full as those of :meth:`pair`.
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        labels : ndarray of shape (n_samples, n_labels)
+            Labels.
+        *names : object
+            Names that determine the folds and the seeds of the forests.
+        is_full : bool, default=False
+            Whether trees draw as many samples as possible, see :meth:`pair`.
+
+        Returns
+        -------
+        ndarray of shape (n_forests, n_samples, n_labels)
+            Out-of-fold predictions.
         """
         probabilities = np.empty((len(FORESTS), *labels.shape))
         groups = self.of_samples.groups
@@ -194,10 +325,23 @@ class Grower:
 
 
 def _targets(labels: Matrix) -> Matrix:
-    """Labels as forests take them, in double precision where some are NaN."""
+    """Convert labels to double precision if some are NaN."""
     return labels.astype(np.float64) if has_unmeasured(labels) else labels
 
 
 def mean_proba(forests: list[MultilabelForest], X: Matrix) -> Matrix:
-    """(n_samples, n_labels) mean probability of the forests."""
+    """Compute the mean probability of several forests.
+
+    Parameters
+    ----------
+    forests : list of MultilabelForest
+        Fitted forests.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Samples.
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n_samples, n_labels)
+        Mean probabilities.
+    """
     return mean_of_forests([forest.predict_proba(X) for forest in forests])

@@ -1,4 +1,4 @@
-"""Names of features and labels, where they come in data frames."""
+"""Names of features and labels in data frames."""
 
 from __future__ import annotations
 
@@ -16,17 +16,31 @@ _SHOWN = 5
 
 
 def column_names(table: Any, what: str) -> np.ndarray | None:
-    """(n_columns,) names of a frame's columns, as objects; None for what has no names, or none that are text.
+    """Return the column names of a data frame.
 
     Parameters
     ----------
-    table : anything; scikit-learn says what is a frame, so that features and labels follow one rule.
-    what : what the table is called, for messages.
+    table : Any
+        Data frame or array. scikit-learn's rules for data frames apply to features and labels.
+    what : str
+        Name of the table, for error messages.
+
+    Returns
+    -------
+    ndarray of object of shape (n_columns,) or None
+        Column names. None if the table has no column names or none of them is a string.
 
     Raises
     ------
     ModelError
-        When some names are text and others are not, or several columns have one name.
+        If only some of the names are strings or several columns have the same name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairfold.forests.names import column_names
+    >>> column_names(pd.DataFrame({"age": [30], "dose": [2]}), "X")
+    array(['age', 'dose'], dtype=object)
     """
     if isinstance(table, pd.DataFrame) and not table.columns.is_unique:
         twice = table.columns[table.columns.duplicated()][0]
@@ -45,11 +59,19 @@ def column_names(table: Any, what: str) -> np.ndarray | None:
 
 
 def check_same_names(names: np.ndarray | None, fitted: np.ndarray | None) -> None:
-    """Raise a :class:`ModelError` that names the columns which are missing, surplus or in other places than in ``fit``.
+    """Check that the column names equal those of ``fit``.
 
     Parameters
     ----------
-    names, fitted : as :func:`column_names` gives them, now and in ``fit``; without either there is nothing to compare.
+    names : ndarray of object of shape (n_columns,) or None
+        Column names, as returned by :func:`column_names`.
+    fitted : ndarray of object of shape (n_columns,) or None
+        Column names in ``fit``. The check is skipped if either argument is None.
+
+    Raises
+    ------
+    ModelError
+        If columns are missing, unknown or in another order. The message names them.
     """
     if names is None or fitted is None or np.array_equal(names, fitted):
         return

@@ -122,7 +122,7 @@ class OutOfBagCascade(BaseCascade):
     See Also
     --------
     fairfold.forests.cascade.CascadeForest : The published cascades.
-    fairfold.forests.models.make_model : Create a cascade from its name.
+    fairfold.forests.make_model : Create a cascade from its name.
 
     Notes
     -----

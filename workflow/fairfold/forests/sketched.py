@@ -53,7 +53,7 @@ class SketchedForest(MultilabelForest):
     bootstrap : bool, default=True
         Whether trees draw samples.
     labelwise : bool, default=False
-        Not supported: trees are always shared by all labels.
+        Ignored: trees are always shared by all labels.
     max_bins : int or None, default=256
         Maximum number of distinct values per feature in a random forest.
     n_jobs : int or None, default=1
@@ -378,7 +378,7 @@ class _GrownOn(NamedTuple):
     n_sketched: int
 
     def grow(self, seed: np.uint64) -> tuple:
-        """Return nodes, node weights, samples of the leaves, leaves of the samples, and whether each sample was drawn."""
+        """Return nodes, node weights, leaf contents, leaves of the samples and drawn samples."""
         labels = sketch(self.Y, self.n_sketched, int(seed))
         most_draws = self.rules.n_draws + int(np.diff(self.pool.starts).max()) - 1
         padded, _ = pad_labels(labels, most_draws)
