@@ -192,7 +192,7 @@ class BaseCascade(MultilabelModel):
             stored. Predictions are sparse if ``Y`` is sparse.
         first_level : Level or None, default=None
             Level 0 of another model that was fitted on the same data with the same seed and forest settings. It is
-            reused instead of grown again. A level of a model loaded from a file cannot be used.
+            reused and saves the time to grow it. A level of a model loaded from a file cannot be used.
         groups : array-like of shape (n_samples,) or None, default=None
             Groups of samples that belong together. A tree draws all samples of a group or none.
         sample_weight : array-like of shape (n_samples,) or None, default=None

@@ -76,8 +76,9 @@ class CascadeForest(BaseCascade):
         draw the sample (``"out-of-bag"``). In-bag probabilities leak the labels. The paper does not specify this
         choice.
     full_samples : sequence of {"encoder", "imputer"}, default=()
-        Forests that draw as many samples per tree as the training set contains instead of half. Extra trees then use
-        each sample once, unless samples have weights. In-bag probabilities of such extra trees leak the labels most.
+        Forests whose number of draws per tree equals the number of training samples instead of half of it. Extra trees
+        then use each sample once, unless samples have weights. In-bag probabilities of such extra trees leak the labels
+        most.
     shared_seed : bool, default=False
         Whether all forests of the model use the same random numbers.
     node_weights : {"text", "authors-code"}, default="text"
@@ -137,8 +138,8 @@ class CascadeForest(BaseCascade):
 
     Notes
     -----
-    A level above 0 grows four forests, or two without crossing-over. Imputation adds two forests, and LC imputation
-    adds ten smaller ones for its cross-validation.
+    A level above 0 grows four forests, or two without crossing-over. SLC and FLA imputation add
+    two forests. LC imputation adds ten smaller ones for its cross-validation.
 
     Examples
     --------
@@ -279,7 +280,7 @@ class CascadeForest(BaseCascade):
         options |= {"cap_rounding": self.cap_rounding}
         if self.imputation == "slc":
             return StrictLabelComplement(observed, **options, threshold_on=self.slc_threshold_on)
-        # TIcE treats every label without an observed positive as unlabelled.
+        # TIcE treats every label without an observed positive as unlabeled.
         seed, unlabelled = seed_for(seed, "tice"), np.fmax(observed, 0)
         frequency = tice(features, unlabelled, min_set_size=5, variant=self.tice_variant, random_state=seed)
         options = {"cap_rounding": self.cap_rounding, "hierarchy": self.hierarchy}

@@ -224,7 +224,7 @@ class TreeEmbedding(BaseEstimator):
         return {name: value for name, value in super().__getstate__().items() if name != "_trees"}
 
     def read_trees(self, forest: Forest) -> None:
-        """Read the trees of the forest again, for an embedding that was copied or loaded.
+        """Read the trees of the forest into an embedding that was copied or loaded.
 
         Parameters
         ----------

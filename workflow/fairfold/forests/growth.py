@@ -453,7 +453,7 @@ def _find_split(table, codes, node, features, n_constant, rules, state, work):  
     gathered, side, node_of = work.codes, work.side, work.node_of
     n, n_samples, starts, values = len(rows), table.codes.shape[1], table.starts, table.lowest
     place_of, common_of, list_starts, list_rows, list_codes = table.sparse
-    if len(common_of) > 0:  # Samples of sparse features are found by their node.
+    if len(common_of) > 0:  # list_others reads the nodes of the samples.
         for row in rows:
             node_of[row] = number
     best_score, best_feature, best_left, best_right, best_at = -1.0, -1, 0, 0, 0.0
@@ -510,7 +510,7 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     Returns the last code on the left side and the threshold.
 
     Codes between the two belong to samples of other nodes and are assigned by the threshold. A bin that contains the
-    threshold goes to the left.
+    threshold is not split and goes to the left side.
     """
     start = table.starts[feature]
     at = table.highest[start + left] / 2.0 + table.lowest[start + right] / 2.0
@@ -637,7 +637,7 @@ def _best_end(keys, n, n_lowest, n_codes, least, weights, drawn, totals, whole, 
     else:
         run_start, run_end = (0, n_lowest) if n_lowest > 0 else _longest_run(keys, n)
         for n_left in range(first, end):
-            scores[n_left], parts[n_left] = -1.0, 1.0  # This score is below that of any split.
+            scores[n_left], parts[n_left] = -1.0, 1.0  # Real scores are not negative.
     for block in range(0, len(totals), LANES):
         for step in (1, -1):
             at, stop = (0, run_start) if step > 0 else (n - 1, run_end - 1)

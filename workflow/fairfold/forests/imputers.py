@@ -92,7 +92,15 @@ class BaseImputer:
 
 
 class LabelImputer(BaseImputer, ABC):
-    """Base class of the published imputers."""
+    """Base class of the published imputers.
+
+    Parameters
+    ----------
+    observed : ndarray of shape (n_samples, n_labels)
+        Observed labels of 0/1. NaN is an unmeasured label.
+    hierarchy : Hierarchy or None, default=None
+        Label hierarchy.
+    """
 
     @property
     def active(self) -> np.ndarray:
@@ -215,7 +223,7 @@ class FluidLabelAddition(LabelImputer):
     percentile : float
         Quantile used to estimate the label frequency, see :func:`fairfold.weak_labels.label_frequency`.
     threshold : float
-        Value above which a label is imputed.
+        Probability, divided by the label frequency, above which a label is imputed.
 
     Examples
     --------

@@ -248,8 +248,8 @@ class Grower:
         *names : object
             Names that determine the seeds of the forests.
         is_full : bool, default=False
-            Whether each tree draws as many samples as the training set contains. Extra trees then use each sample once,
-            unless samples have weights. Ignored if shapes have been selected.
+            Whether the number of draws per tree equals the number of training samples. Extra trees then use each sample
+            once, unless samples have weights. Ignored if shapes have been selected.
 
         Returns
         -------
@@ -304,7 +304,7 @@ class Grower:
         *names : object
             Names that determine the folds and the seeds of the forests.
         is_full : bool, default=False
-            Whether trees draw as many samples as possible, see :meth:`pair`.
+            Whether the number of draws per tree equals the number of training samples, see :meth:`pair`.
 
         Returns
         -------

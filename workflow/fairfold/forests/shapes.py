@@ -5,8 +5,8 @@ split, and noisy labels need large leaves. Candidates start with few trees. The 
 continue until few candidates remain (successive halving; Jamieson & Talwalkar 2016). The error of few trees is
 extrapolated to the full forest, see :meth:`~fairfold.forests.trees.MultilabelForest.oob_errors`. The remaining shapes
 share the trees of the forest. A mixture is more robust than the first shape, whose advantage is often due to chance.
-Labelwise trees take n_labels times as long. They replace the best shared trees only if their error is lower by at least
-a twentieth and by more than one standard error.
+Labelwise trees multiply the run time by n_labels. They replace the best shared trees only if their error is lower by at
+least a twentieth and by more than one standard error.
 
 The forest is then grown with new random numbers. Its out-of-bag predictions come from trees that did not take part in
 the selection. Levels above the first of a cascade have larger leaves and draw half of the samples per tree, see

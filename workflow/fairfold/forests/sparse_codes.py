@@ -1,7 +1,7 @@
 """Features with one common code, stored as lists of the samples with other codes.
 
-For example, most documents lack a given word, so few samples of a node have another code. If the list of the feature
-is short compared to the node, the list is scanned. Otherwise it is searched for each sample of the node.
+For example, most documents lack a given word, and only few samples of a node have another code. If the list of the
+feature is short compared to the node, the list is scanned. Otherwise it is searched for each sample of the node.
 
 Memory grows with the number of list entries: 4 bytes plus the size of a code for each.
 """

@@ -391,18 +391,19 @@ class MultilabelForest(ForgetsSamples):
         Y : ndarray of shape (n_samples, n_labels)
             Labels that the forest was fitted on.
         n_trees : int
-            Number of trees per label that are assumed to leave out each sample.
+            Number of trees per label, all treated as if they left out the sample.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Mean squared error over labels. NaN if, for some label, fewer than two trees left out the sample, or if the
-            sample has no measured label.
+            Mean squared error over labels. NaN if, for some label, the sample is out of bag for fewer than two trees,
+            or if it has no measured label.
 
         Notes
         -----
-        The mean of v predictions with variance s² has an error of s²/v. The variance can be estimated if at least two
-        trees left out the sample. Forests with few trees become comparable: small leaves gain most from more trees.
+        The mean of v predictions with variance s² has an error of s²/v. The variance can be estimated if the sample is
+        out of bag for at least two trees. Forests with few trees become comparable: small leaves gain most from more
+        trees.
         """
         votes = self._votes(~self.in_bag_)
         v = np.where(votes >= 2, votes, np.nan)
@@ -610,7 +611,7 @@ def _check_labels(Y: np.ndarray, n_samples: int) -> np.ndarray:
     if Y.dtype.kind not in "fiub" or np.isinf(Y).any():
         raise ModelError("labels must be finite numbers, or NaN where unmeasured.")
     if Y.dtype.kind == "f" and (nothing := np.isnan(Y).all(axis=0)).any():
-        return np.where(nothing, 0, Y)  # Treat unmeasured labels as labels without positives.
+        return np.where(nothing, 0, Y)  # A label without measured samples is treated as a label without positives.
     return Y
 
 
