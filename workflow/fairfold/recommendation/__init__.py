@@ -1,1 +1,1 @@
-"""Which models to trust on each dataset, and why."""
+"""Recommend models for each dataset, with the evidence."""

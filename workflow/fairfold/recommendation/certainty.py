@@ -1,4 +1,4 @@
-"""How sure a comparison with the best model is, and how small a difference it would see: columns and sentences."""
+"""Certainty of comparisons with the best model, as table columns and as sentences."""
 
 from __future__ import annotations
 
@@ -9,29 +9,42 @@ import pandas as pd
 
 from fairfold.evaluation.corrected_t import detectable_difference, equivalence_probabilities
 
-POWER = 0.8  # with which differences are said to be seen
+POWER = 0.8  # power of the test for the detectable difference
 CERTAINTY = ["prob_best_better", "prob_equivalent", "prob_best_worse", "detectable"]
 
 
 def certainty_columns(
     goodness: np.ndarray, best: int, *, correlation: float, rope: float, alpha: float
 ) -> dict[str, np.ndarray]:
-    """How the best model compares with each in practice.
+    """Compute how the best model compares with each other model in practice.
 
     Parameters
     ----------
-    goodness : (n_models, n_scores) paired scores without NaN, higher is better.
-    best : which model the others are compared with.
-    correlation : ρ between two scores of a model, see :mod:`fairfold.evaluation.corrected_t`.
-    rope : differences up to this are practically none.
-    alpha : level of the two-sided test behind ``detectable``, which is not adjusted for other pairs of models.
+    goodness : ndarray of shape (n_models, n_scores)
+        Paired scores without NaN. Higher is better.
+    best : int
+        Row of the model that the others are compared with.
+    correlation : float
+        Correlation ρ between two scores of a model, see :mod:`fairfold.evaluation.corrected_t`.
+    rope : float
+        Region of practical equivalence: smaller differences do not matter in practice.
+    alpha : float
+        Level of the two-sided test behind ``detectable``. It is not adjusted for multiple comparisons.
 
     Returns
     -------
-    dict of (n_models,)
-        ``prob_best_better, prob_equivalent, prob_best_worse`` : probabilities that the best model is better than this
-        by more than rope, within it, or worse by more. ``detectable`` : the least true difference that the test finds
-        with power ``POWER``. All are NaN for the best itself, and where there is a single score.
+    dict of str to ndarray of shape (n_models,)
+        ``prob_best_better``, ``prob_equivalent`` and ``prob_best_worse`` are the probabilities that the best model is
+        better than this model by more than ``rope``, equivalent to it, or worse by more than ``rope``.
+        ``detectable`` is the smallest true difference that the test finds with power ``POWER``. All values are NaN
+        for the best model itself and if there is a single score.
+
+    Examples
+    --------
+    >>> goodness = np.array([[0.80, 0.82, 0.81, 0.83], [0.70, 0.71, 0.72, 0.74]])
+    >>> columns = certainty_columns(goodness, 0, correlation=0.25, rope=0.01, alpha=0.05)
+    >>> columns["prob_best_better"].round(2)
+    array([nan,  1.])
     """
     columns = dict.fromkeys(CERTAINTY, np.full(len(goodness), np.nan))
     if goodness.shape[1] < 2:
@@ -47,14 +60,24 @@ def certainty_columns(
 
 
 def certainty_sentences(compared: pd.DataFrame, best: str, n_samples: int) -> Iterator[str]:
-    """The same in words, against the model that comes next; nothing where a single fold allows no test.
+    """Yield sentences that compare the best model with the runner-up.
+
+    There are no sentences if a single fold allows no test.
 
     Parameters
     ----------
-    compared : models by one metric that have a score in every fold, by their names, with the columns of
+    compared : DataFrame
+        Models that have a score in every fold, for one metric, indexed by name. The columns are those of
         :func:`~fairfold.recommendation.comparison.recommend`.
-    best : the model that the others are compared with.
-    n_samples : samples of the dataset.
+    best : str
+        Model that the others are compared with.
+    n_samples : int
+        Number of samples of the dataset.
+
+    Yields
+    ------
+    str
+        The probability that the best model is better, and the differences that the folds cannot detect.
     """
     others = compared.drop(index=best)
     others = others[others["detectable"].notna()].sort_values("difference", kind="stable")
@@ -78,12 +101,21 @@ def certainty_sentences(compared: pd.DataFrame, best: str, n_samples: int) -> It
 
 
 def curve_sentences(curve: pd.DataFrame, model: str) -> Iterator[str]:
-    """What twice the training samples would give; nothing where that could not be extrapolated.
+    """Yield a sentence about the score that twice the training samples would give.
+
+    There is no sentence if the curve could not be extrapolated.
 
     Parameters
     ----------
-    curve : rows of one model, dataset and metric of :func:`~fairfold.recommendation.sample_curves.sample_curves`.
-    model : its name.
+    curve : DataFrame
+        Rows of :func:`~fairfold.recommendation.sample_curves.sample_curves` for one model, dataset and metric.
+    model : str
+        Name of the model.
+
+    Yields
+    ------
+    str
+        The extrapolated score, its interval and the current score.
     """
     ahead = curve[(curve["kind"] == "extrapolated") & (curve["times"] == 2)]
     if ahead.empty:
@@ -98,7 +130,7 @@ def curve_sentences(curve: pd.DataFrame, model: str) -> Iterator[str]:
 
 
 def _chance(probability: float) -> str:
-    """Two decimals, and no certainty that there is not."""
+    """Format a probability with two decimals; never 0 or 1."""
     if probability < 0.005:
         return "below 0.01"
     return "above 0.99" if probability > 0.995 else f"{probability:.2f}"

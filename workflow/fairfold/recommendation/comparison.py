@@ -1,9 +1,9 @@
-"""Which models to trust on a dataset: the best by each metric, and those that do not differ from it significantly.
+"""Find the best models of a dataset for each metric.
 
-Models are looked at that learned from the labels as they are, or with as few hidden as in any part of the study. What
-counts are their scores on complete labels, estimated from the observed ones of left-out folds. Tests are corrected
-paired t-tests over folds, two-sided, adjusted over all pairs of models after Benjamini & Hochberg, because any pair
-could have become a comparison with the best. docs/how-it-works/comparing.md says what error rates that keeps.
+Models are compared by their scores on complete labels, which are estimated from the observed labels of the test
+folds. Only the lowest missing rate of the study counts. The tests are two-sided corrected paired t-tests over folds,
+adjusted over all pairs of models by the method of Benjamini & Hochberg, because any pair could have included the best
+model. ``docs/how-it-works/comparing.md`` describes the error rates.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.evaluation.score_tables import check_columns
 from fairfold.recommendation.certainty import CERTAINTY, certainty_columns
 
-# What models are used for -> the metrics that judge it; the first one leads.
+# Use of a model -> metrics of that use. The first metric leads.
 USES = {use: metrics_of(use) for use in ("ranking", "threshold")}
-_DIGITS = 12  # decimals of a score; what differs less is rounding
+_DIGITS = 12  # decimals of a score; smaller differences are rounding errors
 _FOLDS = ["dataset", "missing_rate", "model", "fold", "metric", "observed", "corrected"]
 _SCORES = ["dataset", "missing_rate", "model", "metric", "observed", "low", "high", "share_best"]
 _COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "p_value", "p_adjusted", "is_top", *CERTAINTY]
@@ -31,12 +31,28 @@ _ESTIMATED = ["observed", "low", "high", "share_best"]
 
 
 def nearest_rate(rates: Iterable[float], estimate: float) -> float:
-    """The rate nearest to the estimate; the lower of two that are equally near, the lowest where the estimate is NaN.
+    """Return the missing rate that is nearest to an estimate.
 
     Parameters
     ----------
-    rates : one or more.
-    estimate : in the same unit.
+    rates : iterable of float
+        One or more missing rates.
+    estimate : float
+        Estimated missing rate, in the same unit.
+
+    Returns
+    -------
+    float
+        The nearest rate. Ties go to the lower rate. If the estimate is NaN, this is the lowest rate.
+
+    Examples
+    --------
+    >>> nearest_rate([0, 30, 50], 38.0)
+    30
+    >>> nearest_rate([0, 30, 50], 40.0)
+    30
+    >>> nearest_rate([0, 30, 50], float("nan"))
+    0
     """
     rates = sorted(rates)
     return rates[0 if np.isnan(estimate) else first_best([-abs(rate - estimate) for rate in rates])]
@@ -52,45 +68,63 @@ def recommend(
     rope: float = ROPE,
     n_repeats: int = 1,
 ) -> pd.DataFrame:
-    """Compare the models on each dataset with the best by estimated scores on complete labels.
+    """Compare all models of each dataset with the best one.
+
+    Scores are estimates for complete labels. If no score could be corrected, scores on observed labels are compared.
 
     Parameters
     ----------
-    folds, scores : columns ``dataset, missing_rate, model, fold, metric, observed, corrected``, and ``share_tested``
-        unless folds are those of one cross-validation, and ``dataset,
-        missing_rate, model, metric, observed, low, high, share_best``, as of
-        :func:`~fairfold.recommendation.complete_scores.complete_scores`; the lowest missing rate of a dataset is looked
-        at. Where no score could be corrected, those on observed labels are compared.
-    missing_rates : columns ``dataset, hidden_rate, estimated_rate``, in percent, with a row of hidden rate 0 for each
-        dataset.
-    identical : DataFrame with the columns ``dataset, missing_rate, model, same_as, identical``, default=None
-        Models with the scores of another model by all metrics, as of
-        :func:`~fairfold.recommendation.identical.identical_models`. The two count as one in ranks and tests.
-    alpha : level of the tests, for each dataset and metric.
-    rope : differences up to this are practically none, in the metrics' units.
-    n_repeats : cross-validations that the folds of a dataset are from, each of equally many.
+    folds : DataFrame
+        Scores of folds with the columns ``dataset, missing_rate, model, fold, metric, observed, corrected``, as
+        returned by :func:`~fairfold.recommendation.complete_scores.complete_scores`. The column ``share_tested`` is
+        optional; without it, the folds must be those of one cross-validation. Only the lowest missing rate of a dataset
+        is used.
+    scores : DataFrame
+        Mean scores with the columns ``dataset, missing_rate, model, metric, observed, low, high, share_best``, from the
+        same function.
+    missing_rates : DataFrame
+        Columns ``dataset, hidden_rate, estimated_rate``, in percent. Each dataset needs a row with hidden rate 0.
+    identical : DataFrame, default=None
+        Models with the same scores as another model by all metrics, as returned by
+        :func:`~fairfold.recommendation.identical.identical_models`, with the columns ``dataset, missing_rate, model,
+        same_as, identical``. The two models count as one in ranks and tests.
+    alpha : float, default=0.05
+        Level of the tests for each dataset and metric.
+    rope : float
+        Differences up to this value do not matter in practice, in units of the metric.
+    n_repeats : int, default=1
+        Number of cross-validations that the folds of a dataset belong to. All have the same number of folds.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, estimated_rate, missing_rate, use, metric, model, same_as, identical, mean,
-    observed, low, high, share_best, sd, n_folds, rank, difference, p_value, p_adjusted, is_top, prob_best_better,
-    prob_equivalent, prob_best_worse, detectable, rope, alpha``
-        ``same_as`` is the model with identical scores, whose row is repeated, and ``identical`` says whether the
-        predictions are identical, too (``predictions`` or ``scores``); both are missing for other models.
-        ``mean`` and ``sd`` are of estimated scores over folds, ``observed`` is the mean of those on observed labels,
-        ``low`` to ``high`` a 95 % interval of the mean, and ``share_best`` the share of its draws in which the model is
-        the best; ``difference`` is how much worse than the best, at least 0. ``p_value`` is of the test against the
-        best, NaN for itself, and ``p_adjusted`` the same adjusted over all pairs of models. ``is_top`` says that a
-        model is not significantly worse than the best; all are top where a single fold allows no test. Folds in which a
-        metric is undefined for all models are left out. A model without a score in one of the others is not compared:
-        it has NaN, is not top, and ``n_folds`` is the number of its scores. The columns from ``prob_best_better`` to
-        ``detectable`` are those of :func:`~fairfold.recommendation.certainty.certainty_columns`.
+    DataFrame
+        One row per dataset, metric and model, with these columns:
+
+        - ``dataset``, ``estimated_rate``, ``missing_rate``, ``use``, ``metric``, ``model``
+        - ``same_as`` : the model with identical scores, whose row is repeated; missing for other models
+        - ``identical`` : ``predictions`` if the predictions are identical too, ``scores`` otherwise
+        - ``mean``, ``sd`` : mean and standard deviation of the estimated scores over folds
+        - ``observed`` : mean score on observed labels
+        - ``low``, ``high`` : 95 % confidence interval of the mean
+        - ``share_best`` : share of the draws of that interval with this model as the best
+        - ``n_folds`` : number of folds with a score
+        - ``rank`` : rank of the mean score, 1 for the best
+        - ``difference`` : distance to the best mean score, at least 0
+        - ``p_value`` : p-value of the test against the best model, NaN for the best model itself
+        - ``p_adjusted`` : the same, adjusted over all pairs of models
+        - ``is_top`` : whether the model is not significantly worse than the best; true for all if there is one fold
+        - ``prob_best_better`` to ``detectable`` : see
+          :func:`~fairfold.recommendation.certainty.certainty_columns`
+        - ``rope``, ``alpha`` : the parameters
+
+        Folds without a defined score for any model are ignored. A model that lacks a score in another fold is not
+        compared: its numbers are NaN, and it is not a top model.
 
     Raises
     ------
     DataError
-        When a column or the estimate of a dataset is missing, alpha is no level, a model has two scores in one fold, or
-        the folds are not of so many cross-validations.
+        If a column or the estimate of a dataset is missing, ``alpha`` or ``rope`` is out of range, a model has two
+        scores in one fold, or the number of folds is not a multiple of ``n_repeats``.
     """
     check_columns(folds, _FOLDS, "scores of folds")
     check_columns(scores, _SCORES, "complete scores")
@@ -125,7 +159,7 @@ def recommend(
 
 
 def _twins(identical: pd.DataFrame | None, dataset: str, rate: int) -> pd.DataFrame:
-    """Columns ``same_as, identical`` of the models that count as one with another, by their names."""
+    """Return the columns ``same_as, identical`` of duplicate models, indexed by model."""
     if identical is None:
         return pd.DataFrame(columns=_TWINS, dtype=object)
     rows = identical[(identical["dataset"] == dataset) & (identical["missing_rate"] == rate)]
@@ -133,7 +167,7 @@ def _twins(identical: pd.DataFrame | None, dataset: str, rate: int) -> pd.DataFr
 
 
 def _with_twins(table: pd.DataFrame, models: np.ndarray, twins: pd.DataFrame) -> pd.DataFrame:
-    """Add the rows of models that were left out, which are those of the models that they equal."""
+    """Add a row for each duplicate model by repeating the row of the model that it equals."""
     of_models = twins.reindex(models).reset_index(drop=True)
     stand_ins = of_models["same_as"].fillna(pd.Series(models))
     return table.set_index("model").loc[stand_ins].reset_index().assign(model=models, **of_models)
@@ -142,26 +176,48 @@ def _with_twins(table: pd.DataFrame, models: np.ndarray, twins: pd.DataFrame) ->
 def compare_with_best(
     scores: pd.DataFrame, metric: str, *, alpha: float = 0.05, rope: float = ROPE, n_repeats: int = 1
 ) -> pd.DataFrame:
-    """Models on one dataset by one metric, compared with the best over its folds.
+    """Compare the models of one dataset with the best one for one metric.
 
     Parameters
     ----------
-    scores : columns ``model, fold, value``; one row per model and fold, NaN where there is no score. The share of its
-        samples that a fold tests is ``share_tested``; without that column folds are those of one cross-validation.
-    metric : of :data:`~fairfold.evaluation.metrics.METRICS`.
-    alpha : level of the tests.
-    rope : differences up to this are practically none.
-    n_repeats : cross-validations that the folds are from. Two scores correlate by a fold's share of the samples, from
-        one cross-validation or from two (Corani & Benavoli 2015, section 3.1).
+    scores : DataFrame
+        Columns ``model, fold, value`` with one row per model and fold; NaN marks a missing score. The optional column
+        ``share_tested`` contains the share of the samples in the test fold. Without it, the folds must be those of one
+        cross-validation.
+    metric : str
+        Name of a metric in :data:`~fairfold.evaluation.metrics.METRICS`.
+    alpha : float, default=0.05
+        Level of the tests.
+    rope : float
+        Differences up to this value do not matter in practice.
+    n_repeats : int, default=1
+        Number of cross-validations that the folds belong to. The correlation of two scores is the share of samples in a
+        test fold, for folds of the same and of different cross-validations (Corani & Benavoli 2015, section 3.1).
 
     Returns
     -------
-    DataFrame with the columns from ``model`` to ``detectable`` of :func:`recommend`, in order of first appearance
+    DataFrame
+        Columns ``model, mean, sd, n_folds, rank, difference, p_value, p_adjusted, is_top, prob_best_better,
+        prob_equivalent, prob_best_worse, detectable`` as in :func:`recommend`. One row per model in order of first
+        appearance.
 
     Raises
     ------
     DataError
-        When a model has two scores in one fold, or the folds are not of so many cross-validations.
+        If a model has two scores in one fold, or the number of folds is not a multiple of ``n_repeats``.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({
+    ...     "model": ["forest"] * 4 + ["baseline"] * 4,
+    ...     "fold": [0, 1, 2, 3] * 2,
+    ...     "value": [0.80, 0.82, 0.81, 0.83, 0.50, 0.52, 0.49, 0.53],
+    ... })
+    >>> table = compare_with_best(scores, "average_precision")
+    >>> table[["model", "mean", "rank", "is_top"]].round(3)
+          model   mean  rank  is_top
+    0    forest  0.815   1.0    True
+    1  baseline  0.510   2.0   False
     """
     if scores.duplicated(["model", "fold"]).any():
         twice = scores[scores.duplicated(["model", "fold"])].iloc[0]
@@ -188,7 +244,7 @@ def compare_with_best(
 def _compared(
     values: np.ndarray, higher_is_better: bool, correlation: float, alpha: float, rope: float = ROPE
 ) -> dict[str, np.ndarray]:
-    """Columns of the table from values (n_models, n_folds) without NaN."""
+    """Compute columns of the table from scores of shape (n_models, n_folds) without NaN."""
     goodness = np.round(values if higher_is_better else -values, _DIGITS)
     means = settled(goodness.mean(axis=1))
     best = int(means.argmax())
@@ -211,8 +267,8 @@ def _compared(
 
 
 def _pairwise_tests(goodness: np.ndarray, correlation: float) -> tuple[np.ndarray, np.ndarray]:
-    """Two-sided p-values of all pairs of models, as they are and after Benjamini & Hochberg's adjustment; symmetric."""
-    from scipy.stats import false_discovery_control  # here, as it takes a second that sentences need not wait for
+    """Compute two-sided p-values of all pairs of models, raw and adjusted by Benjamini & Hochberg, as matrices."""
+    from scipy.stats import false_discovery_control  # slow import that the sentences do not need
 
     ahead = p_values_ahead(goodness[:, None] - goodness, correlation=correlation)
     p = np.minimum(1, 2 * np.minimum(ahead, ahead.T))

@@ -1,10 +1,10 @@
-"""Scores on complete labels, estimated for every model from those that are observed, with intervals.
+"""Estimate scores on complete labels from observed labels, with confidence intervals.
 
-What is scored are the probabilities of left-out samples, fold by fold as in the other tables; the correction is that of
-:mod:`fairfold.evaluation.corrected`. An interval holds the scatter over samples, drawn anew within each fold, and what
-is not known of the label frequency. All models meet the same draws. So do repetitions of cross-validation, the draws
-being within folds of the first: taken for other samples, the same ones would narrow the interval as more samples do.
-Where labels were hidden on purpose, the score by all labels says how right estimates and intervals are.
+Predictions of each test fold are scored, and the score is corrected by :mod:`fairfold.evaluation.corrected`. The
+interval covers the scatter over samples, which are resampled within each fold, and the uncertainty of the label
+frequency. All models use the same resamples. Repetitions of cross-validation reuse the resamples of the first one,
+because the same samples must not narrow the interval like new samples. If labels were hidden on purpose, the score on
+all labels shows the error of estimates and intervals.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fairfold.weak_labels.plateau import FrequencyDistribution
 
 LEVEL = 0.95
 ALL_MODELS = "all models"
-_DIGITS = 12  # decimals of a score; what differs less is rounding
+_DIGITS = 12  # decimals of a score; smaller differences are rounding errors
 _FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known", "share_tested"]
 _SCORES = ["model", "metric", "complete", "observed", "corrected", "low", "high", "share_best", "known"]
 _QUALITY = [
@@ -53,42 +53,61 @@ def complete_scores(
     n_draws: int = 200,
     random_state: int = 0,
 ) -> dict[str, pd.DataFrame]:
-    """Scores of models on one dataset at one missing rate, by all labels, by observed ones, and corrected.
+    """Score models on all labels, on observed labels, and with the correction for missing labels.
 
     Parameters
     ----------
-    Y : (n_samples, n_labels) of 0/1, all labels that the data have.
-    observed : (n_samples, n_labels) what is left of them; NaN where unmeasured.
-    predictions : model -> what its final scores are of.
-    frequency : what is known of the label frequency; None for nothing, and no corrected scores.
-    known_frequency : the share of positives that was left, as who hid them knows it.
-    threshold : probability above which a label counts as predicted.
-    groups, sample_weight : (n_samples,) or None; samples of a group are drawn together, and weights count in scores.
-    hierarchical : whether labels are below each other. Metrics whose correction needs labels that are missing
-        independently of each other are not corrected then.
-    n_draws : of samples and frequencies, for the intervals.
-    random_state : seed.
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        All labels of the data, 0 or 1.
+    observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels; NaN marks unmeasured labels.
+    predictions : mapping of str to FinalPredictions
+        Out-of-fold predictions of each model.
+    frequency : FrequencyDistribution or None
+        Distribution of the label frequency. None if it is unknown; then there are no corrected scores.
+    known_frequency : float
+        True label frequency, known if labels were hidden on purpose.
+    threshold : float, default=0.5
+        Probability above which a label counts as predicted.
+    groups : ndarray of shape (n_samples,), default=None
+        Group of each sample. Samples of a group are resampled together.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights of the samples in scores.
+    hierarchical : bool, default=False
+        Whether the labels form a hierarchy. Then metrics whose correction assumes independently missing labels are not
+        corrected.
+    n_draws : int, default=200
+        Number of draws of samples and frequencies for the intervals.
+    random_state : int, default=0
+        Seed of the draws.
 
     Returns
     -------
-    dict of two DataFrames
-        ``folds``, columns ``model, fold, metric, complete, observed, corrected, known, share_tested``: the score by all
-        labels, by observed ones, and this corrected with the median of the frequency and with the known one, and the
-        share of the fold's samples that is tested; ``scores``, columns
-        ``model, metric, complete, observed, corrected, low, high, share_best, known``, means over folds with a 95 %
-        interval of the corrected score and the share of draws in which no other model has a better one. Means leave out
-        folds in which the score is undefined for all models. They are NaN where there is no other fold, or where a
-        model has no predictions in one; so are corrections of a metric that cannot be corrected. Time grows with the
-        draws times n·q for each model.
+    dict of str to DataFrame
+        ``folds`` has one row per model, fold and metric with the columns ``model, fold, metric, complete, observed,
+        corrected, known, share_tested``: the score on all labels, the score on observed labels, its correction with the
+        median frequency and with the known one, and the share of samples in the test fold.
+
+        ``scores`` has one row per model and metric with the columns
+        ``model, metric, complete, observed, corrected, low, high, share_best, known``: means over folds, a 95 %
+        confidence interval of the corrected score, and the share of draws without a better model.
+
+        Means ignore folds in which the score is undefined for all models. Values are NaN if no fold remains, if a model
+        lacks predictions in a fold, or if the metric cannot be corrected.
 
     Raises
     ------
     DataError
         As :func:`~fairfold.evaluation.corrected.corrected_scores`.
+
+    Notes
+    -----
+    The cost is O(n_draws * n_samples * n_labels) for each model.
     """
     of_samples = OfSamples(groups, sample_weight)
     is_correctable = {name: is_corrected(metric, hierarchical=hierarchical) for name, metric in BASIC_METRICS.items()}
-    drawn_frequencies = None if frequency is None else frequency.draw(n_draws, random_state)  # the same in all folds
+    # All folds use the same frequencies.
+    drawn_frequencies = None if frequency is None else frequency.draw(n_draws, random_state)
     frequencies = known_frequency, None if frequency is None else frequency.median, drawn_frequencies
     rows, draws = [], defaultdict(list)
     for model, predicted in predictions.items():
@@ -120,7 +139,10 @@ def _score_fold(
     random_state: int,
     given: Mapping[str, Any],
 ) -> tuple[list[dict[str, float]], dict[str, np.ndarray]]:
-    """Scores by all labels, by observed ones, corrected, and corrected with what is known; and draws of the third."""
+    """Score on all labels, on observed labels, and corrected with the estimated and with the known frequency.
+
+    The second return value contains draws of the corrected scores.
+    """
     if not finite_rows(P).all():
         return [{}] * 4, {}
     scorer = Corrected(labels[1], P, metrics=correctable, **given)
@@ -132,24 +154,45 @@ def _score_fold(
 
 
 def is_corrected(metric: Metric, *, hierarchical: bool) -> bool:
-    """Return whether a metric can be corrected for missing labels, which may be below each other."""
+    """Return whether a metric can be corrected for missing labels.
+
+    Parameters
+    ----------
+    metric : Metric
+        Entry of :data:`~fairfold.evaluation.metrics.METRICS`.
+    hierarchical : bool
+        Whether the labels form a hierarchy.
+
+    Returns
+    -------
+    bool
+        False for metrics without a correction. With a hierarchy, also false for corrections that assume independently
+        missing labels.
+
+    Examples
+    --------
+    >>> is_corrected(BASIC_METRICS["ranking_loss"], hierarchical=False)
+    True
+    >>> is_corrected(BASIC_METRICS["ranking_loss"], hierarchical=True)
+    False
+    """
     return metric.correction is not None and not (hierarchical and metric.correction.of_samples)
 
 
 def with_notes(scores: pd.DataFrame, *, hierarchical: bool = False) -> pd.DataFrame:
-    """Add the column ``note`` to scores of :func:`complete_scores` where a metric cannot be corrected.
+    """Add a column ``note`` that marks the metrics without a correction.
 
     Parameters
     ----------
     scores : DataFrame
-        Table with the column ``metric``.
+        Scores of :func:`complete_scores`, with the column ``metric``.
     hierarchical : bool, default=False
-        Whether labels are below each other.
+        Whether the labels form a hierarchy.
 
     Returns
     -------
     DataFrame
-        The same table if all metrics can be corrected.
+        The scores with the new column, or unchanged if all metrics can be corrected.
 
     Examples
     --------
@@ -161,13 +204,29 @@ def with_notes(scores: pd.DataFrame, *, hierarchical: bool = False) -> pd.DataFr
 
 
 def share_left(Y: Matrix, observed: Matrix, fold_of: np.ndarray) -> float:
-    """The label frequency where labels were hidden on purpose: share of the positives that is left.
+    """Compute the label frequency of data with labels hidden on purpose.
 
     Parameters
     ----------
-    Y, observed : (n_samples, n_labels) all labels, and what is left of them; in samples that are never tested nothing
-        is hidden, and these do not count.
-    fold_of : (n_samples,) or (n_repeats, n_samples) test fold of each sample, below 0 for none.
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        All labels.
+    observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels.
+    fold_of : ndarray of shape (n_samples,) or (n_repeats, n_samples)
+        Test fold of each sample, negative for samples that are never tested. Those are ignored, because none of their
+        labels is hidden.
+
+    Returns
+    -------
+    float
+        Share of the positives that is observed.
+
+    Examples
+    --------
+    >>> Y = np.array([[1, 1], [1, 1], [0, 1]])
+    >>> observed = np.array([[1, 0], [1, 1], [0, 1]])
+    >>> float(share_left(Y, observed, np.array([0, 1, -1])))
+    0.75
     """
     tested = np.atleast_2d(fold_of)[0] >= 0
     n_left, n_all = ((labels[tested] == 1).sum() for labels in (observed, Y))
@@ -177,22 +236,23 @@ def share_left(Y: Matrix, observed: Matrix, fold_of: np.ndarray) -> float:
 def _drawn_within_folds(
     parts: Sequence[Part], n_samples: int, of_samples: OfSamples, n_draws: int, random_state: int
 ) -> np.ndarray:
-    """(n_draws, n_samples) how often each sample is drawn, within folds of the first split."""
+    """Count how often each sample is drawn within the folds of the first split, shape (n_draws, n_samples)."""
     counts = np.zeros((n_draws, n_samples), dtype=np.int32)
     is_drawn = np.zeros(n_samples, dtype=bool)
     for fold, (_, test) in enumerate(parts):
-        if is_drawn[test[0]]:  # a fold of another split
+        if is_drawn[test[0]]:  # The following folds belong to the next split.
             break
         is_drawn[test] = True
         groups = of_samples.of(test).groups
-        if groups is not None and len(np.unique(groups)) == 1:  # nothing to draw from but its samples
+        # A single group cannot be resampled, but its samples can.
+        if groups is not None and len(np.unique(groups)) == 1:
             groups = None
         counts[:, test] = list(draw_samples(len(test), groups, n_draws, random_state + fold))
     return counts
 
 
 def _alike(predicted: FinalPredictions, fold: int) -> Iterator[tuple[list[str], np.ndarray]]:
-    """Metrics that score the same level of a fold, and its probabilities."""
+    """Yield the metrics that score the same cascade level in a fold, and the probabilities of that level."""
     by_level: dict[int, list[str]] = {}
     for number, metric in enumerate(BASIC_METRICS):
         by_level.setdefault(int(predicted.kept[number, fold]), []).append(metric)
@@ -203,7 +263,7 @@ def _alike(predicted: FinalPredictions, fold: int) -> Iterator[tuple[list[str], 
 def _summary(
     folds: pd.DataFrame, draws: Mapping[tuple[str, str], list[np.ndarray]], models: Sequence[str]
 ) -> pd.DataFrame:
-    """Means over folds, with intervals; folds in which no model has a score, which is undefined there, are left out."""
+    """Average over folds, with intervals; folds without a score of any model are ignored."""
     columns = _FOLDS[3:]
     is_defined = folds[columns].notna().groupby([folds["metric"], folds["fold"]]).transform("any")
     folds = folds.assign(**{name: folds[name].where(is_defined[name], np.inf) for name in columns})
@@ -214,7 +274,8 @@ def _summary(
     for metric, of_metric in BASIC_METRICS.items():
         table = means.xs(metric, level="metric").assign(metric=metric, low=np.nan, high=np.nan, share_best=np.nan)
         drawn = pd.DataFrame({model: drawn_means[model, metric] for model in table.index})
-        drawn = drawn.loc[:, table["corrected"].notna()].dropna()  # draws without an observed label in a fold
+        # Ignore draws that contain no observed label in some fold.
+        drawn = drawn.loc[:, table["corrected"].notna()].dropna()
         if drawn.size:
             goodness = of_metric.direction * drawn.round(_DIGITS)
             table.loc[drawn.columns, "low"] = drawn.quantile((1 - LEVEL) / 2)
@@ -226,33 +287,50 @@ def _summary(
 
 
 def _mean_draw(drawn: list[np.ndarray], is_defined: np.ndarray) -> np.ndarray:
-    """(n_draws,) means over the folds in which the score is defined; NaN where there is none."""
+    """Average draws over the folds with a defined score, shape (n_draws,); NaN if no fold has one."""
     if not is_defined.any():
         return np.full(len(drawn[0]), np.nan)
     return sum(of_fold / is_defined.sum() for of_fold in itertools.compress(drawn, is_defined))
 
 
 def correction_quality(scores: pd.DataFrame) -> pd.DataFrame:
-    """How near estimates come to the scores by all labels, over datasets.
+    """Compare estimated scores with the scores on all labels, over datasets.
 
     Parameters
     ----------
-    scores : columns ``dataset, missing_rate, model, metric, complete, observed, corrected, low, high, known``, as of
-        :func:`complete_scores`; labels of the data are taken as complete.
+    scores : DataFrame
+        Columns ``dataset, missing_rate, model, metric, complete, observed, corrected, low, high, known``, as returned
+        by :func:`complete_scores`. The labels of the data are taken as complete.
 
     Returns
     -------
-    DataFrame with the columns ``missing_rate, metric, model, n, bias_observed, error_observed, bias_corrected,
-    error_corrected, error_known, coverage, width``
-        A row for each model and one for all of them; ``n`` counts datasets, or datasets and models. The bias is the
-        mean of estimate less score, the error that of its absolute value; ``known`` is what the frequency that was
-        hidden by gives. ``coverage`` is the share of 95 % intervals that hold the score by all labels, rounded to six
-        decimals, and ``width`` their mean width. Models on one dataset share its frequency, and so its errors.
+    DataFrame
+        One row per missing rate, metric and model, and one for all models together. Columns:
+
+        - ``missing_rate``, ``metric``, ``model``
+        - ``n`` : number of datasets, or of pairs of dataset and model
+        - ``bias_observed``, ``bias_corrected`` : mean of estimate minus true score
+        - ``error_observed``, ``error_corrected``, ``error_known`` : mean absolute error of the score on observed
+          labels, of the corrected score, and of the score corrected with the true label frequency
+        - ``coverage`` : share of the 95 % intervals that contain the true score, both rounded to six decimals
+        - ``width`` : mean width of the intervals
+
+        Models of one dataset share its label frequency, so their errors are not independent.
 
     Raises
     ------
     DataError
-        When a column is missing.
+        If a column is missing.
+
+    Examples
+    --------
+    >>> row = {"dataset": "d", "missing_rate": 30, "model": "forest", "metric": "average_precision", "complete": 0.7,
+    ...        "observed": 0.5, "corrected": 0.68, "low": 0.6, "high": 0.75, "share_best": 1.0, "known": 0.7}
+    >>> quality = correction_quality(pd.DataFrame([row]))
+    >>> quality[["model", "error_observed", "error_corrected", "coverage"]].round(2)
+            model  error_observed  error_corrected  coverage
+    0  all models             0.2             0.02       1.0
+    1      forest             0.2             0.02       1.0
     """
     check_columns(scores, ["dataset", "missing_rate", *_SCORES], "complete scores")
     whole = scores.dropna(subset=["complete", "observed", "corrected", "low", "high"])

@@ -1,7 +1,7 @@
-"""How estimates change with the way in which labels go missing, and which ways labels speak against.
+"""Measure how estimates depend on the mechanism behind missing labels, and test for randomness.
 
-Labels are hidden once, as in a user's own data: models are trained and scored on what is left. All that is estimated
-supposes that labels are missing at random; the score by all labels and the share that was hidden say what that costs.
+Labels are hidden once, as in real data, and models are trained and scored on the observed labels. All estimates assume
+that labels are missing at random. The score on all labels and the true hidden share show the cost of that assumption.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fairfold.recommendation.reference import Reference
 from fairfold.weak_labels.scar_test import scar_tests
 
 ALPHA = 0.05
-HARDER = 2  # how many times less often hard positives are observed, for the range of missing rates
+HARDER = 2  # assumed ratio of the label frequencies of easy and hard positives, for the range of missing rates
 _SCORES = ["model", "metric", "complete", "observed", "corrected", "low", "high"]
 _RATES = ["hidden_share", "estimated_rate", "rate_low", "rate_high"]
 COLUMNS = [*_SCORES, *_RATES, "p_samples", "p_groups", "p_value", "reason"]
@@ -37,22 +37,39 @@ def scores_under_mechanism(
     random_state: int = 0,
     **options: Any,
 ) -> pd.DataFrame:
-    """Estimated scores and missing rate of one dataset beside the true ones, and tests of labels missing at random.
+    """Compare estimated scores and the estimated missing rate of a dataset with the true ones, and test for randomness.
 
     Parameters
     ----------
-    Y, observed : (n_samples, n_labels) of 0/1, all labels, and those that are left, among which some may be wrong.
-    predictions : model -> predictions of left-out samples by models that were trained on what is left.
-    reference : the same of the model by whose predictions the missing rate is estimated.
-    groups, random_state, **options : see
-        :func:`~fairfold.recommendation.complete_scores.complete_scores`.
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        All labels, 0 or 1.
+    observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels. They may contain wrong positives.
+    predictions : mapping of str to FinalPredictions
+        Out-of-fold predictions of models that were trained on the observed labels.
+    reference : FinalPredictions
+        Out-of-fold predictions for the estimate of the missing rate.
+    groups : ndarray of shape (n_samples,), default=None
+        Group of each sample.
+    random_state : int, default=0
+        Seed.
+    **options : dict
+        Further parameters of :func:`~fairfold.recommendation.complete_scores.complete_scores`.
 
     Returns
     -------
-    DataFrame with the columns ``COLUMNS``
-        A row for each model and metric: the score by all labels, by those that are left, estimated from these with a
-        95 % interval; percent of the positives that are hidden, and estimated to be, with an interval; p-values of the
-        tests, adjusted for each other, and the least of them.
+    DataFrame
+        One row per model and metric, with the columns ``COLUMNS``:
+
+        - ``model``, ``metric``
+        - ``complete``, ``observed``, ``corrected`` : the score on all labels, the score on observed labels, and the
+          estimate for complete labels
+        - ``low``, ``high`` : 95 % confidence interval of the estimate
+        - ``hidden_share`` : percent of the positives that are hidden
+        - ``estimated_rate``, ``rate_low``, ``rate_high`` : its estimate, with a 95 % confidence interval
+        - ``p_samples``, ``p_groups`` : p-values of the tests, adjusted for each other
+        - ``p_value`` : the smallest adjusted p-value
+        - ``reason`` : the reason for a missing estimate
     """
     of_all = Reference(reference.by("average_precision"))
     missing = estimate_missing_rate(Y, observed, of_all.P, random_state=random_state)
@@ -75,7 +92,23 @@ def scores_under_mechanism(
 
 
 def without_scores(reason: str) -> pd.DataFrame:
-    """The row of a mechanism that a dataset does not have, columns ``COLUMNS``."""
+    """Create the row of a mechanism that does not apply to a dataset.
+
+    Parameters
+    ----------
+    reason : str
+        Reason to show.
+
+    Returns
+    -------
+    DataFrame
+        One row with the columns ``COLUMNS``. All numbers are NaN.
+
+    Examples
+    --------
+    >>> without_scores("the data contain no groups")[["model", "metric", "reason"]].values.tolist()
+    [['all models', 'all', 'the data contain no groups']]
+    """
     empty = dict.fromkeys(COLUMNS, np.nan)
     return pd.DataFrame([{**empty, "model": ALL_MODELS, "metric": "all", "reason": reason}])
 
@@ -83,7 +116,25 @@ def without_scores(reason: str) -> pd.DataFrame:
 def observed_tests(
     observed: np.ndarray, P: np.ndarray, missing: MissingRate, groups: np.ndarray | None
 ) -> pd.DataFrame:
-    """:func:`~fairfold.weak_labels.scar_test.scar_tests` of the samples that have predictions."""
+    """Run the tests for labels missing at random on the samples that have predictions.
+
+    Parameters
+    ----------
+    observed : ndarray of shape (n_samples, n_labels)
+        Observed labels.
+    P : ndarray of shape (n_samples, n_labels)
+        Out-of-fold probabilities; NaN for samples without predictions.
+    missing : MissingRate
+        Estimated missing rate.
+    groups : ndarray of shape (n_samples,) or None
+        Group of each sample.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`~fairfold.weak_labels.scar_test.scar_tests`. If there are no predictions or no estimate, the numbers
+        are NaN and ``reason`` is set.
+    """
     known = np.isfinite(P).all(axis=1)
     if missing.frequency is None or not known.any():
         reason = missing.row["reason"].iloc[0]
@@ -94,19 +145,26 @@ def observed_tests(
 
 
 def what_data_speak_against(tests: pd.DataFrame, row: pd.DataFrame) -> pd.DataFrame:
-    """The tests of a dataset's own labels with what they say, and the range of what may be missing.
+    """Describe the test results of a dataset in sentences, and compute the range of its missing rate.
 
     Parameters
     ----------
-    tests : of :func:`~fairfold.weak_labels.scar_test.scar_tests`.
-    row : of :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate`.
+    tests : DataFrame
+        Tests of :func:`~fairfold.weak_labels.scar_test.scar_tests`.
+    row : DataFrame
+        Estimate of :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate`.
 
     Returns
     -------
     DataFrame
-        ``tests`` with the columns ``says``, a sentence, ``rate_low``, ``rate_high``, percent of positives that are
-        missing if at random, and ``rate_high_if_hard``, at most, if the hardest ones are observed half as often as
-        those by which the frequency is estimated: with c of these, positives number at most 2 / c of the observed ones.
+        The tests with four more columns. ``says`` contains a sentence. ``rate_low`` and ``rate_high`` are the limits of
+        the missing rate in percent if labels are missing at random. ``rate_high_if_hard`` is the upper limit if the
+        hardest positives are observed half as often as the positives that determine the estimate.
+
+    Notes
+    -----
+    If the label frequency of those positives is c, the number of positives is at most 2 / c times that of observed
+    positives.
     """
     (rate,) = row.itertuples(index=False)
     says = [_sentence(test) for test in tests.itertuples(index=False)]

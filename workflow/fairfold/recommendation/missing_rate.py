@@ -1,10 +1,9 @@
-"""How many positive labels a dataset lacks, estimated from predictions and tried where labels were hidden on purpose.
+"""Estimate the missing rate of a dataset from out-of-fold predictions.
 
-The estimate is 1 - c for the label frequency c = P(observed | positive), one for all labels, of
-:func:`~fairfold.weak_labels.plateau.frequency_distribution` on a model's probabilities of left-out samples.
-docs/how-it-works/missing-labels.md says how far off it is where 0, 30, 50 and 70 % of the positives of eleven datasets
-are hidden. It is no oracle: on data whose labels are hard to predict a positive that no feature betrays looks like a
-missing one, and the interval is wide.
+The estimate is 1 - c, where c = P(observed | positive) is the label frequency, common to all labels. It comes from
+:func:`~fairfold.weak_labels.plateau.frequency_distribution`. If labels are hard to predict, positives that no feature
+explains look like missing ones, and the interval is wide. ``docs/how-it-works/missing-labels.md`` lists the errors of
+the estimate on data with labels hidden on purpose.
 """
 
 from __future__ import annotations
@@ -25,14 +24,18 @@ _COLUMNS = ["hidden_share", "estimated_rate", "low", "high", "reason"]
 
 
 class MissingRate(NamedTuple):
-    """What is known of the labels that a dataset lacks.
+    """Estimated missing rate of a dataset.
 
     Attributes
     ----------
-    frequency : distribution of the label frequency; None where it could not be estimated.
-    row : one row, columns ``hidden_share, estimated_rate, low, high, reason``, shares in percent: what was hidden on
-        purpose (a little less than the rate because labels lose whole positives), and what is missing of all, with a
-        95 % interval, NaN where what is missing is counted; all NaN where it could not be estimated, and why.
+    frequency : FrequencyDistribution or None
+        Distribution of the label frequency. None if it could not be estimated.
+    row : DataFrame
+        One row with the columns ``hidden_share, estimated_rate, low, high, reason``, shares in percent.
+        ``hidden_share`` is the share hidden on purpose. It is slightly below the requested rate, because each label
+        loses a whole number of positives. ``estimated_rate`` has a 95 % confidence interval from ``low`` to ``high``.
+        The interval is NaN if missing labels are counted. All are NaN if there is no estimate, and ``reason`` explains
+        why.
     """
 
     frequency: FrequencyDistribution | None
@@ -49,27 +52,47 @@ def estimate_missing_rate(
     hierarchical: bool = False,
     random_state: int = 0,
 ) -> MissingRate:
-    """Share of the positive labels that are missing, the same for all labels.
+    """Estimate the share of positives that is missing, common to all labels.
 
     Parameters
     ----------
-    Y : (n_samples, n_labels) of 0/1, the labels as they are; of samples without probabilities they are not looked at.
-    observed : (n_samples, n_labels) what was left of them.
-    P : (n_samples, k) probabilities of a model that did not see the sample, NaN where there are none; see
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Labels of the data, 0 or 1. Samples without probabilities are ignored.
+    observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels after some were hidden on purpose.
+    P : ndarray of shape (n_samples, k)
+        Out-of-fold probabilities; NaN for samples without any. See
         :func:`~fairfold.weak_labels.plateau.frequency_distribution`.
-    labels : (k,) numbers of the labels that they are of; None for all.
-    negatives : whether labels of 0 are confirmed; then a label is missing where it is unmeasured, which is counted, and
-        not estimated.
-    hierarchical : whether labels are below each other, and go missing with what is below them.
-    random_state : see there.
+    labels : ndarray of shape (k,), default=None
+        Indices of the labels of ``P``. None means all labels.
+    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+        Whether zeros are confirmed negatives. If they are, missing labels are unmeasured ones, which are counted.
+    hierarchical : bool, default=False
+        Whether the labels form a hierarchy. Then a label goes missing together with its descendants.
+    random_state : int, default=0
+        Seed of the estimate.
+
+    Returns
+    -------
+    MissingRate
+        The distribution of the label frequency and the row of the table.
 
     Raises
     ------
     ModelError
-        As there.
+        As :func:`~fairfold.weak_labels.plateau.frequency_distribution`.
+
+    Examples
+    --------
+    If zeros are confirmed, unmeasured labels are counted:
+
+    >>> Y = np.array([[1, np.nan], [0, 1], [0, 0], [1, 0]])
+    >>> missing = estimate_missing_rate(Y, Y, np.full((4, 2), 0.5), negatives="confirmed")
+    >>> missing.row["estimated_rate"].tolist()
+    [12.5]
     """
     known = finite_rows(P)
-    tested = known if known.any() else np.ones_like(known)  # of samples that are always trained on nothing is hidden
+    tested = known if known.any() else np.ones_like(known)  # Training-only samples have no hidden labels.
     Y, observed = Y[tested], observed[tested]
     hidden = 1 - (observed == 1).sum() / max(1, (Y == 1).sum())
     if negatives == "confirmed":

@@ -1,8 +1,8 @@
-"""How much of a method's rank comes from the split? The same study many times, on new folds and on the same ones.
+"""Measure how much of a model's rank depends on the split.
 
-A splitter splits the same samples several times: the repeats. On each split the whole study runs more than once, with
-other hidden labels and other forests: the trainings. What two trainings on different splits agree less than two on the
-same split comes from the split. docs/how-it-works/folds.md explains measures and intervals, and how well these hold.
+A splitter splits the same samples several times (repeats). On each split, the study runs several times with different
+hidden labels and seeds (trainings). The split accounts for the lower agreement of trainings on different splits than
+on the same split. ``docs/how-it-works/folds.md`` explains the measures and the coverage of their intervals.
 
 References
 ----------
@@ -32,7 +32,8 @@ from fairfold.evaluation.ranking import percentile_ranks
 _CELL = ["dataset", "missing_rate", "metric", "splitter"]
 _REPETITION = ["repeat", "training"]
 _WITH_INTERVAL = {"kendall_tau": "tau", "tau_same_folds": "same_folds", "tau_lost": "lost"}
-_DECIMALS = 12  # means over folds of the same ranks in another order differ in their last digits; they are ties
+# Means of the same ranks in a different order differ in their last digits. Rounding restores the ties.
+_DECIMALS = 12
 
 
 def repeat_study(
@@ -51,32 +52,53 @@ def repeat_study(
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """Final scores of several models on several splits, from several trainings on each.
+    """Score several models on several splits, with several trainings on each split.
 
     Parameters
     ----------
-    make_estimator : (model, repeat, training, fold) -> unfitted estimator.
-    first_levels : model -> name of the first level that it shares with others of that name, and that its ``fit`` takes
-        as ``first_level``; None for one that shares none. All models to be scored are here.
-    X : (n_samples, n_features).
-    Y : (n_samples, n_labels) of 0/1, the truth.
-    folds : (n_splits, n_samples) test fold of each sample, -1 for one that is never tested; one row per split.
-    hide : (test fold of each sample, repeat, training) -> hidden labels.
-    observed : (hidden labels, fold) -> (n_samples, n_labels) labels that may be seen when that fold is left out.
-    make_first : (name of a first level, repeat, training, fold) -> unfitted estimator that has ``levels_`` when fitted,
-        the first of which is shared; it is fitted once for each name, training and fold.
-    repeats : which rows of ``folds`` to use.
-    n_trainings : trainings on each split.
-    threshold, groups, sample_weight : see :func:`~fairfold.evaluation.fold_scores.score_on_folds`.
+    make_estimator : callable
+        ``make_estimator(model, repeat, training, fold)`` returns an unfitted estimator.
+    first_levels : mapping of str to (str or None)
+        Models to score. The value is the name of a first cascade level that models share. The model's ``fit`` takes it
+        as ``first_level``. None means that the model shares no level.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        True labels, 0 or 1.
+    folds : ndarray of shape (n_splits, n_samples)
+        Test fold of each sample in each split, -1 for samples that are never tested.
+    hide : callable
+        ``hide(fold_of, repeat, training)`` returns the hidden labels.
+    observed : callable
+        ``observed(hidden, fold)`` returns the labels of shape (n_samples, n_labels) that may be seen if ``fold`` is the
+        test fold.
+    make_first : callable
+        ``make_first(name, repeat, training, fold)`` returns an unfitted estimator of a shared first level. Its fitted
+        attribute ``levels_`` starts with that level. It is fitted once for each name, training and fold.
+    repeats : sequence of int
+        Rows of ``folds`` to use.
+    n_trainings : int
+        Number of trainings on each split.
+    threshold : float, default=0.5
+        Probability above which a label counts as predicted.
+    groups : ndarray of shape (n_samples,), default=None
+        Group of each sample.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights of the samples.
 
     Returns
     -------
-    DataFrame with the columns ``repeat, training, model, fold, metric, value, reason``.
+    DataFrame
+        Final scores with the columns ``repeat, training, model, fold, metric, value, reason``.
 
     Raises
     ------
     SplitError
         As :func:`~fairfold.core.folds.check_folds`.
+
+    See Also
+    --------
+    fairfold.evaluation.fold_scores.score_on_folds : Score one model on the folds of one split.
     """
     of_samples = OfSamples(groups, sample_weight)
     tables = []
@@ -106,46 +128,54 @@ def _first_level(
     name: str,
     fold: int,
 ) -> dict[str, Any]:
-    """Argument of ``fit`` with a first level that models share."""
+    """Return the keyword argument of ``fit`` with a shared first level."""
     train = parts[fold][0]
     of_train = of_samples.for_training(train).as_options()
     return {"first_level": make_first(name, *at, fold).fit(X[train], observed(fold)[train], **of_train).levels_[0]}
 
 
 def rank_stability(scores: pd.DataFrame) -> pd.DataFrame:
-    """Agreement of the methods' ranks between repetitions of a study; the module's description says what is measured.
+    """Measure the agreement of model ranks between repetitions of a study.
 
     Parameters
     ----------
-    scores : columns ``dataset, missing_rate, splitter, repeat, training, model, fold, metric, value, reason``, one row
-        per score. No reason may be empty or NaN.
+    scores : DataFrame
+        One row per score, with the columns ``dataset, missing_rate, splitter, repeat, training, model, fold, metric,
+        value, reason``. An empty or NaN ``reason`` marks a valid score.
 
     Returns
     -------
-    DataFrame, a row per dataset, missing rate, metric and splitter, with the columns
-        ``n_repeats, n_trainings, n_models`` : splits, trainings on each, methods. Methods with the same scores in all
-        repetitions, folds and metrics count as one. A split on which some training ranks no method (one of them failed
-        on every fold) is left out and not counted.
-        ``kendall_tau, tau_low, tau_high`` : mean tau of two trainings on different splits, and its 95 % interval.
-        ``tau_same_folds, same_folds_low, same_folds_high`` : mean tau of two trainings on the same split.
-        ``tau_lost, lost_low, lost_high`` : their difference, what the split takes away.
-        ``rank_sd`` : standard deviation of a method's percentile rank over repetitions (root of the mean variance).
-        ``share_split`` : share of that variance that the split adds.
-        ``best_agreement, best_same_folds`` : how often two trainings on different splits, or on the same, name the
-        same best method; where methods tie for the best, one of them is named at random.
-        ``n_failed, reason`` : scores that have a reason in place of a value; model and reason of the first.
-        Values are NaN where there is no such pair, no order (one method) or no variance; a training that ties all
-        methods has tau 0 with all others. Intervals are NaN for fewer than three splits.
+    DataFrame
+        One row per dataset, missing rate, metric and splitter, with these further columns:
+
+        - ``n_repeats``, ``n_trainings``, ``n_models`` : number of splits, of trainings on each split, and of models
+        - ``kendall_tau``, ``tau_low``, ``tau_high`` : mean tau-b of two trainings on different splits, and its 95 %
+          confidence interval
+        - ``tau_same_folds``, ``same_folds_low``, ``same_folds_high`` : the same for two trainings on one split
+        - ``tau_lost``, ``lost_low``, ``lost_high`` : difference of the two, caused by the split
+        - ``rank_sd`` : standard deviation of a model's percentile rank over repetitions (root of the mean variance)
+        - ``share_split`` : share of that variance caused by the split
+        - ``best_agreement``, ``best_same_folds`` : probability that two trainings on different splits, or on the same
+          split, have the same best model; ties are broken at random
+        - ``n_failed``, ``reason`` : number of scores with a reason instead of a value, and the first model and reason
 
     Raises
     ------
     DataError
         As :func:`~fairfold.evaluation.ranking.percentile_ranks`.
+
+    Notes
+    -----
+    Models with equal scores in all repetitions, folds and metrics count as one. A split is ignored if a model failed on
+    every fold of one of its trainings.
+
+    Values are NaN if there is no such pair, no order (one model) or no variance. A training that ties all models has
+    tau 0 with all others. Intervals come from the jackknife over splits and are NaN for fewer than three splits.
     """
     scores = scores.fillna({"reason": ""})
     units = [name for name in _CELL if name != "metric"]
     ranked = partial(percentile_ranks, units=[*units, *_REPETITION])
-    ranked(scores.head(0))  # raises for a missing column
+    ranked(scores.head(0))  # Raise an error early if a column is missing.
     parts = [ranked(_distinct(part)) for _, part in scores.groupby(units, sort=False)]
     ranks = pd.concat(parts, ignore_index=True)
     rows = []
@@ -160,9 +190,9 @@ def rank_stability(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _distinct(scores: pd.DataFrame) -> pd.DataFrame:
-    """Leave out each method whose scores all equal those of an earlier method."""
+    """Drop each model whose scores all equal those of an earlier model."""
     columns = [*_REPETITION, "fold", "metric"]
-    if scores.duplicated([*columns, "model"]).any():  # percentile_ranks names the first
+    if scores.duplicated([*columns, "model"]).any():  # percentile_ranks raises the error
         return scores
     wide = scores.pivot(index="model", columns=columns, values="value").reindex(scores["model"].unique())
     is_twin = wide.round(_DECIMALS).duplicated() & wide.notna().any(axis=1)
@@ -170,21 +200,36 @@ def _distinct(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def stability_of(ranks: np.ndarray) -> dict[str, float]:
-    """The measures of :func:`rank_stability` without intervals.
+    """Compute the measures of :func:`rank_stability` without intervals.
 
     Parameters
     ----------
-    ranks : (n_repeats, n_trainings, n_models), higher is better.
+    ranks : ndarray of shape (n_repeats, n_trainings, n_models)
+        Ranks or scores. Higher is better.
+
+    Returns
+    -------
+    dict of str to float
+        The measures by their column names.
+
+    Examples
+    --------
+    Two splits, two trainings on each, three models. The order depends on the split only:
+
+    >>> ranks = np.array([[[3, 2, 1], [3, 2, 1]], [[2, 3, 1], [2, 3, 1]]])
+    >>> measures = stability_of(ranks)
+    >>> [round(float(measures[name]), 2) for name in ("kendall_tau", "tau_same_folds", "share_split")]
+    [0.33, 1.0, 1.0]
     """
     ranks = np.round(ranks, _DECIMALS)
     best = ranks == ranks.max(axis=2, keepdims=True)
-    named = best / best.sum(axis=2, keepdims=True)  # probability to be named the best
+    named = best / best.sum(axis=2, keepdims=True)  # probability of being selected as the best
     tau, tau_same_folds = _means_over_pairs(_kendall_taus(ranks))
     agreement, agreement_same_folds = _means_over_pairs(np.tensordot(named, named, axes=(2, 2)))
     by_split, by_rest = _variances(ranks)
     total = by_split + by_rest
     if total <= ROUNDING**2:
-        total = 0.0  # ranks that never vary, whose mean is rounded
+        total = 0.0  # ranks without variance, up to rounding
     return {
         "kendall_tau": tau,
         "tau_same_folds": tau_same_folds,
@@ -197,14 +242,14 @@ def stability_of(ranks: np.ndarray) -> dict[str, float]:
 
 
 def _as_array(ranks: pd.DataFrame) -> np.ndarray:
-    """(n_repeats, n_trainings, n_models) percentile ranks of the splits that have them all."""
+    """Return the percentile ranks of complete splits, shape (n_repeats, n_trainings, n_models)."""
     wide = ranks.pivot(index="repeat", columns=["training", "model"], values="percentile_rank")
     wide = wide.reindex(columns=pd.MultiIndex.from_product([ranks[name].unique() for name in ("training", "model")]))
     return wide.dropna().to_numpy().reshape(-1, ranks["training"].nunique(), ranks["model"].nunique())
 
 
 def _with_intervals(ranks: np.ndarray) -> dict[str, float]:
-    """Each measure, followed by its 95 % interval if it has one."""
+    """Compute each measure, followed by its 95 % confidence interval if it has one."""
     n_repeats = len(ranks)
     without = [stability_of(np.delete(ranks, repeat, axis=0)) for repeat in range(n_repeats)]
     row = {}
@@ -220,19 +265,19 @@ def _with_intervals(ranks: np.ndarray) -> dict[str, float]:
 
 
 def _kendall_taus(ranks: np.ndarray) -> np.ndarray:
-    """Tau-b between all trainings, (n_repeats, n_trainings, n_repeats, n_trainings)."""
+    """Compute tau-b between all trainings, shape (n_repeats, n_trainings, n_repeats, n_trainings)."""
     first, second = np.triu_indices(ranks.shape[2], k=1)
     order = np.sign(ranks[..., first] - ranks[..., second])
     n_untied = np.abs(order).sum(axis=2)
     scale = np.sqrt(np.multiply.outer(n_untied, n_untied))
     agreement = np.tensordot(order, order, axes=(2, 2))
-    # where one of them ties all methods: 0, as in tau-a, but undefined where there is only one method to order
+    # A training that ties all models has tau 0, as in tau-a. A single model has no order, so tau is undefined.
     tau = np.full(scale.shape, 0.0 if first.size else np.nan)
     return np.divide(agreement, scale, out=tau, where=scale > 0)
 
 
 def _means_over_pairs(values: np.ndarray) -> tuple[float, float]:
-    """Means over pairs of trainings on different splits, and on the same split; NaN where there is no pair.
+    """Average over pairs of trainings on different splits, and on the same split; NaN if there is no pair.
 
     ``values`` has the shape (n_repeats, n_trainings, n_repeats, n_trainings).
     """
@@ -246,9 +291,9 @@ def _means_over_pairs(values: np.ndarray) -> tuple[float, float]:
 
 
 def _variances(ranks: np.ndarray) -> tuple[float, float]:
-    """Mean over methods of the variance that the split adds, and of that between trainings on one split.
+    """Estimate the variance caused by the split, and the variance between trainings on one split, averaged over models.
 
-    One-way analysis of variance, both without bias; NaN with a single split or a single training.
+    This is a one-way analysis of variance. Both estimates are unbiased; they are NaN for one split or one training.
     """
     n_repeats, n_trainings, _ = ranks.shape
     if min(n_repeats, n_trainings) < 2:

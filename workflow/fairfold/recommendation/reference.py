@@ -1,4 +1,4 @@
-"""Predictions of left-out samples by which missing labels are estimated; where labels are many, of the most common."""
+"""Out-of-fold predictions of the reference model, used to estimate the missing rate."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 
 class Reference(NamedTuple):
-    """What a model says of left-out samples.
+    """Out-of-fold predictions of the reference model.
 
     Attributes
     ----------
-    P : (n_samples, k) probabilities, NaN of samples that are never left out.
-    labels : (k,) numbers of the labels, ascending; None for all.
+    P : ndarray of shape (n_samples, k)
+        Probabilities; NaN for samples that are in no test fold.
+    labels : ndarray of shape (k,) or None, default=None
+        Indices of the predicted labels in ascending order. None means all labels.
     """
 
     P: np.ndarray
@@ -31,37 +33,72 @@ class Reference(NamedTuple):
 
     @classmethod
     def load(cls, path: str | PathLike) -> Reference:
-        """Read what :meth:`save` wrote."""
+        """Read a file that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+            Path of an ``.npz`` file.
+
+        Returns
+        -------
+        Reference
+            The predictions.
+        """
         return cls(**read_arrays(path))
 
     def save(self, path: str | PathLike) -> None:
-        """Write to an ``.npz`` file."""
+        """Write the predictions to an ``.npz`` file.
+
+        Parameters
+        ----------
+        path : path-like
+            Path of the file.
+        """
         write_arrays(path, P=self.P, **({} if self.labels is None else {"labels": self.labels}))
 
     def columns_of(self, Y: Matrix) -> np.ndarray:
-        """(n_samples, k) of (n_samples, n_labels)."""
+        """Select the predicted labels from a label matrix.
+
+        Parameters
+        ----------
+        Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Label matrix.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, k)
+            Dense columns of the labels that ``P`` contains.
+
+        Examples
+        --------
+        >>> Y = np.array([[1, 0, 1], [0, 1, 1]])
+        >>> Reference(np.full((2, 2), 0.5), labels=np.array([0, 2])).columns_of(Y)
+        array([[1, 1],
+               [0, 1]])
+        """
         chosen = Y if self.labels is None else Y[:, self.labels]
         return chosen.toarray() if sparse.issparse(chosen) else chosen
 
 
 def train_reference(unit: Unit, model: Model, n_labels: int | None, n_jobs: int = 1) -> Reference:
-    """Train a model by whose out-of-fold predictions missing labels are estimated.
+    """Train the reference model and return its out-of-fold predictions.
 
     Parameters
     ----------
     unit : Unit
-        The data.
+        Data to train on.
     model : Model
-        The model.
+        Model to train.
     n_labels : int or None
-        Number of labels to learn, the most common ones; None for all.
+        Number of labels to learn, starting with the most common one. None means all labels.
     n_jobs : int, default=1
         Number of threads.
 
     Returns
     -------
     Reference
-        Its predictions.
+        Out-of-fold predictions.
     """
     labels = None
     if n_labels is not None:
@@ -73,6 +110,25 @@ def train_reference(unit: Unit, model: Model, n_labels: int | None, n_jobs: int 
 
 
 def most_common_labels(observed: Matrix, n_labels: int) -> np.ndarray:
-    """Numbers, ascending, of the labels with most observed positives; of equal ones the first."""
+    """Select the labels with the most observed positives.
+
+    Parameters
+    ----------
+    observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels.
+    n_labels : int
+        Number of labels to select.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        Indices of the labels in ascending order. Ties go to the first label.
+
+    Examples
+    --------
+    >>> observed = np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1]])
+    >>> most_common_labels(observed, 2)
+    array([0, 2])
+    """
     n_positives = np.asarray((observed == 1).sum(axis=0)).ravel()
     return np.sort(np.argsort(-n_positives, kind="stable")[:n_labels])

@@ -1,9 +1,8 @@
-"""What it costs to follow an advice: how far below the best model a dataset ends whose model was chosen without it.
+"""Measure the regret of strategies for choosing a model.
 
-Each dataset is left out in turn. Strategies choose a model from what a user would have: the scores of other datasets,
-whose labels are complete, at the rate nearest to the one estimated on this dataset; and the scores of this dataset's
-own cross-validation by the labels that are observed there. The regret is the score of the best model less that of the
-chosen one, both by all labels that the data have, which no strategy sees.
+The regret is the score of the best model minus the score of the chosen model, both on all labels of the data. Each
+dataset is held out in turn. A strategy sees only what a user would have: scores of the other datasets on complete
+labels, at the missing rate nearest to the estimate for this dataset, and scores of this dataset on observed labels.
 """
 
 from __future__ import annotations
@@ -23,41 +22,51 @@ from fairfold.recommendation.comparison import compare_with_best, nearest_rate
 CHOICES = ["dataset", "missing_rate", "metric", "strategy", "model", "value", "best_model", "best", "regret"]
 SUMMARY = ["strategy", "missing_rate", "metric", "n_datasets", "regret", "low", "high", "worst"]
 _N_RESAMPLES = 9999
-_FEWEST = 5  # datasets, from which an interval can be had: resamples of fewer hold the same few means
+# Fewest datasets for a bootstrap interval. Resamples of fewer datasets have too few different means.
+_FEWEST = 5
 
 
 def regret_tables(
     scores: pd.DataFrame, missing_rates: pd.DataFrame, *, alpha: float = 0.05, n_repeats: int = 1
 ) -> dict[str, pd.DataFrame]:
-    """Regret of each strategy, dataset by dataset and summed up.
+    """Compute the regret of each strategy, for each dataset and on average.
 
-    Strategies are ``recommendation`` (of the models that are not significantly worse than the best by the dataset's own
-    observed labels, the one with the best mean rank on the other datasets), ``other datasets`` (the best mean rank
-    there), ``observed labels`` (the best by the dataset's own), ``any model`` (the mean over all of them, as of one
-    drawn at random), and ``always X`` for each model X. Ties are won by the model that stands first.
+    Strategies, with ties going to the first model:
+
+    - ``recommendation`` : among the models that are not significantly worse than the best on this dataset's observed
+      labels, the one with the best mean rank on the other datasets
+    - ``other datasets`` : the model with the best mean rank on the other datasets
+    - ``observed labels`` : the best model on this dataset's observed labels
+    - ``any model`` : a random model, scored by the mean over all models
+    - ``always X`` : the model X, for each model
 
     Parameters
     ----------
-    scores : columns ``dataset, missing_rate, model, fold, is_final, metric, value, observed_value``, as of the
-        weak-label study; rows that are not final are left out.
-    missing_rates : columns ``dataset, hidden_rate, estimated_rate``, in percent, as of
+    scores : DataFrame
+        Scores of the weak-label study, with the columns ``dataset, missing_rate, model, fold, is_final, metric, value,
+        observed_value``. Rows that are not final are ignored.
+    missing_rates : DataFrame
+        Columns ``dataset, hidden_rate, estimated_rate``, in percent, as returned by
         :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate`.
-    alpha : level of the tests that find the models not significantly worse; see
-        :func:`~fairfold.recommendation.comparison.compare_with_best`.
-    n_repeats : cross-validations that the folds are from.
+    alpha : float, default=0.05
+        Level of the tests against the best model, see :func:`~fairfold.recommendation.comparison.compare_with_best`.
+    n_repeats : int, default=1
+        Number of cross-validations that the folds belong to.
 
     Returns
     -------
-    dict of two DataFrames
-        ``choices``, columns ``dataset, missing_rate, metric, strategy, model, value, best_model, best, regret``: values
-        are means over folds, ``regret`` is at least 0, and NaN where a strategy has nothing to choose from. ``regret``,
-        columns ``strategy, missing_rate, metric, n_datasets, regret, low, high, worst``: the mean over datasets with a
-        95 % bootstrap interval over them (percentiles of 9,999 resamples; NaN for fewer than five), and the largest.
+    dict of str to DataFrame
+        ``choices`` has the columns ``dataset, missing_rate, metric, strategy, model, value, best_model, best, regret``.
+        Values are means over folds. ``regret`` is at least 0, or NaN if a strategy has nothing to choose from.
+
+        ``regret`` has the columns ``strategy, missing_rate, metric, n_datasets, regret, low, high, worst``: the mean
+        regret over datasets, its 95 % confidence interval (percentile bootstrap over datasets; NaN for fewer than
+        five), and the largest regret.
 
     Raises
     ------
     DataError
-        When a column or an estimate is missing.
+        If a column or an estimate is missing.
     """
     needed = ["dataset", "missing_rate", "model", "fold", "is_final", "metric", "value", "observed_value"]
     check_columns(scores, needed, "scores")
@@ -76,7 +85,7 @@ def regret_tables(
 def _choices_by(
     metric: str, scores: pd.DataFrame, estimates: pd.Series, alpha: float, n_repeats: int
 ) -> Iterator[tuple[str, int, tuple]]:
-    """Dataset, rate, and the rest of a row of the choices by one metric."""
+    """Yield the dataset, the missing rate and the other columns of each choice for one metric."""
     direction, models = METRICS[metric].direction, list(scores["model"].unique())
     units = ["dataset", "missing_rate", "model"]
     defined = where_defined(scores, ["dataset", "missing_rate", "fold"])
@@ -102,17 +111,25 @@ def _choices_by(
 def _picks(
     scores: pd.DataFrame, metric: str, prior: pd.Series, alpha: float, n_repeats: int
 ) -> Iterator[tuple[str, int | None]]:
-    """Strategies on one dataset, with the position of the model that each picks.
+    """Yield each strategy for one dataset, and the position of the model that it picks.
 
     Parameters
     ----------
-    scores : of the dataset at one rate.
-    prior : how good each model is elsewhere, NaN where that is not known; higher is better.
+    scores : DataFrame
+        Scores of the dataset at one missing rate.
+    metric : str
+        Name of the metric.
+    prior : Series
+        Goodness of each model on other datasets. Higher is better; NaN if unknown.
+    alpha : float
+        Level of the tests.
+    n_repeats : int
+        Number of cross-validations.
     """
     observed = scores.assign(value=scores["observed_value"])
     by_observed = compare_with_best(observed, metric, alpha=alpha, n_repeats=n_repeats)
     own = by_observed.set_index("model").reindex(prior.index)
-    prior = prior.where(own["mean"].notna().to_numpy())  # one that failed here is not taken
+    prior = prior.where(own["mean"].notna().to_numpy())  # Ignore models that failed on this dataset.
     yield "recommendation", _best(prior.where(own["is_top"].to_numpy(dtype=bool)).to_numpy())
     yield "other datasets", _best(prior.to_numpy())
     yield "observed labels", _best(METRICS[metric].direction * own["mean"].to_numpy(dtype=np.float64))
@@ -120,7 +137,7 @@ def _picks(
 
 
 def _ranks_elsewhere(ranks: pd.DataFrame, dataset: str, estimate: float) -> pd.Series:
-    """Mean rank of each model on the other datasets, at the rate nearest to the estimate; NaN without others."""
+    """Compute the mean rank of each model on the other datasets at the rate nearest to the estimate."""
     others = ranks[ranks.index.get_level_values("dataset") != dataset]
     if others.empty:
         return pd.Series(np.nan, index=ranks.columns)
@@ -129,7 +146,7 @@ def _ranks_elsewhere(ranks: pd.DataFrame, dataset: str, estimate: float) -> pd.S
 
 
 def _best(goodness: np.ndarray) -> int | None:
-    """Position of the largest, the first of those that tie; None where there is no number."""
+    """Return the position of the first largest number, or None if all are NaN."""
     if np.isnan(goodness).all():
         return None
     return first_best(np.where(np.isnan(goodness), -np.inf, goodness))

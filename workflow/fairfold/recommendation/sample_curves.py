@@ -1,12 +1,13 @@
-"""How much would more samples help? Scores by number of training samples, and a power law that goes on beyond them.
+"""Measure scores by number of training samples, and extrapolate them with a power law.
 
-On each split, every fold's training part is cut down to some shares of its samples, each holding the smaller ones;
-models learn from these and are scored on the same left-out fold. Mean scores over folds follow a − b n^(−c), with
-b, c > 0, about as well as any curve of three parameters (Mohr & van Rijn 2022, Learning curves for decision making in
-supervised machine learning; Viering & Loog 2021, The shape of learning curves: a review, section 4). What more samples
-would give is read from it, with an interval by bootstrap over folds, whose whole curves are drawn. Folds share their
-samples, so that deviations are widened as the corrected t-test's (:mod:`fairfold.evaluation.corrected_t`).
-The interval counts the scatter of scores; that curves are no power laws it does not.
+The training part of every fold is cut down to several nested shares. Models are trained on each share and scored on
+the same test fold. Mean scores over folds follow a - b n^(-c) with b, c > 0, about as well as any curve with three
+parameters (Mohr & van Rijn 2022, Learning curves for decision making in supervised machine learning; Viering & Loog
+2021, The shape of learning curves: a review, section 4).
+
+Intervals come from a bootstrap over folds, which draws whole curves. Folds share samples, so deviations are widened as
+in the corrected t-test (:mod:`fairfold.evaluation.corrected_t`). The intervals cover the scatter of scores, but not
+deviations from the power law.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from fairfold.errors import DataError
 from fairfold.evaluation.corrected_t import correlation_of_folds
 from fairfold.evaluation.metrics import METRICS, Metric
 
-TIMES = (2, 4)  # so many times the samples are looked ahead
-LEVEL = 0.95  # of intervals
+TIMES = (2, 4)  # multiples of the number of samples to extrapolate to
+LEVEL = 0.95  # confidence level of intervals
 _UNIT = ["dataset", "missing_rate", "metric", "model"]
 _EXPONENTS = np.geomspace(0.05, 4, 400)
 MEASURED, EXTRAPOLATED = "measured", "extrapolated"
@@ -32,24 +33,44 @@ MEASURED, EXTRAPOLATED = "measured", "extrapolated"
 def shares_of_training(
     fold_of: np.ndarray, shares: Sequence[float], *, seed: int, names: tuple, groups: np.ndarray | None = None
 ) -> Iterator[tuple[int, float, np.ndarray, int]]:
-    """Each fold's samples, with its training part cut down to each share.
+    """Yield the samples of each fold, with its training part cut down to each share.
 
     Parameters
     ----------
-    fold_of : (n_samples,) test fold of each sample, -1 for one that is never tested.
-    shares : of the training part, above 0 and at most 1.
-    seed, names : the study's seed and the unit's names; each fold has a random stream of its own.
-    groups : (n_samples,) of samples that belong together and are taken together.
+    fold_of : ndarray of shape (n_samples,)
+        Test fold of each sample, -1 for samples that are never tested.
+    shares : sequence of float
+        Shares of the training part, above 0 and at most 1.
+    seed : int
+        Seed of the study.
+    names : tuple
+        Names that identify the random stream. Each fold has a separate stream.
+    groups : ndarray of shape (n_samples,), default=None
+        Group of each sample. Groups are kept whole.
 
     Yields
     ------
-    fold, share, rows, n_train
-        ``rows``, in ascending order, are the left-out fold's and ``n_train`` others; smaller shares are in larger ones.
+    fold : int
+        Number of the test fold.
+    share : float
+        Share of the training part.
+    rows : ndarray
+        Indices of the test fold and of ``n_train`` training samples, ascending. Smaller shares are subsets of larger
+        ones.
+    n_train : int
+        Number of training samples.
 
     Raises
     ------
     DataError
-        When a share is out of range.
+        If a share is out of range.
+
+    Examples
+    --------
+    >>> fold_of = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> parts = shares_of_training(fold_of, [0.5, 1.0], seed=0, names=("example",))
+    >>> [(fold, share, len(rows), n_train) for fold, share, rows, n_train in parts]
+    [(0, 0.5, 6, 2), (0, 1.0, 8, 4), (1, 0.5, 6, 2), (1, 1.0, 8, 4)]
     """
     if bad := [share for share in shares if not 0 < share <= 1]:
         raise DataError(f"a share of the training part is {bad[0]!r}; it must be above 0 and at most 1.")
@@ -58,7 +79,7 @@ def shares_of_training(
         place = np.random.default_rng(seed_sequence(seed, *names, fold)).permutation(units.max() + 1)
         order = train[np.argsort(place[units[train]], kind="stable")]
         is_last = np.append(np.diff(units[order]) != 0, True)
-        ends = np.flatnonzero(is_last) + 1  # where a unit is complete
+        ends = np.flatnonzero(is_last) + 1  # positions after the last sample of each unit
         for share in shares:
             n_train = int(ends[np.searchsorted(ends, min(round(share * len(order)), len(order)))])
             yield fold, share, np.sort(np.concatenate([order[:n_train], test])), n_train
@@ -67,17 +88,20 @@ def shares_of_training(
 def scores_by_samples(
     score: Callable[[np.ndarray, int], pd.DataFrame], cut: Iterator[tuple[int, float, np.ndarray, int]]
 ) -> pd.DataFrame:
-    """Final scores at each share of each fold's training part.
+    """Score a model at each share of each fold's training part.
 
     Parameters
     ----------
-    score : (rows, fold) -> final scores on that fold of what learned from the other rows, ``fold, metric, value,
-        reason``.
-    cut : of :func:`shares_of_training`.
+    score : callable
+        ``score(rows, fold)`` trains on ``rows`` without the test fold and returns the final scores on that fold, with
+        the columns ``fold, metric, value, reason``.
+    cut : iterator of tuple
+        Output of :func:`shares_of_training`.
 
     Returns
     -------
-    DataFrame with the columns ``share, n_train, fold, metric, value, reason``
+    DataFrame
+        Columns ``share, n_train, fold, metric, value, reason``.
     """
     tables = [score(rows, fold).assign(share=share, n_train=n_train) for fold, share, rows, n_train in cut]
     return pd.concat(tables, ignore_index=True)[["share", "n_train", "fold", "metric", "value", "reason"]]
@@ -86,31 +110,49 @@ def scores_by_samples(
 def fit_power_law(
     sizes: np.ndarray, scores: np.ndarray, *, higher_is_better: bool = True, best: float | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Least squares of a − b n^(−c) where more is better, a + b n^(−c) where less is.
+    """Fit a power law to scores by least squares.
 
-    For each c of a grid a and b follow in closed form, b at least 0 and a no better than the best possible score.
+    The law is a - b n^(-c) if higher scores are better, and a + b n^(-c) otherwise. For each c of a grid, a and b have
+    a closed form, with b at least 0 and a no better than the best possible score.
 
     Parameters
     ----------
-    sizes : (n_sizes,) numbers of samples, 3 or more that differ.
-    scores : (..., n_sizes), none better than the best possible score.
-    higher_is_better : whether scores rise with n.
-    best : the best possible score; None for 1 where scores rise, 0 where they fall.
+    sizes : ndarray of shape (n_sizes,)
+        Numbers of training samples, with at least three different ones.
+    scores : ndarray of shape (..., n_sizes)
+        Scores, none better than the best possible score.
+    higher_is_better : bool, default=True
+        Whether higher scores are better.
+    best : float, default=None
+        Best possible score. The default is 1 if higher scores are better, and 0 otherwise.
 
     Returns
     -------
-    a, b, c : (...) each; a is in the scores' unit, b is at least 0.
+    a : ndarray of shape (...)
+        Limit of the score for infinitely many samples.
+    b : ndarray of shape (...)
+        Factor, at least 0.
+    c : ndarray of shape (...)
+        Exponent.
 
     Raises
     ------
     DataError
-        When there are fewer than three different sizes.
+        If there are fewer than three different sizes.
+
+    Examples
+    --------
+    >>> sizes = np.array([100, 200, 400, 800])
+    >>> a, b, c = fit_power_law(sizes, 0.9 - 2 * sizes**-0.5)
+    >>> round(float(a), 2), round(float(b), 1), round(float(c), 1)
+    (0.9, 2.0, 0.5)
     """
     sizes = np.asarray(sizes, dtype=np.float64)
     if len(np.unique(sizes)) < 3:
         raise DataError(f"{len(np.unique(sizes))} different numbers of samples are given; a power law needs 3 or more.")
     best, sign = float(higher_is_better) if best is None else best, 1 if higher_is_better else -1
-    lack = sign * (best - np.asarray(scores, dtype=np.float64))  # falls to a floor of 0 or more
+    # The distance to the best score decreases to a floor of at least 0.
+    lack = sign * (best - np.asarray(scores, dtype=np.float64))
     powers = (sizes / sizes.max()) ** -_EXPONENTS[:, None]
     centred = powers - powers.mean(axis=1, keepdims=True)
     slope = np.maximum(lack @ centred.T / (centred**2).sum(axis=1), 0)
@@ -127,23 +169,33 @@ def fit_power_law(
 def sample_curves(
     scores: pd.DataFrame, *, n_splits: int, seed: int, times: Sequence[float] = TIMES, n_draws: int = 1000
 ) -> pd.DataFrame:
-    """Mean scores by number of training samples, and what a power law expects of more.
+    """Average scores by number of training samples, and extrapolate them to more samples.
 
     Parameters
     ----------
-    scores : columns ``dataset, missing_rate, model, repeat, share, n_train, fold, metric, value, reason``.
-    n_splits : folds of a split.
-    seed : the study's.
-    times : what multiples of the most samples to look ahead to.
-    n_draws : of the bootstrap.
+    scores : DataFrame
+        Columns ``dataset, missing_rate, model, repeat, share, n_train, fold, metric, value, reason``.
+    n_splits : int
+        Number of folds of a split.
+    seed : int
+        Seed of the study.
+    times : sequence of float, default=(2, 4)
+        Multiples of the largest number of training samples to extrapolate to.
+    n_draws : int, default=1000
+        Number of bootstrap draws.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, missing_rate, metric, model, kind, times, n_train, score, low, high, limit,
-        exponent, n_folds, reason``
-        ``kind`` is ``measured`` or ``extrapolated``, ``times`` the multiple of the most training samples, ``limit`` and
-        ``exponent`` a and c of the power law. Folds that have no score at some share are left out; ``n_folds`` are
-        used. Where there are fewer than 2, or fewer than 3 sizes, nothing is extrapolated, and ``reason`` says why.
+    DataFrame
+        One row per dataset, missing rate, metric, model and size, with these further columns:
+
+        - ``kind`` : ``measured`` or ``extrapolated``
+        - ``times`` : multiple of the largest number of training samples
+        - ``n_train`` : number of training samples
+        - ``score``, ``low``, ``high`` : mean score and 95 % confidence interval
+        - ``limit``, ``exponent`` : a and c of the power law
+        - ``n_folds`` : number of folds used, which have a score at every share
+        - ``reason`` : reason for a missing extrapolation: fewer than two folds or fewer than three sizes
     """
     rows = []
     for cell, part in scores.groupby(_UNIT, sort=False):
@@ -170,7 +222,10 @@ def sample_curves(
 def _curve(
     values: np.ndarray, drawn: np.ndarray, sizes: np.ndarray, times: Sequence[float], rho: float, metric: Metric
 ) -> np.ndarray:
-    """(score, low, high, limit, exponent) x (sizes, then times) of values (n_folds, n_sizes), and of drawn means."""
+    """Compute score, low, high, limit and exponent (rows) for the sizes and then the multiples (columns).
+
+    ``values`` has the shape (n_folds, n_sizes); ``drawn`` contains bootstrap means of it.
+    """
     n, mean = len(values), values.mean(axis=0)
     widened = mean + (drawn - mean) * np.sqrt((1 / n + rho / (1 - rho)) * n * n / (n - 1))
     ahead = np.asarray(times) * sizes.max()

@@ -1,7 +1,6 @@
-"""The recommendation in words: sentences that are computed from the study's tables, in the order to read them.
+"""Generate the sentences of the recommendation from the tables of the study.
 
-A sentence claims what its numbers show and no more: differences come with their tests, estimates with their spread and
-with how far off they were where the truth is known. What is not known is left out or said to be unknown.
+Differences come with their tests. Estimates come with their interval and their error on data with known truth.
 """
 
 from __future__ import annotations
@@ -21,32 +20,42 @@ from fairfold.recommendation.certainty import certainty_sentences, curve_sentenc
 from fairfold.recommendation.comparison import USES, nearest_rate
 from fairfold.recommendation.complete_scores import ALL_MODELS
 
-_CERTAIN = 0.995  # share of draws, which rounds to 100 %
+_CERTAIN = 0.995  # share of draws that rounds to 100 %
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Tables that say more about the models; sentences that need one that is None are left out.
+    """Optional tables for further sentences. A missing table omits its sentences.
 
     Attributes
     ----------
-    seconds : columns ``dataset, missing_rate, model, fold, step, seconds``, processor time; the step ``fit`` is without
-        the first level, which models share.
-    memory : columns ``dataset, missing_rate, model, max_rss``, most memory in MB of the job that trains a model on all
-        folds; NaN where it is unknown.
-    comparisons : columns ``metric, missing_rate, n_datasets``, how many datasets ``cliques`` are over.
-    cliques : columns ``metric, missing_rate, clique, model, mean_rank`` of models that tests over datasets cannot tell
-        apart; clique 1 holds the model with the best (lowest) mean rank.
-    quality : columns ``missing_rate, metric, model, n, error_observed, error_corrected, coverage``, how right estimated
-        scores were, of :func:`~fairfold.recommendation.complete_scores.correction_quality`.
-    samples : columns ``dataset, n_samples``, how many samples a dataset has.
-    sample_curves : of :func:`~fairfold.recommendation.sample_curves.sample_curves`.
-    win_percentages : columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
-        n_sets``, shares of 1: how likely a model has the best score when each draws N of ``n_sets`` random feature
-        sets, beside an interval of equal models (NaN where there is none).
-    hierarchical : datasets of which labels are below each other.
-    identical : columns ``dataset, missing_rate, model, same_as, identical``, models with the scores of another model,
-        of :func:`~fairfold.recommendation.identical.identical_models`.
+    seconds : DataFrame or None
+        CPU time with the columns ``dataset, missing_rate, model, fold, step, seconds``. The step ``fit`` excludes the
+        shared first level.
+    memory : DataFrame or None
+        Columns ``dataset, missing_rate, model, max_rss``: peak memory in MB of the job that trains a model on all
+        folds; NaN if unknown.
+    comparisons : DataFrame or None
+        Columns ``metric, missing_rate, n_datasets``: number of datasets that ``cliques`` are based on.
+    cliques : DataFrame or None
+        Columns ``metric, missing_rate, clique, model, mean_rank``: groups of models without a significant difference
+        over datasets. Clique 1 contains the model with the best (lowest) mean rank.
+    quality : DataFrame or None
+        Columns ``missing_rate, metric, model, n, error_observed, error_corrected, coverage`` of
+        :func:`~fairfold.recommendation.complete_scores.correction_quality`.
+    samples : DataFrame or None
+        Columns ``dataset, n_samples``.
+    sample_curves : DataFrame or None
+        Table of :func:`~fairfold.recommendation.sample_curves.sample_curves`.
+    win_percentages : DataFrame or None
+        Columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper, n_sets``. The
+        win percentage (a fraction of 1) is the probability that a model has the best score if each model draws N of
+        ``n_sets`` random feature sets. The interval for equal models is NaN if unknown.
+    hierarchical : collection of str
+        Datasets whose labels form a hierarchy.
+    identical : DataFrame or None
+        Table of :func:`~fairfold.recommendation.identical.identical_models`, with the columns ``dataset, missing_rate,
+        model, same_as, identical``.
     """
 
     seconds: pd.DataFrame | None = None
@@ -69,21 +78,27 @@ def recommendation_sentences(
     alpha: float = 0.05,
     moderate_draws: int = 100,
 ) -> pd.DataFrame:
-    """What the study says about the models on each dataset.
+    """Generate sentences about the data and the models of each dataset.
 
     Parameters
     ----------
-    table : of :func:`~fairfold.recommendation.comparison.recommend`.
-    missing_rates : columns ``dataset, hidden_rate, hidden_share, estimated_rate, low, high, reason``, as of
+    table : DataFrame
+        Table of :func:`~fairfold.recommendation.comparison.recommend`.
+    missing_rates : DataFrame
+        Columns ``dataset, hidden_rate, hidden_share, estimated_rate, low, high, reason``, as returned by
         :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate`.
-    evidence : what else is known.
-    alpha : level of the tests behind the cliques.
-    moderate_draws : win percentages are told for the fewest draws and for the most, but no more than so many.
+    evidence : Evidence, default=None
+        Optional tables for further sentences.
+    alpha : float, default=0.05
+        Level of the tests behind the cliques.
+    moderate_draws : int, default=100
+        Largest number of draws to report win percentages for. The smallest number of draws is always reported.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, use, sentence`` in reading order; the use is ``data`` for sentences about the
-    missing rate, ``ranking`` or ``threshold``
+    DataFrame
+        Columns ``dataset, use, sentence`` in reading order. The use is ``data`` for sentences about the missing rate,
+        else ``ranking`` or ``threshold``.
     """
     evidence = evidence or Evidence()
     if evidence.identical is not None:
@@ -96,7 +111,7 @@ def recommendation_sentences(
         rows += [(dataset, "data", sentence) for sentence in about_data]
         for use, metrics in USES.items():
             by_metric = {metric: part[part["metric"] == metric].set_index("model") for metric in metrics}
-            # without a score of any model in any fold, although models have scores by other metrics
+            # These metrics are undefined in all folds, although models have scores by other metrics.
             undefined = [name for name in metrics if part["n_folds"].any() and not by_metric[name]["n_folds"].any()]
             claim = [_about_undefined(METRICS[name]) for name in undefined]
             compared = {name: _Compared.of(name, by_metric[name]) for name in metrics if name not in undefined}
@@ -109,13 +124,20 @@ def recommendation_sentences(
 
 
 class _Compared(NamedTuple):
-    """Models that are compared by a metric: with a score in every fold, one of each group with identical scores.
+    """Models compared by one metric: one of each group with identical scores, with a score in every fold.
 
     Attributes
     ----------
-    metric : entry of the metric, and its name.
-    table, best : rows of these models by their names, and the model that the tests compare the others with.
-    all : rows of all models.
+    name : str
+        Name of the metric.
+    metric : Metric
+        Entry of the metric.
+    table : DataFrame
+        Rows of the compared models, indexed by model.
+    best : str
+        Model that the tests compare the others with.
+    all : DataFrame
+        Rows of all models.
     """
 
     name: str
@@ -132,12 +154,12 @@ class _Compared(NamedTuple):
 
     @property
     def twins(self) -> pd.Index:
-        """Models with the scores of the best one."""
+        """Models with the same scores as the best one."""
         return self.all.index[self.all["same_as"] == self.best]
 
 
 def _about_data(dataset: str, estimates: pd.DataFrame, rate: int, *, hierarchical: bool) -> Iterator[str]:
-    """How many labels are missing, how far to trust that, and which part of the study is looked at."""
+    """Describe the missing rate, its reliability, and the part of the study that the other sentences are about."""
     own = estimates.loc[0]
     learned = "the labels as they are" if rate == 0 else f"{100 - rate} % of their positive labels"
     follows = f"What follows is about models that learned from {learned}, tested on left-out samples"
@@ -171,7 +193,7 @@ def _about_data(dataset: str, estimates: pd.DataFrame, rate: int, *, hierarchica
 
 
 def _about_trials(tried: pd.DataFrame, share: str, own: float) -> str:
-    """Errors of the estimate, whether the labels as they are lack none or as many as they seem to."""
+    """Describe the error of the estimate if the labels are complete, and if they are missing at the estimated rate."""
     lacking = own + (100 - own) * tried["hidden_share"] / 100
     off, off_if_lacking = ((tried["estimated_rate"] - truth).abs().max() for truth in (tried["hidden_share"], lacking))
     rates = _listed(f"{hidden}" for hidden in tried.index)
@@ -191,9 +213,9 @@ def _about_undefined(metric: Metric) -> str:
 
 
 def _about_models(compared: Sequence[_Compared], *, is_corrected: bool) -> Iterator[str]:
-    """The best model by the leading metric, those that tests cannot tell from it, and what the other metrics say.
+    """Describe the best model by the leading metric, the models that are not significantly worse, and other metrics.
 
-    ``is_corrected`` : whether scores are corrected for missing labels, except by metrics that cannot be.
+    ``is_corrected`` sets whether scores are corrected for missing labels, except for metrics without a correction.
     """
     lead, *others = compared
     table, best = lead.table, lead.best
@@ -225,14 +247,14 @@ def _about_models(compared: Sequence[_Compared], *, is_corrected: bool) -> Itera
 
 
 def _uncorrected(compared: pd.DataFrame, is_corrected: bool) -> str:
-    """Sentence after scores of a metric that cannot be corrected; empty for others."""
+    """Return a sentence for a metric without a correction, and an empty string for others."""
     if not is_corrected or compared["low"].notna().any():
         return ""
     return f" This score {NOT_CORRECTED} for missing labels here; it is that on observed labels."
 
 
 def _estimated(scored: pd.Series, folds: int) -> str:
-    """A score with its interval and what it is on observed labels, or with its spread where it is not corrected."""
+    """Format a score with its interval and the score on observed labels; without a correction, with its spread."""
     if np.isnan(scored["low"]):
         spread = f" ± {_rounded(scored, 'sd')} (mean and standard deviation over {folds} folds)"
         return f"{_rounded(scored)}{spread if folds > 1 else ' (a single fold)'}"
@@ -257,7 +279,7 @@ def _about_tests(compared: pd.DataFrame, best: str, folds: int) -> str:
 
 
 def _about_other(best: str, other: _Compared) -> str:
-    """How the best model fares by another metric."""
+    """Describe the rank of the best model by another metric."""
     by, first = f"By {other.metric.name}", other.best
     value = _rounded(other.table.loc[first])
     if best not in other.table.index:
@@ -274,7 +296,7 @@ def _about_other(best: str, other: _Compared) -> str:
 
 
 def _about_evidence(lead: _Compared, rate: int, of: Evidence, alpha: float, moderate_draws: int) -> Iterator[str]:
-    """What other datasets, random feature sets and the clock say about the best model by the leading metric."""
+    """Describe the best model by the optional tables: other datasets, random feature sets, run time and memory."""
     dataset, best = lead.all["dataset"].iloc[0], lead.best
     if of.samples is not None:
         yield from certainty_sentences(lead.table, best, of.samples.set_index("dataset")["n_samples"][dataset])
@@ -301,12 +323,12 @@ def _about_evidence(lead: _Compared, rate: int, of: Evidence, alpha: float, mode
 
 
 def _where(table: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """Rows of a table that have these values."""
+    """Select the rows of a table that have these values."""
     return table[(table[list(values)] == pd.Series(values)).all(axis=1)]
 
 
 def _about_quality(quality: pd.DataFrame) -> Iterator[str]:
-    """How right such estimates were where the study knows what was hidden."""
+    """Describe the error of estimated scores on data with labels hidden on purpose."""
     tried = quality[quality["missing_rate"] > 0]
     if tried.empty:
         return
@@ -332,7 +354,8 @@ def _about_cliques(
     alike = set(cliques.loc[cliques["clique"].isin(its_cliques), "model"])
     of_rate = f"Over {_count(n_datasets, 'dataset')} with {_percent_hidden(rate)}"
     over = f"{of_rate}, {first} has the best mean rank by {lead.metric.name}"
-    if 2.0 ** (1 - n_datasets) > alpha:  # the least p-value of a signed-rank test
+    # 2 ** (1 - n) is the smallest p-value of a signed-rank test.
+    if 2.0 ** (1 - n_datasets) > alpha:
         return f"{over}; so few datasets can tell no two models apart."
     others = [model for model in ranks.index[1:] if model in alike]
     claim = f"the tests cannot tell {_listed(others, 'or')} from it" if others else "the tests tell it from all others"
@@ -364,7 +387,7 @@ def _about_wins(wins: pd.DataFrame, lead: _Compared, rate: int, moderate_draws: 
 
 
 def _about_cost(seconds: pd.DataFrame, memory: pd.DataFrame | None, best: str, top: Iterable[str]) -> Iterator[str]:
-    """What the best model costs, and which of the top models costs least."""
+    """Describe the training cost of the best model and of the fastest top model."""
     fit = seconds[seconds["step"] == "fit"].groupby("model")["seconds"].mean()
     if best not in fit:
         return
@@ -389,7 +412,7 @@ def _listed(names: Iterable[str], conjunction: str = "and") -> str:
 
 
 def _rounded(scored: pd.Series, column: str = "mean") -> str:
-    """A mean or standard deviation to the second digit of the standard deviation, at least the third decimal."""
+    """Format a number to the second significant digit of the standard deviation, with 3 to 6 decimals."""
     decimals = 3
     if scored["sd"] > 0:
         decimals = int(np.clip(1 - np.floor(np.log10(scored["sd"])), 3, 6))
