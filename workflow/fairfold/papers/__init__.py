@@ -1,4 +1,4 @@
-"""Code that only regenerates published results: the experiments of the papers, and comparisons with printed numbers."""
+"""Reproduce published results: the experiments of the papers, and comparisons with printed numbers."""
 
 import lazy_loader
 

@@ -1,11 +1,12 @@
-"""The experiment of Korjus, Hebart & Vicente (2016): three procedures side by side, with permutation tests, many times.
+"""Reproduce the experiment of Korjus, Hebart & Vicente (2016): three procedures with permutation tests.
 
-Each repetition draws one random order of the data; samples of all sizes are its first rows, so that sizes are
-compared on the same draws. Their text searches C and preprocessing, the code that drew their figures C only. Of how
-classes are dealt to folds the text says nothing; the code leaves the rest of a division to chance, as MATLAB's
-``crossvalind`` does. Ours are dealt in equal shares, and choose the smallest C more often: with it, a support vector
-machine predicts the class that has more training samples, and of that an unequal fold has fewer. Nested cross-
-validation loses up to .8 of a percentage point by it (``resources/measured/fold_dealing.csv``).
+Each repetition draws one random order of the data. A sample of size n consists of its first n rows, so different sizes
+are compared on the same draws. The paper's text searches C and preprocessing, while the code behind its figures
+searches C only. The text does not specify how classes are assigned to folds. The published code assigns the remainder
+at random, as MATLAB's ``crossvalind`` does; here, folds get equal shares of each class. Equal shares select the
+smallest C more often: with it, a support vector machine predicts the more frequent training class, and an unequal fold
+has fewer test samples of that class. ``resources/measured/fold_dealing.csv`` contains the effect on nested
+cross-validation.
 """
 
 from __future__ import annotations
@@ -40,17 +41,32 @@ from fairfold.errors import DataError
 
 N_SPLITS = 5
 FOLDS: Mapping[str, MakeFolds] = {"equal": stratified_folds, "crossvalind": crossvalind_folds}
-"""How classes are dealt to folds: in equal shares, or as the published code does."""
+"""Assignment of classes to folds: in equal shares, or as in the published code."""
 
 
 def published_candidates(parameters: str) -> list[BaseEstimator]:
-    """Candidates of the paper, those that win ties first: smaller C, then no preprocessing.
+    """Return the candidates of the paper, ordered by priority in ties.
+
+    Ties go to smaller C, then to no preprocessing.
 
     Parameters
     ----------
     parameters : {"c-only", "preprocessing-and-c"}
-        What their code searched, C of 0.0001, 0.01 and 1 of a support vector machine with LIBSVM's defaults; or what
-        their text says, the same with and without principal components that keep 70 % of the variance.
+        ``"c-only"`` is the search of the paper's code: C of 0.0001, 0.01 and 1 for a support vector machine with the
+        defaults of LIBSVM. ``"preprocessing-and-c"`` is the search of the paper's text: the same values with and
+        without principal components that explain 70 % of the variance.
+
+    Returns
+    -------
+    list of estimator
+        Unfitted candidates.
+
+    Examples
+    --------
+    >>> [candidate.C for candidate in published_candidates("c-only")]
+    [0.0001, 0.01, 1]
+    >>> len(published_candidates("preprocessing-and-c"))
+    6
     """
     machines = [SVC(C=C, gamma="auto") for C in (0.0001, 0.01, 1)]
     if parameters == "c-only":
@@ -59,19 +75,35 @@ def published_candidates(parameters: str) -> list[BaseEstimator]:
 
 
 def draw_rows(y: np.ndarray, n_samples: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows of a balanced sample, classes in turn; never rows of both classes with the same number within their class.
+    """Draw rows of a balanced sample with alternating classes.
+
+    The n-th row of one class and the n-th row of the other class are never in the same sample.
 
     Parameters
     ----------
-    y : ndarray, shape (n_rows,)
-        Two classes.
-    n_samples : size of the sample.
-    rng : source of random numbers; the sample of a smaller size is the beginning of that of a larger one.
+    y : ndarray of shape (n_rows,)
+        Class of each row; two classes.
+    n_samples : int
+        Size of the sample.
+    rng : Generator
+        Source of random numbers. With the same seed, a smaller sample is the beginning of a larger one.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Indices of rows.
 
     Raises
     ------
     DataError
-        When the smaller class has fewer rows than ``n_samples``, or there are not two classes.
+        If the smaller class has fewer rows than ``n_samples``, or the number of classes is not two.
+
+    Examples
+    --------
+    >>> y = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> rows = draw_rows(y, 4, np.random.default_rng(0))
+    >>> y[rows]
+    array([0, 1, 0, 1])
     """
     classes = np.unique(y)
     if len(classes) != 2:
@@ -87,15 +119,20 @@ def draw_rows(y: np.ndarray, n_samples: int, rng: np.random.Generator) -> np.nda
 
 
 class Setting(NamedTuple):
-    """What a repetition is run for.
+    """Setting of a repetition.
 
-    Parameters
+    Attributes
     ----------
-    data_sizes : numbers of samples.
-    test_fractions : shares of the test part.
-    parameters : ``"c-only"`` or ``"preprocessing-and-c"``, what is searched for the paper's figures or by its text.
-    n_permutations : of each test.
-    folds : one of ``FOLDS``.
+    data_sizes : sequence of int
+        Numbers of samples.
+    test_fractions : sequence of float
+        Shares of the test part.
+    parameters : {"c-only", "preprocessing-and-c"}, default="c-only"
+        Search of the paper's figures or of its text, see :func:`published_candidates`.
+    n_permutations : int, default=1000
+        Number of permutations of each test.
+    folds : str, default="equal"
+        Key of ``FOLDS``.
     """
 
     data_sizes: Sequence[int]
@@ -108,29 +145,34 @@ class Setting(NamedTuple):
 def run_repetitions(
     X: np.ndarray, y: np.ndarray, repetitions: Iterable[int], setting: Setting, *, seed: int, name: str
 ) -> pd.DataFrame:
-    """Accuracy and p-values of the procedures in each repetition.
+    """Compute the accuracy and the p-values of the procedures in each repetition.
 
     Parameters
     ----------
-    X : ndarray, shape (n_rows, n_features)
-        All data that samples are drawn from.
-    y : ndarray, shape (n_rows,)
-        Two classes.
-    repetitions : their numbers; a repetition depends on nothing but its number, so that they can be run anywhere.
-    setting : sizes, shares of the test part, candidates and permutations.
-    seed, name : what random streams are derived from; experiments of one name use the same draws.
+    X : ndarray of shape (n_rows, n_features)
+        Data that samples are drawn from.
+    y : ndarray of shape (n_rows,)
+        Class of each row; two classes.
+    repetitions : iterable of int
+        Numbers of the repetitions. A repetition depends on its number only, so repetitions can run in any job.
+    setting : Setting
+        Sizes, shares of the test part, candidates and permutations.
+    seed : int
+        Seed of the study.
+    name : str
+        Name of the random stream. Experiments with the same name use the same draws.
 
     Returns
     -------
     DataFrame
         Columns ``repetition, data_size, test_fraction, procedure, accuracy, p_classical, p_mid, p_randomised, p_exact,
-        n_permutations``. Nested cross-validation has no test part; it is run once per data size, and not at all where
-        shares of the test part are compared.
+        n_permutations``. Nested cross-validation has no test part: it runs once per data size, and only if there is a
+        single test fraction.
 
     Raises
     ------
     DataError
-        When there are more or fewer classes than two, or too few rows.
+        If the number of classes is not two, or there are too few rows.
     """
     candidates, make_folds = published_candidates(setting.parameters), FOLDS[setting.folds]
     largest, rows = max(setting.data_sizes), []
@@ -154,15 +196,25 @@ def run_repetitions(
 def run_tests(
     engine: Engine, plans: dict[str, Plan], setting: Setting, unit: dict[str, object], rng: np.random.Generator
 ) -> Iterator[dict[str, object]]:
-    """Rows of procedures that make the same choices.
+    """Yield a row of results for each procedure that shares its choices with the others.
 
     Parameters
     ----------
-    engine : see :class:`~fairfold.cross_testing.plans.Engine`.
-    plans : from the name of a procedure to its plan.
-    setting : says how many permutations.
-    unit : what all rows begin with.
-    rng : source of random numbers.
+    engine : Engine
+        See :class:`~fairfold.cross_testing.plans.Engine`.
+    plans : dict of str to Plan
+        Plan of each procedure.
+    setting : Setting
+        Number of permutations.
+    unit : dict of str to object
+        First columns of all rows.
+    rng : Generator
+        Source of random numbers.
+
+    Yields
+    ------
+    dict of str to object
+        Accuracy, p-values and number of permutations of a procedure.
     """
     plan = reduce(add, plans.values())
 

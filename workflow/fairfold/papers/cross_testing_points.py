@@ -1,4 +1,4 @@
-"""The points of Figures 4 to 8 of Korjus, Hebart & Vicente (2016), beside the published ones, and their Table 1."""
+"""Points of Figures 4 to 8 of Korjus, Hebart & Vicente (2016) next to the published ones, and Table 1."""
 
 from __future__ import annotations
 
@@ -19,17 +19,20 @@ _COLUMNS = [*_PANEL, "x", "source", "procedure", "metric", "value", "low", "high
 
 
 def summarise(repetitions: pd.DataFrame, *, alpha: float = 0.05, published: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Mean accuracy and proportion of significant results of each procedure, one row per point of the figures.
+    """Compute the mean accuracy and the proportion of significant results for each point of the figures.
 
-    Intervals are those of 95 %, over repetitions: normal for accuracies, Wilson's for proportions.
+    The 95 % confidence intervals are over repetitions: normal for accuracies, Wilson's for proportions.
 
     Parameters
     ----------
-    repetitions : one row per run of a procedure, with the columns
-        ``figure, dataset, x_name, x, repetition, procedure, accuracy, p_randomised``, the paper's form of p-values.
-    alpha : a result is significant where p ≤ alpha.
-    published : points with the columns ``figure, dataset, x_name, x, approach, metric, value, n_repetitions``. Those
-        of the panels that ``repetitions`` has follow, as they are printed, without intervals.
+    repetitions : DataFrame
+        One row per run of a procedure, with the columns ``figure, dataset, x_name, x, repetition, procedure, accuracy,
+        p_randomised``. The paper uses the randomized p-value.
+    alpha : float, default=0.05
+        A result is significant if p <= alpha.
+    published : DataFrame, default=None
+        Published points with the columns ``figure, dataset, x_name, x, approach, metric, value, n_repetitions``. Points
+        in the panels of ``repetitions`` are appended unchanged, without intervals.
 
     Returns
     -------
@@ -37,9 +40,20 @@ def summarise(repetitions: pd.DataFrame, *, alpha: float = 0.05, published: pd.D
         Columns ``figure, dataset, x_name, x, source, procedure, metric, value, low, high, n_repetitions,
         difference_in_se``, in order of first appearance. ``source`` is ``"ours"`` or ``"published"``; ``metric`` is
         ``"accuracy"`` or ``"significant_fraction"``.
-        ``difference_in_se``, for published points only, is ours minus the published value over the standard error of
-        that difference, as if both were draws from one population: the standard deviation of our accuracies, or the
-        proportion of both together, serves both sides. NaN where there is no such point of ours.
+        ``difference_in_se`` of a published point is our value minus the published one, in standard errors of the
+        difference. Both values are treated as draws from one population, with the standard deviation of our accuracies
+        or the pooled proportion. It is NaN if we lack the point.
+
+    Examples
+    --------
+    >>> repetitions = pd.DataFrame({
+    ...     "figure": "fig4", "dataset": "simulated", "x_name": "data_size", "x": 60, "repetition": range(4),
+    ...     "procedure": "nested_cv", "accuracy": [0.5, 0.6, 0.7, 0.6], "p_randomised": [0.5, 0.04, 0.01, 0.2],
+    ... })
+    >>> summarise(repetitions)[["metric", "value", "low", "high"]].round(2)
+                     metric  value   low  high
+    0              accuracy    0.6  0.52  0.68
+    1  significant_fraction    0.5  0.15  0.85
     """
     points = repetitions.assign(significant=repetitions["p_randomised"] <= alpha).groupby(_POINT, sort=False)
     moments = points.agg(
@@ -51,12 +65,12 @@ def summarise(repetitions: pd.DataFrame, *, alpha: float = 0.05, published: pd.D
 
 
 def interpretation_table() -> pd.DataFrame:
-    """What may be interpreted after each procedure (Korjus, Hebart & Vicente 2016, Table 1).
+    """Return the results that each procedure allows to interpret (Korjus, Hebart & Vicente 2016, Table 1).
 
     Returns
     -------
-    DataFrame with the columns ``procedure, performance, parameters, model``, each ``"yes"`` or ``"no"``, and
-    ``reason``
+    DataFrame
+        Columns ``procedure, performance, parameters, model``, each ``"yes"`` or ``"no"``, and ``reason``.
     """
     kinds = INTERPRETABLE["cv_testing"]
     rows = [
@@ -83,7 +97,7 @@ def _proportions(moments: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compare(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
-    """The published points of our panels, with what separates ours from them."""
+    """Return the published points of our panels with their distance from ours."""
     theirs = published.drop(columns="source", errors="ignore").rename(columns={"approach": "procedure"})
     theirs = theirs.merge(ours[_PANEL].drop_duplicates(), on=_PANEL)
     both = theirs.merge(ours, on=[*_POINT, "metric"], how="left", suffixes=("", "_ours"))
@@ -91,6 +105,6 @@ def _compare(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     pooled = (n * both["value"] + n_ours * both["value_ours"]) / (n + n_ours)
     sd = both["sd"].where(both["metric"] == "accuracy", np.sqrt(pooled * (1 - pooled)))
     difference = both["value_ours"] - both["value"]
-    # no scatter at all, as where every result of both is significant: no difference is 0 standard errors
+    # Without scatter, such as if all results of both are significant, an equal value has distance 0.
     in_se = (difference / (sd * np.sqrt(1 / n + 1 / n_ours))).mask(difference == 0, 0.0)
     return theirs.assign(source="published", difference_in_se=in_se.to_numpy())

@@ -1,8 +1,7 @@
-"""Cross-validated predictions of the study: the documentation page's examples, and a comparison of codes.
+"""Reproduce the examples of MATLAB's page of ``kfoldPredict`` for ``ClassificationPartitionedECOC``, and compare codes.
 
-The page is that of MATLAB's ``kfoldPredict`` for ``ClassificationPartitionedECOC``. Its examples are linear support
-vector machines on iris; the same with a loss of one's own; Gaussian ones on the petals, with posterior probabilities;
-and boosted trees on arrhythmia with a sparse random code.
+The examples are linear support vector machines on iris, the same with a custom loss, Gaussian support vector machines
+on the petals with posterior probabilities, and boosted trees on arrhythmia with a sparse random code.
 """
 
 from __future__ import annotations
@@ -26,22 +25,49 @@ from fairfold.ecoc.coding import DESIGNS, make_coding
 from fairfold.ecoc.learners import PlattScaling, make_learner
 from fairfold.ecoc.partitioned import FoldPredictions, PartitionedECOC
 
-_MARGIN = 0.1  # of the range of the samples, around them on a map
+_MARGIN = 0.1  # margin around the samples on a map, as a share of their range
 
 
 def median_loss(coding: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The page's custom loss: the median over learners of (1 - m s) / 2, learners without a score left out.
+    """Compute the custom loss of the page: the median over learners of (1 - m s) / 2.
 
     Parameters
     ----------
-    coding : ndarray, shape (n_classes, n_learners)
-    scores : ndarray, shape (n_learners,); positive-class scores of one sample.
+    coding : ndarray of shape (n_classes, n_learners)
+        Coding matrix with entries m.
+    scores : ndarray of shape (n_learners,)
+        Positive-class scores s of one sample. Learners with a NaN score are ignored.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Loss of each class.
+
+    Examples
+    --------
+    >>> coding = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]])
+    >>> median_loss(coding, np.array([0.8, 0.6, -0.2]))
+    array([0.2, 0.6, 0.5])
     """
     return np.nanmedian(1 - coding * scores, axis=1) / 2
 
 
 class Example(NamedTuple):
-    """One example of the page; ``features`` None stands for all of the dataset's."""
+    """One example of the page.
+
+    Attributes
+    ----------
+    features : tuple of int or None
+        Columns of the dataset. None means all columns.
+    learner : estimator
+        Binary learner.
+    coding : str, default="onevsone"
+        Name of the coding design.
+    fit_posterior : bool, default=False
+        Whether to fit posterior probabilities.
+    predict : mapping of str to object, default={}
+        Parameters of the prediction.
+    """
 
     features: tuple[int, ...] | None
     learner: ClassifierMixin
@@ -65,12 +91,24 @@ EXAMPLES: Mapping[str, Example] = {
 }
 
 VALUES = ["quantity", "true", "predicted", "candidate", "n", "mean", "sd", "low", "high"]
-REAL_LOSSES = ("hinge", "linear", "logit", "exponential", "binodeviance", "hamming")  # for scores without bounds
+REAL_LOSSES = ("hinge", "linear", "logit", "exponential", "binodeviance", "hamming")  # losses for unbounded scores
 DECODINGS = ("lossweighted", "lossbased")
 
 
 class Predicted(NamedTuple):
-    """What :func:`predict_example` gives."""
+    """Results of :func:`predict_example`.
+
+    Attributes
+    ----------
+    predictions : DataFrame
+        Columns ``row, fold, class, predicted``.
+    posteriors : DataFrame
+        Columns ``row, class, candidate, posterior``, with one row per sample and class. Empty without posteriors.
+    values : DataFrame
+        Table of :func:`values_by_class`.
+    model : PartitionedECOC
+        Fitted model.
+    """
 
     predictions: pd.DataFrame
     posteriors: pd.DataFrame
@@ -81,31 +119,34 @@ class Predicted(NamedTuple):
 def predict_example(
     example: Example, X: np.ndarray, y: np.ndarray, *, n_splits: int = 10, seed: int = 0, n_jobs: int = 1
 ) -> Predicted:
-    """Cross-validated predictions of an example.
+    """Compute the cross-validated predictions of an example.
 
     Parameters
     ----------
-    example : one of ``EXAMPLES``.
-    X : ndarray, shape (n_samples, n_features); the features that the example uses.
-    y : ndarray, shape (n_samples,); names of the classes.
-    n_splits : folds.
-    seed : of folds, codes, learners and starts.
-    n_jobs : processes that share the folds.
+    example : Example
+        Value of ``EXAMPLES``.
+    X : ndarray of shape (n_samples, n_features)
+        Features that the example uses.
+    y : ndarray of shape (n_samples,)
+        Class names.
+    n_splits : int, default=10
+        Number of folds.
+    seed : int, default=0
+        Seed of folds, codes, learners and starting points.
+    n_jobs : int, default=1
+        Number of processes.
 
     Returns
     -------
-    predictions : DataFrame with the columns ``row, fold, class, predicted``
-    posteriors : DataFrame with the columns ``row, class, candidate, posterior``
-        A row for each sample and class; none for an example without posteriors.
-    values : DataFrame of means, standard deviations and ranges of losses and posteriors, by true and predicted class
-    model : PartitionedECOC, fitted.
+    Predicted
+        Predictions, posteriors, their values by class, and the fitted model.
     """
-    # Drawn once: with a design of its own in each fold the learners' scores would have no common columns.
+    # Draw the design once. With a different design per fold, the learners' scores would have no common columns.
     coding = make_coding(example.coding, len(np.unique(y)), random_state=seed_for(seed, "coding"))
     estimator = ECOCClassifier(example.learner, coding=coding, fit_posterior=example.fit_posterior)
     model = PartitionedECOC(estimator, n_splits, random_state=seed, n_jobs=n_jobs).fit(X, y)
     with warnings.catch_warnings():
-        # The page's iteration stops before its minimum too; see the head of fairfold.ecoc.posterior.
+        # MATLAB's iteration also stops before its minimum; see fairfold.ecoc.posterior.
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = model.kfold_predict(**example.predict)
     rows = np.arange(len(y))
@@ -120,27 +161,51 @@ def predict_example(
 
 
 def random_rows(predictions: pd.DataFrame, *, n_rows: int = 10, seed: int = 0) -> pd.DataFrame:
-    """Some rows of the predictions, as the page shows them, in the order of the data."""
+    """Draw random rows of the predictions, as on the page, in the order of the data.
+
+    Parameters
+    ----------
+    predictions : DataFrame
+        Predictions of an example.
+    n_rows : int, default=10
+        Number of rows.
+    seed : int, default=0
+        Seed of the study.
+
+    Returns
+    -------
+    DataFrame
+        The drawn rows.
+
+    Examples
+    --------
+    >>> random_rows(pd.DataFrame({"row": range(5)}), n_rows=2).shape
+    (2, 1)
+    """
     drawn = np.random.default_rng(seed_for(seed, "random rows")).permutation(len(predictions))[:n_rows]
     return predictions.iloc[np.sort(drawn)]
 
 
 def values_by_class(found: FoldPredictions, y: np.ndarray, classes: Sequence[object]) -> pd.DataFrame:
-    """Negated losses and posteriors of the samples that have the same true and predicted class.
+    """Summarize negated losses and posteriors of the samples with the same true and predicted class.
 
-    The page prints rows of its own folds and random numbers, which ours can meet in such classes only.
+    The page prints rows from other folds and random numbers, so only samples of such classes are comparable.
 
     Parameters
     ----------
-    found : what :meth:`PartitionedECOC.kfold_predict` gives.
-    y : (n_samples,) classes.
-    classes : in the order of the columns of losses and posteriors.
+    found : FoldPredictions
+        Output of :meth:`PartitionedECOC.kfold_predict`.
+    y : ndarray of shape (n_samples,)
+        Classes.
+    classes : sequence of object
+        Classes in the order of the columns of losses and posteriors.
 
     Returns
     -------
-    DataFrame with the columns ``quantity, true, predicted, candidate, n, mean, sd, low, high``
-        ``quantity`` is ``neg_loss``, or ``posterior`` where there are any; ``candidate`` is the class that it is of. A
-        row for each pair of a true and a predicted class that a sample has; ``sd`` is NaN for a single one.
+    DataFrame
+        One row per quantity, pair of true and predicted class with samples, and candidate class. The columns are
+        ``quantity, true, predicted, candidate, n, mean, sd, low, high``. ``quantity`` is ``neg_loss`` or ``posterior``;
+        ``sd`` is NaN for a single sample.
     """
     quantities = {"neg_loss": found.neg_loss, "posterior": found.posterior}
     keys = {"true": y, "predicted": np.asarray(found.labels)}
@@ -154,7 +219,29 @@ def values_by_class(found: FoldPredictions, y: np.ndarray, classes: Sequence[obj
 
 
 def summarise_example(predictions: pd.DataFrame, posteriors: pd.DataFrame, *, name: str) -> pd.DataFrame:
-    """Error of an example, and log-loss where it has posteriors: columns ``example, n_samples, error, log_loss``."""
+    """Compute the error of an example, and its log-loss if it has posteriors.
+
+    Parameters
+    ----------
+    predictions : DataFrame
+        Columns ``class, predicted``.
+    posteriors : DataFrame
+        Columns ``row, candidate, posterior``. May be empty.
+    name : str
+        Name of the example.
+
+    Returns
+    -------
+    DataFrame
+        One row with the columns ``example, n_samples, error, log_loss``.
+
+    Examples
+    --------
+    >>> predictions = pd.DataFrame({"class": ["a", "b", "b", "a"], "predicted": ["a", "b", "a", "a"]})
+    >>> summarise_example(predictions, pd.DataFrame(), name="linear")
+      example  n_samples  error  log_loss
+    0  linear          4   0.25       NaN
+    """
     loss = np.nan
     if len(posteriors):
         wide = posteriors.pivot(index="row", columns="candidate", values="posterior")
@@ -166,19 +253,25 @@ def summarise_example(predictions: pd.DataFrame, posteriors: pd.DataFrame, *, na
 def posterior_map(
     model: PartitionedECOC, X: np.ndarray, names: Sequence[str], *, n_points: int = 80, **options: object
 ) -> pd.DataFrame:
-    """Posterior probabilities over the plane of two features, the mean over the models of all folds.
+    """Compute posterior probabilities over the plane of two features, averaged over the models of all folds.
 
     Parameters
     ----------
-    model : fitted to ``X`` with posteriors.
-    X : ndarray, shape (n_samples, 2)
-    names : of the two features.
-    n_points : grid points on each side.
-    **options : of :meth:`~fairfold.ecoc.ECOCClassifier.posteriors`.
+    model : PartitionedECOC
+        Model that was fitted to ``X`` with posteriors.
+    X : ndarray of shape (n_samples, 2)
+        Two features.
+    names : sequence of str
+        Names of the two features.
+    n_points : int, default=80
+        Number of grid points on each side.
+    **options : dict
+        Parameters of :meth:`~fairfold.ecoc.ECOCClassifier.posteriors`.
 
     Returns
     -------
-    DataFrame with the columns ``feature_1, feature_2, x, y, class, posterior``
+    DataFrame
+        Columns ``feature_1, feature_2, x, y, class, posterior``.
     """
     low, high = X.min(axis=0), X.max(axis=0)
     margin = _MARGIN * (high - low)
@@ -199,23 +292,29 @@ def compare_codes(
     seed: int = 0,
     n_jobs: int = 1,
 ) -> pd.DataFrame:
-    """Error and log-loss of designs, binary losses and decodings, and of scikit-learn's classifiers on the same folds.
+    """Compare coding designs, binary losses and decodings with scikit-learn's classifiers on the same folds.
 
     Parameters
     ----------
-    X : ndarray, shape (n_samples, n_features)
-    y : ndarray, shape (n_samples,)
-    designs : names of designs.
-    n_splits : folds.
-    seed : of everything random.
-    n_jobs : processes.
+    X : ndarray of shape (n_samples, n_features)
+        Features.
+    y : ndarray of shape (n_samples,)
+        Classes.
+    designs : sequence of str
+        Names of coding designs.
+    n_splits : int, default=10
+        Number of folds.
+    seed : int, default=0
+        Seed of all random steps.
+    n_jobs : int, default=1
+        Number of processes.
 
     Returns
     -------
-    DataFrame with the columns ``coding, binary_loss, decoding, error, log_loss``
-        ``log_loss`` depends on the design only, as posteriors do not use a binary loss. Rows without a loss are
-        ``OneVsOneClassifier``, ``OneVsRestClassifier`` and ``OutputCodeClassifier``; these give no probabilities for
-        this learner.
+    DataFrame
+        Columns ``coding, binary_loss, decoding, error, log_loss``. ``log_loss`` depends on the design only, because
+        posteriors do not use a binary loss. Rows without a binary loss are ``OneVsOneClassifier``,
+        ``OneVsRestClassifier`` and ``OutputCodeClassifier``, which give no probabilities with this learner.
     """
     learner = make_learner("svm", standardize=True)
     folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed_for(seed, "folds"))
@@ -234,7 +333,7 @@ def compare_codes(
 def _rows_of(
     design: str, learner: ClassifierMixin, X: np.ndarray, y: np.ndarray, folds: StratifiedKFold, seed: int, n_jobs: int
 ) -> Iterator[dict[str, object]]:
-    """Error of each loss and decoding of one design, and the log-loss of its posteriors."""
+    """Yield the error of each loss and decoding of one design, with the log-loss of its posteriors."""
     options = {"cv": folds, "random_state": seed_for(seed, design), "n_jobs": n_jobs}
     scored, probable = (
         PartitionedECOC(ECOCClassifier(learner, coding=design, fit_posterior=with_posterior), **options).fit(X, y)

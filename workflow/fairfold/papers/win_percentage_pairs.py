@@ -1,4 +1,4 @@
-"""What the jobs of the study compute: all pairs of a dataset, in parts, and the same with permuted class labels."""
+"""Evaluate all feature pairs of a dataset in parallel parts, also with permuted class labels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,19 @@ from fairfold.win_percentage.win import PerformanceHistogram
 
 
 class Setting(NamedTuple):
-    """How pairs are evaluated; ``kurtosis_multiple`` as in :func:`gaussian_features`, infinite to keep all features."""
+    """Parameters of the evaluation of pairs.
+
+    Attributes
+    ----------
+    kurtosis_multiple : float, default=2.0
+        Screening limit of :func:`gaussian_features`. Infinity keeps all features.
+    n_splits : int, default=3
+        Number of folds.
+    n_repeats : int, default=2
+        Number of cross-validations.
+    n_best : int, default=100
+        Number of best pairs to keep.
+    """
 
     kurtosis_multiple: float = 2.0
     n_splits: int = 3
@@ -33,14 +45,36 @@ class Setting(NamedTuple):
 def evaluate_pairs(
     X: ArrayLike, y: ArrayLike, n_parts: int, setting: Setting, *, seed: int, name: str, code: str = "", n_jobs: int = 1
 ) -> PairEvaluation:
-    """All pairs of Gaussian features, in parts; those that an earlier call finished are taken from the cache.
+    """Evaluate all pairs of Gaussian features in parts, which are cached.
 
     Parameters
     ----------
-    X, y, setting, seed, name : see :func:`evaluate_part`.
-    n_parts : of about the same size.
-    code : checksum of the code that the result depends on.
-    n_jobs : parts that are evaluated side by side.
+    X : array-like of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        Class of each sample; two classes.
+    n_parts : int
+        Number of parts of about the same size.
+    setting : Setting
+        Parameters of the evaluation.
+    seed : int
+        Seed of the study.
+    name : str
+        Name of the random stream of the folds.
+    code : str, default=""
+        Checksum of the code that the result depends on.
+    n_jobs : int, default=1
+        Number of parts to evaluate in parallel.
+
+    Returns
+    -------
+    PairEvaluation
+        Evaluation of all pairs. The values of ``best_pairs`` are columns of ``X``.
+
+    Raises
+    ------
+    StudyError
+        As :func:`evaluate_part`.
     """
     key, known = key_of(X, y, n_parts, setting, seed, name, code), {"seed": seed, "name": name}
     calls = [
@@ -53,25 +87,34 @@ def evaluate_pairs(
 def evaluate_part(
     X: ArrayLike, y: ArrayLike, part: int, n_parts: int, setting: Setting, *, seed: int, name: str
 ) -> PairEvaluation:
-    """One of equal parts of all pairs of Gaussian features.
+    """Evaluate one part of all pairs of Gaussian features.
 
     Parameters
     ----------
-    X : array-like, shape (n_samples, n_features)
-    y : array-like, shape (n_samples,); two classes.
-    part, n_parts : which part of how many; the parts merge to all pairs (:meth:`PairEvaluation.merged`).
-    setting : how to evaluate.
-    seed, name : what the folds are derived from.
+    X : array-like of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        Class of each sample; two classes.
+    part : int
+        Number of the part, from 0.
+    n_parts : int
+        Number of parts. Together, the parts contain all pairs (:meth:`PairEvaluation.merged`).
+    setting : Setting
+        Parameters of the evaluation.
+    seed : int
+        Seed of the study.
+    name : str
+        Name of the random stream of the folds.
 
     Returns
     -------
     PairEvaluation
-        ``best_pairs`` are columns of ``X``.
+        Evaluation of the part. The values of ``best_pairs`` are columns of ``X``.
 
     Raises
     ------
     StudyError
-        As :func:`evaluate_all_pairs`, and when fewer than two features are Gaussian or there are more parts than pairs.
+        As :func:`evaluate_all_pairs`. Also if fewer than two features are Gaussian, or there are more parts than pairs.
     """
     X = np.asarray(X, dtype=float)
     kept = gaussian_features(X, setting.kurtosis_multiple)
@@ -91,12 +134,27 @@ def evaluate_part(
 def evaluate_permuted(
     X: ArrayLike, y: ArrayLike, permutations: Iterable[int], setting: Setting, *, seed: int, name: str
 ) -> list[PerformanceHistogram]:
-    """All pairs of Gaussian features with the class labels in random orders.
+    """Evaluate all pairs of Gaussian features with permuted class labels.
 
     Parameters
     ----------
-    X, y, setting, seed, name : see :func:`evaluate_part`.
-    permutations : their numbers; each depends on its number only.
+    X : array-like of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        Class of each sample; two classes.
+    permutations : iterable of int
+        Numbers of the permutations. A permutation depends on its number only.
+    setting : Setting
+        Parameters of the evaluation.
+    seed : int
+        Seed of the study.
+    name : str
+        Name of the random stream.
+
+    Returns
+    -------
+    list of PerformanceHistogram
+        Histogram of each permutation.
     """
     y, found = np.asarray(y), []
     for number in permutations:

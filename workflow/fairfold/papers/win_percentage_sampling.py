@@ -1,20 +1,12 @@
-"""How well a sample of M feature sets tells the win percentage: bands, errors and weights by rank (Figures 6 to 8).
+"""Estimate win percentages from a sample of M feature sets: bands, errors and weights by rank (Figures 6 to 8).
 
-The paper's synthetic study has three classifiers, whose performance is normal where they are the best, with means from
-N(0.5, 0.1), standard deviations |N(0, 0.1)| and uniform priors p(c): 100 random distributions, 100 trials of each, N
-from 1 to 40. It prints errors of 4.2 % at M = 1,000 and of 1.0 % at M = 10,000. No reading that we tried gives both,
-and none can whose error falls as one over the root of M, by 3.2 and not by 4.2. In percent at the two M, over 400
-distributions, with the standard deviation of 100 of them, for equal priors and for priors drawn evenly from all:
+The synthetic study of the paper has three classifiers with normal performance on the feature sets where they are the
+best. Means come from N(0.5, 0.1), standard deviations from abs(N(0, 0.1)), and the priors p(c) are uniform. There are
+100 random distributions with 100 trials each, and N is 1 to 40.
 
-- over all N, classifiers and distributions: 3.1 +- 0.2 and 0.95 +- 0.05; drawn 3.1 and 0.94 (this is what ours does);
-- N = 1 alone 1.5 and 0.47, N = 40 alone 3.9 +- 0.3 and 1.2; drawn 1.3 and 0.41, 4.0 and 1.2;
-- root per distribution, then the mean 2.7 and 0.83, the median 2.8 and 0.79; drawn 2.6 and 0.81, 2.7 and 0.85;
-- squares added over classifiers 5.4 and 1.7, their root per trial, then the mean 4.1 +- 0.3 and 1.3; drawn 5.3 and
-  1.6, 3.9 and 1.2;
-- the classifier of the largest error at each N 4.0 +- 0.2 and 1.2; drawn 3.9 and 1.2;
-- priors as shares of three uniform numbers, over all 2.8 +- 0.2 and 0.92.
-
-So 1.0 % agrees with the error over all, and 4.2 % with that at N = 40 or with that of the worst classifier.
+The paper prints errors of 4.2 % at M = 1,000 and of 1.0 % at M = 10,000. An error that is proportional to M^(-1/2)
+cannot have both values. The error over all N, classifiers and distributions, which is computed here, agrees with the
+second value. The first one agrees with the error at N = 40 or of the worst classifier.
 """
 
 from __future__ import annotations
@@ -38,29 +30,41 @@ from fairfold.win_percentage.win import (
     theoretical_win_percentage,
 )
 
-N_CLASSIFIERS = 3  # of the synthetic study
+N_CLASSIFIERS = 3  # classifiers of the synthetic study
 SYNTHETIC_DRAWS = tuple(range(1, 41))
-MEANS, DEVIATIONS = (0.5, 0.1), (0.0, 0.1)  # normal distributions of the random means and, but for the sign, deviations
+# Mean and standard deviation of the normal distributions of means and (signed) standard deviations.
+MEANS, DEVIATIONS = (0.5, 0.1), (0.0, 0.1)
 
 
 def sampled_win_percentages(
     means: ArrayLike, deviations: ArrayLike, n_sampled: int, n_draws: ArrayLike, *, n_trials: int, rng: Generator
 ) -> np.ndarray:
-    """Win percentages estimated from feature sets that are drawn from normal distributions.
+    """Estimate win percentages from feature sets with normal performance.
 
     Parameters
     ----------
-    means, deviations : (n_classifiers,) of the performance on feature sets where the classifier is the best; each is
-        on an equal share of the sets.
-    n_sampled : M, feature sets of each estimate.
-    n_draws : (n_values,) numbers N of draws.
-    n_trials : number of estimates.
-    rng : source of random numbers.
+    means : array-like of shape (n_classifiers,)
+        Mean performance of each classifier on the feature sets where it is the best. The shares of these sets are
+        equal.
+    deviations : array-like of shape (n_classifiers,)
+        Standard deviations of the performance on these sets.
+    n_sampled : int
+        Number M of feature sets in each estimate.
+    n_draws : array-like of shape (n_values,)
+        Numbers N of draws.
+    n_trials : int
+        Number of estimates.
+    rng : Generator
+        Source of random numbers.
 
     Returns
     -------
-    (n_trials, n_values, n_classifiers) fractions of 1. Equal to :func:`win_percentage` of the drawn feature sets; as
-    no two performances are the same, the weights of the ranks serve all trials.
+    ndarray of shape (n_trials, n_values, n_classifiers)
+        Fractions of 1, equal to :func:`win_percentage` of the drawn feature sets.
+
+    Notes
+    -----
+    No two performances are equal, so all trials share the weights of the ranks.
     """
     means, deviations = np.asarray(means, dtype=float), np.asarray(deviations, dtype=float)
     by_rank = np.ones(n_sampled, dtype=np.int64)
@@ -79,19 +83,26 @@ def synthetic_rmse(
     n_trials: int = 100,
     random_state: int = 0,
 ) -> pd.DataFrame:
-    """Error of win percentages from M feature sets against the theoretical ones, over random distributions.
+    """Compute the error of win percentages from M feature sets, over random distributions.
 
     Parameters
     ----------
-    n_sampled : numbers M of feature sets, at least 1.
-    n_draws : numbers N of draws, at least 1.
-    n_distributions, n_trials : random distributions of three classifiers (see the module), and estimates from each.
-    random_state : seed.
+    n_sampled : sequence of int, default=(1_000, 10_000)
+        Numbers M of feature sets, at least 1.
+    n_draws : sequence of float, default=range(1, 41)
+        Numbers N of draws, at least 1.
+    n_distributions : int, default=100
+        Number of random distributions of three classifiers.
+    n_trials : int, default=100
+        Number of estimates from each distribution.
+    random_state : int, default=0
+        Seed.
 
     Returns
     -------
-    DataFrame with the columns ``source, n_sampled, n_draws, rmse``
-        The root of the mean squared difference over distributions, trials and classifiers, a fraction of 1.
+    DataFrame
+        Columns ``source, n_sampled, n_draws, rmse``. The error is the root mean squared difference from the theoretical
+        win percentages over distributions, trials and classifiers, as a fraction of 1.
     """
     draws = checked_draws(n_draws)
     squares = np.zeros((len(n_sampled), draws.size))
@@ -108,19 +119,35 @@ def synthetic_rmse(
 
 
 def fit_rmse_law(table: pd.DataFrame) -> tuple[float, float]:
-    """Factor a and exponent b of rmse = a (N / M)^b, by least squares of the logarithms.
+    """Fit the power law rmse = a (N / M)^b by least squares of the logarithms.
 
-    The paper finds 0.24 (N / M)^0.48. Rows with N above M, where the best set alone decides, do not enter, nor do those
-    without any error, which have no logarithm.
+    The paper reports 0.24 (N / M)^0.48. Rows with N above M are ignored, because the best set alone decides there. Rows
+    with an error of 0 are ignored, because they have no logarithm.
 
     Parameters
     ----------
-    table : as of :func:`synthetic_rmse`.
+    table : DataFrame
+        Table of :func:`synthetic_rmse`.
+
+    Returns
+    -------
+    factor : float
+        Factor a.
+    exponent : float
+        Exponent b.
 
     Raises
     ------
     DataError
-        When the rows that enter do not hold two different N / M.
+        If the remaining rows have fewer than two different N / M.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"n_sampled": 1000, "n_draws": [1, 10, 100]})
+    >>> table["rmse"] = 0.24 * (table["n_draws"] / table["n_sampled"]) ** 0.5
+    >>> factor, exponent = fit_rmse_law(table)
+    >>> round(factor, 2), round(exponent, 2)
+    (0.24, 0.5)
     """
     used = table[(table["n_sampled"] >= table["n_draws"]) & (table["rmse"] > 0)]
     ratio = used["n_draws"] / used["n_sampled"]
@@ -134,11 +161,17 @@ def fit_rmse_law(table: pd.DataFrame) -> tuple[float, float]:
 
 
 def sampling_laws(table: pd.DataFrame) -> pd.DataFrame:
-    """The law of :func:`fit_rmse_law` for all sources together, called ``all``, and for each.
+    """Fit the law of :func:`fit_rmse_law` to all sources together and to each source.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Table of :func:`synthetic_rmse`, possibly with several sources.
 
     Returns
     -------
-    DataFrame with the columns ``source, factor, exponent``
+    DataFrame
+        Columns ``source, factor, exponent``. The first row is the source ``all``.
     """
     groups = [("all", table), *table.groupby("source", sort=False)]
     rows = [(source, *fit_rmse_law(part)) for source, part in groups]
@@ -155,24 +188,35 @@ def compare_samples(
     random_state: int,
     n_draws: Sequence[float] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Compare win percentages from samples of M feature sets with those from all of them (Figures 6 and 7).
+    """Compare win percentages from samples of M feature sets with those from all sets (Figures 6 and 7).
 
-    Sets are drawn with replacement. While M is not above the number of evaluated sets, the error follows the law of
-    :func:`fit_rmse_law`. Above it the samples hold almost all sets, and the error vanishes at large N.
+    Sets are drawn with replacement. The error follows the law of :func:`fit_rmse_law` if M is at most the number of
+    evaluated sets. For larger M, samples contain almost all sets, and the error vanishes at large N.
 
     Parameters
     ----------
-    histogram : all evaluated feature sets.
-    classifiers : names, in the order of its winners.
-    name : what the tables call the data.
-    n_sampled, n_trials, random_state : as for :func:`synthetic_rmse`.
-    n_draws : numbers N of draws; None for a grid up to the largest sample.
+    histogram : PerformanceHistogram
+        All evaluated feature sets.
+    classifiers : sequence of str
+        Names of the classifiers in the order of the winners in ``histogram``.
+    name : str
+        Name of the data in the tables.
+    n_sampled : sequence of int
+        Numbers M of feature sets.
+    n_trials : int
+        Number of samples for each M.
+    random_state : int
+        Seed.
+    n_draws : sequence of float, default=None
+        Numbers N of draws. The default is a grid up to the largest M.
 
     Returns
     -------
-    bands : DataFrame with the columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper``
-        ``win_percentage`` is that of all feature sets; 95 % of the samples lie from ``lower`` to ``upper``.
-    errors : DataFrame as of :func:`synthetic_rmse`
+    bands : DataFrame
+        Columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper``. ``win_percentage`` is based
+        on all feature sets; 95 % of the samples are between ``lower`` and ``upper``.
+    errors : DataFrame
+        Errors of the samples, with the columns of :func:`synthetic_rmse`.
     """
     draws = draws_grid(max(n_sampled)) if n_draws is None else checked_draws(n_draws)
     exact = histogram.win_percentage(draws)
@@ -196,23 +240,32 @@ def sampling_example(
     n_trials: int = 100,
     random_state: int = 0,
 ) -> pd.DataFrame:
-    """Win percentages that large samples of one dataset give, up to as many draws as feature sets (Figure 6).
+    """Estimate win percentages of one dataset from large samples, for up to M draws (Figure 6).
 
-    The paper draws 10 million of the 4.9 million pairs of its endpoint F. Its text has 20 trials and the band of their
-    mean, its caption 100; so there are both the band of the samples and the standard error of their mean.
+    The paper draws 10 million of the 4.9 million pairs of its endpoint F. Its text mentions 20 trials and the band of
+    their mean; its caption mentions 100 trials. The table therefore contains both the band of the samples and the
+    standard error of their mean.
 
     Parameters
     ----------
-    histograms : dataset -> all of its evaluated feature sets.
-    classifiers : names, in the order of the histograms' winners.
-    dataset : the one to sample; None, or one that is not there, is that of the most feature sets.
-    n_sampled : M; None is twice the number of evaluated sets, as the published M is.
-    n_trials, random_state : as for :func:`compare_samples`.
+    histograms : mapping of str to PerformanceHistogram
+        All evaluated feature sets of each dataset.
+    classifiers : sequence of str
+        Names of the classifiers in the order of the winners in the histograms.
+    dataset : str, default=None
+        Dataset to sample. By default, or if the dataset is missing, the one with the most feature sets is used.
+    n_sampled : int, default=None
+        Number M of feature sets. The default is twice the number of evaluated sets, like the published M.
+    n_trials : int, default=100
+        Number of samples.
+    random_state : int, default=0
+        Seed.
 
     Returns
     -------
-    DataFrame as the bands of :func:`compare_samples`, with the columns ``mean, standard_error, in_place_of``
-        ``in_place_of`` is the dataset that was asked for where another stands in for it.
+    DataFrame
+        Columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper, mean, standard_error,
+        in_place_of``. The last column contains the requested dataset if another one replaces it.
     """
     chosen = dataset if dataset in histograms else max(histograms, key=lambda name: histograms[name].n_sets)
     histogram = histograms[chosen]
@@ -228,26 +281,34 @@ def sampling_example(
 
 
 def rank_weights(n_sampled: Sequence[int], n_draws: Sequence[float]) -> pd.DataFrame:
-    """Probability that the feature set ranked r-th of M equally likely ones is the best of N draws (Figure 8).
+    """Compute the probability that the feature set with rank r of M is the best of N draws (Figure 8).
 
-    All N draws are of rank r or worse with probability ((M - r + 1) / M)^N, so it is
+    All sets are equally likely. All N draws have rank r or worse with probability ((M - r + 1) / M)^N. The probability
+    is
 
         ((M - r + 1) / M)^N - ((M - r) / M)^N.
 
     Parameters
     ----------
-    n_sampled : numbers M of feature sets.
-    n_draws : numbers N of draws, with replacement.
+    n_sampled : sequence of int
+        Numbers M of feature sets.
+    n_draws : sequence of float
+        Numbers N of draws, with replacement.
 
     Returns
     -------
-    DataFrame with the columns ``n_sampled, n_draws, rank, weight``
-        Ranks are 1 to M in about 200 steps of equal ratio.
+    DataFrame
+        Columns ``n_sampled, n_draws, rank, weight``. Ranks are 1 to M in about 200 geometric steps.
+
+    Examples
+    --------
+    >>> rank_weights([4], [1, 2])["weight"].round(4).tolist()
+    [0.25, 0.25, 0.25, 0.25, 0.4375, 0.3125, 0.1875, 0.0625]
     """
     tables = []
     for m in n_sampled:
         rank = np.unique(np.geomspace(1, m, 200).round().astype(np.int64))
-        with np.errstate(divide="ignore"):  # the worst set has none below it: log 0
+        with np.errstate(divide="ignore"):  # the worst set gives log(0)
             log_ratio = np.log1p(-1 / (m - rank + 1))
         for n in checked_draws(n_draws).tolist():
             weight = np.exp(n * np.log1p(-(rank - 1) / m)) * -np.expm1(n * log_ratio)
@@ -256,7 +317,26 @@ def rank_weights(n_sampled: Sequence[int], n_draws: Sequence[float]) -> pd.DataF
 
 
 def band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Quantiles over the first axis that hold 95 % of the values between them."""
+    """Compute the quantiles over the first axis that enclose 95 % of the values.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_trials, ...)
+        Values of the trials.
+
+    Returns
+    -------
+    lower : ndarray
+        Lower limits.
+    upper : ndarray
+        Upper limits.
+
+    Examples
+    --------
+    >>> lower, upper = band(np.arange(101))
+    >>> round(float(lower), 1), round(float(upper), 1)
+    (2.5, 97.5)
+    """
     lower, upper = np.quantile(values, [(1 - 0.95) / 2, (1 + 0.95) / 2], axis=0)
     return lower, upper
 
@@ -264,7 +344,7 @@ def band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _estimates(
     histogram: PerformanceHistogram, n_sampled: int, draws: np.ndarray, n_trials: int, random_state: int
 ) -> np.ndarray:
-    """Win percentages of samples, shape (n_trials, n_values, n_classifiers)."""
+    """Estimate win percentages from random samples, shape (n_trials, n_values, n_classifiers)."""
     rng = np.random.default_rng(seed_sequence(random_state, "sample", n_sampled))
     return np.stack([histogram.sample(n_sampled, random_state=rng).win_percentage(draws) for _ in range(n_trials)])
 

@@ -1,4 +1,4 @@
-"""Tables 2, 4 and 5 and the numbers of Figure 4 of Parry, Phan & Wang (2012)."""
+"""Tables 2, 4 and 5 of Parry, Phan & Wang (2012), and the data of Figure 4."""
 
 from __future__ import annotations
 
@@ -15,29 +15,50 @@ from fairfold.win_percentage.win import PerformanceHistogram
 
 TOLERANCES = (1e-3, 1e-6)
 DRAWS = (1, 10, 100, 1_000, 10_000)
-BANDWIDTH = 0.01  # standard deviation of the smoothing, in performance
-_N_BINS = 400  # of performance, a quarter of the bandwidth each
+BANDWIDTH = 0.01  # standard deviation of the smoothing kernel, in units of performance
+_N_BINS = 400  # bins of performance, each a quarter of the bandwidth
 
 
 def draws_table() -> pd.DataFrame:
-    """Share of good feature sets that a search of N draws meets but for a failure tolerance (Table 2).
+    """Compute the share of good feature sets that N draws find, up to a failure tolerance (Table 2).
 
-    All N draws miss a share p of the feature sets with probability epsilon = (1 - p)^N (Equation 3), so that
+    All N draws miss a share p of the feature sets with probability epsilon = (1 - p)^N (Equation 3), hence
     p = 1 - epsilon^(1 / N).
 
     Returns
     -------
-    DataFrame with the columns ``epsilon, n_draws, p``
+    DataFrame
+        Columns ``epsilon, n_draws, p``.
+
+    Examples
+    --------
+    >>> draws_table().query("epsilon == 0.001")["p"].round(4).tolist()
+    [0.999, 0.4988, 0.0667, 0.0069, 0.0007]
     """
     epsilon, n = (side.ravel() for side in np.meshgrid(TOLERANCES, DRAWS, indexing="ij"))
     return pd.DataFrame({"epsilon": epsilon, "n_draws": n, "p": -np.expm1(np.log(epsilon) / n)})
 
 
 def classifier_table(n_classes: int = 2, n_features: int = 2) -> pd.DataFrame:
-    """The six classifiers (Table 4): columns ``classifier, name, covariance, pooled, degrees_of_freedom``.
+    """Describe the six classifiers (Table 4).
 
-    Degrees of freedom are the free parameters of the model: a mean for each class, and one covariance or one for each
-    class, of 1, d or d (d + 1) / 2 numbers. For two classes and two features they are 5, 6, 7, 6, 8 and 10.
+    Parameters
+    ----------
+    n_classes : int, default=2
+        Number of classes.
+    n_features : int, default=2
+        Number of features d.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``classifier, name, covariance, pooled, degrees_of_freedom``. The degrees of freedom are the free
+        parameters: a mean per class, and one covariance or one per class with 1, d or d (d + 1) / 2 numbers.
+
+    Examples
+    --------
+    >>> classifier_table()["degrees_of_freedom"].tolist()
+    [5, 6, 7, 6, 8, 10]
     """
     numbers = {"spherical": 1, "diagonal": n_features, "full": n_features * (n_features + 1) // 2}
     rows = [
@@ -48,21 +69,33 @@ def classifier_table(n_classes: int = 2, n_features: int = 2) -> pd.DataFrame:
 
 
 def dataset_row(dataset: str, title: str, X: ArrayLike, y: ArrayLike, kept: Sequence[int]) -> pd.DataFrame:
-    """One dataset's row of Table 5.
+    """Describe one dataset as a row of Table 5.
 
     Parameters
     ----------
-    dataset, title : name, and name for readers.
-    X : array-like, shape (n_samples, n_features)
-    y : array-like, shape (n_samples,)
-        Two classes.
-    kept : columns that pass the screening, see :func:`gaussian_features`.
+    dataset : str
+        Name of the dataset.
+    title : str
+        Title of the dataset for readers.
+    X : array-like of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        Class of each sample; two classes.
+    kept : sequence of int
+        Columns that pass the screening of :func:`gaussian_features`.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, title, n_samples, n_first, n_second, n_features, n_gaussian, n_pairs``
-        ``n_first`` and ``n_second`` are the samples of the classes in ascending order, ``n_pairs`` the pairs of kept
-        features.
+    DataFrame
+        One row with the columns ``dataset, title, n_samples, n_first, n_second, n_features, n_gaussian, n_pairs``.
+        ``n_first`` and ``n_second`` are the sizes of the classes in ascending order of their labels. ``n_pairs`` is the
+        number of pairs of kept features.
+
+    Examples
+    --------
+    >>> row = dataset_row("toy", "Toy data", np.zeros((5, 4)), [0, 0, 1, 1, 1], kept=[0, 1, 3])
+    >>> row[["n_first", "n_second", "n_pairs"]].values.tolist()
+    [[2, 3, 3]]
     """
     sizes = np.unique(y, return_counts=True)[1]
     n_samples, n_features = np.shape(X)
@@ -71,23 +104,25 @@ def dataset_row(dataset: str, title: str, X: ArrayLike, y: ArrayLike, kept: Sequ
 
 
 def density_table(histogram: PerformanceHistogram, classifiers: Sequence[str], *, dataset: str) -> pd.DataFrame:
-    """Kernel-smoothed joint density p(x, c) of a pair's top performance and the classifier that reaches it (Figure 4).
+    """Estimate the joint density p(x, c) of a pair's best performance and the classifier that reaches it (Figure 4).
 
-    A pair that several reach counts for each of them in equal parts, as in :func:`win_percentage` (Equation 11). Pairs
-    are counted in 400 bins of performance and smoothed by a Gaussian, which is reflected at 0 and 1, as no performance
-    lies beyond.
+    A pair counts in equal parts for all classifiers with the best performance, as in :func:`win_percentage` (Equation
+    11). Pairs are counted in bins of performance and smoothed by a Gaussian kernel, with reflection at 0 and 1.
 
     Parameters
     ----------
-    histogram : pairs counted by top performance, between 0 and 1, and winners.
-    classifiers : names.
-    dataset : name.
+    histogram : PerformanceHistogram
+        Pairs counted by their best performance, between 0 and 1, and by winners.
+    classifiers : sequence of str
+        Names of the classifiers.
+    dataset : str
+        Name of the dataset.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, classifier, performance, pairs, density``
-        ``performance`` is the middle of a bin, ``pairs`` are those that a classifier wins in it, and ``density``
-        integrates to 1 over all classifiers.
+    DataFrame
+        Columns ``dataset, classifier, performance, pairs, density``. ``performance`` is the middle of a bin. ``pairs``
+        counts the pairs that the classifier wins in the bin. ``density`` integrates to 1 over all classifiers.
     """
     width = 1 / _N_BINS
     shares = histogram.winners * (histogram.counts / histogram.winners.sum(axis=1))[:, np.newaxis]

@@ -1,7 +1,7 @@
-"""The best feature pairs looked at again: scores of more cross-validations, and what the classifiers decide there.
+"""Evaluate the best feature pairs with more cross-validations (Table 1, Figure 1).
 
-Hundreds of thousands of pairs are compared by two cross-validations of three folds. The few best of them bear another
-look, at 20 cross-validations of five folds (Table 1 and Figure 1).
+All pairs are first compared by two cross-validations of three folds. The best ones are evaluated with 20
+cross-validations of five folds.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from fairfold.evaluation.corrected_t import correlation_of_cross_validations, p_
 from fairfold.win_percentage.gaussians import make_gaussian
 from fairfold.win_percentage.wrapper import evaluate_feature_sets
 
-_N_POINTS = 101  # on each side of a map
-_MARGIN = 0.08  # of the range of the samples, around them on a map
+_N_POINTS = 101  # grid points on each side of a map
+_MARGIN = 0.08  # margin around the samples on a map, as a share of their range
 
 
 def reevaluate_pairs(
@@ -35,27 +35,39 @@ def reevaluate_pairs(
     dataset: str = "data",
     random_state: int = 0,
 ) -> pd.DataFrame:
-    """Performance of the six classifiers on the best pairs over many cross-validations (Table 1).
+    """Evaluate the six classifiers on the best pairs by many cross-validations (Table 1).
 
     Parameters
     ----------
-    X : array-like, shape (n_samples, n_features)
-    y : array-like, shape (n_samples,)
-    pairs : column numbers of each pair, the best pair first.
-    n_splits, n_repeats : folds of a cross-validation, and cross-validations, at least 2; the same for all pairs.
-    alpha : level of the tests.
-    corrected : whether the tests allow for the dependence of the cross-validations, see the notes.
-    dataset : name.
-    random_state : seed of the folds.
+    X : array-like of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        Class of each sample; two classes.
+    pairs : iterable of sequence of int
+        Columns of each pair, starting with the best pair.
+    n_splits : int, default=5
+        Number of folds of a cross-validation.
+    n_repeats : int, default=20
+        Number of cross-validations, at least 2. All pairs use the same ones.
+    alpha : float, default=0.05
+        Level of the tests.
+    corrected : bool, default=False
+        Whether the tests account for the dependence of the cross-validations, see Notes.
+    dataset : str, default="data"
+        Name of the dataset.
+    random_state : int, default=0
+        Seed of the folds.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, rank, feature_1, feature_2, classifier, performance, standard_deviation,
-    p_value, is_best, is_significant``, a row per pair and classifier
-        ``performance`` and ``standard_deviation`` are over cross-validations. ``p_value`` is of the one-sided paired
-        t-test that the pair's best classifier is not better than this one, NaN for the best itself. The best is the
-        first of the highest mean. ``is_significant``, the same on all rows of a pair, says that the best one is
-        significantly better than every other.
+    DataFrame
+        One row per pair and classifier, with these columns:
+
+        - ``dataset``, ``rank``, ``feature_1``, ``feature_2``, ``classifier``
+        - ``performance``, ``standard_deviation`` : mean and standard deviation over cross-validations
+        - ``p_value`` : one-sided paired t-test of the best classifier of the pair against this one, NaN for the best
+        - ``is_best`` : whether this is the first classifier with the highest mean
+        - ``is_significant`` : whether the best classifier is significantly better than all others of the pair
 
     Raises
     ------
@@ -64,9 +76,9 @@ def reevaluate_pairs(
 
     Notes
     -----
-    Cross-validations of one data set are not independent: they train and test on the same samples. Their standard
-    error is too small, and the plain test, which the paper has, finds differences that new samples would not show. The
-    corrected test allows for that (:mod:`fairfold.evaluation.corrected_t`).
+    Cross-validations of one dataset are not independent, because they train and test on the same samples. The plain
+    test of the paper underestimates the standard error and finds differences that new samples would not confirm. The
+    corrected test accounts for the dependence (:mod:`fairfold.evaluation.corrected_t`).
     """
     pairs = np.array([tuple(pair) for pair in pairs], dtype=np.int64)
     seeds = [seed_for(random_state, "repeat", repeat) for repeat in range(n_repeats)]
@@ -95,18 +107,19 @@ def reevaluate_pairs(
 
 
 def pairs_to_show(table: pd.DataFrame) -> pd.DataFrame:
-    """For each classifier the pair on which it is the best most significantly (Figure 1).
+    """Select, for each classifier, the pair with its most significant lead (Figure 1).
 
     Parameters
     ----------
-    table : as of :func:`reevaluate_pairs`.
+    table : DataFrame
+        Table of :func:`reevaluate_pairs`.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, classifier, rank, feature_1, feature_2, performance, p_value``, in the order
-    of the classifiers
-        ``p_value`` is the largest one of the pair. Of pairs that have the same, the one of the first rank is shown. A
-        classifier that is never the best has no row.
+    DataFrame
+        Columns ``dataset, classifier, rank, feature_1, feature_2, performance, p_value``, in the order of the
+        classifiers. ``p_value`` is the largest one of the pair. Ties go to the first rank. Classifiers that are never
+        the best have no row.
     """
     pair = ["dataset", "rank"]
     runner_up = table.groupby(pair)["p_value"].max()
@@ -121,18 +134,21 @@ def pairs_to_show(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def asterisk_table(table: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
-    """Table 1 as it is printed: a row per panel of Figure 1 (:func:`pairs_to_show`), a column per classifier.
+    """Format Table 1 as in the paper: a row per panel of Figure 1 (:func:`pairs_to_show`), a column per classifier.
 
     Parameters
     ----------
-    table : as of :func:`reevaluate_pairs`.
-    alpha : level of the tests.
+    table : DataFrame
+        Table of :func:`reevaluate_pairs`.
+    alpha : float, default=0.05
+        Level of the tests.
 
     Returns
     -------
-    DataFrame with the columns ``dataset, best, rank, feature_1, feature_2`` and one of text per classifier
-        ``best`` is the classifier for which the pair was chosen. The mean performance with three decimals; with an
-        asterisk that of the best classifier and of all that are not significantly below it.
+    DataFrame
+        Columns ``dataset, best, rank, feature_1, feature_2`` and one column of text per classifier. ``best`` is the
+        classifier that the pair was selected for. The text is the mean performance with three decimals. An asterisk
+        marks the best classifier and all that are not significantly worse.
     """
     marked = table["is_best"] | (table["p_value"] >= alpha)
     text = table["performance"].map("{:.3f}".format) + np.where(marked, "*", "")
@@ -145,23 +161,31 @@ def asterisk_table(table: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
 def decision_maps(
     X: ArrayLike, y: ArrayLike, shown: pd.DataFrame, *, n_splits: int = 5, n_repeats: int = 20, random_state: int = 0
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What the models of repeated cross-validation decide over the plane of a pair (Figure 1).
+    """Map the decisions of repeated cross-validation over the plane of each pair (Figure 1).
 
     Parameters
     ----------
-    X : array-like, shape (n_samples, n_features)
-    y : array-like, shape (n_samples,)
-        Two classes.
-    shown : columns ``dataset, classifier, feature_1, feature_2``, a panel per row, as of :func:`pairs_to_show`.
-    n_splits, n_repeats : folds, and cross-validations; a model is fitted without each fold.
-    random_state : seed of the folds.
+    X : array-like of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        Class of each sample; two classes.
+    shown : DataFrame
+        One row per panel, with the columns ``dataset, classifier, feature_1, feature_2``, as returned by
+        :func:`pairs_to_show`.
+    n_splits : int, default=5
+        Number of folds.
+    n_repeats : int, default=20
+        Number of cross-validations. One model is fitted on the training part of each fold.
+    random_state : int, default=0
+        Seed of the folds.
 
     Returns
     -------
-    maps : DataFrame with the columns ``dataset, classifier, feature_1, feature_2, x, y, share``
-        Share of the models that decide for the second class, on a grid that holds all samples.
-    points : DataFrame with the columns ``dataset, classifier, feature_1, feature_2, x, y, class``
-        The samples.
+    maps : DataFrame
+        Columns ``dataset, classifier, feature_1, feature_2, x, y, share``: share of the models that predict the second
+        class, on a grid that contains all samples.
+    points : DataFrame
+        Columns ``dataset, classifier, feature_1, feature_2, x, y, class`` of the samples.
     """
     X, y = np.asarray(X, dtype=float), np.asarray(y)
     folds = RepeatedStratifiedKFold(n_splits=n_splits, n_repeats=n_repeats, random_state=random_state)
@@ -178,7 +202,7 @@ def decision_maps(
 
 
 def _grid(plane: np.ndarray) -> np.ndarray:
-    """Points of an even grid around all samples, row by row, shape (n_points, 2)."""
+    """Create an even grid around all samples, row by row, shape (n_points, 2)."""
     low, high = plane.min(axis=0), plane.max(axis=0)
     margin = _MARGIN * (high - low)
     sides = np.linspace(low - margin, high + margin, _N_POINTS)

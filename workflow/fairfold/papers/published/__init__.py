@@ -1,1 +1,1 @@
-"""Comparisons of the study's results with published numbers, one module for each part of the study."""
+"""Comparisons of the study's results with published numbers, one module per part of the study."""

@@ -10,7 +10,7 @@ import pandas as pd
 from fairfold.papers.published import cross_testing, ecoc, splitting, weak_label_claims, weak_labels, win_percentage
 from fairfold.papers.published.rows import COLUMNS, Tables, by_distance
 
-# File of resources/published -> what puts ours beside it
+# File of resources/published -> function that adds our numbers
 COMPARISONS: Mapping[str, Callable[[pd.DataFrame, Tables, Mapping[str, Any]], pd.DataFrame]] = {
     "splitting_table1": splitting.compare_label_matrices,
     "splitting_table2": splitting.compare_splits,
@@ -30,23 +30,25 @@ COMPARISONS: Mapping[str, Callable[[pd.DataFrame, Tables, Mapping[str, Any]], pd
 
 
 def compare_published(published: Tables, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Each published number beside ours, whether or not they agree, the most different ones first.
+    """Compare each published number with ours, starting with the largest differences.
 
     Parameters
     ----------
-    published : tables by the keys of ``COMPARISONS``, all of text, as printed.
-    ours : the study's tables, by the names that the functions of ``COMPARISONS`` explain; those that the configuration
-        does not make are not there.
-    config : the study's configuration; ``note`` says where it departs from the published setting.
+    published : mapping of str to DataFrame
+        Published tables by the keys of ``COMPARISONS``, as printed text.
+    ours : mapping of str to DataFrame
+        Tables of the study. The functions in ``COMPARISONS`` document the names. Tables outside the configuration are
+        missing.
+    config : mapping of str to object
+        Configuration of the study. Notes describe differences from the published setting.
 
     Returns
     -------
-    DataFrame with the columns ``paper, place, what, published, ours, standard_error, difference_in_se,
-    difference_in_digits, file, note``
-        ``standard_error`` is that of the difference, and ``difference_in_se`` ours minus published in these; where our
-        number does not scatter, ``difference_in_digits`` has it in units of the last printed digit. ``file``, below
-        ``results``, is what ours is read from, and what Snakemake is asked for to make it again. Numbers without a
-        counterpart stand last, and their note names the key of the configuration that lacks it.
+    DataFrame
+        Columns ``paper, place, what, published, ours, standard_error, difference_in_se, difference_in_digits, file,
+        note``, see :func:`~fairfold.papers.published.rows.with_distances`. ``file`` is relative to ``results`` and is
+        the Snakemake target that recomputes our number. Numbers without a counterpart are last; their note contains the
+        configuration key that needs a value.
     """
     if "weak_labels" in published:
         ours = {**ours, "scores_of_authors": published["weak_labels"]}

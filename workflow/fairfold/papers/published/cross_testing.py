@@ -1,4 +1,4 @@
-"""Figures 4, 5, 6 and 8, and sizes of the data, of Korjus, Hebart & Vicente (2016)."""
+"""Figures 4, 5, 6 and 8 and the data sizes of Korjus, Hebart & Vicente (2016)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from fairfold.papers.published.rows import Tables, beside, joined, lacking, with_distances
 
 PAPER = "Korjus, Hebart & Vicente (2016)"
-_FILES = {  # how the figures call the data, and the authors' files of them, of which ours may be other draws
+_FILES = {  # name of the data in the figures -> file of the authors; our data may be other draws
     "simulated": "cross_testing_gen",
     "EEG": "cross_testing_eeg",
     "spikes": "cross_testing_spikes",
@@ -21,25 +21,29 @@ _POSITION = ["figure", "dataset", "x_name", "x", "procedure", "metric"]
 
 
 def compare_figures(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Accuracies and proportions of significant tests (Figures 4, 5, 6 and 8, digitised).
+    """Compare accuracies and proportions of significant tests (Figures 4, 5, 6 and 8, digitized).
 
     Parameters
     ----------
-    published : columns ``figure, dataset, x_name, x, approach, metric, value, n_repetitions``.
-    ours : ``cross_testing`` is what :func:`fairfold.papers.cross_testing_points.summarise` gives, which holds the
-        published points, too, with their distance.
-    config : the experiments by name.
+    published : DataFrame
+        Columns ``figure, dataset, x_name, x, approach, metric, value, n_repetitions``.
+    ours : mapping of str to DataFrame
+        ``cross_testing`` is the table of :func:`fairfold.papers.cross_testing_points.summarise`. It also contains the
+        published points with their distance.
+    config : mapping of str to object
+        Configuration with the experiments.
 
     Returns
     -------
-    DataFrame as of :func:`~fairfold.papers.published.rows.with_distances`
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
     theirs = published.rename(columns={"approach": "procedure", "value": "published"}).astype({"x": float})
     both = _with_ours(theirs, ours.get("cross_testing"))
     both["axis"] = joined(both, ["x_name", "x"], " ")
     both["place"] = both["figure"].str.replace("fig", "Figure ")
     both["what"] = joined(both, ["dataset", "axis", "procedure", "metric"])
-    # the table has the distance; where it is none, there may be no scatter to divide by
+    # The table contains the distance. If the distance is 0, the scatter may be 0 and is undefined here.
     both["scatter"] = ((both["ours"] - both["published"].astype(float)) / both["difference_in_se"]).abs()
     experiments = config["cross_testing"]["experiments"].values()
     ids = {(each["figure"], each["title"]): each["dataset"] for each in experiments}
@@ -49,20 +53,28 @@ def compare_figures(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
 
 
 def compare_sizes(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Features and samples of the data, as the text says; ours are those of the authors' files.
+    """Compare the numbers of features and samples in the paper's text with those of the authors' files.
 
     Parameters
     ----------
-    published : columns ``title, quantity, value, note``.
-    ours : ``sizes``, columns ``dataset, n_samples, n_features``, which reading a file verifies.
-    config : the experiments by name.
+    published : DataFrame
+        Columns ``title, quantity, value, note``.
+    ours : mapping of str to DataFrame
+        ``sizes`` has the columns ``dataset, n_samples, n_features``, which are verified when a file is read.
+    config : mapping of str to object
+        Configuration with the experiments.
+
+    Returns
+    -------
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
     used = [each["dataset"] for each in config["cross_testing"]["experiments"].values()]
     sizes = ours.get("sizes", pd.DataFrame(columns=["dataset", "n_samples", "n_features"])).set_index("dataset")
     datasets = published["title"].map(_FILES)
     absent = [lacking({"cross_testing.experiments": (dataset, used)}) for dataset in datasets]
     columns = published["quantity"].map({"features": "n_features", "samples per class": "n_samples"})
-    per = published["quantity"].map({"features": 1, "samples per class": 2})  # classes of the same size
+    per = published["quantity"].map({"features": 1, "samples per class": 2})  # both classes have the same size
     return with_distances(
         published,
         PAPER,

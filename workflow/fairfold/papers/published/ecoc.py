@@ -1,4 +1,4 @@
-"""The rows and class sizes that MATLAB's page of ``kfoldPredict`` prints."""
+"""Rows and class sizes printed on MATLAB's page of ``kfoldPredict``."""
 
 from __future__ import annotations
 
@@ -16,21 +16,25 @@ _OURS = ["n", "mean", "sd", "low", "high"]
 
 
 def compare_examples(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Negated losses and posterior probabilities of the page's random rows.
+    """Compare negated losses and posterior probabilities of the random rows on the page.
 
-    Its folds, random numbers and rows are not ours, so a printed number stands beside all samples of ours that have the
-    same true and predicted class, as one more draw from them.
+    The folds, random numbers and rows of the page differ from ours. A printed number is therefore compared with all our
+    samples of the same true and predicted class, as one more draw from them.
 
     Parameters
     ----------
-    published : columns ``example, true, predicted, quantity, note``, and one for each class.
-    ours : ``ecoc_values``, as of :func:`fairfold.papers.ecoc_examples.values_by_class`.
-    config : names the examples.
+    published : DataFrame
+        Columns ``example, true, predicted, quantity, note``, and one per class.
+    ours : mapping of str to DataFrame
+        ``ecoc_values`` is the table of :func:`fairfold.papers.ecoc_examples.values_by_class`.
+    config : mapping of str to object
+        Configuration with the examples.
 
     Returns
     -------
-    DataFrame as of :func:`~fairfold.papers.published.rows.with_distances`
-        The standard error is that between one sample and the mean of ours.
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`. The standard error is that of the difference
+        between one sample and the mean of ours.
     """
     theirs = published.drop(columns="source", errors="ignore")
     theirs = theirs.assign(row=theirs.groupby("example").cumcount() + 1)
@@ -50,13 +54,21 @@ def compare_examples(published: pd.DataFrame, ours: Tables, config: Mapping[str,
 
 
 def compare_classes(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Sizes of the thirteen classes of arrhythmia, which do not scatter.
+    """Compare the sizes of the thirteen classes of arrhythmia, which have no scatter.
 
     Parameters
     ----------
-    published : columns ``class, value``.
-    ours : ``arrhythmia_classes``, columns ``class, count``.
-    config : names the examples.
+    published : DataFrame
+        Columns ``class, value``.
+    ours : mapping of str to DataFrame
+        ``arrhythmia_classes`` has the columns ``class, count``.
+    config : mapping of str to object
+        Configuration with the examples.
+
+    Returns
+    -------
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
     sizes = ours.get("arrhythmia_classes")
     sizes = None if sizes is None else sizes.astype({"class": str})

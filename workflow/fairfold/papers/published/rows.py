@@ -1,4 +1,4 @@
-"""What the comparisons with all papers share: rows of a published number and ours, and how far they lie apart."""
+"""Shared rows of the comparisons: a published number, our number, and their distance."""
 
 from __future__ import annotations
 
@@ -17,30 +17,64 @@ Tables = Mapping[str, pd.DataFrame]
 
 
 def last_digit(printed: str) -> float:
-    """What one more in the last printed digit is worth: 0.001 for ``"0.550"``, 100000 for ``"4.8e6"``."""
+    """Return the unit of the last printed digit.
+
+    Parameters
+    ----------
+    printed : str
+        Number as printed.
+
+    Returns
+    -------
+    float
+        Unit of the last digit.
+
+    Examples
+    --------
+    >>> last_digit("4.8e6")
+    100000.0
+    >>> round(last_digit("0.550"), 3)
+    0.001
+    """
     return 10.0 ** int(Decimal(printed).as_tuple().exponent)
 
 
 def with_distances(table: pd.DataFrame, paper: str, *, is_rounded: bool = True, **columns: Any) -> pd.DataFrame:
-    """Numbers of one paper and ours, with the distance between them.
+    """Compute the distance between the numbers of one paper and ours.
 
     Parameters
     ----------
-    table, columns : together the columns ``place, what, published, ours, scatter, file, note``. ``published`` is text
-        as it is printed, by default the column ``value``; ``ours`` is NaN where there is no counterpart; ``scatter`` is
-        the standard error of the difference but for rounding, by default NaN: our number does not scatter.
-        ``file``, below the study's ``results``, is what ours is read from. Where a column ``is_apart`` is there and
-        true, the two are shown beside each other and not compared, as seconds of two machines.
-    paper : authors and year.
-    is_rounded : whether the last digit of the published numbers is rounded, which adds a twelfth of its square to the
-        variance of the difference. Points that were read off a figure are not.
+    table : DataFrame
+        Together with ``columns``, the columns ``place, what, published, ours, scatter, file, note``:
+
+        - ``published`` : text as printed; the default is the column ``value``
+        - ``ours`` : our number, NaN without a counterpart
+        - ``scatter`` : standard error of the difference without rounding; the default is NaN, for numbers without
+          scatter
+        - ``file`` : source of our number, relative to ``results``
+        - ``is_apart`` : optional; true for numbers that are shown but not compared, such as run times of two machines
+    paper : str
+        Authors and year.
+    is_rounded : bool, default=True
+        Whether the last published digit is rounded. Rounding adds a twelfth of the squared unit to the variance of the
+        difference. Points that were read off a figure are not rounded.
+    **columns : dict
+        Further columns, or values that all rows share.
 
     Returns
     -------
-    DataFrame with ``COLUMNS``
-        ``difference_in_se`` is ours minus published in standard errors. Where ours does not scatter, or by less than
-        rounding, that is NaN, and ``difference_in_digits`` has the difference in units of the last printed digit, of
-        which a half is what rounding hides.
+    DataFrame
+        The columns ``COLUMNS``. ``difference_in_se`` is our number minus the published one in standard errors. It is
+        NaN if the scatter of our number is missing or smaller than rounding. Then ``difference_in_digits`` contains the
+        difference in units of the last printed digit; values up to a half are due to rounding.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"value": ["0.55"], "ours": [0.57], "place": "", "what": "", "file": "", "note": ""})
+    >>> with_distances(table, "Authors (2020)")["difference_in_digits"].round(1).tolist()
+    [2.0]
+    >>> with_distances(table, "Authors (2020)", scatter=0.01)["difference_in_se"].round(1).tolist()
+    [1.9]
     """
     pairs = table.assign(**{"is_apart": False, "scatter": np.nan, **table, **columns})
     printed = pairs["published"] if "published" in pairs else pairs["value"]
@@ -55,29 +89,71 @@ def with_distances(table: pd.DataFrame, paper: str, *, is_rounded: bool = True, 
 
 
 def by_distance(comparison: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the largest distance first, those without one last, in the order of their papers."""
+    """Sort rows by decreasing distance; rows without a distance are last, in their order.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        Rows of :func:`with_distances`.
+
+    Returns
+    -------
+    DataFrame
+        The sorted rows.
+    """
     order = distance(comparison).sort_values(ascending=False, kind="stable", na_position="last").index
     return comparison.loc[order].reset_index(drop=True)
 
 
 def beside(published: pd.DataFrame, ours: pd.DataFrame | None, keys: list[str], columns: list[str]) -> pd.DataFrame:
-    """Published rows with these columns of ours where the keys agree, NaN elsewhere and where we have no table."""
+    """Add columns of our table to published rows with the same keys.
+
+    Parameters
+    ----------
+    published : DataFrame
+        Published rows.
+    ours : DataFrame or None
+        Our table.
+    keys : list of str
+        Columns to match.
+    columns : list of str
+        Columns to add.
+
+    Returns
+    -------
+    DataFrame
+        Published rows with the columns, NaN for rows without a match.
+
+    Examples
+    --------
+    >>> published = pd.DataFrame({"dataset": ["a", "b"], "value": ["1", "2"]})
+    >>> beside(published, pd.DataFrame({"dataset": ["a"], "mean": [1.1]}), ["dataset"], ["mean"])
+      dataset value  mean
+    0       a     1   1.1
+    1       b     2   NaN
+    """
     if ours is None or ours.empty:
         return published.assign(**dict.fromkeys(columns, np.nan))
     return published.merge(ours[[*keys, *columns]], on=keys, how="left", validate="many_to_one")
 
 
 def lacking(wanted: Mapping[str, tuple[Any, Sequence[Any]]]) -> str:
-    """Which key of the configuration has not what a published number is of.
+    """Return a note about the first key of the configuration that lacks a value needed for a published number.
 
     Parameters
     ----------
-    wanted : key -> what it must have, and what it has.
+    wanted : mapping of str to tuple
+        For each key, the needed value and the configured values.
 
     Returns
     -------
     str
-        Empty when nothing is lacking.
+        Empty if no value is missing.
+
+    Examples
+    --------
+    >>> lacking({"weak_labels.models": ("LCForest", ["RF+ET"])})
+    'not computed here: weak_labels.models needs LCForest'
     """
     for key, (value, found) in wanted.items():
         if value not in found:
@@ -86,13 +162,51 @@ def lacking(wanted: Mapping[str, tuple[Any, Sequence[Any]]]) -> str:
 
 
 def joined(table: pd.DataFrame, columns: list[str], separator: str = ", ") -> pd.Series:
-    """The texts of some columns, row by row."""
+    """Join the texts of some columns row by row.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Table.
+    columns : list of str
+        Columns to join.
+    separator : str, default=", "
+        Text between the values.
+
+    Returns
+    -------
+    Series
+        One text per row.
+
+    Examples
+    --------
+    >>> joined(pd.DataFrame({"dataset": ["yeast"], "rate": [30.0]}), ["dataset", "rate"]).tolist()
+    ['yeast, 30']
+    """
     texts = table[columns].map(lambda value: f"{value:g}" if isinstance(value, float) else str(value))
     return texts.agg(separator.join, axis=1) if len(texts) else pd.Series([], dtype=object)
 
 
 def notes_of(*parts: pd.Series | str, index: pd.Index) -> pd.Series:
-    """Parts of notes, row by row, with a semicolon between those that are not empty."""
+    """Join parts of notes row by row, with a semicolon between parts that are not empty.
+
+    Parameters
+    ----------
+    *parts : Series or str
+        Parts of the notes. A string is a part of all rows.
+    index : Index
+        Index of the rows.
+
+    Returns
+    -------
+    Series
+        One note per row.
+
+    Examples
+    --------
+    >>> notes_of(pd.Series(["", "5 folds"]), "ours", index=pd.RangeIndex(2)).tolist()
+    ['ours', '5 folds; ours']
+    """
     columns = [part if isinstance(part, pd.Series) else pd.Series(part, index=index) for part in parts]
     texts = pd.concat(columns, axis=1).fillna("")
     return texts.apply(lambda row: "; ".join(filter(None, row)), axis=1) if len(index) else pd.Series([], dtype=object)

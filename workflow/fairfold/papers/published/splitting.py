@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of Tiittanen, Holm & Törönen (2021), and what public packages give."""
+"""Tables 1 and 2 of Tiittanen, Holm & Törönen (2021), and results of public packages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from fairfold.papers.published.rows import Tables, beside, joined, lacking, note
 
 PAPER = "Tiittanen, Holm & Törönen (2021)"
 PACKAGES = "Public packages"
-_RUNS, _FOLDS = 10, 5  # of Table 2; the packages were run once, on as many folds
+_RUNS, _FOLDS = 10, 5  # setting of Table 2; the packages ran once with the same number of folds
 _KEYS = ["dataset", "splitter", "measure"]
 _SECONDS = "timings/quality_against_seconds.csv"
 _OTHER_MACHINE = "of Python 3.6.8 on an AMD Opteron at 1.4 GHz, so not compared"
-_AS_PUBLISHED = {"IS": "IS-first-seen", "SOIS": "SOIS-first-seen"}  # in the order of the package that the paper ran
-_ONE_START = ("OptiSplit-DCP", "OptiSplit-rLD")  # the published code has one seed, so that its ten runs are one
+_AS_PUBLISHED = {"IS": "IS-first-seen", "SOIS": "SOIS-first-seen"}  # label order of the paper's package
+# The published code has one seed, so its ten runs are identical.
+_ONE_START = ("OptiSplit-DCP", "OptiSplit-rLD")
 _HOW = {
     **dict.fromkeys(_ONE_START, "published of ten runs with one start, for which the standard error allows"),
     "SS": "sizes of their folds drift further (ED), and with them DCP; why is not known",
@@ -26,13 +27,21 @@ _HOW = {
 
 
 def compare_label_matrices(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Sizes, densities and quantiles of the class sizes (Table 1); these do not scatter.
+    """Compare sizes, densities and quantiles of the class sizes (Table 1), which have no scatter.
 
     Parameters
     ----------
-    published : columns ``dataset, quantity, value, note``.
-    ours : ``label_matrices``, a row per dataset and a column per quantity.
-    config : names the datasets.
+    published : DataFrame
+        Columns ``dataset, quantity, value, note``.
+    ours : mapping of str to DataFrame
+        ``label_matrices`` has one row per dataset and one column per quantity.
+    config : mapping of str to object
+        Configuration with the datasets.
+
+    Returns
+    -------
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
     wide = ours.get("label_matrices")
     long = None if wide is None else wide.melt("dataset", var_name="quantity", value_name="ours")
@@ -49,15 +58,25 @@ def compare_label_matrices(published: pd.DataFrame, ours: Tables, config: Mappin
 
 
 def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Measures of splits, means of ten runs (Table 2). Seconds are of another machine, and not compared.
+    """Compare measures of splits, averaged over ten runs (Table 2).
+
+    Run times come from different machines and are shown without a comparison.
 
     Parameters
     ----------
-    published : columns ``dataset, splitter, measure, value``.
-    ours : ``splits``, the summary of :func:`fairfold.splitting.comparison.summarise_splits`. Beside the published IS
-        stands ``IS-first-seen``, which takes labels in the order of the paper's runs, or else ``IS``; and so for SOIS.
-        And ``split_seconds``, columns ``dataset, splitter, seconds``, where ours are to stand beside theirs.
-    config : names the datasets, the methods and the number of folds.
+    published : DataFrame
+        Columns ``dataset, splitter, measure, value``.
+    ours : mapping of str to DataFrame
+        ``splits`` is the summary of :func:`fairfold.splitting.comparison.summarise_splits`. The published IS is
+        compared with ``IS-first-seen``, which uses the label order of the paper, or with ``IS`` if that is missing. The
+        same holds for SOIS. ``split_seconds`` has the columns ``dataset, splitter, seconds``; it is optional.
+    config : mapping of str to object
+        Configuration with the datasets, the methods and the number of folds.
+
+    Returns
+    -------
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
     summary = ours.get("splits")
     made = () if summary is None else set(summary["splitter"])
@@ -86,7 +105,7 @@ def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
 
 
 def _as_published(table: pd.DataFrame | None, of_ours: Mapping[str, str], keys: list[str]) -> pd.DataFrame | None:
-    """First row for each of the keys, methods by the names that the paper has for them."""
+    """Return the first row for each key, with the paper's names of the methods."""
     if table is None:
         return None
     names = {ours_is: name for name, ours_is in of_ours.items()}
@@ -94,12 +113,21 @@ def _as_published(table: pd.DataFrame | None, of_ours: Mapping[str, str], keys: 
 
 
 def compare_packages(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Measures of the splits of other implementations of the same methods, one run of each.
+    """Compare measures of splits by other implementations of the same methods, with one run each.
 
     Parameters
     ----------
-    published : columns ``dataset, splitter, measure, value, source``.
-    ours, config : as for :func:`compare_splits`.
+    published : DataFrame
+        Columns ``dataset, splitter, measure, value, source``.
+    ours : mapping of str to DataFrame
+        Tables as for :func:`compare_splits`.
+    config : mapping of str to object
+        Configuration with the datasets, the methods and the number of folds.
+
+    Returns
+    -------
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
     both = beside(published, ours.get("splits"), _KEYS, ["mean", "sd", "n_repeats"])
     place, note = both["source"].str.partition("; ")[0], both["source"].str.partition("; ")[2]
@@ -116,7 +144,7 @@ def compare_packages(published: pd.DataFrame, ours: Tables, config: Mapping[str,
 
 
 def _runs(both: pd.DataFrame, theirs: pd.Series | str, how: pd.Series | str, config: Mapping[str, Any]) -> pd.Series:
-    """What stands behind two numbers, or what is lacking for ours."""
+    """Describe the runs behind two numbers, or the reason for a missing number of ours."""
     n_splits, n_repeats = config["folds"]["n_splits"], both["n_repeats"].fillna(0).astype(int).astype(str)
     folds = "" if n_splits == _FOLDS else f"{_FOLDS} folds, ours {n_splits}"
     told = notes_of(theirs, "ours the mean of " + n_repeats + " splits", how, folds, index=both.index)
@@ -124,7 +152,7 @@ def _runs(both: pd.DataFrame, theirs: pd.Series | str, how: pd.Series | str, con
 
 
 def _absent(both: pd.DataFrame, config: Mapping[str, Any]) -> pd.Series:
-    """Which key lacks the dataset or the method, row by row."""
+    """Return, row by row, the configuration key that lacks the dataset or the method."""
     splitting = config["splitting"]
     texts = [
         lacking({"splitting.datasets": (dataset, splitting["datasets"])})

@@ -1,4 +1,4 @@
-"""What Section 5 of Ilidio, Cerri, Vens & Nakano (2024) says of the models' ranks in words."""
+"""Claims about model ranks in Section 5 of Ilidio, Cerri, Vens & Nakano (2024)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from fairfold.papers.published.weak_labels import PAPER
 _WITHOUT_IMPUTATION = {"RF+ET", "gcForest", "CaFE", "CaFE-OS"}
 _MODELS = [*sorted(_WITHOUT_IMPUTATION), "LCForest", "SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA"]
 _DATASETS = 13
-_OF_AUTHORS = {"best_oob": _MODELS, "level0": ["RF+ET"]}  # which has no cascade
+_OF_AUTHORS = {"best_oob": _MODELS, "level0": ["RF+ET"]}  # RF+ET has no cascade
 _KEYS = ["metric", "missing_rate"]
 
 
 class _Ranks(NamedTuple):
-    """Models by mean percentile rank, the best first; those significantly better than RF+ET; numbers of datasets."""
+    """Models by mean percentile rank (best first), models significantly better than RF+ET, and number of datasets."""
 
     models: list[str]
     better: set[str]
@@ -38,21 +38,25 @@ _CLAIMS: Mapping[str, Callable[[_Ranks], bool]] = {
 
 
 def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Whether what the paper says of its nine models holds among ours: 1 where it does, 0 where not.
+    """Check the paper's claims about its nine models against our results.
 
     Parameters
     ----------
-    published : columns ``place, claim, metric, missing_rate, value``, where a value is 1.
-    ours : ``scores``, as for :func:`~fairfold.papers.published.weak_labels.compare_scores`. Ranks are those of the nine
-        models on all datasets that have scores of all of them, and significance is that of
-        :func:`~fairfold.evaluation.ranking.compare_ranks`, by ``weak_labels.alpha``. And ``scores_of_authors``, what
-        that function compares with: whether a claim holds among these, as far as it is about the order of models.
-    config : the study's.
+    published : DataFrame
+        Columns ``place, claim, metric, missing_rate, value``. All values are 1.
+    ours : mapping of str to DataFrame
+        ``scores`` is described in :func:`~fairfold.papers.published.weak_labels.compare_scores`. Ranks cover the
+        datasets with scores of all nine models. Significance is that of
+        :func:`~fairfold.evaluation.ranking.compare_ranks` at the level ``weak_labels.alpha``. ``scores_of_authors``
+        contains the published scores, which can confirm claims about the order of models.
+    config : mapping of str to object
+        Configuration of the study.
 
     Returns
     -------
-    DataFrame as of :func:`~fairfold.papers.published.rows.with_distances`
-        Notes have the models in the order of their ranks.
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`. Our value is 1 if the claim holds and 0
+        otherwise. Notes list the models by rank.
     """
     theirs = published.astype({"missing_rate": int})
     ranks = _ranks(ours.get("scores"), config["weak_labels"]["alpha"])
@@ -76,10 +80,10 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
 
 
 def _ranks(scores: pd.DataFrame | None, alpha: float) -> dict[tuple[str, int], _Ranks]:
-    """By metric and missing rate, where all models have scores on a dataset."""
+    """Rank the models by metric and missing rate, on datasets with scores of all models."""
     if scores is None or not {*_MODELS} <= {*scores["model"]}:
         return {}
-    from fairfold.evaluation.ranking import rank_tables  # half a second that other reports need not wait for
+    from fairfold.evaluation.ranking import rank_tables  # slow import that other reports do not need
 
     tables = rank_tables(scores[scores["model"].isin(_MODELS)], alpha=alpha)
     found = {}
@@ -92,7 +96,7 @@ def _ranks(scores: pd.DataFrame | None, alpha: float) -> dict[tuple[str, int], _
 
 
 def _ranks_of_authors(scores: pd.DataFrame | None) -> dict[tuple[str, int], _Ranks]:
-    """By metric and missing rate, the models by their mean rank on the datasets whose files have all nine."""
+    """Rank the models by metric and missing rate, on datasets for which the authors' files contain all nine models."""
     if scores is None:
         return {}
     from fairfold.evaluation.metrics import METRICS
@@ -109,7 +113,7 @@ def _ranks_of_authors(scores: pd.DataFrame | None) -> dict[tuple[str, int], _Ran
 
 
 def _authors_note(row: Any, of_authors: Mapping[tuple[str, int], _Ranks]) -> str:
-    """Whether the authors' files bear a claim about the order of models; of significance they have too few datasets."""
+    """Describe whether the authors' files confirm a claim about the order of models; they are too few for tests."""
     ranks = of_authors.get((row.metric, row.missing_rate))
     if ranks is None or "significantly" in row.claim:
         return ""

@@ -1,4 +1,4 @@
-"""The authors' own scores and seconds of Ilidio, Cerri, Vens & Nakano (2024)."""
+"""Scores and run times published by the authors of Ilidio, Cerri, Vens & Nakano (2024)."""
 
 from __future__ import annotations
 
@@ -24,20 +24,24 @@ _KEYS = [*_UNIT, "level", "metric"]
 
 
 def compare_scores(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Mean scores over five folds, by how the cascade level was chosen.
+    """Compare mean scores over five folds, by the choice of the cascade level.
 
     Parameters
     ----------
-    published : columns ``dataset, missing_rate, model, level, metric, value, sd``, where ``level`` is one of ``PLACES``
-        and ``sd`` is over folds.
-    ours : ``scores``, columns ``dataset, missing_rate, model, fold, level, is_final, metric, value``. Beside
-        ``best_oob`` stands the final level, the one that the model chose by that metric.
-    config : the study's; notes say where it departs from the published setting.
+    published : DataFrame
+        Columns ``dataset, missing_rate, model, level, metric, value, sd``. ``level`` is a key of ``PLACES``; ``sd`` is
+        the standard deviation over folds.
+    ours : mapping of str to DataFrame
+        ``scores`` has the columns ``dataset, missing_rate, model, fold, level, is_final, metric, value``. ``best_oob``
+        is compared with the final level, which the model selected by that metric.
+    config : mapping of str to object
+        Configuration. Notes describe differences from the published setting.
 
     Returns
     -------
-    DataFrame as of :func:`~fairfold.papers.published.rows.with_distances`
-        Folds share training samples, so that the standard errors are those of folds as if they were independent.
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`. Standard errors treat folds as independent,
+        although they share training samples.
     """
     theirs = published.astype({"missing_rate": int, "sd": float})
     both = beside(theirs, _means(ours.get("scores")), _KEYS, ["mean", "std", "count"])
@@ -58,14 +62,22 @@ def compare_scores(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
 
 
 def compare_seconds(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Processor seconds of the fits on all folds, which are of another machine, and not compared.
+    """List the CPU seconds of all fits without a comparison, because the machines differ.
 
     Parameters
     ----------
-    published : columns ``dataset, model, value``.
-    ours : ``fit_seconds``, columns ``dataset, missing_rate, model, fold, step, seconds``, where ours are to stand
-        beside theirs. It is not said at which missing rate theirs are; ours are the mean over all rates.
-    config : the study's.
+    published : DataFrame
+        Columns ``dataset, model, value``. The missing rate of these times is unknown.
+    ours : mapping of str to DataFrame
+        ``fit_seconds`` has the columns ``dataset, missing_rate, model, fold, step, seconds``; it is optional. Our time
+        is the mean over all missing rates.
+    config : mapping of str to object
+        Configuration of the study.
+
+    Returns
+    -------
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
     both = beside(published, _fit_seconds(ours.get("fit_seconds")), ["dataset", "model"], ["seconds"])
     study = config["weak_labels"]
@@ -95,14 +107,14 @@ def _fit_seconds(times: pd.DataFrame | None) -> pd.DataFrame | None:
 
 
 def _file(dataset: str, rate: int, model: str, study: Mapping[str, Any]) -> str:
-    """Scores of the job that trains a model, or of the first job if the study lacks the model."""
+    """Return the file with the scores of a model, or of the first job if the study lacks the model."""
     models = study["models"]
     number = models.index(model) if model in models else 0
     return f"weak_labels/{dataset}/rate-{rate}/scores_{number // (study['models_per_job'] or len(models))}.csv"
 
 
 def _means(scores: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Mean, standard deviation and number of our scores at each of ``PLACES``."""
+    """Compute mean, standard deviation and number of our scores for each key of ``PLACES``."""
     if scores is None:
         return None
     last = scores.groupby([*_UNIT, "fold"])["level"].transform("max")
@@ -112,7 +124,7 @@ def _means(scores: pd.DataFrame | None) -> pd.DataFrame | None:
 
 
 def _departures(config: Mapping[str, Any]) -> str:
-    """Where the weak-label study departs from the published one."""
+    """Describe the differences between our weak-label study and the published one."""
     study, folds = config["weak_labels"], config["folds"]
     differing = [
         f"{name} {study['forest'][name]}, published {value}"
@@ -129,7 +141,7 @@ def _departures(config: Mapping[str, Any]) -> str:
 
 
 def _levels_by(row: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """By which labels a level was chosen, where that differs; see ``CascadeForest.choose_levels_by``."""
+    """Describe the labels used to select a level if they differ; see ``CascadeForest.choose_levels_by``."""
     differs = row["level"] == "best_oob" and config["weak_labels"]["levels_by"] != "complete"
     return "; levels by observed labels, published by complete ones" if differs else ""
 

@@ -1,4 +1,4 @@
-"""Tables 1, 2, 4 and 5, Equation 2, and what Figure 5 and the text say in numbers, of Parry, Phan & Wang (2012)."""
+"""Tables 1, 2, 4 and 5, Equation 2, and numbers in Figure 5 and the text of Parry, Phan & Wang (2012)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _TABLE_1_DATASET = "breast-pcr"
 _ANY_DATASET = "not computed here: win_percentage.datasets needs a dataset"
 _EXAMPLE_SETS = 10_000  # feature sets of each estimate of the example (Figure 3)
 _BY_EQUATION_2 = "standard error of where curves of 10,000 feature sets cross, by Equation 2"
-_SMALL_ERROR = 0.01  # of the text below Equation 2
+_SMALL_ERROR = 0.01  # small error in the text below Equation 2
 _TABLES = "tables/win_percentage"
-_NONLINEAR = {"SDA", "UDA", "QDA"}  # a variance or covariance of each class
+_NONLINEAR = {"SDA", "UDA", "QDA"}  # classifiers with a variance or covariance per class
 _TABLES_OF_TEXT = {
     "Table 4": "classifiers",
     "illustrative example": "illustration",
@@ -29,15 +29,23 @@ _TABLES_OF_TEXT = {
 
 
 def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Performance of the six classifiers on six pairs of probes, and which are marked as the best (Table 1).
+    """Compare the performance of the six classifiers on six pairs of probes, and the marks of the best ones (Table 1).
 
     Parameters
     ----------
-    published : columns ``probe_1, probe_2, classifier, value, is_marked``. Marked is the best of a pair, and each that
-        is not significantly below it.
-    ours : ``best_pairs``, as of :func:`fairfold.papers.win_percentage_top_pairs.reevaluate_pairs`; a pair is there
-        when it is among the best, whichever of its probes comes first.
-    config : names the datasets and the number of cross-validations.
+    published : DataFrame
+        Columns ``probe_1, probe_2, classifier, value, is_marked``. The best classifier of a pair is marked, and each
+        one that is not significantly worse.
+    ours : mapping of str to DataFrame
+        ``best_pairs`` is the table of :func:`fairfold.papers.win_percentage_top_pairs.reevaluate_pairs`. It contains a
+        pair only if the pair is among our best ones. The order of the probes does not matter.
+    config : mapping of str to object
+        Configuration with the datasets and the number of cross-validations.
+
+    Returns
+    -------
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
     study = config["win_percentage"]
     best = ours.get("best_pairs", pd.DataFrame())
@@ -66,13 +74,21 @@ def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[st
 
 
 def compare_draws(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Shares p of good feature sets (Table 2), which a closed form gives.
+    """Compare the shares p of good feature sets (Table 2), which have a closed form.
 
     Parameters
     ----------
-    published : columns ``epsilon, n_draws, value``.
-    ours : ``draws_needed``, columns ``epsilon, n_draws, p``.
-    config : not looked at.
+    published : DataFrame
+        Columns ``epsilon, n_draws, value``.
+    ours : mapping of str to DataFrame
+        ``draws_needed`` has the columns ``epsilon, n_draws, p``.
+    config : mapping of str to object
+        Ignored.
+
+    Returns
+    -------
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
     theirs = published.astype({"epsilon": float, "n_draws": int})
     both = beside(theirs, ours.get("draws_needed"), ["epsilon", "n_draws"], ["p"])
@@ -82,13 +98,21 @@ def compare_draws(published: pd.DataFrame, ours: Tables, config: Mapping[str, An
 
 
 def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Features, Gaussian features and pairs of the eight endpoints (Table 5).
+    """Compare the numbers of features, Gaussian features and pairs of the eight endpoints (Table 5).
 
     Parameters
     ----------
-    published : columns ``panel, dataset, quantity, value``.
-    ours : ``datasets``, as of :func:`fairfold.papers.win_percentage_tables.dataset_row`.
-    config : names the datasets.
+    published : DataFrame
+        Columns ``panel, dataset, quantity, value``.
+    ours : mapping of str to DataFrame
+        ``pairs_of_datasets`` contains rows of :func:`fairfold.papers.win_percentage_tables.dataset_row`.
+    config : mapping of str to object
+        Configuration with the datasets.
+
+    Returns
+    -------
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
     wide = ours.get("pairs_of_datasets")
     quantities = ["n_features", "n_gaussian", "n_pairs"]
@@ -109,14 +133,21 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
 
 
 def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Table 4, who leads the example, the law of the error (Equation 2) and its synthetic study, leaders in Figure 5.
+    """Compare Table 4, the leaders of the example, Equation 2, the synthetic study and the leaders in Figure 5.
 
     Parameters
     ----------
-    published : columns ``place, what, value, note``.
-    ours : ``classifiers``, ``illustration``, ``sampling_law``, ``sampling_errors`` and ``win_percentages``, as the
-        modules of ``fairfold.win_percentage`` make them.
-    config : names the sizes of the samples.
+    published : DataFrame
+        Columns ``place, what, value, note``.
+    ours : mapping of str to DataFrame
+        ``classifiers``, ``illustration``, ``sampling_law``, ``sampling_errors`` and ``win_percentages``, all optional.
+    config : mapping of str to object
+        Configuration with the sample sizes.
+
+    Returns
+    -------
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
     found: dict[str, float] = {}
     for name, numbers_of in _NUMBERS_OF.items():
@@ -140,7 +171,7 @@ def _pairs(table: pd.DataFrame, first: str, second: str) -> list[str]:
 
 
 def _absent(what: str, study: Mapping[str, Any]) -> str:
-    """Why a number of the text has no counterpart."""
+    """Return the reason for a number of the text without a counterpart."""
     if what.startswith(("rank", "a nonlinear", "LDA")):
         dataset = what.rpartition(", ")[2]
         return lacking({"win_percentage.datasets": (dataset, study["datasets"])})
@@ -156,7 +187,7 @@ def _degrees(classifiers: pd.DataFrame) -> dict[str, float]:
 
 
 def _leaders(illustration: pd.DataFrame) -> dict[str, float]:
-    """First and last numbers of draws at which each classifier of the example leads; at N = 1 all are equal."""
+    """Compute the first and last number of draws at which each classifier of the example leads, from N = 2 on."""
     curves = illustration.pivot(index="n_draws", columns="classifier", values="win_percentage")
     leader = curves.loc[2:].idxmax(axis=1)
     draws = leader.index.to_series().groupby(leader)
@@ -165,10 +196,10 @@ def _leaders(illustration: pd.DataFrame) -> dict[str, float]:
 
 
 def _crossing_errors(ours: Tables, published: pd.DataFrame) -> dict[str, float]:
-    """Standard errors of the numbers of draws at which the lead of the example changes, if they are read off estimates.
+    """Estimate the standard errors of the numbers of draws at which the lead changes, if they are read off estimates.
 
-    Equation 2 is the error of each of the two win percentages that cross; it is divided by how much faster than the
-    other one of them rises with each draw. The errors of the two are taken as independent.
+    The error of the gap between the two win percentages is divided by the change of the gap per draw. Both win
+    percentages have the error of Equation 2, and the two errors are taken as independent.
     """
     law = published.set_index("what")["value"].reindex(["factor", "exponent"]).astype(float)
     if "illustration" not in ours or law.isna().any():
@@ -187,21 +218,21 @@ def _crossing_errors(ours: Tables, published: pd.DataFrame) -> dict[str, float]:
 
 
 def _law(laws: pd.DataFrame) -> dict[str, float]:
-    """Factor a and exponent b of a (N / M)^b over all sources, and the M / N from which on that is below 1 %."""
+    """Return factor a and exponent b of a (N / M)^b over all sources, and the least M / N for an error below 1 %."""
     factor, exponent = laws.set_index("source").loc["all", ["factor", "exponent"]]
     least = (factor / _SMALL_ERROR) ** (1 / exponent)
     return {"factor": factor, "exponent": exponent, "least M/N for an error below 1 %": least}
 
 
 def _synthetic_errors(errors: pd.DataFrame) -> dict[str, float]:
-    """Root of the mean squared error over all numbers of draws, in percent, by the size of the samples."""
+    """Compute the root mean squared error over all numbers of draws, in percent, by sample size."""
     errors = errors.query("source == 'synthetic'")
     squares = (errors["rmse"] ** 2).groupby(errors["n_sampled"]).mean()
     return {f"RMSE in percent at M = {size}": 100 * square**0.5 for size, square in squares.items()}
 
 
 def _figure_5(wins: pd.DataFrame) -> dict[str, float]:
-    """Who leads each dataset when a single set of features is drawn, and whether LDA wins too often up to 10⁵ draws."""
+    """Compute the leaders of each dataset for a single draw, and whether LDA wins too often up to 1e5 draws."""
     first = wins.query("n_draws == 1")
     ranks = first.groupby("dataset")["win_percentage"].rank(ascending=False, method="min")
     nearest = first["classifier"] == "NC"
