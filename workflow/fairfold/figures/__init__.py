@@ -1,4 +1,4 @@
-"""Figures: tables in, matplotlib figures out."""
+"""Draw matplotlib figures from the tables of a study."""
 
 import lazy_loader
 

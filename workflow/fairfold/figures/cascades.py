@@ -1,6 +1,6 @@
-"""Scores, imputation and label frequencies along a cascade.
+"""Figures of scores, imputation and label frequencies along a cascade.
 
-The paper (Ilidio et al. 2024) has none of these figures: it hides labels, too, but shows final scores only.
+The paper (Ilidio et al. 2024) has no such figures: it shows final scores only.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = Non
     Parameters
     ----------
     curves : DataFrame
-        Columns ``dataset, missing_rate, model, level, metric, mean``, as ``fairfold.evaluation.score_tables`` returns
-        them; missing rates in percent.
+        Columns ``dataset, missing_rate, model, level, metric, mean``, as returned by
+        ``fairfold.evaluation.score_tables``. Missing rates are in percent.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.
 
     Returns
     -------
     Figure
-        The score at a level less that at level 0, where there is no cascade yet, mean over datasets; the other way
-        round for losses, so that up is better in every panel. Models without cascade have no line. A dataset whose
-        cascade is shorter than another's keeps its last value.
+        Each line is the score at a level minus the score at level 0 (no cascade), averaged over datasets. Losses are
+        negated, so higher is better in every panel. Models without a cascade have no line. If a dataset has a shorter
+        cascade, its last value is carried forward.
     """
     if curves.empty:
         return nothing_to_draw()
@@ -70,21 +70,21 @@ def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = Non
     alt="precision and recall of the imputed labels of each model against the cascade level",
 )
 def plot_imputation(imputation: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
-    """Draw precision and recall of the imputed labels along the cascade: a column per missing rate, a line per model.
+    """Draw precision and recall of imputed labels along the cascade: a column per missing rate, a line per model.
 
     Parameters
     ----------
     imputation : DataFrame
-        Columns ``dataset, missing_rate, model, level, precision, recall``, as
-        :func:`~fairfold.forests.diagnostics.imputation_tables` returns them; missing rates in percent.
+        Columns ``dataset, missing_rate, model, level, precision, recall``, as returned by
+        :func:`~fairfold.forests.diagnostics.imputation_tables`. Missing rates are in percent.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.
 
     Returns
     -------
     Figure
-        Means over datasets; one whose cascade is shorter than another's keeps its last value. A missing rate of 0 has
-        no column: nothing is hidden there, so precision is 0 and recall undefined.
+        Means over datasets. If a dataset has a shorter cascade, its last value is carried forward. A missing rate of 0
+        has no column, because precision is 0 and recall is undefined without hidden labels.
     """
     imputation = imputation[imputation["missing_rate"] > 0]
     if imputation.empty:
@@ -107,21 +107,21 @@ def plot_imputation(imputation: pd.DataFrame, legend: pd.DataFrame | None = None
     alt="label frequencies that each model estimates against the share of positives kept",
 )
 def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> Figure:
-    """Draw the estimated label frequency against the share of positives kept: a panel per model.
+    """Draw the estimated label frequency against the true one, with a panel per model.
 
     Parameters
     ----------
     frequencies : DataFrame
-        Columns ``dataset, missing_rate, model, fold, label, estimated, kept``, as
-        :func:`~fairfold.forests.diagnostics.imputation_tables` returns them; missing rates in percent.
+        Columns ``dataset, missing_rate, model, fold, label, estimated, kept``, as returned by
+        :func:`~fairfold.forests.diagnostics.imputation_tables`. Missing rates are in percent.
     summary : DataFrame
-        Columns ``missing_rate, model, bias, mean_absolute_error``, its table ``errors``.
+        Columns ``missing_rate, model, bias, mean_absolute_error``: the table ``errors`` of the same function.
 
     Returns
     -------
     Figure
-        A dot per dataset and label, the mean over folds. The gray line is where estimates are right; above each missing
-        rate stand bias and mean absolute error over folds, labels and datasets.
+        Each dot is the mean over folds for one label of a dataset. Estimates on the gray line are exact. The text above
+        each missing rate contains bias and mean absolute error over folds, labels and datasets.
     """
     if frequencies.empty:
         return nothing_to_draw()
@@ -170,12 +170,12 @@ def _grid(
     models: Sequence[str],
     draw: Callable[[Axes, int, pd.DataFrame, dict], None],
 ) -> Figure:
-    """Panels over cascade levels: a row per label, a column per missing rate, and ``draw`` for each model in each."""
+    """Create panels over cascade levels, with a row per label and a column per missing rate, and ``draw`` each model."""
     from matplotlib.ticker import MaxNLocator
 
     rates = table["missing_rate"].unique()
     width = max(4.3, 1.2 + 1.55 * len(rates))
-    n_columns = int(width / 1.3)  # of the legend
+    n_columns = int(width / 1.3)  # columns of the legend
     height = 0.7 + 1.25 * len(labels) + 0.17 * -(-len(models) // n_columns)
     figure, axes = new_figure(width, height, len(labels), len(rates), sharex=True, sharey="row")
     for row, label in enumerate(labels):
@@ -193,7 +193,7 @@ def _grid(
 
 
 def _draw_mean(axes: Axes, part: pd.DataFrame, value: str, look: dict) -> None:
-    # Infinity stands for undefined values, so that only absent levels are carried forward.
+    # Infinity marks undefined values, because only missing levels are carried forward.
     wide = part.assign(value=part[value].fillna(np.inf)).pivot(index="dataset", columns="level", values="value")
     means = wide.ffill(axis=1).replace(np.inf, np.nan).mean()
     style = {"markeredgecolor": "black", "markeredgewidth": 0.3, "linewidth": 1, "markersize": 3.2}

@@ -1,4 +1,4 @@
-"""Accuracy and power of three procedures (Korjus, Hebart & Vicente 2016, Figures 4 to 8)."""
+"""Figures of accuracy and power of three procedures (Korjus, Hebart & Vicente 2016, Figures 4 to 8)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MARKS = {  # procedure -> name, color, marker
 METRIC_LABELS = {"accuracy": "mean accuracy", "significant_fraction": "proportion significant"}
 DATASET_LABELS = {"eeg": "EEG"}
 X_LABELS = {"data_size": "data size (samples)", "test_fraction": "share of the test part (%)"}
-CHANCE = 0.5  # accuracy where there is nothing to find
-# Shares of the width of the points: curves that meet, and their intervals, stand a little apart; room at both ends.
+CHANCE = 0.5  # accuracy without an effect
+# Horizontal offset between curves, and margin at both ends, as shares of the range of x.
 _ASIDE, _MARGIN = 0.015, 0.08
 _LINE = {"linewidth": 1, "markersize": 4, "markeredgewidth": 0}
 _RING = {"linewidth": 1, "linestyle": ":", "markersize": 7, "markerfacecolor": "none"}
@@ -37,25 +37,26 @@ _EXPECTED = {"color": "black", "linewidth": 0.6, "linestyle": "--"}
     settings={"alpha": "cross_testing.alpha"},
 )
 def plot_cross_testing(points: pd.DataFrame, *, alpha: float = 0.05) -> Figure:
-    """Draw one figure of the paper: accuracy above, proportion of significant results below, a curve per procedure.
+    """Draw a figure of the paper: accuracy, and proportion of significant results below it, with a curve per procedure.
 
     Parameters
     ----------
     points : DataFrame
-        What :func:`fairfold.papers.cross_testing_points.summarise` returns, of one ``figure``: a column of panels
-        per dataset and kind of x. Published points stand behind ours, as rings on dotted lines.
+        Points of one figure, as returned by :func:`fairfold.papers.cross_testing_points.summarise`. There is a column
+        of panels per dataset and kind of x.
     alpha : float, default=0.05
-        Proportion of significant results where there is nothing to find; it and chance are dashed lines.
+        Expected proportion of significant results without an effect, drawn as a dashed line.
 
     Returns
     -------
     Figure
-        Bars are 95 % intervals. The three procedures stand a little aside of each other at the same x.
+        Bars are 95 % confidence intervals. Published points are rings on dotted lines. The procedures are slightly
+        shifted along the x axis. The dashed line of accuracy is chance.
 
     Raises
     ------
     DataError
-        When the points are not those of one figure.
+        If the points belong to several figures.
     """
     if points["figure"].nunique() != 1:
         raise DataError(f"points of {points['figure'].nunique()} figures; give those of one, such as 'fig4'.")
@@ -100,13 +101,13 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, nothing: float) -> None:
 
 
 def _open_limits(axes: Axes, metric: str, nothing: float) -> None:
-    """Room around what chance gives, so that noise on random data does not fill the panel."""
+    """Widen the limits around chance level, so noise on random data does not fill the panel."""
     low, high = axes.get_ylim()
     if metric == "accuracy":
         axes.set_ylim(min(low, nothing - 0.02), max(high, nothing + 0.02))
     else:
         high = max(high, 2 * nothing)
-        axes.set_ylim(-0.04 * high, high)  # markers at 0 stay whole
+        axes.set_ylim(-0.04 * high, high)  # room for markers at 0
 
 
 def _legend_handles(points: pd.DataFrame) -> list[Line2D]:

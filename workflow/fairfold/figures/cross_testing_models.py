@@ -1,4 +1,4 @@
-"""Cross-testing on weak labels: scores, significant tests and choices of three procedures, an experiment of our own."""
+"""Figure of cross-testing on weak labels: scores, significant tests and choices of three procedures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import add_legend, entry, name_rows, new_figure, nothing_to_draw
 
 PROCEDURES = {"nested_cv": "nested CV", "cv_cross_testing": "CV + cross-testing", "cv_testing": "CV + testing"}
-# Metric -> name, place beside the procedure's line, color, face of the marker. Colors stand for candidates.
+# Metric -> name, offset from the line of the procedure, color, marker face. Other colors stand for candidates.
 LABELS = {
     "score": ("labels as they are", -0.14, "black", "black"),
     "observed_score": ("labels left after hiding", 0.14, "#777777", "white"),
@@ -37,18 +37,19 @@ def plot_cross_testing_models(
     Parameters
     ----------
     points : DataFrame
-        What :func:`fairfold.cross_testing.models_summary.summarise_models` returns.
+        Table of :func:`fairfold.cross_testing.models_summary.summarise_models`.
     repetitions : DataFrame
-        The table that ``points`` summarize, for a dot per repetition.
+        Repetitions that ``points`` summarizes, for a dot per repetition.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.
     alpha : float, default=0.05
-        Proportion of significant tests where there is nothing to find, drawn as a dashed line.
+        Expected proportion of significant tests without an effect, drawn as a dashed line.
 
     Returns
     -------
     Figure
-        Bars are 95 % intervals; an interval that is wider than the panel, as that of two repetitions, is cut off.
+        Bars are 95 % confidence intervals. Intervals wider than the panel are cut off, such as those of two
+        repetitions.
     """
     if repetitions["score"].isna().all():
         return nothing_to_draw()
@@ -75,7 +76,7 @@ def plot_cross_testing_models(
 
 
 def _name_procedures(axes: Axes, part: pd.DataFrame) -> None:
-    """Procedures from the top, each with its cost."""
+    """Label the procedures from top to bottom, each with its cost."""
     fits = part.loc[part["metric"] == "n_fits", "value"]
     names = [
         f"{name}\n{fits[procedure]:.0f} fits" if pd.notna(fits.get(procedure)) else name
@@ -96,7 +97,7 @@ def _draw_scores(axes: Axes, part: pd.DataFrame, runs: pd.DataFrame) -> None:
         plot_points(axes, means["value"], positions, texts, **look)
         for position, procedure in zip(positions, PROCEDURES, strict=True):
             dots = runs.loc[runs["procedure"] == procedure, metric]
-            aside = position + np.sign(shift) * 0.16  # intervals and dots do not cover each other
+            aside = position + np.sign(shift) * 0.16  # avoid overlaps of intervals and dots
             small = {"markerfacecolor": color, "markersize": 2, "markeredgewidth": 0, "alpha": 0.6, "zorder": 2}
             texts = [f"{PROCEDURES[procedure]}, {name}, one repetition: {value:.3f}" for value in dots]
             plot_points(axes, dots, np.full(len(dots), aside), texts, **{**look, **small})
@@ -136,6 +137,6 @@ def _draw_choices(axes: Axes, part: pd.DataFrame, looks: dict[str, dict]) -> Non
 
 
 def _bar(names: Legend, candidate: str) -> dict[str, object]:
-    """Color of a candidate's bars, hatched where it varies another model."""
+    """Return the color of a candidate's bars, hatched for variations of another model."""
     hatch = "////" if names.is_variation(candidate) else ""
     return {"facecolor": names.colour(candidate), "hatch": hatch, "edgecolor": "white", "linewidth": 0.6}

@@ -1,4 +1,4 @@
-"""Cross-validated predictions of error-correcting output codes."""
+"""Figures of cross-validated predictions of error-correcting output codes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,18 @@ def plot_confusion(predictions: pd.DataFrame) -> Figure:
     Parameters
     ----------
     predictions : DataFrame
-        Columns ``class, predicted``, a row per sample.
+        Columns ``class, predicted``, with one row per sample.
 
     Returns
     -------
     Figure
-        Numbers of samples; rows are true classes. Shades are shares of the true class.
+        Numbers of samples, with true classes as rows. Shades are shares of the true class.
+
+    Examples
+    --------
+    >>> figure = plot_confusion(pd.DataFrame({"class": ["a", "a", "b"], "predicted": ["a", "b", "b"]}))
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['1', '1', '0', '1']
     """
     names = list(dict.fromkeys(predictions["class"].sort_values()))
     counts = pd.crosstab(predictions["class"], predictions["predicted"])
@@ -67,18 +73,19 @@ def plot_confusion(predictions: pd.DataFrame) -> Figure:
     style={"axes.grid": False},
 )
 def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
-    """Draw regions of the most probable class over two features, the darker the more probable.
+    """Draw the regions of the most probable class over two features; darker means more probable.
 
     Parameters
     ----------
     maps : DataFrame
-        Columns ``feature_1, feature_2, x, y, class, posterior``; an even grid, a row for each point and class.
+        Columns ``feature_1, feature_2, x, y, class, posterior`` on an even grid, with one row per point and class.
     samples : DataFrame
         Columns ``x, y, class``.
 
     Returns
     -------
     Figure
+        The regions and the samples.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -108,7 +115,7 @@ def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
 
 
 def _nearest(grid: pd.Index, values: pd.Series) -> np.ndarray:
-    """Positions of the points of a grid that are nearest to values."""
+    """Return the positions of the grid points that are nearest to the values."""
     return abs(np.subtract.outer(values.to_numpy(), grid)).argmin(axis=1)
 
 
@@ -122,16 +129,21 @@ def _nearest(grid: pd.Index, values: pd.Series) -> np.ndarray:
     style={"axes.grid.axis": "y"},
 )
 def plot_posterior_histogram(posteriors: pd.DataFrame, *, candidate: str, title: str) -> Figure:
-    """Draw the posterior probability of one class, for samples that are of it and samples that are not.
+    """Draw the posterior probability of one class, for samples of this class and of other classes.
 
     Parameters
     ----------
     posteriors : DataFrame
-        Columns ``class, candidate, posterior``; a row for each sample and candidate class.
+        Columns ``class, candidate, posterior``, with one row per sample and candidate class.
     candidate : str
-        The class whose probability is shown.
+        Class to show.
     title : str
         Label of the horizontal axis.
+
+    Returns
+    -------
+    Figure
+        Two histograms.
     """
     part = posteriors[posteriors["candidate"].astype(str) == candidate]
     is_of_class = part["class"].astype(str) == candidate
@@ -157,13 +169,18 @@ def plot_posterior_histogram(posteriors: pd.DataFrame, *, candidate: str, title:
     style={"axes.grid.axis": "x"},
 )
 def plot_code_comparison(comparison: pd.DataFrame) -> Figure:
-    """Draw error and log-loss of codes, by binary loss and decoding, with scikit-learn's classifiers.
+    """Draw error and log-loss of codes by binary loss and decoding, with scikit-learn's classifiers.
 
     Parameters
     ----------
     comparison : DataFrame
         Columns ``dataset, coding, binary_loss, decoding, error, log_loss``. Rows without a binary loss are
-        scikit-learn's classifiers, with their name as coding. Without a log-loss, or a value, there is no mark.
+        scikit-learn's classifiers, with their name as coding.
+
+    Returns
+    -------
+    Figure
+        One mark per value. Missing values have no mark.
     """
     datasets, codings = list(comparison["dataset"].unique()), list(comparison["coding"].unique())
     losses = {loss: _look(n) for n, loss in enumerate(comparison["binary_loss"].dropna().unique())}

@@ -1,4 +1,4 @@
-"""Spread and bias of cross-validated scores, by the method that made the folds: an experiment of our own."""
+"""Figure of spread and bias of cross-validated scores, by splitting method."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairfold.figures.style import PALETTE, STYLE, add_legend, name_rows, new_fi
 
 MARKS = {"micro": (PALETTE[0], "o"), "macro": (PALETTE[3], "s")}
 QUANTITIES = {"sd": "spread (sd)", "bias": "bias"}
-BASELINE = "random"  # The method whose values stand as dashed lines in each panel.
+BASELINE = "random"  # method with dashed lines in each panel
 
 
 @FigureSpec(
@@ -25,22 +25,22 @@ BASELINE = "random"  # The method whose values stand as dashed lines in each pan
     settings={"n_halvings": "splitting.fold_effect.n_halvings"},
 )
 def plot_fold_effect(summary: pd.DataFrame, legend: pd.DataFrame | None = None, *, n_halvings: int) -> Figure:
-    """Draw spread and bias of estimated scores: a column per dataset, rows for spread and bias of each metric.
+    """Draw spread and bias of estimated scores: a column per dataset, and rows for spread and bias of each metric.
 
     Parameters
     ----------
     summary : DataFrame
-        What :func:`fairfold.splitting.fold_effect.summarise` returns, with a column ``dataset``.
+        Table of :func:`fairfold.splitting.fold_effect.summarise`, with a column ``dataset``.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.
     n_halvings : int
-        Number of halvings that the standard errors come from.
+        Number of halvings behind the standard errors.
 
     Returns
     -------
     Figure
-        Scores per fold; bars are 95 % intervals. Those of the bias are thin; the thick part is the interval of the
-        difference from the baseline, which is shorter, because both split the same pools.
+        Scores per fold, with 95 % confidence intervals. For the bias, the thick part is the interval of the difference
+        from the baseline. It is shorter than the thin interval of the bias, because both methods split the same pools.
     """
     from scipy import stats
 

@@ -1,4 +1,4 @@
-"""Scores of each label."""
+"""Figure of the scores of each label."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _SCORES = ("roc_auc", "average_precision", "mcc")
 
 
 def plot_label_scores(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
-    """Draw a panel for each score, a line for each label, the worst first, with its interval.
+    """Draw a panel per score and a row per label, starting with the worst label.
 
     Parameters
     ----------
     scores : DataFrame
-        One dataset's columns ``label, n_positives`` and, for each of ``roc_auc, average_precision, mcc``, the score,
-        ``<score>_low`` and ``<score>_high``, in the order in which they are drawn. Of more than ``MOST_LABELS`` labels,
-        the first are drawn.
+        Scores of one dataset in drawing order, with the columns ``label, n_positives``. For each of ``roc_auc,
+        average_precision, mcc``, there are the columns ``<score>``, ``<score>_low`` and ``<score>_high``. Only the
+        first ``MOST_LABELS`` labels are drawn. The optional column ``share`` is the share of positives.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.
 
     Returns
     -------
     Figure
-        A vertical line is at the score of guesses: 0.5 of AUROC, 0 of Matthews correlation. For average precision, a
-        gray mark for each label is at its share of positives, if the table has it (``share``).
+        Bars are confidence intervals. A vertical line marks the score of guessing: 0.5 for AUROC and 0 for the Matthews
+        correlation. For average precision, a gray mark per label is at its share of positives.
     """
     import matplotlib as mpl
 

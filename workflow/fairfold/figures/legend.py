@@ -1,4 +1,4 @@
-"""Appearance and names of models and metrics, the same in every figure of a study."""
+"""Appearance and names of models and metrics, shared by all figures of a study."""
 
 from __future__ import annotations
 
@@ -12,16 +12,24 @@ _COLUMNS = ["kind", "name", "label", "text", "family", "palette_index", "directi
 
 
 class Legend:
-    """Looks of models and names of metrics.
+    """Appearance of models and names of metrics.
 
     Parameters
     ----------
-    table : DataFrame, default=None
-        Columns ``kind, name, label, text, family, palette_index, direction``, as
-        :func:`fairfold.models.legend.legend_table` returns them. Models that it lacks get colors by their order, and
-        metrics that it lacks keep their names.
+    table : DataFrame or None
+        Columns ``kind, name, label, text, family, palette_index, direction``, as returned by
+        :func:`fairfold.models.legend.legend_table`. Models that are not in the table get colors in their order. Metrics
+        that are not in the table keep their names.
     models : sequence of str, default=()
-        Names in the order in which they are drawn.
+        Models in drawing order.
+
+    Examples
+    --------
+    >>> legend = Legend(None, ["forest", "baseline"])
+    >>> legend.line("baseline")
+    {'color': '#E69F00', 'marker': 's', 'linestyle': '-'}
+    >>> legend.label("average_precision")
+    'average_precision'
     """
 
     def __init__(self, table: pd.DataFrame | None, models: Sequence[str] = ()) -> None:
@@ -39,31 +47,31 @@ class Legend:
         return PALETTE[self._index[model] % len(PALETTE)]
 
     def marker(self, model: str) -> str:
-        """Return the marker of a model's family; families that share a color differ in it."""
+        """Return the marker of a model's family, which differs between families with the same color."""
         index = self._index[model]
         return MARKERS[(index + index // len(PALETTE)) % len(MARKERS)]
 
     def line(self, model: str) -> dict[str, str]:
-        """Return color, marker and line style of a model; a variation of another model is dashed."""
+        """Return color, marker and line style of a model; variations of another model are dashed."""
         style = "--" if self.is_variation(model) else "-"
         return {"color": self.colour(model), "marker": self.marker(model), "linestyle": style}
 
     def is_variation(self, model: str) -> bool:
-        """Whether the model shares its color with the model that it varies, and is dashed or hatched."""
+        """Return whether a model is a variation of another one, with the same color and a dashed line or hatching."""
         return self._family.get(model, model) != model
 
     def label(self, metric: str) -> str:
-        """Return the name of a metric on axes."""
+        """Return the name of a metric for axes."""
         return self._metrics["label"].get(metric, metric)
 
     def text(self, metric: str) -> str:
-        """Return the name of a metric in sentences."""
+        """Return the name of a metric for sentences."""
         return self._metrics["text"].get(metric, metric)
 
     def leads(self, metric: str) -> bool:
-        """Whether a metric stands for those of its use; without a table, all metrics do."""
+        """Return whether a metric is the leading one of its use; without a table, all metrics are."""
         return self._metrics.get("leads", pd.Series(dtype=float)).get(metric, 1) == 1
 
     def is_loss(self, metric: str) -> bool:
-        """Whether less of a metric is better."""
+        """Return whether lower values of a metric are better."""
         return self._metrics["direction"].get(metric, 1) < 0

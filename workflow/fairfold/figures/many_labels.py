@@ -1,4 +1,4 @@
-"""Scores of labels by their number of training positives."""
+"""Figure of label scores by number of training positives."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from fairfold.figures.style import add_legend, entry, new_figure, nothing_to_dra
 
 METRICS = ("average_precision", "recall")
 _LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
-_SPREAD = 0.3  # of the marks of a band, in bands
-_ENTRY = 1.5  # inches of a model in the legend
+_SPREAD = 0.3  # width of the marks of a band, as a share of the band
+_ENTRY = 1.5  # width of a legend entry in inches
 
 
 @FigureSpec(
@@ -26,21 +26,21 @@ _ENTRY = 1.5  # inches of a model in the legend
     alt="scores of labels by the number of their training positives, a line for each model",
 )
 def plot_scores_by_frequency(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
-    """Draw a row of panels for each dataset and metric, a panel for each missing rate, a line for each model.
+    """Draw scores by number of training positives, with a row per dataset and metric and a column per missing rate.
 
     Parameters
     ----------
     scores : DataFrame
-        Table ``by_frequency`` of :func:`fairfold.evaluation.many_labels.summarise_many_labels`, of which ``METRICS``
-        are drawn.
+        Table ``by_frequency`` of :func:`fairfold.evaluation.many_labels.summarise_many_labels`. Only the metrics in
+        ``METRICS`` are drawn.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.
 
     Returns
     -------
     Figure
-        From left to right the bands of labels, with their number of labels below them. Bars are standard deviations
-        over folds.
+        One line per model. The ticks are bands of labels with their number of labels. Bars are standard deviations over
+        folds.
     """
     shown = scores[scores["metric"].isin(METRICS)].dropna(subset="mean")
     if shown.empty:

@@ -1,4 +1,4 @@
-"""Estimates that assume labels missing at random, where they are and where they are not."""
+"""Figure of estimates for labels that are missing at random, and for labels that are not."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ _TRUTH = {"marker": "|", "markersize": 7, "markeredgewidth": 1.4}
     when="weak_labels.mechanisms.datasets",
 )
 def plot_mechanisms(mechanisms: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
-    """Draw a row of panels for each dataset: one for each metric that leads, and one of missing rates.
+    """Draw estimated and true scores and missing rates by mechanism, with a row of panels per dataset.
 
     Parameters
     ----------
     mechanisms : DataFrame
         Columns ``dataset, mechanism, wrong_positives, model, metric, complete, corrected, low, high, hidden_share,
-        estimated_rate, rate_low, rate_high``, as :func:`fairfold.recommendation.mechanisms.scores_under_mechanism`
-        returns them for each unit.
+        estimated_rate, rate_low, rate_high``, as returned by
+        :func:`fairfold.recommendation.mechanisms.scores_under_mechanism` for each unit.
     legend : DataFrame, default=None
-        Table for :class:`~fairfold.figures.legend.Legend`; metrics that do not lead are left out.
+        Table for :class:`~fairfold.figures.legend.Legend`. Only leading metrics are drawn.
 
     Returns
     -------
     Figure
-        A line for each mechanism; filled marks with bars are estimates, upright lines true values.
+        One panel per leading metric and one for missing rates, with a row of marks per mechanism. Filled marks with
+        bars are estimates, and vertical lines are true values.
     """
     table = mechanisms[mechanisms["complete"].notna()]
     if table.empty:
@@ -87,7 +88,7 @@ def _draw_scores(axes: Axes, panel: pd.DataFrame, ways: list[str], looks: dict[s
 
 
 def _draw(axes: Axes, positions: np.ndarray, table: pd.DataFrame, look: dict, what: str, digits: str) -> None:
-    """Draw the columns of a table: lower limit, estimate, upper limit, and what is true."""
+    """Draw the columns of a table: lower limit, estimate, upper limit and true value."""
     low, middle, high, truth = (table[column] for column in table)
     axes.hlines(positions, low, high, color=look["color"], linewidth=0.9)
     limits = [interval(least, most, digits) for least, most in zip(low, high, strict=True)]

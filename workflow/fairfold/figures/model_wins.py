@@ -1,4 +1,4 @@
-"""Win percentages of the models on random feature sets."""
+"""Figure of win percentages of the models on random feature sets."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _PERMUTED = {"linestyle": ":", "linewidth": 0.8}
     when="win_percentage.models.datasets",
 )
 def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
-    """Draw the win percentage against the number of draws: a row per metric, a column per dataset, a line per model.
+    """Draw win percentages against the number of draws: a row per metric, a column per dataset, a line per model.
 
     Parameters
     ----------
     wins : DataFrame
-        Columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper,
-        permuted_lower, permuted_upper, n_sets``; the permuted ones may be NaN. One missing rate, in percent.
+        Columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper, permuted_lower,
+        permuted_upper, n_sets``. The permuted limits may be NaN. There is one missing rate, in percent.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.
 
     Returns
     -------
     Figure
-        The gray band is where equal models stay; dotted lines are the result of permuted labels for each model. A
-        variation of a model, such as one with a "+", has its color, and is dashed.
+        The gray band is the interval for equal models. Dotted lines are the results with permuted labels. A variation
+        of a model, such as one with a "+", has the same color and a dashed line.
     """
     metrics, datasets, models = (list(wins[column].unique()) for column in ("metric", "dataset", "model"))
     names = Legend(legend, models)
@@ -57,7 +57,7 @@ def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None =
     if wins["permuted_lower"].notna().any():
         handles.append(entry("permuted labels", color="#555555", **_PERMUTED))
     width, height = figure.get_size_inches()
-    n_columns = max(min(len(handles), int(width / 1.15)), 1)  # inches of an entry
+    n_columns = max(min(len(handles), int(width / 1.15)), 1)  # width of an entry in inches
     figure.set_size_inches(width, height + 0.17 * -(-len(handles) // n_columns))
     add_legend(figure, handles, n_columns, columnspacing=1.2)
     return figure
@@ -76,7 +76,7 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None
     axes.locator_params("x", numticks=6)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter("")
-    # The limits show the lines of models that never or always win.
+    # Keep the lines of models that never or always win visible.
     axes.set(xlim=(panel["n_draws"].min(), max(panel["n_draws"].max(), 2)), ylim=(-3, 103))
 
 

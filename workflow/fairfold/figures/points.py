@@ -1,4 +1,4 @@
-"""Points with texts, which the report shows to a reader who points at one."""
+"""Points with texts, which the report shows as tooltips."""
 
 from __future__ import annotations
 
@@ -13,14 +13,24 @@ from fairfold.figures.spec import Axes, Line2D
 
 
 def tell(line: Line2D, texts: Iterable[str]) -> None:
-    """Set the text of each point of a line; the report shows it to a reader who points at it.
+    """Attach a text to each point of a line, which the report shows as a tooltip.
 
     Parameters
     ----------
     line : Line2D
-        What ``plot`` returned.
+        Line returned by ``plot``.
     texts : iterable of str
-        A text for each of its points.
+        One text per point.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> (line,) = axes.plot([1, 2], [0.7, 0.8])
+    >>> tell(line, ["fold 1: 0.70", "fold 2: 0.80"])
+    >>> tell(line, ["fold 1: 0.70"])
+    Traceback (most recent call last):
+    ValueError: 1 texts for 2 points.
     """
     texts, n_points = list(texts), len(line.get_xdata())
     if len(texts) != n_points:
@@ -29,34 +39,84 @@ def tell(line: Line2D, texts: Iterable[str]) -> None:
 
 
 def tell_at(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str]) -> None:
-    """Set texts for bars and fields, which are no line; the report shows them to a reader who points at one.
+    """Attach texts to positions, such as those of bars, which the report shows as tooltips.
 
     Parameters
     ----------
     axes : Axes
-        The axes that show them.
+        Axes of the positions.
     x, y : sequence of float of shape (n_points,)
-        Places to point at, in units of the axes.
+        Positions in data coordinates.
     texts : sequence of str
-        A text for each point.
+        One text per position.
     """
     from matplotlib.lines import Line2D
 
-    places = Line2D(x, y, visible=False)  # takes no room, either
+    places = Line2D(x, y, visible=False)  # invisible artists take no room in the layout
     axes.add_artist(places)
     tell(places, texts)
 
 
 def plot_points(axes: Axes, x: ArrayLike, y: ArrayLike, texts: Iterable[str], **look: Any) -> None:
-    """Plot a line or marks, and set the text of each point."""
+    """Plot a line or marks, and attach a text to each point.
+
+    Parameters
+    ----------
+    axes : Axes
+        Axes to plot to.
+    x, y : array-like of shape (n_points,)
+        Positions in data coordinates.
+    texts : iterable of str
+        One text per point.
+    **look : dict
+        Parameters of ``Axes.plot``.
+    """
     tell(axes.plot(x, y, **look)[0], texts)
 
 
 def texts_of(table: pd.DataFrame, text: str, **values: Any) -> list[str]:
-    """Fill in a text for each row of a table: ``{column:.2f}``, or a value that all rows share."""
+    """Format a text for each row of a table.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Table with the values.
+    text : str
+        Format string with the column names as fields, such as ``{column:.2f}``.
+    **values : dict
+        Further fields that all rows share.
+
+    Returns
+    -------
+    list of str
+        One text per row.
+
+    Examples
+    --------
+    >>> texts_of(pd.DataFrame({"model": ["a", "b"], "score": [0.512, 0.6]}), "{model}: {score:.2f}")
+    ['a: 0.51', 'b: 0.60']
+    """
     return [text.format(**{**row, **values}) for row in table.to_dict("records")]
 
 
 def interval(low: float, high: float, digits: str = ".3f") -> str:
-    """Format the limits of a number; nothing where there are none."""
+    """Format an interval, or return an empty string if it is NaN.
+
+    Parameters
+    ----------
+    low, high : float
+        Limits.
+    digits : str, default=".3f"
+        Format of a limit.
+
+    Returns
+    -------
+    str
+        The interval in parentheses after a space.
+
+    Examples
+    --------
+    >>> "0.750" + interval(0.7, 0.8)
+    '0.750 (0.700 to 0.800)'
+    """
     return "" if np.isnan(low) else f" ({low:{digits}} to {high:{digits}})"

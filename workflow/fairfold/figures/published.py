@@ -1,4 +1,4 @@
-"""Distances of our numbers from the published ones."""
+"""Figure of the distances between our numbers and the published ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import add_legend, entry, look_of, name_rows, new_figure, nothing_to_draw
 
-# Column of the table -> name of the axis, negligible distance, and where the scale turns logarithmic
+# Column of the table -> label of the axis, negligible distance, and start of the logarithmic scale
 _PANELS = {
     "difference_in_se": ("distance, standard errors", 2.0, 2.0),
     "difference_in_digits": ("distance, units of the last printed digit", 0.5, 1.0),
 }
-_ROW, _HALF = 0.24, 0.3  # height of a row in inches; how far dots stray from its middle
-_PLACE = 38  # letters of a name
+_ROW, _HALF = 0.24, 0.3  # height of a row in inches; largest vertical offset of dots
+_PLACE = 38  # maximum length of a name
 
 
 @FigureSpec(
@@ -26,20 +26,21 @@ _PLACE = 38  # letters of a name
     alt="distances of our numbers from the published ones, a row of dots for each printed table and figure",
 )
 def plot_published(comparison: pd.DataFrame) -> Figure:
-    """Draw a dot for each published number that has a counterpart, a row for each table or figure.
+    """Draw the distances between published numbers and ours, with a row per published table or figure.
 
     Parameters
     ----------
     comparison : DataFrame
-        Columns ``paper, place, what, published, ours, difference_in_se, difference_in_digits``, as of
-        :func:`fairfold.papers.published.compare_published`.
+        Columns ``paper, place, what, published, ours, difference_in_se, difference_in_digits``, as returned by
+        :func:`fairfold.papers.published.comparison.compare_published`.
 
     Returns
     -------
     Figure
-        A color for each paper. Numbers of ours that scatter are on the left, in standard errors with a line at 2;
-        others on the right, in units of the last printed digit with a line at a half, where rounding ends. The scales
-        are linear up to 2 and 1, then logarithmic. Beside each row: how many of its numbers have a counterpart.
+        One dot per number with a counterpart, colored by paper. The first panel has the numbers with scatter, in
+        standard errors, with a line at 2. The second panel has the others, in units of the last printed digit, with a
+        line at a half (rounding). The scales are linear up to 2 and 1, then logarithmic. The text at the end of each
+        row is the number of dots out of all published numbers.
     """
     computed = comparison[comparison["ours"].notna()]
     if computed.empty:
@@ -64,7 +65,7 @@ def _draw(axes: Axes, computed: pd.DataFrame, column: str, places: pd.DataFrame,
         part = computed[(computed["paper"] == paper) & (computed["place"] == place)]
         part = part.assign(size=part[column].abs()).dropna(subset="size").sort_values("size", kind="stable")
         if part.empty:
-            continue  # an empty line that is not clipped takes all room from the layout
+            continue  # an empty line without clipping breaks the layout
         aside = _HALF * _spread(len(part))
         style = {"linestyle": "", "markersize": 3, "alpha": 0.6, "markeredgewidth": 0, "clip_on": False}
         texts = texts_of(part, "{what}: {published:g} published, {ours:.4g} here")
@@ -80,13 +81,13 @@ def _draw(axes: Axes, computed: pd.DataFrame, column: str, places: pd.DataFrame,
 
 
 def _spread(n: int) -> np.ndarray:
-    """Numbers between -1 and 1, evenly and out of order, so that dots of neighboring values stand apart."""
+    """Return evenly spread numbers between -1 and 1 in mixed order, so dots of similar values stay apart."""
     golden = (np.sqrt(5) - 1) / 2
     return 2 * ((np.arange(n) * golden + 0.5) % 1) - 1
 
 
 def _write_counts(axes: Axes, comparison: pd.DataFrame, places: pd.DataFrame) -> None:
-    """Numbers with a counterpart, of all that are printed, at the right end of the rows."""
+    """Write the number of values with a counterpart, out of all published ones, at the right end of each row."""
     counts = comparison.groupby(["paper", "place"])["ours"].agg(["count", "size"])
     where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
     for row, key in enumerate(places.itertuples(index=False, name=None)):

@@ -1,4 +1,4 @@
-"""Agreement of ranks between repetitions of a study, by the method that made the folds: an experiment of our own."""
+"""Figure of the agreement of ranks between repetitions of a study, by splitting method."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairfold.figures.style import PALETTE, add_legend, entry, name_rows, new_fi
 
 MARKERS = "os^vPX"
 MEAN = "mean of datasets"
-# Larger and behind, to be seen around a filled mark at the same place without hiding its interval
+# Hollow marks are larger and behind, so a filled mark at the same place and its interval stay visible.
 _HOLLOW = {"markerfacecolor": "white", "markersize": 6.2, "markeredgewidth": 0.8, "zorder": 0.95}
 
 
@@ -25,20 +25,21 @@ _HOLLOW = {"markerfacecolor": "white", "markersize": 6.2, "markeredgewidth": 0.8
     when="weak_labels.rank_stability.datasets",
 )
 def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
-    """Draw Kendall's tau on new and on the same folds, and the share of the split: a row per metric.
+    """Draw Kendall's tau on different splits and on the same split, and the share of the split, with a row per metric.
 
     Parameters
     ----------
     stability : DataFrame
-        What :func:`fairfold.recommendation.rank_stability.rank_stability` returns; missing rates in percent.
+        Table of :func:`fairfold.recommendation.rank_stability.rank_stability`. Missing rates are in percent.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.
 
     Returns
     -------
     Figure
-        A pair of panels per missing rate, a mark per dataset. Filled marks are trainings on different splits, with 95 %
-        intervals; hollow ones are trainings on the same split. Black marks, with several datasets, are means over them.
+        A pair of panels per missing rate, with a mark per dataset. Filled marks are trainings on different splits, with
+        95 % confidence intervals. Hollow marks are trainings on the same split. With several datasets, black marks are
+        their means.
     """
     metrics, rates, splitters = (list(stability[column].unique()) for column in ("metric", "missing_rate", "splitter"))
     names = Legend(legend)
@@ -47,7 +48,7 @@ def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = N
     if len(looks) > 1:
         looks[MEAN] = _look("black", "D")
     stability = pd.concat([stability, _means(stability)], ignore_index=True)
-    # 0 is always shown; intervals are not cut off where tau ends, so the axis does it
+    # The axis includes 0. It starts at -1 at the lowest, because intervals may exceed the range of tau.
     least = np.clip(np.nanmin([0, *stability[["tau_low", "kendall_tau", "tau_same_folds"]].min()]), -1, 0)
     panel_height = 0.25 + len(splitters) * (0.12 + 0.085 * len(looks))
     size = (1.1 + 2.9 * len(rates), 1.1 + panel_height * len(metrics))
@@ -67,7 +68,7 @@ def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = N
 
 
 def _means(stability: pd.DataFrame) -> pd.DataFrame:
-    """Means over datasets; their errors are independent, and add up in squares."""
+    """Average over datasets; the squared errors of independent datasets add up."""
     table = stability.assign(squared=(stability["tau_high"] - stability["kendall_tau"]) ** 2)
     groups = table.groupby(["missing_rate", "metric", "splitter"], sort=False)
     means = groups[["kendall_tau", "tau_same_folds", "share_split", "squared"]].mean().assign(dataset=MEAN)
@@ -76,7 +77,7 @@ def _means(stability: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_pair(tau: Axes, share: Axes, panel: pd.DataFrame, looks: dict[str, dict], splitters: list[str]) -> None:
-    """Tau on the left, the share of the split on the right."""
+    """Draw tau and the share of the split on two axes."""
     for (dataset, look), shift in zip(looks.items(), side_by_side(len(looks), 0.6), strict=True):
         numbers = panel[panel["dataset"] == dataset].set_index("splitter").reindex(splitters)
         positions = np.arange(len(splitters)) + shift
@@ -100,7 +101,7 @@ def _look(color: str, marker: str) -> dict:
 
 
 def _handles(looks: dict[str, dict]) -> list:
-    """Datasets by color and mark, then what filled and hollow marks are."""
+    """Create legend entries for the datasets, and for filled and hollow marks."""
     gray = {**next(iter(looks.values())), "color": "#555555"}
     named = [entry(dataset, **look) for dataset, look in looks.items()]
     return [*named, entry("new folds", **gray), entry("same folds", **gray | _HOLLOW)]

@@ -1,4 +1,4 @@
-"""Percentile ranks of methods (Ilidio et al. 2024, Figure 1)."""
+"""Figure of percentile ranks of models (Ilidio et al. 2024, Figure 1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import STYLE, new_figure
 
-BAR_STEP = 0.07  # between crossbars above each other, in ranks
+BAR_STEP = 0.07  # vertical distance of crossbars, in ranks
 FIRST_BAR = 1.22
 
 
@@ -29,20 +29,20 @@ def plot_percentile_ranks(
     Parameters
     ----------
     ranks : DataFrame
-        Columns ``dataset, missing_rate, metric, model, percentile_rank``, as
-        :func:`fairfold.evaluation.ranking.percentile_ranks` returns them; missing rates in percent.
+        Columns ``dataset, missing_rate, metric, model, percentile_rank``, as returned by
+        :func:`fairfold.evaluation.ranking.percentile_ranks`. Missing rates are in percent.
     comparisons, cliques : DataFrame
-        What :func:`fairfold.evaluation.ranking.compare_ranks` returns.
+        Tables of :func:`fairfold.evaluation.ranking.compare_ranks`.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.
 
     Returns
     -------
     Figure
-        A dot per dataset; the mean of each box stands in a white field above it, and a rank of 1 is best. A variation
-        of a model, such as one with a "+", has its color, and is hatched. Above the means, a bar joins the models of a
-        clique, which have dots on it; a model may be on several. Cliques of one model have no bar. Above each panel is
-        the p-value of Friedman's test.
+        One dot per dataset. A rank of 1 is best, and the number above each box is its mean. A variation of a model,
+        such as one with a "+", has the same color and is hatched. A bar above the means joins the models of a clique,
+        marked with dots; a model can be in several cliques. Cliques of one model have no bar. Each panel has the
+        p-value of the Friedman test as its title.
     """
     metrics, rates, models = (list(ranks[column].unique()) for column in ("metric", "missing_rate", "model"))
     looks = Legend(legend, models)
@@ -67,8 +67,8 @@ def plot_percentile_ranks(
 
 
 def _stack(cliques: pd.DataFrame, models: list[str]) -> list[tuple[int, list[int]]]:
-    """Height, from 0, and members' places of each clique's bar; those at one height do not touch."""
-    ends: list[int] = []  # last place that is taken, by height
+    """Compute the height and the positions of each clique's bar, without overlaps at the same height."""
+    ends: list[int] = []  # last position in use at each height
     bars = []
     members = cliques.groupby("clique")["model"].agg(lambda names: sorted(map(models.index, names)))
     for positions in sorted((each for each in members if len(each) > 1), key=lambda each: (each[0], -each[-1])):
@@ -105,12 +105,12 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str], looks: Legen
         axes.text(0.5, 0.5, "no ranks", transform=axes.transAxes, ha="center", va="center", color="#777777")
     axes.set_xticks(positions, models, rotation=90)
     axes.set(xlim=(-0.6, len(models) - 0.4), yticks=[0, 0.25, 0.5, 0.75, 1])
-    axes.spines["left"].set_bounds(0, 1)  # above are texts and bars
+    axes.spines["left"].set_bounds(0, 1)  # texts and bars are above
     axes.grid(visible=False, axis="x")
 
 
 def _draw_dots(axes: Axes, position: float, part: pd.DataFrame) -> None:
-    """A dot per dataset and the mean of a model, spread sideways in data order so that equal ranks stay apart."""
+    """Draw a dot per dataset, spread sideways so equal ranks stay apart, and the mean of a model."""
     dots = part["percentile_rank"].to_numpy()
     spread = (np.arange(dots.size) - (dots.size - 1) / 2) * min(0.12, 0.45 / max(dots.size, 1))
     look = {"marker": "o", "linestyle": "", "markersize": 3, "color": "black", "alpha": 0.8, "markeredgewidth": 0}

@@ -1,4 +1,4 @@
-"""Cost of each way to choose a model."""
+"""Figure of the regret of strategies for choosing a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fairfold.figures.points import interval, tell
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import add_legend, entry, look_of, name_rows, new_figure, nothing_to_draw, side_by_side
 
-_ROW = 0.17  # inches
+_ROW = 0.17  # height of a row in inches
 
 
 @FigureSpec(
@@ -21,19 +21,21 @@ _ROW = 0.17  # inches
     alt="how far below the best model each way to choose a model ends, with 95 % intervals over datasets",
 )
 def plot_regret(regret: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
-    """Draw a panel for each metric that leads, a row for each way to choose, a mark for each missing rate.
+    """Draw the regret of strategies for choosing a model: a panel per leading metric, a row per strategy.
 
     Parameters
     ----------
     regret : DataFrame
-        Columns ``strategy, missing_rate, metric, regret, low, high``, as of ``fairfold.recommendation.regret``.
+        Columns ``strategy, missing_rate, metric, regret, low, high``, as returned by
+        ``fairfold.recommendation.regret.regret_tables``.
     legend : DataFrame, default=None
-        Table for :class:`~fairfold.figures.legend.Legend`; metrics that do not lead are left out.
+        Table for :class:`~fairfold.figures.legend.Legend`. Only leading metrics are drawn.
 
     Returns
     -------
     Figure
-        Ways are sorted by their mean regret over metrics and rates, each in shares of the metric's largest.
+        One mark per missing rate. Strategies are sorted by their mean regret over metrics and rates, with each regret
+        divided by the largest one of the metric.
     """
     names = Legend(legend)
     leading = [metric for metric in regret["metric"].unique() if names.leads(metric)] if len(regret) else []

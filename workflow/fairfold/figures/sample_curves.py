@@ -1,4 +1,4 @@
-"""Scores by number of training samples, and extrapolated to more."""
+"""Figure of scores by number of training samples, measured and extrapolated."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
     when="weak_labels.sample_curves.datasets",
 )
 def plot_sample_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
-    """Draw a row of panels for each metric that leads, a panel for each dataset, a line for each model.
+    """Draw scores by number of training samples: a row per leading metric, a column per dataset, a line per model.
 
     Parameters
     ----------
     curves : DataFrame
-        What :func:`fairfold.recommendation.sample_curves.sample_curves` returns.
+        Table of :func:`fairfold.recommendation.sample_curves.sample_curves`.
     legend : DataFrame, default=None
-        Table for :class:`~fairfold.figures.legend.Legend`; metrics that do not lead are left out.
+        Table for :class:`~fairfold.figures.legend.Legend`. Only leading metrics are drawn.
 
     Returns
     -------
     Figure
-        Filled marks are measured; hollow ones, on dashed lines, are extrapolated. Bars are 95 % intervals.
+        Filled marks are measured. Hollow marks on dashed lines are extrapolated. Bars are 95 % confidence intervals.
     """
     names = Legend(legend)
     metrics = [metric for metric in curves["metric"].unique() if names.leads(metric)]
@@ -47,7 +47,7 @@ def plot_sample_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None)
         for panel, dataset in zip(row, datasets, strict=True):
             part = curves[(curves["metric"] == metric) & (curves["dataset"] == dataset)]
             for number, (model, look) in enumerate(zip(models, looks, strict=True)):
-                # Bars of models stand side by side.
+                # Shift the bars of models to avoid overlaps.
                 _draw(panel, part[part["model"] == model], look, shift=1.03**number)
             panel.set_title(dataset, loc="left")
             panel.set_xscale("log")

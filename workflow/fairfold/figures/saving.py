@@ -13,25 +13,28 @@ from fairfold.core.files import atomic_path
 from fairfold.figures.spec import Figure
 from fairfold.figures.style import STYLE
 
-DPI = 200  # of files that hold pixels
-MOST_POINTS = 1000  # of a figure that have a text: more make a report heavy
+DPI = 200  # resolution of pixel images
+# Limit the texts of points in a figure, because they make the report larger.
+MOST_POINTS = 1000
 
 
 def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None:
-    """Write a figure to each path (PDF, PNG, ... by suffix), whole or not at all, without the date of writing.
+    """Write a figure to one or more files.
+
+    Files are written atomically and contain no date. The suffix sets the format, such as PDF or PNG.
 
     Parameters
     ----------
     figure : Figure
-        It is laid out once for all paths.
+        Figure to write. It is laid out once for all files.
     paths : iterable of path-like
-        The files.
+        Paths of the files.
 
     Notes
     -----
-    A PNG holds the texts of its points in a text chunk ``Points``: a list in JSON of ``[x, y, text]``, where places are
-    shares of width and height from the left and from the top. Of more than ``MOST_POINTS`` points, one of each cell of
-    a grid is kept.
+    A PNG file contains the texts of its points in the text chunk ``Points``: a JSON list of ``[x, y, text]``. Positions
+    are fractions of the width and of the height, from the top. If there are more than ``MOST_POINTS`` points, one point
+    per cell of a grid is kept.
     """
     import matplotlib as mpl
 
@@ -46,13 +49,14 @@ def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None
 
 
 def _points(figure: Figure) -> list[tuple[float, float, str]]:
-    """Places of the points that have a text, and the texts."""
+    """Return the positions of visible points with a text, and their texts."""
     found = []
     for line in figure.findobj(lambda artist: hasattr(artist, "texts_of_points")):
-        line.axes.apply_aspect()  # as drawing does, which comes later
+        line.axes.apply_aspect()  # drawing does the same later
         pixels = line.get_transform().transform(line.get_xydata())
-        seen = line.axes.bbox.padded(1) if line.get_clip_on() else figure.bbox  # on the frame is not cut off
-        is_seen = ((pixels >= seen.min) & (pixels <= seen.max)).all(axis=1)  # NaN is not
+        # The padding includes points on the frame.
+        seen = line.axes.bbox.padded(1) if line.get_clip_on() else figure.bbox
+        is_seen = ((pixels >= seen.min) & (pixels <= seen.max)).all(axis=1)  # false for NaN
         places = figure.transFigure.inverted().transform(pixels).tolist()
         found += [
             (round(x, 4), round(1 - y, 4), text)
@@ -63,7 +67,7 @@ def _points(figure: Figure) -> list[tuple[float, float, str]]:
 
 
 def _thinned(points: list[tuple[float, float, str]], inches: np.ndarray) -> list[tuple[float, float, str]]:
-    """Keep one point of each cell of a grid that is as fine as possible; points that stand alone stay."""
+    """Keep one point per cell of the finest possible grid; isolated points remain."""
     places = np.array([point[:2] for point in points]).reshape(-1, 2) * inches
     kept, cell = np.arange(len(points)), 0.01
     while len(kept) > MOST_POINTS:
@@ -73,8 +77,8 @@ def _thinned(points: list[tuple[float, float, str]], inches: np.ndarray) -> list
 
 
 def _lay_out(figure: Figure) -> None:
-    """Place everything once: matplotlib would do so twice for each file, which takes longer than to draw it."""
-    figure.set_dpi(DPI)  # by which text is measured
+    """Compute the layout once, because matplotlib would compute it twice for each file."""
+    figure.set_dpi(DPI)  # resolution for the size of texts
     if engine := figure.get_layout_engine():
         engine.execute(figure)
         figure.set_layout_engine(None)

@@ -1,4 +1,4 @@
-"""Declare a figure beside the function that draws it."""
+"""Declare a figure next to the function that draws it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-else:  # These types are for annotations only, so that modules of figures load without matplotlib.
+else:  # These types are for annotations only. Figure modules load without matplotlib.
     Axes = Figure = Line2D = Any
 
 _DECLARED: dict[str, FigureSpec] = {}
@@ -24,11 +24,11 @@ _DECLARED: dict[str, FigureSpec] = {}
 
 @dataclass
 class FigureSpec:
-    """A figure of the study, as a decorator of the function that draws it.
+    """Decorator that declares a function as a figure of the study.
 
     The decorated function takes the tables in the order of ``reads``, then ``options`` and ``settings`` by name, and
-    returns a matplotlib figure. It is drawn in ``fairfold.figures.style.STYLE``. Its module must not import
-    matplotlib at its top level, because Snakemake reads the specs for every job.
+    returns a matplotlib figure. It is drawn in ``fairfold.figures.style.STYLE``. Its module must not import matplotlib
+    at the top level, because Snakemake reads the specs for every job.
 
     Parameters
     ----------
@@ -39,25 +39,25 @@ class FigureSpec:
     title : str
         Heading in the report.
     reads : sequence of str
-        Tables, paths under ``results/``. A study that does not make one of those below ``tables/`` has no such figure.
+        Paths of tables under ``results/``. If the study does not create a table in ``tables/``, it omits the figure.
     alt : str
         Description of the picture for screen readers.
     caption : str, default=""
-        Text in reStructuredText. By default, the file ``workflow/report/<name>.rst`` without ``*`` contains it.
+        Text in reStructuredText. The default is the content of ``workflow/report/<name>.rst``, with ``*`` removed.
     labels_of : str, default=None
-        Key of the configuration with datasets. The caption ends with which of them have complete labels.
+        Configuration key with datasets. The last sentence of the caption lists those with complete labels.
     when : str, default=None
-        Key of the configuration, such as ``"ecoc.examples"``. If it is empty, there is nothing to draw.
+        Configuration key, such as ``"ecoc.examples"``. If its value is empty, the figure is omitted.
     each : str, default=None
-        Key of the configuration with the values of ``*``, one figure for each. In the key, ``*`` is any name.
+        Configuration key with the values of ``*``, one figure per value. In the key, ``*`` matches any name.
     only : sequence of str, default=()
-        The values of ``each`` that have this figure. By default, all have.
+        Values of ``each`` that have this figure. The default is all values.
     options : mapping, default={}
         Further parameters of the function.
     settings : mapping of str to str, default={}
-        Further parameters of the function, and the keys of the configuration that hold their values.
+        Further parameters of the function, with the configuration keys of their values.
     style : mapping, default={}
-        Parameters of matplotlib that differ from those of all figures.
+        matplotlib parameters that differ from the common style.
     folder : str, default="figures"
         Folder of the files under ``results/``.
 
@@ -90,7 +90,7 @@ class FigureSpec:
         return f"{self.folder}/{self.name}.png"
 
     def __call__(self, function: Callable[..., Figure]) -> Callable[..., Figure]:
-        """Register the function that draws the figure, and have it draw in the style of all figures."""
+        """Register the function that draws the figure, and apply the common style to it."""
         if (other := _DECLARED.get(self.name)) and other.draw.__module__ != function.__module__:
             raise ConfigError(
                 f"{function.__module__}: the figure {self.name!r} is already declared in {other.draw.__module__}. "
@@ -111,7 +111,13 @@ class FigureSpec:
 
 
 def figure_specs() -> dict[str, FigureSpec]:
-    """Return the specs of all modules of this package by name, in the order of modules and declarations."""
+    """Return the specs of all modules of this package.
+
+    Returns
+    -------
+    dict of str to FigureSpec
+        Specs by name, in the order of modules and declarations.
+    """
     for module in sorted(pkgutil.iter_modules([str(Path(__file__).parent)])):
         import_module(f"fairfold.figures.{module.name}")
     return dict(_DECLARED)

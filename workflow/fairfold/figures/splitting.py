@@ -1,4 +1,4 @@
-"""Evenness of splits (Tiittanen, Holm & Törönen 2021)."""
+"""Figures of the evenness of splits (Tiittanen, Holm & Törönen 2021)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _Figure = partial(FigureSpec, section="splitting", when="splitting.datasets")
 def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
     """Draw Figure 1: LD, DCP and rLD of each label against its number of positives, for three patterns of folds.
 
-    A measure suits imbalanced labels when it gives the same pattern the same value whatever the size of the label: rLD
-    and DCP stay flat, LD drifts.
+    A measure suits imbalanced labels if the value of a pattern does not depend on the size of the label. This holds for
+    rLD and DCP, but not for LD.
 
     Parameters
     ----------
@@ -36,6 +36,7 @@ def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
+        One panel per measure.
     """
     measures = ("LD", "DCP", "rLD")
     figure, axes = new_figure(7, 2.6, 1, len(measures), layout=None)
@@ -58,16 +59,17 @@ def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
     alt="rLD of each label against its number of positives, a panel for each method and dataset",
 )
 def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
-    """Draw rLD of each label against its number of positives, a panel per dataset (row) and splitter (column).
+    """Draw rLD of each label against its number of positives, with a row per dataset and a column per splitter.
 
     Parameters
     ----------
     deviations : DataFrame
-        Columns ``dataset, splitter, label, positives, rLD, rLD_bound``; the bound is drawn as a line of gray dots.
+        Columns ``dataset, splitter, label, positives, rLD, rLD_bound``.
 
     Returns
     -------
     Figure
+        One dot per label. Gray dots are the bound.
     """
     datasets, splitters = (deviations[column].unique() for column in ("dataset", "splitter"))
     size = (0.6 + 1.15 * len(splitters), 0.9 + 1.3 * len(datasets))
@@ -98,7 +100,7 @@ def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
     alt="mean rLD over the least possible against CPU seconds, a mark for each method and dataset",
 )
 def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
-    """Draw the mean rLD over its bound against CPU seconds, a panel per dataset, a marker per splitter.
+    """Draw mean rLD divided by its bound against CPU seconds, with a panel per dataset and a marker per splitter.
 
     Parameters
     ----------
@@ -108,7 +110,7 @@ def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
-        Both axes are logarithmic, so a dataset without values above 0 has no panel.
+        Both axes are logarithmic. A dataset without positive values has no panel.
     """
     is_drawn = (summary["mean_over_bound"] > 0) & (summary["seconds"] > 0)
     datasets = summary.loc[is_drawn, "dataset"].unique()

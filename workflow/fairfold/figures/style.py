@@ -1,4 +1,4 @@
-"""Shared appearance of figures: colors, axes, legends, and the words and numbers in them."""
+"""Shared style of figures: colors, axes, legends and names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F
 LINE_COLORS = tuple(color for color in PALETTE if color != "#F0E442")  # Yellow is too light for lines on white.
 MARKERS = "osD^vPX*h"
 
-_LONGEST_NAME = 41  # letters
+_LONGEST_NAME = 41  # maximum number of characters
 
 STYLE = {
     "font.family": "DejaVu Sans",
@@ -36,7 +36,32 @@ STYLE = {
 def new_figure(
     width: float, height: float, rows: int = 1, columns: int = 1, *, layout: str | None = "constrained", **options: Any
 ) -> tuple[Figure, np.ndarray]:
-    """Create a figure and its axes of shape (rows, columns); sizes are in inches."""
+    """Create a figure and its axes.
+
+    Parameters
+    ----------
+    width, height : float
+        Size in inches.
+    rows, columns : int, default=1
+        Numbers of rows and columns of axes.
+    layout : str or None, default="constrained"
+        Layout engine.
+    **options : dict
+        Parameters of ``Figure.subplots``.
+
+    Returns
+    -------
+    figure : Figure
+        The figure.
+    axes : ndarray of shape (rows, columns)
+        The axes.
+
+    Examples
+    --------
+    >>> figure, axes = new_figure(4, 3, rows=2, columns=3)
+    >>> axes.shape
+    (2, 3)
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout=layout)
@@ -44,17 +69,66 @@ def new_figure(
 
 
 def look_of(position: int) -> dict[str, str]:
-    """Return the color and marker of the n-th of several things that no table names."""
+    """Return the color and marker of the n-th item without an entry in the legend table.
+
+    Parameters
+    ----------
+    position : int
+        Position of the item, from 0.
+
+    Returns
+    -------
+    dict of str to str
+        Keyword arguments ``color`` and ``marker`` of ``plot``.
+
+    Examples
+    --------
+    >>> look_of(0)
+    {'color': '#0072B2', 'marker': 'o'}
+    """
     return {"color": PALETTE[position % len(PALETTE)], "marker": MARKERS[position % len(MARKERS)]}
 
 
 def side_by_side(n: int, width: float) -> np.ndarray:
-    """Spread n positions evenly around 0; a single one is at 0."""
+    """Spread n positions evenly around 0.
+
+    Parameters
+    ----------
+    n : int
+        Number of positions.
+    width : float
+        Distance between the first and the last position.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The positions; 0 for a single one.
+
+    Examples
+    --------
+    >>> side_by_side(3, 0.6)
+    array([-0.3,  0. ,  0.3])
+    """
     return np.linspace(-width / 2, width / 2, n) if n > 1 else np.zeros(1)
 
 
 def entry(label: str, *, area: bool = False, **look: Any) -> Any:
-    """Create a legend entry for a line or a mark, or for a bar or a band (``area``)."""
+    """Create a legend entry.
+
+    Parameters
+    ----------
+    label : str
+        Text of the entry.
+    area : bool, default=False
+        Whether the entry is for a bar or a band instead of a line or a mark.
+    **look : dict
+        Appearance of the entry.
+
+    Returns
+    -------
+    Line2D or Patch
+        The handle of the entry.
+    """
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -64,12 +138,42 @@ def entry(label: str, *, area: bool = False, **look: Any) -> Any:
 def add_legend(
     figure: Figure, handles: Sequence[Any], n_columns: int, place: str = "upper center", **options: Any
 ) -> None:
-    """Add a legend above the panels."""
+    """Add a legend above the panels.
+
+    Parameters
+    ----------
+    figure : Figure
+        Figure to change.
+    handles : sequence
+        Entries, see :func:`entry`.
+    n_columns : int
+        Number of columns.
+    place : str, default="upper center"
+        Position outside the axes, as in matplotlib.
+    **options : dict
+        Parameters of ``Figure.legend``.
+    """
     figure.legend(handles=handles, loc=f"outside {place}", ncols=n_columns, frameon=False, **options)
 
 
 def name_of(name: object) -> str:
-    """Escape a name from a user's data, and shorten the middle of a long one."""
+    """Escape a name from user data, and shorten long names in the middle.
+
+    Parameters
+    ----------
+    name : object
+        Name to show.
+
+    Returns
+    -------
+    str
+        Text that matplotlib shows unchanged.
+
+    Examples
+    --------
+    >>> len(name_of("x" * 100))
+    41
+    """
     text = str(name)
     if len(text) > _LONGEST_NAME:
         half = (_LONGEST_NAME - 1) // 2
@@ -78,7 +182,18 @@ def name_of(name: object) -> str:
 
 
 def nothing_to_draw(reason: str = "no model has a value here") -> Figure:
-    """Create the figure of an empty table, so that a study in which no model could run ends with its reasons."""
+    """Create the figure of an empty table, for studies without a result to draw.
+
+    Parameters
+    ----------
+    reason : str, default="no model has a value here"
+        Reason to show.
+
+    Returns
+    -------
+    Figure
+        Figure with a text.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -89,6 +204,16 @@ def nothing_to_draw(reason: str = "no model has a value here") -> Figure:
 
 
 def name_rows(axes: Axes, names: Sequence[str], margin: float = 0.5) -> None:
-    """Name the rows of marks of an axes, the first at the top."""
+    """Label the rows of an axes from top to bottom.
+
+    Parameters
+    ----------
+    axes : Axes
+        Axes to change.
+    names : sequence of str
+        Names of the rows.
+    margin : float, default=0.5
+        Space above the first and below the last row, in rows.
+    """
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 1 + margin, -margin)

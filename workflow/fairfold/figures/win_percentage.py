@@ -1,4 +1,4 @@
-"""Win percentages (Parry, Phan & Wang 2012, Figures 1 to 8)."""
+"""Figures of win percentages (Parry, Phan & Wang 2012, Figures 1 to 8)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLASS_MARKS = ((PALETTE[0], "o"), (PALETTE[3], "^"))  # first and second class
 _BAND = {"color": "#999999", "alpha": 0.35, "lw": 0}
 _DOTTED = {"linestyle": ":", "linewidth": 0.7}
 _NORMAL_95 = 1.96
-_BINS_PER_DECADE = 3  # of N / M, a box for each
+_BINS_PER_DECADE = 3  # boxes per power of ten of N / M
 _TAIL = 0.01  # share of the pairs that the inset shows
 _MARKERS = "os^DvPX*<>"
 
@@ -43,25 +43,25 @@ _Figure = partial(FigureSpec, section="win-percentage", when="win_percentage.dat
     style={"axes.grid": False},
 )
 def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
-    """Draw Figure 1: decisions of the models of repeated cross-validation on the pairs where classifiers are the best.
+    """Draw Figure 1: decisions of the models of repeated cross-validation on the pairs where a classifier is the best.
 
     Parameters
     ----------
     maps : DataFrame
-        Columns ``dataset, classifier, feature_1, feature_2, x, y, share``; a grid for each panel, features by name.
+        Columns ``dataset, classifier, feature_1, feature_2, x, y, share``: a grid per panel, with features by name.
     points : DataFrame
-        Columns ``dataset, classifier, feature_1, feature_2, x, y, class``; the samples.
+        Columns ``dataset, classifier, feature_1, feature_2, x, y, class`` of the samples.
 
     Returns
     -------
     Figure
-        White where all models agree, the darker the less they do, darkest where half of them decide for either class,
-        which is the line. Ellipses are at one standard deviation of each class, around its mean, a cross.
+        White areas mean agreement of all models; darker areas mean more disagreement. The line is where half of the
+        models predict each class. Crosses are the means of the classes, with ellipses at one standard deviation.
 
     Raises
     ------
     DataError
-        When the samples of a panel are missing or not of two classes.
+        If the samples of a panel are missing or do not have two classes.
     """
     keys = ["dataset", "classifier", "feature_1", "feature_2"]
     samples = dict(list(points.groupby(keys, sort=False)))
@@ -96,6 +96,11 @@ def plot_joint_densities(densities: pd.DataFrame) -> Figure:
     ----------
     densities : DataFrame
         Columns ``classifier, performance, density``.
+
+    Returns
+    -------
+    Figure
+        One curve per classifier.
     """
     looks = _looks(densities)
     figure, ((axis,),) = new_figure(3.4, 2.3)
@@ -114,12 +119,17 @@ def plot_joint_densities(densities: pd.DataFrame) -> Figure:
     alt="win percentages of the three classifiers of the example against N",
 )
 def plot_illustration(curves: pd.DataFrame) -> Figure:
-    """Draw Figure 3: exact win percentages of the illustrative example, dashed, and the limits of estimates, solid.
+    """Draw Figure 3: exact win percentages of the illustrative example (dashed) and the limits of estimates (solid).
 
     Parameters
     ----------
     curves : DataFrame
         Columns ``n_draws, classifier, win_percentage, lower, upper``.
+
+    Returns
+    -------
+    Figure
+        Three curves per classifier.
     """
     looks, limit = _looks(curves), {"linestyle": "-", "linewidth": 0.7}
     figure, ((axis,),) = new_figure(3.4, 2.6)
@@ -142,7 +152,7 @@ def plot_illustration(curves: pd.DataFrame) -> Figure:
     style={"axes.grid.axis": "y"},
 )
 def plot_performance_densities(densities: pd.DataFrame) -> Figure:
-    """Draw Figure 4: smoothed joint density p(x, c) of the best performance on a pair and who reaches it, by dataset.
+    """Draw Figure 4: smoothed joint density p(x, c) of a pair's best performance and best classifier, by dataset.
 
     Parameters
     ----------
@@ -152,7 +162,7 @@ def plot_performance_densities(densities: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
-        The inset shows the same near the best performance, for the highest hundredth of all pairs.
+        One panel per dataset. The inset shows the highest hundredth of all pairs.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -179,18 +189,18 @@ def plot_performance_densities(densities: pd.DataFrame) -> Figure:
     alt="win percentage of six classifiers against N, with the bands of equal classifiers and of permuted labels",
 )
 def plot_win_percentages(wins: pd.DataFrame) -> Figure:
-    """Draw Figure 5: win percentage against the number of draws, a panel per dataset.
+    """Draw Figure 5: win percentage against the number of draws, with a panel per dataset.
 
     Parameters
     ----------
     wins : DataFrame
         Columns ``dataset, n_draws, classifier, win_percentage, null_lower, null_upper, permuted_lower,
-        permuted_upper``; the last two may be NaN.
+        permuted_upper``. The last two may be NaN.
 
     Returns
     -------
     Figure
-        The gray band is where equal classifiers stay; dotted lines are the results of permuted class labels.
+        The gray band is the interval for equal classifiers. Dotted lines are the results with permuted class labels.
     """
     looks, has_permuted = _looks(wins), wins["permuted_lower"].notna().any()
     figure, panels = _panels(wins, "dataset", width=2.5, height=2.1)
@@ -220,18 +230,18 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
     alt="win percentages of one dataset with the band of large samples",
 )
 def plot_sampling_example(example: pd.DataFrame) -> Figure:
-    """Draw Figure 6: win percentages of one dataset, and those from large samples of its feature sets.
+    """Draw Figure 6: win percentages of one dataset from all feature sets and from large samples.
 
     Parameters
     ----------
     example : DataFrame
         Columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper, mean, standard_error,
-        in_place_of``; the last is empty, or the dataset for which this one stands in.
+        in_place_of``. The last column is empty, or the requested dataset that this one replaces.
 
     Returns
     -------
     Figure
-        Dotted lines are the 95 % interval of the samples' mean.
+        Bands contain 95 % of the samples. Dotted lines are the 95 % confidence interval of their mean.
     """
     looks, first = _looks(example), example.iloc[0]
     figure, ((axis,),) = new_figure(5, 3.2)
@@ -257,12 +267,17 @@ def plot_sampling_example(example: pd.DataFrame) -> Figure:
     alt="bands of win percentages that are estimated from samples of M pairs",
 )
 def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
-    """Draw bands of win percentages from samples of M feature sets, a row per dataset and a column per M.
+    """Draw bands of win percentages from samples of M feature sets, with a row per dataset and a column per M.
 
     Parameters
     ----------
     bands : DataFrame
         Columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper``.
+
+    Returns
+    -------
+    Figure
+        Bands contain 95 % of the samples.
     """
     datasets, sizes = list(bands["dataset"].unique()), sorted(bands["n_sampled"].unique())
     size, looks = (0.5 + 2.2 * max(len(sizes), 1.4), 0.4 + 1.8 * len(datasets)), _looks(bands)
@@ -288,14 +303,19 @@ def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
     alt="box plots of the error of sampled win percentages by N/M, with the power law that fits it",
 )
 def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
-    """Draw Figure 7: the error of win percentages from samples by N / M, the law fitted and the published one.
+    """Draw Figure 7: error of win percentages from samples against N / M, with the fitted and the published law.
 
     Parameters
     ----------
     errors : DataFrame
-        Columns ``source, n_sampled, n_draws, rmse``; a color per source, a marker per number of feature sets.
+        Columns ``source, n_sampled, n_draws, rmse``.
     laws : DataFrame
-        Columns ``source, factor, exponent`` of rmse = factor (N / M)^exponent; that of the source "all" is drawn.
+        Columns ``source, factor, exponent`` of rmse = factor (N / M)^exponent. Only the source ``all`` is drawn.
+
+    Returns
+    -------
+    Figure
+        One dot per error, colored by source, with a marker per number of feature sets.
     """
     sources, sizes = list(errors["source"].unique()), sorted(errors["n_sampled"].unique())
     colors = {source: _other(k) for k, source in enumerate(sources)}
@@ -331,12 +351,17 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     alt="weight of each rank of a sample, for several N",
 )
 def plot_rank_weights(weights: pd.DataFrame) -> Figure:
-    """Draw Figure 8: probability of the feature set of each rank to be the best of N draws, a panel per M.
+    """Draw Figure 8: probability that the feature set of each rank is the best of N draws, with a panel per M.
 
     Parameters
     ----------
     weights : DataFrame
         Columns ``n_sampled, n_draws, rank, weight``.
+
+    Returns
+    -------
+    Figure
+        One curve per N.
     """
     draws = sorted(weights["n_draws"].unique())
     figure, panels = _panels(weights, "n_sampled", width=3.0, height=2.3, columns=2)
@@ -358,7 +383,7 @@ def plot_rank_weights(weights: pd.DataFrame) -> Figure:
 def _panels(
     table: pd.DataFrame, by: str | list[str], *, width: float, height: float, columns: int = 3
 ) -> tuple[Figure, list[tuple[Axes, Any, pd.DataFrame]]]:
-    """A figure with a lettered panel of a size in inches for each group of a table: its axes, name and rows."""
+    """Create a figure with a lettered panel per group of a table; also return axes, name and rows of each group."""
     groups = list(table.groupby(by, sort=by == "n_sampled"))
     n_columns = min(columns, len(groups))
     n_rows = -(-len(groups) // n_columns)
@@ -370,7 +395,7 @@ def _panels(
 
 
 def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Line of each classifier; those that are not of the six take colors in their order."""
+    """Return the line style of each classifier; names other than the six classifiers get colors in their order."""
     names, others = table["classifier"].unique(), cycle(LINE_COLORS)
     looks = {name: LOOKS.get(name) or (next(others), "-") for name in names}
     return {
@@ -384,7 +409,7 @@ def _other(position: int) -> str:
 
 
 def _draw_wins(axis: Axes, name: str, curve: pd.DataFrame, look: dict[str, Any]) -> None:
-    """Draw win percentages; the text of a point has its limits where the table has them."""
+    """Draw win percentages; the texts of points include the limits if the table contains them."""
     n_draws, wins = curve["n_draws"], 100 * curve["win_percentage"]
     points = zip(n_draws, wins, 100 * curve.reindex(columns=["lower", "upper"]).to_numpy(), strict=True)
     texts = [f"{name} wins {win:.1f} %{interval(*ends, '.1f')} at N = {n:,.0f}" for n, win, ends in points]
@@ -396,10 +421,11 @@ def _handles(looks: dict[str, dict[str, Any]]) -> list[Line2D]:
 
 
 def _legend(figure: Figure, handles: Sequence[Any]) -> None:
-    """A legend above the panels, in as many columns as the width has room for; each row makes the figure higher."""
+    """Add a legend above the panels with all columns that fit, and make room for its rows."""
     width, height = figure.get_size_inches()
     longest = max(len(handle.get_label()) for handle in handles)
-    n_fit = max(int(width / (0.5 + 0.06 * longest)), 1)  # inches of an entry: line and spaces, and each character
+    # The divisor is the width of an entry in inches: line and spaces, and each character.
+    n_fit = max(int(width / (0.5 + 0.06 * longest)), 1)
     n_rows = -(-len(handles) // n_fit)
     figure.set_size_inches(width, height + 0.17 * n_rows)
     add_legend(figure, handles, -(-len(handles) // n_rows), columnspacing=1.2)
@@ -419,7 +445,7 @@ def _draw_bands(axis: Axes, part: pd.DataFrame, looks: dict[str, dict[str, Any]]
 
 
 def _draw_boxes(axis: Axes, ratio: pd.Series, error: pd.Series) -> None:
-    """A box for each third of a power of ten; errors of 0 have no place on the axis."""
+    """Draw a box for each third of a power of ten; errors of 0 are omitted on the logarithmic axis."""
     bins = np.floor(_BINS_PER_DECADE * np.log10(ratio.to_numpy()) + 1e-9)
     shown = pd.Series(error.to_numpy()).groupby(np.where(error > 0, bins, np.nan))
     parts = {number: part.to_numpy() for number, part in shown}
@@ -427,7 +453,8 @@ def _draw_boxes(axis: Axes, ratio: pd.Series, error: pd.Series) -> None:
     look = {"color": "#333333", "linewidth": 0.8}
     looks = {"boxprops": look, "whiskerprops": look, "capprops": look, "medianprops": {**look, "linewidth": 1.6}}
     places = {"positions": np.sqrt(edges.prod(axis=1)), "widths": 0.5 * np.diff(edges).ravel()}
-    axis.boxplot(list(parts.values()), **places, **looks, showfliers=False, manage_ticks=False)  # Dots are there.
+    # The dots show outliers already.
+    axis.boxplot(list(parts.values()), **places, **looks, showfliers=False, manage_ticks=False)
 
 
 def _draws_axis(axis: Axes, n_draws: pd.Series) -> None:
@@ -439,13 +466,14 @@ def _draws_axis(axis: Axes, n_draws: pd.Series) -> None:
 def _shades() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("disagreement", ["#ffffff", "#777777"])  # they agree, or differ
+    return LinearSegmentedColormap.from_list("disagreement", ["#ffffff", "#777777"])  # from agreement to disagreement
 
 
 def _draw_map(axis: Axes, grid: pd.DataFrame) -> None:
     table = grid.pivot(index="y", columns="x", values="share")
     share = table.to_numpy()
-    differing = 4 * share * (1 - share)  # 0 where all models agree, 1 where half of them decide for either class
+    # The disagreement is 0 if all models agree, and 1 if half of them predict each class.
+    differing = 4 * share * (1 - share)
     look = {"cmap": _shades(), "vmin": 0, "vmax": 1, "shading": "nearest", "rasterized": True}
     axis.pcolormesh(table.columns, table.index, differing, **look)
     if share.min() < 0.5 < share.max():
@@ -468,11 +496,11 @@ def _draw_samples(axis: Axes, samples: pd.DataFrame) -> None:
 
 
 def _draw_tail(axis: Axes, part: pd.DataFrame, looks: dict[str, dict[str, Any]]) -> None:
-    """Densities from where a share of all pairs is left."""
+    """Draw the densities above the performance that a small share of all pairs exceeds."""
     table = part.pivot(index="performance", columns="classifier", values=["pairs", "density"]).sort_index()
     left = table["pairs"].sum(axis=1)[::-1].cumsum()[::-1]
     tail = table["density"][left <= _TAIL * left.iloc[0]]
-    if tail.empty:  # all in the highest bin
+    if tail.empty:  # all pairs are in the highest bin
         tail = table["density"].iloc[-1:]
     seen = tail.to_numpy().max(axis=1) > 1e-3 * max(tail.to_numpy().max(), 1e-12)
     for name in filter(tail.columns.__contains__, looks):

@@ -128,7 +128,7 @@ class Setting(NamedTuple):
     test_fractions : sequence of float
         Shares of the test part.
     parameters : {"c-only", "preprocessing-and-c"}, default="c-only"
-        Search of the paper's figures or of its text, see :func:`published_candidates`.
+        Search of the figures or of the text of the paper, see ``published_candidates``.
     n_permutations : int, default=1000
         Number of permutations of each test.
     folds : str, default="equal"
