@@ -1,4 +1,4 @@
-"""What every script needs: its log file, and a user's mistake told in one sentence instead of a traceback."""
+"""Log file and error handling, shared by all scripts."""
 
 import contextlib
 import logging
@@ -15,8 +15,12 @@ from fairfold.errors import DamagedFileError, StudyError
 
 @contextlib.contextmanager
 def logged(log: list[str]) -> Iterator[None]:
-    """Send messages, progress bars and errors of the block to the rule's log file; errors to the screen, too."""
-    try:  # around all else: a full disk does not take a message into the log either
+    """Redirect messages, progress bars and errors of the block to the rule's log file.
+
+    Errors are also shown on the screen; a user's mistake appears as one sentence instead of a traceback.
+    """
+    # The outer block also catches a full disk, which prevents writing to the log.
+    try:
         Path(log[0]).unlink(missing_ok=True)
         # Other processes of the job append, too.
         with disk_faults(), Path(log[0]).open("a", encoding="utf-8", buffering=1) as stream:
@@ -37,7 +41,7 @@ def logged(log: list[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _of_workers(stream: TextIO) -> Iterator[None]:
-    """Send to a file what worker processes and compiled code write to the error stream."""
+    """Redirect the error stream of worker processes and compiled code to a file."""
     kept = os.dup(2)
     os.dup2(stream.fileno(), 2)
     try:

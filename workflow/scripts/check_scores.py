@@ -1,4 +1,4 @@
-"""End in one sentence where no model could be scored on some dataset."""
+"""Fail with one sentence if no model could be scored on some dataset."""
 
 from adapter import logged
 from fairfold.report.failures import check_scored

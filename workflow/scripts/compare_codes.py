@@ -1,4 +1,4 @@
-"""Error and log-loss of codes, binary losses and decodings on one dataset."""
+"""Compute error and log-loss of codes, binary losses and decodings on one dataset."""
 
 import numpy as np
 

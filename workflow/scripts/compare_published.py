@@ -1,4 +1,4 @@
-"""Published numbers beside those of this study."""
+"""Compare published numbers with the results of this study."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ PREFIX = "published_"
 
 
 def read(paths: str | list[str]) -> pd.DataFrame:
-    """Tables of the same columns below each other."""
+    """Concatenate tables with the same columns."""
     return pd.concat(map(read_table, [paths] if isinstance(paths, str) else paths), ignore_index=True)
 
 

@@ -1,4 +1,4 @@
-"""Split one dataset several times by each of some methods, time that, and measure how even the folds are."""
+"""Split one dataset several times with each method, and measure run time and evenness of the folds."""
 
 from adapter import logged
 from fairfold.core.files import write_arrays, write_table

@@ -1,4 +1,4 @@
-"""Put tables of the same columns below each other."""
+"""Concatenate tables with the same columns."""
 
 from adapter import logged
 from fairfold.core.files import concat_tables, write_table

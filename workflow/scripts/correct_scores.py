@@ -1,4 +1,4 @@
-"""Estimate from observed labels what each model's scores on complete ones are, on one dataset at one missing rate."""
+"""Estimate the scores of all models on complete labels, for one dataset and missing rate."""
 
 from adapter import logged
 from fairfold.core.files import read_arrays, write_table

@@ -1,4 +1,4 @@
-"""Choose among models by labels of which some are hidden, by three procedures with permutation tests."""
+"""Select models on partly hidden labels by three procedures with permutation tests."""
 
 from tqdm import tqdm
 
@@ -17,7 +17,7 @@ with logged(snakemake.log):
     data, params = Dataset.load(snakemake.input[0]), snakemake.params
     unit, rules = {"dataset": data.id, **params.unit}, {"negatives": data.negatives, "hierarchy": data.hierarchy}
     told = {**rules, "categories": data.category_columns}
-    # Half of the groups are left to choose by where the others test.
+    # Procedures with a test part select models on half of the groups.
     n_splits = fitting_folds(params.setting["n_splits"], data.groups, n_parts=2)
     tables = cross_testing.models.repeat_on_weak_labels(
         lambda seed: {

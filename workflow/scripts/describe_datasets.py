@@ -1,4 +1,4 @@
-"""Tables of the datasets' sizes, of what their columns are, and of the datasets that the study is made without."""
+"""Tabulate the sizes and columns of the datasets, and the datasets excluded from the study."""
 
 import pandas as pd
 

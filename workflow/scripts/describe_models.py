@@ -1,4 +1,4 @@
-"""Describe the models, and what stands for each in figures."""
+"""Tabulate the models and their appearance in figures."""
 
 from adapter import logged
 from fairfold.core.files import write_table

@@ -1,4 +1,4 @@
-"""What the folds of each method do to the spread and bias of cross-validated scores on one dataset."""
+"""Measure the effect of the splitting method on spread and bias of cross-validated scores on one dataset."""
 
 from adapter import logged
 from fairfold.core.files import write_table

@@ -1,4 +1,4 @@
-"""Estimate which share of one dataset's positives is observed, as it is or with labels hidden on purpose."""
+"""Estimate the label frequency of one dataset, with the labels of the data or with some hidden on purpose."""
 
 from adapter import logged
 from fairfold import models

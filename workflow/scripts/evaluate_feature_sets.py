@@ -1,4 +1,4 @@
-"""Evaluate the models on random feature sets of one dataset, with labels as they are or permuted."""
+"""Evaluate the models on random feature sets of one dataset, with original or permuted labels."""
 
 from tqdm import tqdm
 

@@ -1,4 +1,4 @@
-"""Evaluate all pairs of a dataset's features, cross-validate the best ones again, and map the decisions on some."""
+"""Evaluate all feature pairs of a dataset, cross-validate the best ones more often, and map some decisions."""
 
 import numpy as np
 

@@ -1,6 +1,7 @@
-"""Examine the labels of a dataset by out-of-fold predictions of the final model.
+"""Examine the labels of a dataset with out-of-fold predictions of the final model.
 
-Which labels can be learned, which cells look wrong, and how many positives hidden on purpose such a list finds.
+The tables contain the scores of each label, likely label errors, the precision of that list on positives hidden on
+purpose, and the importance of features.
 """
 
 from functools import partial
@@ -32,6 +33,7 @@ with logged(snakemake.log):
     feature_sets, losses = final.importance.feature_groups(data), []
 
     def measure_losses(fold: int, model: "ClassifierMixin", test: np.ndarray) -> None:
+        """Measure the permutation importance of features for the model of a fold."""
         seed = seed_for(params.seed, "labels", data.id, "permutations", fold)
         found = final.importance.permutation_losses(model, data.X[test], Y[test], feature_sets, seed=seed)
         losses.append(found.assign(fold=fold))

@@ -1,4 +1,4 @@
-"""Test the labels of each dataset, as they are, for positives that are missing completely at random."""
+"""Test for each dataset whether its observed labels contradict positives missing completely at random."""
 
 import pandas as pd
 

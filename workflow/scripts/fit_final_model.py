@@ -1,4 +1,4 @@
-"""Fit the recommended model, or the one that is named, to all rows of a dataset, and write what it takes to use it."""
+"""Fit the recommended or configured model to all rows of a dataset, and write the final model with its model card."""
 
 from pathlib import Path
 

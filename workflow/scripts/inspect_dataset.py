@@ -1,4 +1,4 @@
-"""Write the table of warnings about one dataset, and show them on the screen and in the log."""
+"""Write the warnings about one dataset to a table, the screen and the log."""
 
 import logging
 import sys
@@ -11,7 +11,8 @@ from fairfold.splitting.group_warnings import group_warnings
 
 with logged(snakemake.log):
     data, n_splits = Dataset.load(snakemake.input[0]), snakemake.params.n_splits
-    groups = data.groups if data.fold_of is None else None  # folds that the data name are not made of groups
+    # Folds defined in the data do not depend on groups.
+    groups = data.groups if data.fold_of is None else None
     about_groups = group_warnings(groups, data.group_names, n_splits, *data.left_out.get("groups", ("",)))
     suspects = find_suspects(data, n_splits, about_groups)
     write_table(suspects, snakemake.output[0])

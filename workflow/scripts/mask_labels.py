@@ -1,6 +1,7 @@
-"""Hide labels of the training part of each fold, and as many of the test part for scores on what is observed.
+"""Hide labels in the training part and in the test part of each fold.
 
-Those of the test parts are what is not observed of the data, and the same however often the samples are split.
+Labels hidden in test parts count as unobserved in scores on observed labels. They do not depend on the number of
+splits.
 """
 
 from adapter import logged

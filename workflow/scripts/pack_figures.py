@@ -1,4 +1,4 @@
-"""All figures and tables in one archive, for a paper."""
+"""Write all figures and tables to one archive for a paper."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Cross-validated predictions of one example of error-correcting output codes."""
+"""Compute cross-validated predictions of one example of error-correcting output codes."""
 
 import numpy as np
 import pandas as pd

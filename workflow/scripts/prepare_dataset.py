@@ -1,4 +1,4 @@
-"""Fetch, verify, read and filter one dataset; refuse it where the study could learn nothing from it."""
+"""Download, verify, read and filter one dataset, and reject data unfit for the study."""
 
 import logging
 import os
@@ -8,7 +8,8 @@ from fairfold.datasets import load_catalog, prepare
 from fairfold.datasets.demands import check_demands, demands_of
 from fairfold.datasets.preparation import environment_mirrors
 
-screen = logging.StreamHandler(os.fdopen(os.dup(2), "w"))  # before the log file replaces the error stream
+# Keep the original error stream before the log file replaces it.
+screen = logging.StreamHandler(os.fdopen(os.dup(2), "w"))
 
 with logged(snakemake.log):
     settings = snakemake.config["data"]
@@ -21,6 +22,6 @@ with logged(snakemake.log):
         cache=settings["cache"],
         offline=settings["offline"],
     )
-    # No parameter of the rule: other settings do not change the data, and need not prepare them and train anew.
+    # This is not a parameter of the rule, because other settings do not change the data and must not trigger reruns.
     check_demands(data, demands_of(snakemake.config, snakemake.params.dataset))
     data.save(snakemake.output[0])

@@ -1,4 +1,4 @@
-"""Recommend models for each dataset, in numbers and in words, by estimated scores on complete labels."""
+"""Recommend models for each dataset by estimated scores on complete labels, in tables and sentences."""
 
 from adapter import logged
 from fairfold.core.files import concat_tables, read_table, write_table
@@ -20,7 +20,7 @@ with logged(snakemake.log):
     options = {"rope": params.rope, "n_repeats": params.n_repeats}
     numbers = recommend(folds, complete, missing_rates, identical=identical, **options)
     write_table(numbers, made.numbers)
-    # what else the study has, by the names of Evidence
+    # Further tables, by the attribute names of Evidence.
     tables = {name: read_table(path) for name, path in files.items() if name not in (*JOINED, "scores")}
     memory = tables["seconds"][["dataset", "missing_rate", "model", "max_rss"]].drop_duplicates(ignore_index=True)
     known = {"memory": memory, "identical": identical, "quality": read_table(made.quality)}

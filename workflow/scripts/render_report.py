@@ -1,4 +1,4 @@
-"""The report of the study, one page that opens offline, and each table as a page of its own beside its CSV."""
+"""Render the report of the study as one offline page, and each table as a page next to its CSV file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Repeat the three procedures with their permutation tests on samples of one dataset."""
+"""Repeat the three procedures and their permutation tests on samples of one dataset."""
 
 from tqdm import tqdm
 

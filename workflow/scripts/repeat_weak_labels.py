@@ -1,4 +1,4 @@
-"""Run the weak-label study on some of a splitter's splits of one dataset, several times on each."""
+"""Run the weak-label study several times on each of some splits of one dataset."""
 
 from functools import partial
 

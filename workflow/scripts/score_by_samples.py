@@ -1,4 +1,4 @@
-"""Train a model on shares of each fold's training part of one dataset, on several splits."""
+"""Train a model on shares of each fold's training part, on several splits of one dataset."""
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,7 @@ with logged(snakemake.log):
             fold_of: np.ndarray = fold_of,
             hidden: np.ndarray = hidden,
         ) -> pd.DataFrame:
+            """Score the model that learns from these rows on the test fold."""
             seen = observed_labels(data.Y, hidden, fold, negatives=data.negatives)[rows]
             return (
                 score_on_folds(

@@ -1,4 +1,4 @@
-"""Score the out-of-fold predictions of all models on data whose labels form a hierarchy."""
+"""Score the out-of-fold predictions of all models on data with hierarchical labels."""
 
 from pathlib import Path
 

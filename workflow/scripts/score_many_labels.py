@@ -1,4 +1,4 @@
-"""Score the out-of-fold predictions of all models by the first labels of samples, and by the frequency of labels."""
+"""Score the out-of-fold predictions of all models by the top labels of each sample and by label frequency."""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Hide labels of one dataset once, by one mechanism, train all models on what is left, and estimate their scores."""
+"""Hide labels of one dataset once by one mechanism, train models on the observed labels, and estimate their scores."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ from fairfold.weak_labels.masking import mask_positives
 
 
 def predict(model: str, Y: np.ndarray, *names: str) -> tuple[FinalPredictions, str]:
-    """Predictions of left-out samples, and why there are none of some."""
+    """Compute out-of-fold predictions of a model, and the reason for the first failed fold."""
     settings = {**snakemake.params.models.get(model, {}), "n_jobs": snakemake.threads}
     settings |= {"negatives": data.negatives, "categories": data.category_columns}
     tables = score_on_folds(
@@ -27,7 +27,7 @@ def predict(model: str, Y: np.ndarray, *names: str) -> tuple[FinalPredictions, s
         groups=data.groups,
         sample_weight=data.weights,
     )
-    failures = tables.findings.get("reason", [])  # one for each fold that failed
+    failures = tables.findings.get("reason", [])  # one reason per failed fold
     return tables.predictions, next(iter(failures), "")
 
 

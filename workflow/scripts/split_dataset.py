@@ -1,6 +1,6 @@
-"""Split the samples of a dataset into folds by one method, several times.
+"""Split the samples of a dataset into folds several times with one method.
 
-Folds that the data name are taken as they are where one split is wanted.
+If a single split is requested, folds defined in the data are used.
 """
 
 from adapter import logged

@@ -1,4 +1,4 @@
-"""Tabulate the points of the cross-testing paper's figures, the procedures on weak labels, and what each allows."""
+"""Tabulate the points of the cross-testing figures, the procedures on weak labels, and their interpretable results."""
 
 from adapter import logged
 from fairfold.core.files import concat_tables, read_table, write_table

@@ -1,4 +1,4 @@
-"""Tabulate the datasets with feature pairs, their pairs, samples of them, and the illustrative example."""
+"""Tabulate the datasets with feature pairs, the best pairs, samples of pairs, and the illustrative example."""
 
 import pandas as pd
 from tqdm import tqdm

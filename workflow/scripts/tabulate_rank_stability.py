@@ -1,4 +1,4 @@
-"""Tabulate how much of a model's rank comes from the split."""
+"""Tabulate how much of a model's rank depends on the split."""
 
 from adapter import logged
 from fairfold.core.files import concat_tables, write_table

@@ -1,4 +1,4 @@
-"""Tabulate the label matrices, how even the folds of each method are, and how long they take."""
+"""Tabulate the label matrices, and the evenness of folds and run time of each splitting method."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Tabulate the scores of models on weak labels, their ranks, and how well they impute labels."""
+"""Tabulate scores, ranks and imputation quality of models on weak labels."""
 
 from adapter import logged
 from fairfold import forests

@@ -1,4 +1,4 @@
-"""Win percentages of the classifiers on each dataset, with what chance gives."""
+"""Tabulate win percentages of the classifiers on each dataset, with intervals for equal classifiers."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Train models on every fold of one dataset at one missing rate, and score them on all labels that the data have."""
+"""Train models on every fold of one dataset at one missing rate, and score them on all labels of the data."""
 
 import pandas as pd
 
@@ -19,7 +19,7 @@ with logged(snakemake.log):
     columns = {"dataset": unit.data.id, "missing_rate": rate}
 
     def write(tables: dict[str, pd.DataFrame], path: str) -> None:
-        """Write the tables of some models below each other."""
+        """Write the concatenated tables of some models."""
         named = [table.assign(**columns, model=model)[[*columns, "model", *table]] for model, table in tables.items()]
         write_table(pd.concat(named or [pd.DataFrame(columns=[*columns, "model"])], ignore_index=True), path)
 

@@ -1,4 +1,4 @@
-"""The configuration as it was used, defaults included."""
+"""Write the configuration in use, including defaults."""
 
 import yaml
 

@@ -1,4 +1,4 @@
-"""The page of a dataset, and the figure of its labels."""
+"""Write the page of a dataset and the figure of its label scores."""
 
 from pathlib import Path
 

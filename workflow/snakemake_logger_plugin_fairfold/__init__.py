@@ -1,7 +1,7 @@
-"""Snakemake logger plugin: finished and running jobs, the remaining time, and otherwise a quiet console.
+"""Snakemake logger plugin with finished and running jobs, the remaining time, and otherwise a quiet console.
 
-On a terminal this is a progress bar, elsewhere one line per finished job. Warnings and errors are shown as Snakemake
-formats them. Log files are Snakemake's own. Enabled by ``logger: fairfold`` in a profile, or ``--logger fairfold``.
+It shows a progress bar on a terminal, and one line per finished job elsewhere. Warnings and errors keep Snakemake's
+format, and log files are Snakemake's. Enable it with ``logger: fairfold`` in a profile or with ``--logger fairfold``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HIDDEN_MESSAGES = (
 
 
 class Progress:
-    """Jobs of a run, and the time that the remaining ones take."""
+    """Progress of a run, with an estimate of the remaining time."""
 
     def __init__(self) -> None:
         self.waiting: Counter[str] = Counter()
@@ -33,16 +33,43 @@ class Progress:
         self.began = time.monotonic()
 
     def plan(self, n_jobs_of_rule: dict[str, int]) -> None:
-        """Set how many jobs each rule has; the key ``total`` is Snakemake's sum of them."""
+        """Set the number of jobs of each rule.
+
+        Parameters
+        ----------
+        n_jobs_of_rule : dict of str to int
+            Number of jobs by rule. The key ``total`` is ignored.
+        """
         self.waiting = Counter({rule: n for rule, n in n_jobs_of_rule.items() if rule != "total"})
         self.n_jobs = self.waiting.total()
 
     def start(self, job: int, rule: str, message: str) -> None:
-        """Note that a job begins."""
+        """Record the start of a job.
+
+        Parameters
+        ----------
+        job : int
+            Id of the job.
+        rule : str
+            Name of the rule.
+        message : str
+            Message of the job.
+        """
         self.started[job] = rule, message, time.monotonic()
 
     def finish(self, job: int) -> str:
-        """Note that a job has ended well, and return its message."""
+        """Record the successful end of a job.
+
+        Parameters
+        ----------
+        job : int
+            Id of the job.
+
+        Returns
+        -------
+        str
+            Message of the job.
+        """
         rule, message, began = self.started.pop(job, ("", f"job {job}", time.monotonic()))
         self.seconds[rule].append(time.monotonic() - began)
         self.waiting[rule] -= 1
@@ -50,7 +77,20 @@ class Progress:
         return message
 
     def remaining_seconds(self) -> float:
-        """Estimate the remaining time from finished jobs of the same rule, or of any rule where there are none."""
+        """Estimate the remaining time from finished jobs of the same rule, or else of all rules.
+
+        Returns
+        -------
+        float
+            Seconds; NaN if no job is finished.
+
+        Examples
+        --------
+        >>> progress = Progress()
+        >>> progress.plan({"train": 2, "total": 2})
+        >>> progress.remaining_seconds()
+        nan
+        """
         finished = [seconds for of_rule in self.seconds.values() for seconds in of_rule]
         if not finished:
             return float("nan")
@@ -79,7 +119,13 @@ class LogHandler(LogHandlerBase):
         self.bar = tqdm(bar_format="{desc} {bar}", file=self.stream, disable=not self.stream.isatty(), leave=False)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Count the jobs that a record tells of, and show what is not hidden."""
+        """Update the progress with a record, and show the record unless it is hidden.
+
+        Parameters
+        ----------
+        record : LogRecord
+            Record of Snakemake.
+        """
         event = getattr(record, "event", None)
         if event == LogEvent.RUN_INFO:
             self.progress.plan(record.stats)
@@ -115,7 +161,25 @@ class LogHandler(LogHandlerBase):
 
 
 def duration(seconds: float) -> str:
-    """Describe a time in minutes, hours or days."""
+    """Describe a time in minutes, hours or days.
+
+    Parameters
+    ----------
+    seconds : float
+        Time in seconds.
+
+    Returns
+    -------
+    str
+        Rounded time with its unit.
+
+    Examples
+    --------
+    >>> duration(30)
+    'less than a minute'
+    >>> duration(7200)
+    'about 2 hours'
+    """
     minutes = seconds / 60
     if minutes < 1.5:
         return "about a minute" if minutes >= 0.75 else "less than a minute"

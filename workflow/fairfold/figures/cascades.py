@@ -170,7 +170,7 @@ def _grid(
     models: Sequence[str],
     draw: Callable[[Axes, int, pd.DataFrame, dict], None],
 ) -> Figure:
-    """Create panels over cascade levels, with a row per label and a column per missing rate, and ``draw`` each model."""
+    """Create panels over cascade levels, with a row per label and a column per missing rate; ``draw`` each model."""
     from matplotlib.ticker import MaxNLocator
 
     rates = table["missing_rate"].unique()

@@ -121,7 +121,7 @@ def draw_rows(y: np.ndarray, n_samples: int, rng: np.random.Generator) -> np.nda
 class Setting(NamedTuple):
     """Setting of a repetition.
 
-    Attributes
+    Parameters
     ----------
     data_sizes : sequence of int
         Numbers of samples.

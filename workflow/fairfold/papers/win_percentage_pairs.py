@@ -24,7 +24,7 @@ from fairfold.win_percentage.win import PerformanceHistogram
 class Setting(NamedTuple):
     """Parameters of the evaluation of pairs.
 
-    Attributes
+    Parameters
     ----------
     kurtosis_multiple : float, default=2.0
         Screening limit of :func:`gaussian_features`. Infinity keeps all features.
