@@ -1,4 +1,4 @@
-"""Log file and error handling, shared by all scripts."""
+"""What every script needs: a log file, and one sentence instead of a traceback for a user's mistake."""
 
 import contextlib
 import logging

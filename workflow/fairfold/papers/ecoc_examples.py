@@ -300,7 +300,7 @@ def compare_codes(
         Features.
     y : ndarray of shape (n_samples,)
         Classes.
-    designs : sequence of str
+    designs : sequence of str, default=DESIGNS
         Names of coding designs.
     n_splits : int, default=10
         Number of folds.

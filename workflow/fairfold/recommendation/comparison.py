@@ -90,7 +90,7 @@ def recommend(
         same_as, identical``. The two models count as one in ranks and tests.
     alpha : float, default=0.05
         Level of the tests for each dataset and metric.
-    rope : float
+    rope : float, default=0.01
         Differences up to this value do not matter in practice, in units of the metric.
     n_repeats : int, default=1
         Number of cross-validations that the folds of a dataset belong to. All have the same number of folds.
@@ -188,7 +188,7 @@ def compare_with_best(
         Name of a metric in :data:`~fairfold.evaluation.metrics.METRICS`.
     alpha : float, default=0.05
         Level of the tests.
-    rope : float
+    rope : float, default=0.01
         Differences up to this value do not matter in practice.
     n_repeats : int, default=1
         Number of cross-validations that the folds belong to. The correlation of two scores is the share of samples in a
