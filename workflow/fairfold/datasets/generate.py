@@ -446,10 +446,6 @@ def gene_ontology_like(
     ConfigError
         If a size is out of range.
 
-    See Also
-    --------
-    gene_ontology_large : Larger datasets of the same kind, drawn in blocks.
-
     Notes
     -----
     *Ontology.* The ontology has one root. Every other term has one parent, or two with probability 0.4, among the terms
@@ -547,10 +543,6 @@ class GeneOntologyBlocks:
     ------
     ConfigError
         If a size is out of range.
-
-    See Also
-    --------
-    gene_ontology_large : Return all blocks as one dataset.
 
     Notes
     -----

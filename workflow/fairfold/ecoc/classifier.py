@@ -60,7 +60,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     learner : str, classifier, or sequence of them, default="svm"
-        Name of a template (see :func:`~fairfold.ecoc.make_learner`), or any scikit-learn classifier with
+        Name of a template (see ``fairfold.ecoc.make_learner``), or any scikit-learn classifier with
         ``decision_function`` or ``predict_proba``. A sequence contains one learner for each column of the coding
         matrix.
     coding : str or array-like of shape (n_classes, n_learners), default="onevsone"
@@ -73,11 +73,11 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         All classes in the order of the rows of the coding matrix. If None, classes are sorted, or in the order of the
         categories if ``y`` is categorical.
     binary_loss : str, BinaryLoss, callable or None, default=None
-        Binary loss, see :func:`~fairfold.ecoc.neg_loss`. None selects the default loss of the kind of learners.
+        Binary loss, see ``fairfold.ecoc.neg_loss``. None selects the default loss of the kind of learners.
     decoding : {"lossweighted", "lossbased"}, default="lossweighted"
-        Average of the binary losses, see :func:`~fairfold.ecoc.neg_loss`.
+        Average of the binary losses, see ``fairfold.ecoc.neg_loss``.
     posterior_method : {"kl", "qp"}, default="kl"
-        Method of posteriors: :func:`~fairfold.ecoc.kl_posterior` or :func:`~fairfold.ecoc.qp_posterior`.
+        Method of posteriors: ``fairfold.ecoc.kl_posterior`` or ``fairfold.ecoc.qp_posterior``.
     num_kl_initializations : int, default=0
         Number of random starts of ``"kl"``, in addition to the uniform and the least squares posteriors.
     update : {"bradley-terry", "page"}, default="bradley-terry"

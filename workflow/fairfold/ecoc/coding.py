@@ -66,10 +66,6 @@ def make_coding(
         If the design is unknown, if there are fewer than two classes, if a complete design has more than 100,000
         columns, if the given matrix is not valid, or if no random candidate is valid.
 
-    See Also
-    --------
-    check_coding : Conditions of a valid matrix.
-
     Notes
     -----
     The distance of rows u and v is ``sum |u| |v| |u - v| / 2``, the number of learners that separate the two classes.

@@ -79,7 +79,7 @@ def save_model(model: ClassifierMixin, path: str | Path) -> None:
 
 
 def load_model(path: str | Path) -> ClassifierMixin:
-    """Load a model saved with :func:`save_model`.
+    """Load a model saved with ``save_model``.
 
     Parameters
     ----------

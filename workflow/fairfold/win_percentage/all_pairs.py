@@ -31,7 +31,7 @@ def evaluate_all_pairs(
     """Evaluate the six Gaussian classifiers on all pairs of features, or a chunk of them, for two classes.
 
     Only counts and the best pairs are kept, so memory does not grow with the number of pairs. Pairs are numbered row by
-    row: (0, 1), (0, 2), …, (1, 2), …. :meth:`PairEvaluation.merged` merges evaluations of chunks into the evaluation of
+    row: (0, 1), (0, 2), …, (1, 2), …. ``PairEvaluation.merged`` merges evaluations of chunks into the evaluation of
     all pairs.
 
     Parameters

@@ -109,11 +109,6 @@ def null_interval(
     ModelError
         If a number is out of range.
 
-    See Also
-    --------
-    p_values : p-values of observed win percentages.
-    permutation_interval : Null interval from permuted class labels.
-
     Notes
     -----
     The beta distribution is described in the module docstring (Equations 12-14 of Parry, Phan & Wang 2012, by moments).
