@@ -1,4 +1,4 @@
-"""Commands say what they do in a sentence, write what a user would, and leave what is there."""
+"""Commands describe themselves in one sentence, write the expected files and do not overwrite existing ones."""
 
 import os
 import signal
@@ -42,7 +42,7 @@ except KeyboardInterrupt:
 
 
 class Process:
-    """A child that ended."""
+    """A child process that has ended."""
 
     def __init__(self, returncode=0):
         self.returncode = returncode
@@ -88,7 +88,7 @@ class TestRecommend:
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Setter of what is said to be installed, and of whether it is a checkout."""
+    """Return a function that sets the installed versions and whether fairfold runs from a checkout."""
 
     def set_versions(is_checkout, **versions):
         table = pd.DataFrame(versions.items(), columns=["software", "version"])
@@ -133,7 +133,7 @@ class TestDoctor:
         config = {"seed": 1, "weak_labels": {"datasets": ["yeast"]}, "data": {"mirrors": ["files"], "cache": "kept"}}
         (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
         assert told() == (0, {"data.mirrors": "files", "FAIRFOLD_MIRROR": "none"})
-        assert (tmp_path / "kept").is_dir()  # whether it can be written to has been tried
+        assert (tmp_path / "kept").is_dir()  # the doctor has tried to write to it
         (tmp_path / "other.yaml").write_text(yaml.safe_dump(config | {"data": {"mirrors": ["away"]}}))
         assert told("--configfile", "other.yaml") == (1, {"data.mirrors": "away", "FAIRFOLD_MIRROR": "none"})
 
@@ -171,7 +171,7 @@ class TestDoctor:
 
 @pytest.fixture
 def commands(monkeypatch):
-    """The commands that are run, each of which ends well."""
+    """Record the commands that are run; each of them succeeds."""
     found = []
 
     def start(command):
@@ -215,11 +215,11 @@ class TestStudy:
         (command,) = commands
         at = command.index
         assert Path(command[at("--snakefile") + 1]).name == "Snakefile"
-        # in one word, as the name of a folder may begin with a dash
+        # One argument, because the name of a folder may begin with a dash.
         assert {f"--configfile={folder / 'study.yaml'}", f"--directory={folder}"} <= {*command}
         assert command[at("--cores") + 1] == "2"
         assert "--dry-run" in command
-        assert command[3:5] == ["--quiet", "--snakefile"]  # before options that take all words up to the next one
+        assert command[3:5] == ["--quiet", "--snakefile"]  # before options with several arguments
 
     def test_the_model_to_take_home_is_asked_for_beside_the_study(self, table, commands):
         assert main(["study", str(table), "--labels", "label_", "-n", "--final", "--snakemake", "splitting"]) == 0
@@ -235,7 +235,7 @@ class TestStudy:
         assert "it needs keys" in capfd.readouterr().err
 
     def test_a_mistake_is_told_before_anything_is_written(self, table, commands, capsys):
-        """So that the command can be given again, corrected."""
+        """The user can correct the command and run it without cleaning up."""
         assert main(["study", str(table), "--labels", "label_", "-n", "--models", "Stak+"]) == 1
         assert "did you mean 'Stack+'" in capsys.readouterr().err
         assert not commands and [*table.parent.iterdir()] == [table]
@@ -262,7 +262,7 @@ class TestStudy:
         said = capsys.readouterr().out.splitlines()
         relative = "My-plants-2-study/results/final/My-plants-2"
         assert said[-1] == f"  python -m fairfold predict {relative} new.csv -o predictions.csv"
-        os.utime(home / "model.fairfold", (1, 1))  # made before the data were changed, say
+        os.utime(home / "model.fairfold", (1, 1))  # as if written before the data were changed
         assert main(asked) == 0
         assert capsys.readouterr().out.splitlines()[-1].endswith("--labels label_ --final")
 
@@ -340,7 +340,7 @@ class TestStudy:
         assert "The study did not end" in capsys.readouterr().err
 
     def test_snakemake_ends_its_jobs_where_it_is_interrupted(self, table, tmp_path):
-        """And takes as long as it needs."""
+        """Snakemake may take all the time that it needs to end its jobs."""
         (tmp_path / "snakemake.py").write_text(SLOW_TO_END)
         command = [sys.executable, "-m", "fairfold", "study", table.name, "--labels", "label_"]
         paths = os.pathsep.join([str(tmp_path), str(Path(fairfold.__file__).parents[1])])
@@ -352,7 +352,7 @@ class TestStudy:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # which it may be told to ignore here
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # tests may run with SIGINT ignored
         )
         assert process.stdout.readline() == "begun\n"
         os.killpg(process.pid, signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Sparse matrices: what they store, cell by cell, and how large they may become."""
+"""Sparse matrices: stored cells and size limits."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from fairfold.errors import DataError
 
 
 def untidy(dense):
-    """The same matrix with zeros stored, columns in disorder and a number in two halves."""
+    """Return the matrix with explicit zeros, unsorted columns and each number split into two halves."""
     rows, columns = (each[::-1] for each in np.indices(dense.shape).reshape(2, -1))
     values = dense[rows, columns].astype(np.float64)
     halves = np.concatenate([values / 2, values / 2])
@@ -69,7 +69,7 @@ def test_a_sparse_matrix_of_too_many_cells_is_not_made_dense():
             call()
     small = sparse.csr_array(np.eye(3))
     np.testing.assert_array_equal(to_dense(small, "Y", DataError), np.eye(3))
-    array = np.broadcast_to(np.int8(0), (side, side))  # dense already
+    array = np.broadcast_to(np.int8(0), (side, side))  # already dense
     assert to_dense(array, "Y", DataError) is array
 
 

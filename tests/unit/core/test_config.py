@@ -32,7 +32,7 @@ def test_defaults_are_filled_in():
     config = checked()
     assert config["folds"] == {"method": config["folds"]["method"], "n_splits": 5, "repeats": 1}
     assert config["weak_labels"]["forest"]["n_trees"] == 150
-    # of keys that the configuration does not have, too
+    # This includes keys that the configuration does not have.
     data = {"mirrors": [], "cache": None, "offline": False, "unavailable": "stop", "left_out": {}}
     assert config["data"] == {**data, "own": {}, "variants": {}}
 
@@ -156,7 +156,7 @@ def test_keys_that_only_look_repeated_are_taken(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The working directory, with configurations."""
+    """Working directory with configuration files."""
     monkeypatch.chdir(tmp_path)
     for name in ("a.yaml", "b.yaml", "config/config.yaml", "results/config.yaml", "study/config/config.yaml"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -170,7 +170,7 @@ def folder(tmp_path, monkeypatch):
         "splitting --configfile a.yaml b.yaml --config seed=7 --cores 2",
         "--configfile=a.yaml -n splitting",
         "--configfiles a.yaml --directory nowhere",
-        "--configfile results/config.yaml",  # what a study used, to repeat it
+        "--configfile results/config.yaml",  # the configuration that a study used, to repeat it
         "-d nowhere",
         "--cores 2",
     ],
@@ -202,7 +202,7 @@ def test_what_is_no_configuration_is_told_in_a_sentence(folder, arguments, sente
 
 def test_nested_values_of_the_command_line_get_their_types():
     given = {"n_splits": "3", "own": {}, "rates": ["0", "0.5"], "offline": "true", "cache": "null", "day": "2001-13-45"}
-    given |= {"seed": 3, "none": None}  # as a program may give them
+    given |= {"seed": 3, "none": None}  # types that a program may pass
     assert typed(given) == {
         "n_splits": 3, "own": {}, "rates": [0, 0.5], "offline": True, "cache": None, "day": "2001-13-45",
         "seed": 3, "none": None,

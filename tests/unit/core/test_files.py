@@ -59,7 +59,7 @@ def test_leftovers_of_killed_processes_are_removed(tmp_path):
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures" / "whole.tmp.pdf").write_text("a result of that name")
     keeper = atomic_path(tmp_path / "figures" / "a.b.pdf")
-    temporary = keeper.__enter__()  # and never left, as when the process is killed
+    temporary = keeper.__enter__()  # never exited, as when the process is killed
     temporary.write_text("half")
     remove_leftovers(tmp_path)
     assert names(tmp_path / "figures") == ["whole.tmp.pdf"]
@@ -73,7 +73,7 @@ def test_tables_keep_all_digits(tmp_path):
 
 
 def test_names_stay_text(tmp_path):
-    """Datasets may be called 2021 or NA, labels 1 or None; only an empty cell is missing."""
+    """Datasets may have names such as 2021 or NA, labels such as 1 or None; only an empty cell is missing."""
     names = ["2021", "007", "NA", "null", "1e3", "nan"]
     table = pd.DataFrame({"dataset": names, "label": ["1", "None", "", "2", "NA", "x"], "value": [1, 2.5, np.nan] * 2})
     table = table.assign(sample=["0025", *"12345"], features=list("012345"), column=["1e2", *"12345"])
@@ -82,7 +82,7 @@ def test_names_stay_text(tmp_path):
     assert read["dataset"].tolist() == names
     assert read["label"].fillna("-").tolist() == ["1", "None", "-", "2", "NA", "x"]
     assert read["sample"].tolist() == ["0025", *"12345"] and read["column"].tolist() == ["1e2", *"12345"]
-    assert read["features"].tolist() == [0, 1, 2, 3, 4, 5]  # numbers of them, of which nothing is lost
+    assert read["features"].tolist() == [0, 1, 2, 3, 4, 5]  # counts convert without loss
     assert read_table(tmp_path / "t.csv", "features")["features"].tolist() == list("012345")
     write_table(read, tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "t.csv").read_bytes()
@@ -170,7 +170,7 @@ def test_damaged_tables_are_refused(tmp_path, content, flaw):
     with pytest.raises(DamagedFileError, match=flaw) as caught:
         read_table(tmp_path / "t.csv")
     assert caught.value.path == str(tmp_path / "t.csv")
-    again = pickle.loads(pickle.dumps(caught.value))  # as it leaves a process of a pool
+    again = pickle.loads(pickle.dumps(caught.value))  # as when it is returned from a process of a pool
     assert str(again) == str(caught.value) and again.path == caught.value.path
 
 
@@ -220,7 +220,7 @@ def test_a_limit_of_threads_is_told():
 
 
 def test_files_that_are_not_to_blame(tmp_path, monkeypatch):
-    """What is missing, or too large for the memory, is not to be deleted."""
+    """The error does not advise deletion of a file that is missing or too large for the memory."""
     with pytest.raises(DataError, match=r"b\.npz cannot be read as a model: No such file or directory\.$"):
         read_arrays(tmp_path / "b.npz", "a model")
     write_arrays(tmp_path / "a.npz", x=np.arange(3))

@@ -1,4 +1,4 @@
-"""Folds are checked once where they enter, and are ascending indices from there on."""
+"""Folds are checked once on input and are ascending indices from then on."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_periods_of_time_train_on_what_is_before_them(n_splits):
     for fold, (_, test) in enumerate(expected):
         folds[test] = fold
     assert as_lists(parts_of(folds, 23)) == as_lists(expected)
-    moved = np.random.default_rng(0).permutation(23)  # whatever order the samples stand in
+    moved = np.random.default_rng(0).permutation(23)  # the order of the samples is arbitrary
     for (train, test), (before, after) in zip(parts_of(folds[moved], 23), expected, strict=True):
         assert sorted(moved[train]) == before.tolist() and sorted(moved[test]) == after.tolist()
 
@@ -72,7 +72,7 @@ def test_some_samples_before_the_first_period_and_others_always_trained_on_are_r
         ([0, 1, 5], 2, "^given holds fold 5: there are 2 folds, 0 to 1"),
         ([0, 0, 0], 2, "^given has no sample in fold 1: number the folds from 0 without gaps"),
         ([0, 2, 2], None, "no sample in fold 1"),
-        ([0, 10**15, 0], None, "no sample in fold 1"),  # no table of that size is made
+        ([0, 10**15, 0], None, "no sample in fold 1"),  # no table of that size is allocated
         ([0, 0, 0], None, "^given has all samples in fold 0, which leaves none to train on: give two folds or more"),
     ],
 )

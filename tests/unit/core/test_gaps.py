@@ -1,4 +1,4 @@
-"""Gaps are filled by training samples alone; trees put them on either side; every model of the study takes them."""
+"""Missing values are filled from training samples only, trees can separate them, and every model accepts them."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ DEEP = ("RF+ET", "gcForest", "CaFE-FLA", "gcForest+", "CaFE-SLC+", "PML+", "Stac
 
 @pytest.fixture(scope="module")
 def data():
-    """Four features, a third of the first missing, oftener where the second label is positive."""
+    """Four features; the first has missing values, more often where the second label is positive."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(240, 4))
     Y = np.column_stack([X[:, 1] + X[:, 0] > 0, X[:, 2] > 0.3]).astype(np.int8)
@@ -59,7 +59,7 @@ def test_for_trees_gaps_are_below_and_above_all_values_in_single_precision(data,
     assert filled[gaps, 0].max() < filled[~gaps, 0].min() and filled[gaps, 4].min() > filled[~gaps, 4].max()
     np.testing.assert_array_equal(filled[~gaps, 0], filled[~gaps, 4])
     np.testing.assert_array_equal(filled[:, 1:4], X[:, 1:].astype(np.float32))
-    share = gaps.mean()  # of random thresholds between the extremes, those that part gaps from values
+    share = gaps.mean()  # share of random thresholds between the extremes that separate missing values from others
     assert (filled[~gaps, 0].min() - filled[:, 0].min()) / np.ptp(filled[:, 0]) == pytest.approx(share, rel=1e-4)
 
 
@@ -72,7 +72,7 @@ def test_features_of_one_value_or_none(values):
 
 
 def test_a_tree_splits_as_one_that_knows_of_gaps(data):
-    """Every training sample ends where scikit-learn's own tree with gaps on either side puts it."""
+    """The leaf impurity is close to that of scikit-learn's trees, which handle missing values natively."""
     X, Y = data
     for label in range(2):
         for depth in (1, 2, 3):
@@ -104,7 +104,7 @@ def test_every_model_learns_from_features_with_gaps(data, name, tmp_path):
 
 @pytest.mark.parametrize("name", ["logistic", "Stack+", "gcForest", "RBF-SVM", "kNN+"])
 def test_no_other_sample_says_how_gaps_are_filled(data, name):
-    """Predictions of a sample are the same whatever is predicted beside it."""
+    """The predictions of a sample do not depend on the other samples of the batch."""
     X, Y = data
     model = make(name).fit(X[:160], Y[:160])
     wild = np.where(np.isnan(X[160:]), np.nan, 1e6 * X[160:])
@@ -114,7 +114,7 @@ def test_no_other_sample_says_how_gaps_are_filled(data, name):
 
 @pytest.mark.parametrize("name", ["gcForest", "Stack+", "kernel-ridge"])
 def test_a_gap_that_tells_something_is_used(name):
-    """A feature is missing where the label is positive, and says nothing besides."""
+    """A feature is missing exactly where the label is positive and is uninformative otherwise."""
     rng = np.random.default_rng(1)
     X, Y = rng.normal(size=(200, 5)), (rng.random((200, 1)) < 0.4).astype(np.int8)
     X[Y[:, 0] == 1, 2] = np.nan

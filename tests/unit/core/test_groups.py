@@ -1,4 +1,4 @@
-"""Groups are held out whole wherever a model holds samples out: nothing is learned of a sample from its own group."""
+"""Groups are held out whole wherever a model holds samples out, so a sample's own group is never used."""
 
 import warnings
 
@@ -30,7 +30,7 @@ SIZE = 4
 
 @pytest.fixture(scope="module")
 def copies():
-    """60 patients with four near-copies each, and labels that say nothing."""
+    """Four near-copies of each of 60 patients, with uninformative labels."""
     rng = np.random.default_rng(0)
     groups = np.repeat(rng.permutation(60), SIZE)
     X = rng.normal(size=(60, 8))[groups] + 0.01 * rng.normal(size=(240, 8))
@@ -116,7 +116,7 @@ def test_kernel_ridge_leaves_groups_out_as_fits_without_them_do(copies):
             centre = np.eye(24) - 1 / 24
             penalty = model.penalty_ * np.trace(centre @ K @ centre) / 24
             kept = K[np.ix_(~out, ~out)]
-            # ridge with an intercept, as a system of equations
+            # ridge regression with an intercept, as a system of equations
             system = np.block([[kept + penalty * np.eye(20), np.ones((20, 1))], [np.ones((1, 20)), np.zeros((1, 1))]])
             solved = np.linalg.solve(system, np.vstack([y[~out], np.zeros((1, 3))]))
             expected[out] = K[np.ix_(out, ~out)] @ solved[:20] + solved[20]
@@ -132,7 +132,7 @@ def test_kernel_ridge_leaves_groups_out_as_fits_without_them_do(copies):
     "name", ["Stack+", "PML+", "gcForest+", "CaFE-FLA+", "joint-GB+", "kernel-ridge+", "logistic+", "kNN+"]
 )
 def test_unseen_predictions_of_copies_with_labels_without_meaning_stay_at_chance(copies, name):
-    """AUROC of what a model says of its training samples unseen, with groups; without them copies tell it all."""
+    """The AUROC of out-of-fold predictions is at chance with groups; without them, near-copies raise it."""
     X, Y, groups = copies
     settings = {"n_trees": 30, "max_levels": 1} if name in ("Stack+", "PML+", "gcForest+", "CaFE-FLA+") else {}
     found = {}
@@ -185,7 +185,7 @@ def test_cross_fitting_and_tuning_leave_groups_out_whole(copies):
 
 
 def test_platt_scaling_leaves_groups_out(copies):
-    """With copies in other folds decision values look far better than they are, and probabilities of others are."""
+    """Without groups, near-copies in other folds inflate decision values, so the calibrated loss is larger."""
     X, Y, groups = copies
     codes, known = group_codes(groups, 240), groups < 40
     svc = BinaryClassifier(SVC(), random_state=0)
@@ -194,7 +194,7 @@ def test_platt_scaling_leaves_groups_out(copies):
         for given in ({}, {"groups": codes[known]})
     ]
     assert losses[1] < losses[0] - 0.1, losses
-    rare = (groups == 3).astype(np.int8)  # a label that one group has
+    rare = (groups == 3).astype(np.int8)  # a label that occurs in one group only
     assert np.unique(svc.fit(X, rare, groups=codes).predict_proba(X)[:, 1]).tolist() == [rare.mean()]
 
 
@@ -240,7 +240,7 @@ def test_a_training_part_of_one_group_is_given_without_groups():
 @pytest.mark.parametrize("n_groups", [2, 3])
 @pytest.mark.parametrize("name", ["RF+ET", "Stack+", "logistic+", "HistGB", "gcForest+", "kernel-ridge+"])
 def test_models_are_scored_with_few_groups(name, n_groups):
-    """A training part has one group or two, and what is held out inside it one or none."""
+    """A training part has one or two groups, and its held-out part has one or none."""
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(n_groups), [40, 25, 12][:n_groups])
     X = rng.normal(size=(len(groups), 3))

@@ -1,4 +1,4 @@
-"""Labels below each other: what follows from what, labels and probabilities that keep the true-path rule."""
+"""Hierarchies of labels: implied relations, and labels and probabilities that follow the true-path rule."""
 
 import copy
 
@@ -14,7 +14,7 @@ from fairfold.errors import DataError
 
 @pytest.fixture
 def diamond():
-    """3 below 1 and 2, which are below 0; 4 alone; 5 below 3."""
+    """Term 3 is below 1 and 2, which are below 0; 4 is isolated; 5 is below 3."""
     return Hierarchy([[3, 1], [3, 2], [1, 0], [2, 0], [5, 3], [5, 0]], 6)
 
 
@@ -24,7 +24,7 @@ def random_hierarchy(rng, n=12, second=0.4):
 
 
 def test_what_follows_from_what(diamond):
-    assert diamond.edges.tolist() == [[1, 0], [2, 0], [3, 1], [3, 2], [5, 3]]  # 5 below 0 follows
+    assert diamond.edges.tolist() == [[1, 0], [2, 0], [3, 1], [3, 2], [5, 3]]  # 5 below 0 is implied
     assert [np.flatnonzero(row).tolist() for row in diamond.ancestors.toarray()] == [
         *([], [0], [0], [0, 1, 2], [], [0, 1, 2, 3])
     ]
@@ -57,7 +57,7 @@ def test_labels_get_all_that_follows_and_nothing_else(seed):
     hierarchy = random_hierarchy(rng)
     Y = rng.choice([np.nan, 0, 1], p=[0.2, 0.6, 0.2], size=(30, 12)).astype(np.float32)
     whole = Y.copy()
-    for row in range(30):  # the plain way
+    for row in range(30):  # plain reference
         for label in np.flatnonzero(Y[row] == 1):
             whole[row, hierarchy.ancestors[[label]].indices] = 1
     np.testing.assert_array_equal(hierarchy.with_ancestors(Y), whole)

@@ -1,4 +1,4 @@
-"""Doors: what modules of a package declare, by its name."""
+"""Discovery of plug-in modules by the names that they declare."""
 
 import pytest
 
@@ -13,7 +13,7 @@ SPECS = [SimpleNamespace(name=name, home=__name__) for name in {}]
 
 @pytest.fixture
 def package(tmp_path, monkeypatch, request):
-    """Name of a package, to which modules can be added that declare things by these names."""
+    """Return the name of a new package and a function that adds modules which declare the given names."""
     name = f"doors_{abs(hash(request.node.name))}"
     folder = tmp_path / name
     folder.mkdir()

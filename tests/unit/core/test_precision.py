@@ -1,4 +1,4 @@
-"""Distinct values stay distinct in single precision, and features that it holds pass unchanged."""
+"""Distinct values stay distinct in single precision, and features that it represents exactly stay unchanged."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Checksums of code: what changes them, and what does not."""
+"""Checksums of code change with the code and with nothing else."""
 
 import pytest
 
@@ -21,7 +21,7 @@ FILES = {
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A small library and scripts that use it, in the working directory."""
+    """Working directory with a small library and scripts that use it."""
     for name, text in FILES.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +33,7 @@ def place(tmp_path, monkeypatch):
 
 
 def _code(place, *read, script="script.py"):
-    """The checksum as a new process computes it."""
+    """Return the checksum that a new process computes."""
     for function in (provenance.code_of, provenance._files_of, provenance._read):
         function.cache_clear()
     return provenance.code_of(place / script, *read)

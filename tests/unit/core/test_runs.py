@@ -9,7 +9,7 @@ from fairfold.errors import StudyError
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Working directory with two results, and an empty log, that were checked."""
+    """Working directory with two checked results and an empty log."""
     monkeypatch.chdir(tmp_path)
     for name in (".snakemake", "results", "results/logs"):
         (tmp_path / name).mkdir()

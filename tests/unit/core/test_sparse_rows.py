@@ -1,4 +1,4 @@
-"""Work on rows gives what SciPy and NumPy give on whole matrices."""
+"""Row operations give the same result as SciPy and NumPy on whole matrices."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from fairfold.core.sparse_rows import (
 
 
 def some(seed, shape=(40, 9), *, short=False):
-    """With rows that store nothing, and equal numbers; indices of 32 bits or 64."""
+    """Return a matrix with empty rows and equal numbers, and with 32-bit or 64-bit indices."""
     rng = np.random.default_rng(seed)
     dense = rng.integers(1, 6, shape) / 8 * (rng.random(shape) < rng.choice([0, 0.3, 0.8], (shape[0], 1)))
     matrix = sparse.csr_array(dense.astype(np.float32))
@@ -49,7 +49,7 @@ def test_rows_are_added_to_those_of_their_columns():
     matrix, rows = some(0), np.random.default_rng(1).integers(0, 9, (40, 3)).astype(np.float64)
     found = np.ones((9, 3))
     add_rows(matrix.indptr, matrix.indices, matrix.data, rows, found)
-    np.testing.assert_array_equal(found, 1 + matrix.toarray().T @ rows)  # eighths, which are exact
+    np.testing.assert_array_equal(found, 1 + matrix.toarray().T @ rows)  # multiples of 1/8 are exact
 
 
 def test_rows_made_some_at_a_time_are_joined():

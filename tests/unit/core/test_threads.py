@@ -1,4 +1,4 @@
-"""Numerical libraries keep to one thread, whenever they were loaded."""
+"""Numerical libraries use one thread, regardless of when they were loaded."""
 
 import os
 import subprocess
@@ -40,7 +40,7 @@ def test_all_parts_of_a_model_get_the_threads():
     inner = [SimpleNamespace(n_jobs=4, other=1) for _ in range(4)]
     parts = {"list": [inner[0]], "dict": {"a": (inner[1],)}, "array": np.array([inner[2], None], dtype=object)}
     model = SimpleNamespace(n_jobs=4, binning=SimpleNamespace(n_threads=2), parts=parts, rows=np.zeros(3), kind=int)
-    inner[0].whole, inner[0].last = model, inner[3]  # a circle
+    inner[0].whole, inner[0].last = model, inner[3]  # a circular reference
     set_n_jobs(model, 1)
     assert {model.n_jobs, model.binning.n_threads, *(each.n_jobs for each in inner)} == {1}
     assert all(each.other == 1 for each in inner)

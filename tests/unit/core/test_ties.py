@@ -24,8 +24,8 @@ def test_values_are_compared_along_the_axis_only():
 
 
 def test_no_border_parts_a_tie():
-    """Rounding to any number of decimals parts some of these."""
-    centres = np.arange(1, 4096) / 8192  # many end in a 5
+    """Rounding to any fixed number of decimals separates some of these ties."""
+    centres = np.arange(1, 4096) / 8192  # many have 5 as their last digit
     around = centres + np.array([-1e-16, 0.0, 1e-16])[:, None]
     found = settled(around)
     assert (np.ptp(found, axis=0) == 0).all()

@@ -1,4 +1,4 @@
-"""Labels at the door: what is 0/1 passes as it is, all else is one sentence that says what to do."""
+"""Validation of labels: 0/1 passes unchanged, and everything else gives one sentence with advice."""
 
 import datetime
 import re
@@ -52,7 +52,7 @@ def with_one(value, kind=object):
     return changed
 
 
-# What a message says after the name of the labels; what is allowed differs between functions.
+# Each entry is the message after the name of the labels. Functions differ in the values that they allow.
 WRONG = {
     "lists of labels": (NAMES, f": rows differ in length. {BINARIZE}"),
     "lists of numbers": ([[1, 2], [3]] * 10, f": rows differ in length. {BINARIZE}"),

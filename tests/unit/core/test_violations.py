@@ -73,7 +73,7 @@ def test_each_violation_is_a_sentence(document, sentence):
         (("size: 3", "size: 30"), "line 2, toy.inner.size: found 30"),
         (("kind: two", "knd: two"), "line 3, toy.inner: unknown key 'knd'"),
         (("[x, y]", "[x, 3]"), "line 6, toy.many.a.only: found ['x', 3]"),
-        (("a:", "a: &it\n    <<: {size: 0}"), "toy.many.a.size: found 0"),  # a merged key has no line of its own
+        (("a:", "a: &it\n    <<: {size: 0}"), "toy.many.a.size: found 0"),  # a merged key has no line number
     ],
 )
 def test_the_line_of_the_file_is_named(tmp_path, change, sentence):
@@ -89,7 +89,7 @@ def test_a_line_belongs_to_the_last_file_with_the_value(tmp_path):
     second.write_text("# changes\ninner: {size: 1, kind: two}\n")
     document = {**load_yaml(first), **load_yaml(second)}
     assert told(document, first, second)[0].startswith(f"{second}, line 2, toy.inner.size: found 1")
-    document["inner"]["size"] = 0  # as on the command line
+    document["inner"]["size"] = 0  # as set on the command line
     assert told(document, first, second)[0].startswith("toy.inner.size: found 0")
 
 

@@ -12,7 +12,7 @@ X = np.random.default_rng(0).normal(size=(20, 3)) + Y[:, None]
 
 
 class Constant(ClassifierMixin, BaseEstimator):
-    """Always the same class; counts its fits over all copies."""
+    """Classifier that predicts a constant class and counts its fits over all copies."""
 
     fits = 0
 
@@ -48,7 +48,7 @@ def test_a_tie_up_to_rounding_is_a_tie():
 
 
 def test_the_scores_of_inner_folds_are_weighted_by_their_samples():
-    """Folds of four and three: 0.9 and 0 beat 0.5 and 0.5 by samples (0.51), not by folds (0.45)."""
+    """Folds of four and three: 0.9 and 0 beat 0.5 and 0.5 by samples (0.51), but not by folds (0.45)."""
     y = np.array([0, 1, 0, 1, 0, 1, 1, 0, 1])
     plan, _ = holdout_plans(y, 2, 2, np.random.default_rng(0))
     assert np.bincount(plan.inner_fold[0, :7]).tolist() == [4, 3]
@@ -69,7 +69,7 @@ def test_a_single_candidate_needs_no_choice():
 
 
 def test_an_empty_fold_counts_zero():
-    """Five folds of a test part of two: three tests without a sample, and the total is that of the other two."""
+    """Five folds of a test part of two samples: the empty folds have a total of zero."""
     _, plan = holdout_plans(Y, 5, 2, np.random.default_rng(0))
     run = EstimatorEngine([NearestCentroid()], X, Y).run(plan, np.arange(20)[None])
     sizes = (plan.role == TEST).sum(axis=1)
@@ -84,7 +84,7 @@ def test_predicts_where_a_test_asks_on_rows_in_their_order():
     run = engine.run(plan, order)
     predicted = engine.predict(plan, order[0], run.chosen[0])
     np.testing.assert_array_equal(predicted == -1, plan.role != TEST)
-    # "a" is class 0, which is where Y is 1
+    # "a" is class 0, where Y is 1.
     np.testing.assert_array_equal(((predicted == 1 - Y) & (plan.role == TEST)).sum(axis=1), run.totals[0])
 
 

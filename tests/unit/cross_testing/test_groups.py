@@ -1,4 +1,4 @@
-"""Procedures on samples that belong together: groups are whole in all parts, and exchanged as wholes or within."""
+"""Procedures on grouped samples: parts contain whole groups; permutations exchange groups or samples within them."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ PROCEDURES = (nested_cross_validate, cross_validate_and_test, cross_validate_and
 
 
 class Nearest(ClassifierMixin, BaseEstimator):
-    """Labels of the nearest training sample; notes the groups that it is given."""
+    """Classifier that copies the labels of the nearest training sample and records the groups that it receives."""
 
     given = None
 
@@ -39,7 +39,7 @@ class Nearest(ClassifierMixin, BaseEstimator):
 
 
 def copies(seed=0, n_groups=16, sizes=(3, 3, 2)):
-    """Near-copies of patients, two to three of each, in any order, whose labels say nothing."""
+    """Return near-copies of patients, two to three each, in random order, with uninformative labels."""
     rng = np.random.default_rng(seed)
     groups = rng.permutation(np.repeat(np.arange(n_groups), np.resize(sizes, n_groups)))
     X = rng.normal(size=(n_groups, 4))[groups] + 0.001 * rng.normal(size=(len(groups), 4))
@@ -62,7 +62,7 @@ def test_groups_are_tested_whole_by_models_that_know_nothing_of_them(procedure, 
     test_of = dict(zip(outcome.tested, outcome.fold, strict=True))
     for group in np.unique(groups):
         assert len({test_of.get(row) for row in np.flatnonzero(groups == group)}) == 1
-    if procedure is not nested_cross_validate:  # the last half of the groups, by their first rows
+    if procedure is not nested_cross_validate:  # the second half of the groups, ordered by their first rows
         first = [np.flatnonzero(groups == group)[0] for group in np.unique(groups)]
         last = np.unique(groups)[np.argsort(first)[8:]]
         np.testing.assert_array_equal(outcome.tested, np.flatnonzero(np.isin(groups, last)))
@@ -128,7 +128,7 @@ def test_parts_keep_their_rows(exchange):
 
 
 def test_a_meaning_is_found_in_groups_that_are_torn_apart_alone():
-    """Without an effect p-values are at most .2 in a fifth of all data; in far more where groups are ignored."""
+    """Without an effect, a fifth of the p-values are at most 0.2; far more are if groups are ignored."""
     n_repeats, found = 60, {"whole": 0, "torn": 0}
     for seed in range(n_repeats):
         X, Y, groups = copies(seed, n_groups=12, sizes=(4,))
@@ -147,7 +147,7 @@ def test_an_effect_is_found():
 
 
 def test_effects_within_groups_are_found_within():
-    """Patients differ, and so do a patient's samples, by a feature that tells the label."""
+    """Patients differ, and within a patient a feature predicts the label."""
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(20), 4)
     Y = rng.integers(0, 2, size=(80, 1))
@@ -213,7 +213,7 @@ def test_a_group_larger_than_what_is_drawn_is_refused():
 
 
 def test_unmeasured_labels_take_no_part():
-    """And candidates that would take them for a class are refused."""
+    """Candidates that treat unmeasured labels as a class are refused."""
     X, Y, groups = copies(n_groups=30)
     truth = np.where(np.random.default_rng(0).random(Y.shape) < 0.2, np.nan, Y)
     observed = mask_labels(truth, 0.3, negatives="confirmed", random_state=0)
@@ -243,7 +243,7 @@ def test_roles_are_those_of_the_groups():
 
 
 def test_too_few_groups_are_a_reason_without_the_address_of_a_function():
-    """An address in a table would differ between two runs of one study."""
+    """The address of a function differs between two runs of one study."""
     groups = np.repeat([0, 1, 2], [20, 12, 5])
     X = np.random.default_rng(0).normal(size=(37, 2))
     table, _ = repeat_on_weak_labels(

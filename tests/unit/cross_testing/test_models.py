@@ -77,7 +77,7 @@ def test_sparse_labels_change_nothing():
 def test_hidden_labels_lower_the_observed_score_and_seconds_count_all_fits():
     tables = repeat(range(3))
     assert (tables.scores["observed_score"] < tables.scores["score"]).all()
-    # nested: 2 outer folds, each 2 candidates in 2 folds and a test; the others: 2 in 2 folds once, a test, two tests
+    # Nested: 2 outer folds, each 2 candidates in 2 folds and a test. Others: 2 in 2 folds once, a test, two tests.
     assert tables.seconds["n_fits"].tolist() == [4 * ((2 * 4 + 2) + (4 + 1 + 2))] * 3
     assert (tables.seconds["cpu_seconds"] > 0).all()
 

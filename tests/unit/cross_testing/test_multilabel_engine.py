@@ -34,7 +34,7 @@ PLAIN_SCORES = {"average_precision": average_precision, "hamming_loss": fewest_e
 
 
 def plain_score(estimator, X, Y, Y_test, train, test, score):
-    """Score of the probabilities of class 1, which scikit-learn gives label by label, times the samples."""
+    """Compute the score of the class 1 probabilities that scikit-learn returns, times the number of samples."""
     model = clone(estimator).fit(X[train], Y[train])
     P = np.column_stack(
         [p[:, list(c).index(1)] for p, c in zip(model.predict_proba(X[test]), model.classes_, strict=True)]
@@ -70,7 +70,7 @@ def test_agrees_with_a_plain_loop(plan, scoring):
         plain_totals, plain_chosen = plain_run(plan, X[order], OBSERVED, TRUTH, PLAIN_SCORES[scoring])
         assert chosen.tolist() == plain_chosen
         np.testing.assert_allclose(totals, plain_totals, rtol=0, atol=1e-12)
-    assert len(np.unique(run.chosen)) > 1  # the choice is not the same everywhere, so that agreeing says something
+    assert len(np.unique(run.chosen)) > 1  # different choices make the comparison meaningful
 
 
 def test_predictions_are_those_that_the_totals_score():
@@ -101,7 +101,7 @@ def test_scores():
 
 
 class Says(ClassifierMixin, BaseEstimator):
-    """Whatever it is told, as probabilities."""
+    """Classifier that predicts the given probabilities."""
 
     def __init__(self, answer, classes=None):
         self.answer = answer
@@ -116,7 +116,7 @@ class Says(ClassifierMixin, BaseEstimator):
 
 
 def test_probabilities_in_scikit_learns_form():
-    """A label that had no positives, or nothing else, has one class only."""
+    """A label without positives or without negatives in training has only one class."""
     lists = [np.array([[0.3, 0.7], [1, 0]]), np.ones((2, 1)), np.ones((2, 1))]
     classes = [np.array([0, 1]), np.array([0]), np.array([1])]
     P = label_probabilities(Says(lists, classes).fit(None, None), np.zeros((2, 1)), 3)

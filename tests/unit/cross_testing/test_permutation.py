@@ -6,7 +6,7 @@ from fairfold.cross_testing.permutation import P_VALUE_FORMS, p_values
 
 
 def test_forms_by_hand():
-    # two above, three ties, five below
+    # Two are above, three tie and five are below.
     permuted = np.array([0.9, 0.8, 0.7, 0.7, 0.7, 0.6, 0.5, 0.5, 0.4, 0.1])
     found = p_values(0.7, permuted, draw=0.25)
     assert found == {"classical": 5 / 10, "mid": 3.5 / 10, "randomised": (2 + 0.25 * 4) / 11, "exact": 6 / 11}
@@ -40,13 +40,13 @@ def test_agrees_with_scipy(seed):
 
     drawn = run(199)
     assert p_values(drawn.statistic, drawn.null_distribution, 0.5)["exact"] == pytest.approx(drawn.pvalue)
-    listed = run(np.inf)  # all orders, the observed one among them
+    listed = run(np.inf)  # all orders, including the observed one
     assert p_values(listed.statistic, listed.null_distribution, 0.5)["classical"] == pytest.approx(listed.pvalue)
 
 
 @pytest.mark.parametrize(("n", "n_values"), [(10, 3), (30, 6), (99, 1000)])
 def test_the_level_is_exact(n, n_values):
-    """Exchangeable scores with ties: significant with probability alpha, by nothing but the draws."""
+    """Exchangeable scores with ties are significant with probability alpha."""
     rng, alpha, n_repeats = np.random.default_rng(n), 0.05, 20_000
     scores, draws = rng.integers(0, n_values, (n_repeats, n + 1)), rng.random(n_repeats)
     found = [p_values(row[0], row[1:], draw) for row, draw in zip(scores, draws, strict=True)]
@@ -54,7 +54,7 @@ def test_the_level_is_exact(n, n_values):
     low, high = binom.interval(0.999, n_repeats, alpha)
     assert low <= significant["randomised"] <= high
     assert significant["exact"] <= high
-    if n == 10:  # the check can tell: without the observed order, and without the draw, it fails
+    if n == 10:  # the check fails without the observed order and without the random draw
         paper = sum(
             np.sum(row[1:] > row[0]) + u * np.sum(row[1:] == row[0]) <= alpha * n
             for row, u in zip(scores, draws, strict=True)

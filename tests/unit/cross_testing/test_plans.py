@@ -58,7 +58,7 @@ def test_classes_of_equal_size_are_equal_in_every_fold(n):
 
 @pytest.mark.parametrize("n_splits", [2, 3, 5])
 def test_folds_of_crossvalind_leave_the_rest_to_chance(n_splits):
-    """Each class by MATLAB's formula, ceil(K (1 ... h) / h), whose folds are permuted for each class anew."""
+    """Each class follows MATLAB's formula, ceil(K (1 ... h) / h), with folds permuted separately for each class."""
     y = np.repeat([0, 1], [17, 17])
     formula = np.sort(np.bincount(np.ceil(n_splits * np.arange(1, 18) / 17).astype(int))[1:])
     drawn = [counts(crossvalind_folds(y, n_splits, rng(seed)), y, n_splits) for seed in range(200)]
@@ -132,7 +132,7 @@ def test_orders_permute_within_parts_only():
     orders = draw_orders(part, 500, rng())
     np.testing.assert_array_equal(np.sort(orders, axis=1), np.tile(np.arange(9), (500, 1)))
     np.testing.assert_array_equal(part[orders], np.tile(part, (500, 1)))
-    # all 3! orders of the middle part, each as often as the others: 83 ± 8.3, within 5 standard deviations
+    # All 3! orders of the middle part are equally frequent: 83 ± 8.3, within 5 standard deviations.
     _, seen = np.unique(orders[:, part == 1], axis=0, return_counts=True)
     assert len(seen) == 6
     assert abs(seen - 500 / 6).max() < 5 * np.sqrt(500 * 5 / 36)

@@ -1,4 +1,4 @@
-"""What the procedures do with several labels per sample."""
+"""Cross-testing procedures with several labels per sample."""
 
 from typing import ClassVar
 
@@ -27,9 +27,9 @@ N, N_SPLITS, SEED = 40, 3, 7
 
 
 class Means(ClassifierMixin, BaseEstimator):
-    """Label frequencies of training samples on either side of 0 in one feature; notes the rows that it is shown.
+    """Classifier that predicts label frequencies on either side of 0 in one feature and records its rows.
 
-    The last feature is the number of the row.
+    The last feature is the row number.
     """
 
     seen: ClassVar[list] = []
@@ -53,7 +53,7 @@ CANDIDATES = {f"column {j}": Means(j) for j in range(3)}
 
 
 def make_problem(seed=0, effect=1.0, n=N):
-    """Features, observed labels, of which a third of the positives is hidden, and true labels, which go together."""
+    """Return features, observed labels with a third of the positives hidden, and correlated true labels."""
     rng = np.random.default_rng(seed)
     truth = (rng.normal(size=(n, 1)) + 0.5 * rng.normal(size=(n, 4)) > 0.3).astype(int)
     X = np.column_stack([rng.normal(size=(n, 3)), np.arange(n)])
@@ -130,12 +130,12 @@ def test_fits_are_counted():
         Means.seen.clear()
         outcome = run(procedure, *make_problem(), n_permutations=2)
         fits = sum(what == "fit" for what, _ in Means.seen)
-        again = N_SPLITS if procedure is not cross_validate_and_test else 2  # for predictions, and the model
+        again = N_SPLITS if procedure is not cross_validate_and_test else 2  # for the predictions and the final model
         assert (outcome.n_fits, fits) == (n_fits, 3 * n_fits + again)
 
 
 def test_fits_of_one_candidate():
-    """There is nothing to choose."""
+    """With one candidate there is no choice to fit for."""
     X, Y, truth = make_problem()
     for procedure, n_fits in zip(PROCEDURES, (3, 1, 3), strict=True):
         outcome = procedure([Means(1)], X, Y, Y_true=truth, n_splits=3, scoring="mcc", random_state=SEED)
@@ -161,7 +161,7 @@ def test_tested_rows_take_no_part_in_fits_and_choices(procedure):
     Means.seen.clear()
     outcome = run(procedure, *make_problem())
     n_choices = N_SPLITS if procedure is nested_cross_validate else 1
-    n_of_choice = 2 * len(CANDIDATES) * N_SPLITS  # a fit and a prediction each
+    n_of_choice = 2 * len(CANDIDATES) * N_SPLITS  # one fit and one prediction each
     assert len(Means.seen) > n_choices * n_of_choice
     for choice in range(n_choices):
         tested = outcome.tested[outcome.fold == choice] if n_choices > 1 else outcome.tested
@@ -178,7 +178,7 @@ def test_tested_rows_take_no_part_in_fits_and_choices(procedure):
 
 
 def test_permutations_exchange_whole_label_rows():
-    """The permuted scores of a plain loop that shuffles features against observed and true labels alike."""
+    """A plain loop that permutes features against observed and true labels gives the same scores."""
     X, Y, truth = make_problem()
     outcome = cross_validate_and_test(
         [Means(1)], X, Y, Y_true=truth, n_splits=2, n_permutations=4, scoring="average_precision", random_state=SEED
@@ -192,7 +192,7 @@ def test_permutations_exchange_whole_label_rows():
 
 @pytest.mark.parametrize("procedure", PROCEDURES)
 def test_p_values_keep_their_level_and_find_an_effect(procedure):
-    """Without an effect the randomised p-value is at most 0.2 in a fifth of all data, up to three standard errors."""
+    """Without an effect, a fifth of the randomized p-values are at most 0.2, within three standard errors."""
     n_repeats, alpha = 80, 0.2
     settings = {"n_splits": 2, "n_permutations": 6, "scoring": lambda Y, P: -np.mean((Y - P) ** 2)}
     found = [
@@ -215,7 +215,7 @@ def test_rows_are_dealt_at_random_without_a_splitter():
 
 
 class InTurn:
-    """A splitter that notes what it is shown."""
+    """Splitter that records its input."""
 
     def __init__(self, n_splits=N_SPLITS):
         self.n_splits = n_splits

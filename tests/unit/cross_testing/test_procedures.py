@@ -40,7 +40,7 @@ class Problem(NamedTuple):
 
 
 def make_problem(labels=("no", "yes"), n=36, seed=0):
-    """``n`` samples of classes in turn, the first half of the classes a little apart from the others."""
+    """Return ``n`` samples of alternating classes; the first half of the classes differs slightly from the others."""
     rng = np.random.default_rng(seed)
     codes = np.arange(n) % len(labels)
     X = rng.normal(size=(n, 4))
@@ -58,7 +58,7 @@ def stream(use):
 
 
 def plain_choice(X, y, inner_fold):
-    """scikit-learn's choice on the same folds, by the number of correct predictions."""
+    """Return the candidate that scikit-learn chooses on the same folds, by the number of correct predictions."""
     seen = inner_fold >= 0
     search = GridSearchCV(
         KNeighborsClassifier(),
@@ -221,7 +221,7 @@ def test_any_scorer(as_name):
 
 
 class Column(ClassifierMixin, BaseEstimator):
-    """Threshold between the class means of one feature; cheap, so that many repetitions can be run."""
+    """Classifier with a threshold between the class means of one feature, fast enough for many repetitions."""
 
     def __init__(self, column):
         self.column = column
@@ -245,7 +245,7 @@ def noise(seed, n_features=8):
 
 
 def deviation(accuracies):
-    """How many standard errors the mean lies above chance."""
+    """Return the distance of the mean above chance in standard errors."""
     return (np.mean(accuracies) - 0.5) / (np.std(accuracies, ddof=1) / np.sqrt(len(accuracies)))
 
 
@@ -286,7 +286,7 @@ def test_a_choice_that_sees_the_tested_rows_is_caught(make_plan):
 
 @pytest.mark.parametrize("procedure", PROCEDURES)
 def test_p_values_are_uniform_on_random_data(procedure):
-    """The whole procedure keeps its level: the randomised p-value is at most 0.2 in a fifth of all random data."""
+    """The whole procedure keeps its level: a fifth of the randomized p-values on random data are at most 0.2."""
     n_repeats, alpha = 100, 0.2
     found = [
         procedure(COLUMNS[:2], noise(seed), Y, n_splits=2, n_permutations=6, random_state=seed).p_values["randomised"]
@@ -377,7 +377,7 @@ def test_a_class_needs_a_sample_in_each_fold_that_is_dealt():
     X, y = make_problem()
     with pytest.raises(SplitError, match="class no has 2 of the rows to test"):
         cross_validate_and_cross_test(NEIGHBORS, X, y, n_splits=N_SPLITS, test_fraction=0.12)
-    cross_validate_and_test(NEIGHBORS, X, y, n_splits=N_SPLITS, test_fraction=0.12)  # deals none there
+    cross_validate_and_test(NEIGHBORS, X, y, n_splits=N_SPLITS, test_fraction=0.12)  # does not split the test part
     rare = np.where(np.arange(36) < 4, "yes", "no")
     with pytest.raises(SplitError, match="class yes has 2 of the rows to choose by"):
         nested_cross_validate(NEIGHBORS, X, rare, n_splits=N_SPLITS)

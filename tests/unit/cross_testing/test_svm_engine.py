@@ -27,7 +27,7 @@ def values_of_tests(engine, plan, order, chosen):
 @pytest.mark.parametrize("parameters", ["c-only", "preprocessing-and-c"])
 @pytest.mark.parametrize("n", [30, 47])
 def test_procedures_are_those_of_scikit_learn(n, n_features, parameters):
-    """Every choice, every count, every prediction, in the order of the rows and permuted."""
+    """Choices, counts and predictions are equal, both in the original row order and permuted."""
     X, y = data(n, n_features)
     candidates = [candidate.set_params(**wider(candidate)) for candidate in published_candidates(parameters)]
     rng = np.random.default_rng(2)
@@ -49,14 +49,14 @@ def test_a_gamma_of_ones_own_and_a_far_origin_change_nothing():
     orders = draw_orders(plan.part, 5, np.random.default_rng(3))
     candidates = [SVC(C=10, gamma=2.5), make_pipeline(PCA(0.7), SVC(C=10, gamma=2.5))]
     theirs = EstimatorEngine(candidates, X, y).run(plan, orders)
-    # 2 ** 20 away, the features lose 20 of their 52 bits and no more
+    # A shift by 2 ** 20 costs the features 20 of their 52 bits.
     for shift in (0, 2**20):
         engine = SVMEngine.for_candidates(candidates, X + shift, y)
         ours = engine.run(plan, orders)
         np.testing.assert_array_equal(ours.chosen, theirs.chosen)
         np.testing.assert_array_equal(ours.totals, theirs.totals)
         for order, chosen in zip(orders, ours.chosen, strict=True):
-            # nearer to zero, any rounding may decide: of the features, or of a processor's matrix products
+            # Closer to zero, the rounding of the features or of matrix products may decide the sign.
             values = values_of_tests(engine, plan, order, chosen)
             assert np.nanmin(np.abs(values)) > TOLERANCE
     default = SVMEngine.for_candidates([SVC(C=10, gamma="auto")], X, y).run(plan, orders)
@@ -64,7 +64,7 @@ def test_a_gamma_of_ones_own_and_a_far_origin_change_nothing():
 
 
 def wider(candidate):
-    """C large enough for decision values that LIBSVM's tolerance does not blur."""
+    """Return a C that makes decision values larger than LIBSVM's tolerance."""
     name = "svc__C" if isinstance(candidate, Pipeline) else "C"
     return {name: 10 * np.sqrt(candidate.get_params()[name])}
 
@@ -123,7 +123,7 @@ def test_other_data_are_left_to_scikit_learn():
 
 @pytest.mark.parametrize("parameters", ["c-only", "preprocessing-and-c"])
 def test_rows_that_are_tested_take_no_part_in_choice_or_training(parameters):
-    """Another content of one tested row changes its own prediction at most; components of all rows would not pass."""
+    """Changed features of a tested row affect only its own prediction. Components of all rows would fail this test."""
     X, y = data(40, 6)
     candidates = [candidate.set_params(**wider(candidate)) for candidate in published_candidates(parameters)]
     plan, _ = holdout_plans(y, 5, 10, np.random.default_rng(0))

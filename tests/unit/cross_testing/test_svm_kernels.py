@@ -30,7 +30,7 @@ def decide(K, y, train, test, C):
 
 @pytest.mark.parametrize("C", [1e-4, 0.01, 1.0, 100.0])
 def test_decisions_are_those_of_libsvm(C):
-    """Signs may differ where LIBSVM's own tolerance leaves them open; every other one must be the same."""
+    """Signs may differ only where the decision value is within LIBSVM's tolerance."""
     n_seen = 0
     for seed in range(100):
         rng = np.random.default_rng(seed)
@@ -70,13 +70,13 @@ def test_the_solution_is_that_of_a_general_solver(C):
         options={"ftol": 1e-14, "maxiter": 1000},
     )
     ours = 0.5 * beta @ K @ beta - beta @ y
-    assert ours <= general.fun + TOLERANCE * C * 24  # the duality gap that the stopping rule leaves
+    assert ours <= general.fun + TOLERANCE * C * 24  # the duality gap that the stopping rule allows
     if C == 0.01:
         assert (beta == C * y).all()
 
 
 def test_multipliers_near_a_bound_are_at_it():
-    """One that is a rounding error away would count as free, and decide the offset."""
+    """A multiplier within rounding error of a bound would count as free and determine the offset."""
     n_at_bound = 0
     for seed in range(30):
         X, y = problem(seed, 60, effect=0.3)
@@ -93,14 +93,14 @@ def test_multipliers_near_a_bound_are_at_it():
 def test_the_offset_is_the_mean_over_free_multipliers_or_the_middle():
     y, C = np.array([1.0, 1, -1, -1]), 1.0
     assert offset(y, C, np.array([0.5, 1, -1, -0.5]), np.array([0.2, 9, -9, 0.4])) == pytest.approx(0.3)
-    # all at their bounds: negatives can still go up, positives down
+    # All multipliers are at their bounds: negatives can still go up, positives down.
     assert offset(y, C, np.array([1.0, 1, -1, -1]), np.array([0.3, 0.7, -0.5, -0.9])) == pytest.approx(-0.1)
-    # none used: positives can go up, negatives down
+    # No multiplier is used: positives can go up, negatives down.
     assert offset(y, C, np.zeros(4), np.array([0.3, 0.7, -0.5, -0.9])) == pytest.approx((0.7 - 0.9) / 2)
 
 
 def test_multipliers_at_their_bounds_need_no_optimisation():
-    """The shortcut gives what the optimisation from zero gives; with a larger C it must not be taken."""
+    """The shortcut equals the optimization from zero and is not taken with a larger C."""
     X, y = problem(5, 40, effect=0)
     K, everyone = rbf_kernel(X, gamma=0.25), np.argsort(-y, kind="stable")
     for C, at_bounds in ((0.01, True), (50.0, False)):
@@ -115,7 +115,7 @@ def test_multipliers_at_their_bounds_need_no_optimisation():
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
 @pytest.mark.parametrize("decay", [0, 0.5])
 def test_component_scores_are_those_of_scikit_learn(n_features, share, decay):
-    """Few of many components, and many of them; more features than samples, and fewer."""
+    """Cover few and many components, and more and fewer features than samples."""
     rng = np.random.default_rng(1)
     X = 3 + rng.normal(size=(90, n_features)) * np.exp(-decay * np.arange(n_features))
     X -= X.mean(axis=0)

@@ -1,4 +1,4 @@
-"""Procedures on samples with weights: one of weight 2 is like two, to those who learn and in what is scored."""
+"""Procedures on weighted samples: a sample of weight 2 counts as two samples in training and in scores."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ PROCEDURES = (nested_cross_validate, cross_validate_and_test, cross_validate_and
 
 
 class Shares(ClassifierMixin, BaseEstimator):
-    """The weighted share of each label on either side of one feature's zero."""
+    """Classifier that predicts the weighted share of each label on either side of zero in one feature."""
 
     def __init__(self, feature=0):
         self.feature = feature
@@ -29,7 +29,7 @@ class Shares(ClassifierMixin, BaseEstimator):
         weight = np.ones(len(Y)) if sample_weight is None else sample_weight
         sides = (side(X, self.feature) == which for which in (0, 1))
         shares = np.array([np.average(Y[of], axis=0, weights=weight[of]) for of in sides])
-        self.shares_ = shares.round(9)  # equal ones tie, whatever they are summed from
+        self.shares_ = shares.round(9)  # equal shares tie regardless of summation order
         return self
 
     def predict_proba(self, X):
@@ -57,7 +57,7 @@ def test_a_sample_of_weight_two_is_like_two(samples, procedure, scoring):
     X, Y, weights = samples
     copies = np.repeat(np.arange(60), weights.astype(int))
 
-    def by_origin(Y, seed, groups=None):  # the same samples together, whichever way they are given
+    def by_origin(Y, seed, groups=None):  # the same samples stay together in both forms of the data
         origin = np.searchsorted(np.unique(groups), groups)
         return origin % 3
 
@@ -129,7 +129,7 @@ def test_repetitions_draw_weights_with_their_rows(samples):
     )
     of_row = dict(zip(map(tuple, X), weights, strict=True))
     ratios = np.array([weight / of_row[row] for row, weight in given])
-    assert len(np.unique(ratios.round(9))) == 2  # each repetition's mean is 1
+    assert len(np.unique(ratios.round(9))) == 2  # the mean of each repetition is 1
 
 
 def test_models_of_ours_take_weights(samples):

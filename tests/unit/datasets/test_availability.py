@@ -1,4 +1,4 @@
-"""What can be had is found out without fetching it: in mirrors, in the cache, or by an answer of an address."""
+"""Availability is found without a download: in mirrors, in the cache or by a request to an address."""
 
 import http.server
 import threading

@@ -88,21 +88,21 @@ def test_the_eight_endpoints_of_maqc_2():
     catalog = load_catalog()
     folders = {"breast": "GSE20194", "myeloma": "GSE24080", "neuroblastoma": "E-TABM-38"}
     endpoints = {name: entry for name, entry in catalog.items() if entry.folder in folders.values()}
-    # the eight of the paper, of which the last has random labels, and the positive control that MAQC-II has besides
+    # The paper has eight endpoints, the last with random labels. MAQC-II adds a positive control.
     assert len(endpoints) == 9
     for name, entry in endpoints.items():
         disease, _, _ = name.partition("-")
         assert entry.folder == folders[disease]
         assert (entry.task, entry.used_by) == ("binary", ("win-percentage",))
         endpoint = entry.labels.get("characteristic", {})
-        # how many patients were followed up to the cutoff is not known
+        # The number of patients with follow-up to the cutoff is unknown.
         n_samples = {"breast": 130, "myeloma": 340, "neuroblastoma": None if "cutoff" in endpoint else 246}[disease]
         assert entry.expected.get("n_samples") == n_samples
         classes = endpoint["classes"].values() if endpoint else entry.labels["drawn"]["classes"]
         assert len(set(classes)) == 2
         assert all(url.startswith("https://") for file in entry.files for url in file.urls)
         others = [other for other in endpoints.values() if other.folder == entry.folder]
-        assert all(other.files == entry.files for other in others)  # so that they share a download
+        assert all(other.files == entry.files for other in others)  # they share a download
         assert len({other.fingerprint for other in others}) == len(others)
     outcomes = [entry for name, entry in endpoints.items() if name in ("neuroblastoma-os", "neuroblastoma-efs")]
     assert [entry.labels["characteristic"]["cutoff"]["last"] for entry in outcomes] == [900, 900]
@@ -175,7 +175,7 @@ def test_published_labels_are_taken_as_complete_and_own_ones_as_observed(own_fil
     catalog = load_catalog().with_own({"mine": stanza, "whole": {**stanza, "labels_are": "complete"}})
     assert catalog["mine"].labels_are == "observed"
     assert catalog["whole"].labels_are == catalog["yeast"].labels_are == "complete"
-    assert catalog["mine"].fingerprint == catalog["whole"].fingerprint  # a word for readers, which changes no number
+    assert catalog["mine"].fingerprint == catalog["whole"].fingerprint  # informs readers only and changes no number
 
 
 def test_own_label_list_is_a_file_too(own_file):
@@ -213,7 +213,7 @@ def test_what_lacks_values_is_not_for_learners_that_take_none():
 
 MANY_LABELS = {  # samples, features, labels of the file and its cardinality, as published (see published.source)
     "corel5k": (5000, 499, 374),
-    "corel16k001": (None, 500, 153),  # of which the file has a part
+    "corel16k001": (None, 500, 153),  # the file has only a part of them
     "tmc2007_500": (28_596, 500, 22),
     "foodtruck": (407, 21, 12),
     "CAL500": (502, 68, 174),
@@ -254,7 +254,7 @@ def test_variants_join_the_catalog():
     assert varied["more"].expected == {"n_samples": 70_000, "n_features": 100, "n_labels": 5_000}
     assert varied["most"].expected == {"n_samples": 30_000, "n_labels": catalog["go-like-small"].expected["n_labels"]}
     assert catalog.with_variants(
-        {"odd": {"of": "gene-ontology-large", "parameters": {"n_labels": "many"}}}  # told when it is generated
+        {"odd": {"of": "gene-ontology-large", "parameters": {"n_labels": "many"}}}  # refused when it is generated
     )["odd"].expected == {"n_samples": 50_000, "n_features": 100}
     assert varied["whole"].label_filter == {} and varied["whole"].expected == {"n_samples": 502, "n_features": 68}
     assert (varied["whole"].title, varied["whole"].folder) == ("All of CAL500", "CAL500")

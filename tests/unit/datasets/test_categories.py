@@ -1,4 +1,4 @@
-"""Columns of text become numbers, the same in training and for new tables."""
+"""Columns of text are encoded as numbers, in the same way in training and for new tables."""
 
 import numpy as np
 import pandas as pd

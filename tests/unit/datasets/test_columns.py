@@ -1,4 +1,4 @@
-"""Every column is accounted for: features, labels, the identifier, what is ignored and what the label filter drops."""
+"""Every column is listed: features, labels, the identifier, ignored columns and columns that the label filter drops."""
 
 import logging
 
@@ -33,7 +33,7 @@ SPARSE = ARFF + "{0 s1,1 1.5,3 1,4 2}\n{0 's, 2',1 2.5,2 Leuven,4 3,5 'a, b'}\n{
 
 @pytest.fixture
 def own(tmp_path):
-    """Entry for a user's file with the given text, as from a ``data.own`` stanza."""
+    """Return the entry of a user's file with the given text, as from a ``data.own`` stanza."""
 
     def make(text=CSV, format="csv", **changes):
         path = tmp_path / f"toy.{format}"

@@ -21,7 +21,7 @@ height,label_a,width,label_b
 
 @pytest.fixture
 def entry(tmp_path):
-    """Entry for a file with the given text."""
+    """Return the entry of a file with the given text."""
 
     def make(text=CSV, name="toy.csv", **changes):
         path = tmp_path / name
@@ -41,7 +41,7 @@ def test_labels_are_parted_from_features(entry):
     assert (data.X.dtype, data.Y.dtype) == (np.float64, np.int8)
     assert data.shape == (3, 2, 2)
     assert data.label_density == 0.5
-    assert data.label_cardinality == 1.0  # three positives of three samples
+    assert data.label_cardinality == 1.0  # three positives in three samples
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_split_without_a_test_part(entry):
         ({"n_samples": 4, "n_features": 2, "n_labels": 2, "label_cardinality": 1.0}, None),
         ({"n_samples": 5}, "n_samples of the file is 4, but 5 is published"),
         ({"n_features": 3}, "n_features of the file is 2, but 3 is published"),
-        ({"n_labels": 1}, "n_labels of the file is 2, but 1 is published"),  # of which the filter leaves one out
+        ({"n_labels": 1}, "n_labels of the file is 2, but 1 is published"),  # the filter drops one
         ({"label_cardinality": 1.01}, r"label_cardinality of the file is 1\.0, but 1\.01 is published \(a paper\)"),
     ],
 )
@@ -242,7 +242,7 @@ def test_published_splits_of_real_files(name, mirror, tmp_path):
     train, test = parts_of(data.fold_of, data.shape[0])[0]
     assert len(train) == catalog[name].split["n_train"] and train.max() < test.min()
     parts = [file.name for file in catalog[name].files if file.name.endswith("-train.arff")]
-    if parts:  # where the files themselves are the parts
+    if parts:  # the training part is a separate file
         assert len(train) == len(read_arff(mirror / name / parts[0]).values)
 
 

@@ -1,4 +1,4 @@
-"""Every number is read as its table shows, or refused with one sentence, and the log says how decimals are read."""
+"""Every number is read as written or refused with one sentence, and the log shows how decimals are read."""
 
 import logging
 
@@ -32,7 +32,7 @@ LABEL = ["label_a", "0", "1", "1"]
 @pytest.mark.parametrize(
     ("separator", "cells", "numbers"),
     [
-        # Numbers that can be read one way only.
+        # These numbers can be read in one way only.
         (";", ["x", "0,512", "12,345", "7"], [0.512, 12.345, 7]),
         ("\t", ["x", "-1,5", "1,392", "2,"], [-1.5, 1.392, 2]),
         (";", ["x", ",5", "1,392", "1234,567"], [0.5, 1.392, 1234.567]),
@@ -42,7 +42,7 @@ LABEL = ["label_a", "0", "1", "1"]
         # A point between commas is a decimal point.
         (",", ["x", "1.392", "12.345", "808"], [1.392, 12.345, 808]),
         (",", ["x", '"1.392"', "12.345", "808"], [1.392, 12.345, 808]),
-        # Ungrouped thousands show that a point does not group.
+        # Ungrouped thousands show that a point is not a thousands separator.
         (";", ["x", "1.392", "12.345", "8080"], [1.392, 12.345, 8080]),
         (";", ["x", "1.392", "2.345", "3.125"], [1.392, 2.345, 3.125]),
     ],

@@ -1,4 +1,4 @@
-"""Any delimited text that the csv module or pandas writes is read right, or refused with one sentence."""
+"""Any delimited text that the csv module or pandas writes is read correctly or refused with one sentence."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from fairfold.datasets.formats import GAPS
 from fairfold.errors import DataError
 
 SEPARATORS = [",", ";", "\t", "|"]
-# Decimal mark, thousands separator; the latter may not be the separator of cells, either.
+# Decimal mark and thousands separator. The latter must differ from the separator of cells.
 NOTATIONS = [(".", ""), (",", ""), (".", ""), (",", ""), (".", ","), (",", ".")]
 TEXT = st.text(st.sampled_from("ab é1,.;|\t\"'\\\n\r"), max_size=6)
 CELLS = TEXT.filter(lambda text: text.strip().casefold() not in GAPS - {""})
@@ -22,7 +22,7 @@ CELLS = TEXT.filter(lambda text: text.strip().casefold() not in GAPS - {""})
 
 @st.composite
 def digits(draw):
-    """Return a number as text with a decimal point, its thousands separated by spaces."""
+    """Return a number as text with a decimal point and spaces as thousands separators."""
     whole = draw(st.one_of(st.just(0), st.integers(1, 9), st.integers(1, 999), st.integers(1000, 9_999_999)))
     n_decimals = draw(st.integers(0, 4))
     fraction = "." + str(draw(st.integers(0, 10**n_decimals - 1))).zfill(n_decimals) if n_decimals else ""
@@ -36,7 +36,7 @@ def in_notation(number, notation):
 
 @st.composite
 def columns(draw, text, n_rows, notation):
-    """Return the cells of a column as they are written, and the numbers that they stand for; None for text."""
+    """Return the written cells of a column and their numbers, or None for text."""
     kind = draw(st.sampled_from(["text", "numbers", "numbers", "three decimals", "whole", "binary"]))
     gaps = st.sampled_from([False] * 5 + [True])
     if kind == "text":
@@ -56,9 +56,9 @@ def columns(draw, text, n_rows, notation):
 
 @st.composite
 def files(draw):
-    """Return the bytes of a file, the names of its columns, their cells and numbers, and how both are separated."""
+    """Return the bytes of a file, its column names, its cells and numbers, and the separators of both."""
     escapes = draw(st.sampled_from([False, False, True]))
-    # Nothing tells a backslash in a cell from one that escapes.
+    # A backslash in a cell cannot be distinguished from an escape character.
     cells = CELLS.filter(lambda text: not (escapes and "\\" in text))
     names = st.lists(cells.filter(str.strip), min_size=2, max_size=5, unique_by=str.strip)
     header, n_rows = draw(names), draw(st.integers(1, 6))
@@ -85,7 +85,7 @@ def files(draw):
 
 
 def expected_rows(found):
-    """Return the number of rows without the empty ones at the end, which are ignored."""
+    """Return the number of rows without trailing empty ones, which are ignored."""
     filled = [n for cells, _ in found for n, cell in enumerate(cells) if cell.strip()]
     return max(filled, default=-1) + 1
 
@@ -116,12 +116,12 @@ def test_any_delimited_text_is_read_right_or_refused(tmp_path_factory, file):
         assert table.text[name].tolist() == strip(cells)[:n_rows]
     expected = [numbers[:n_rows] for _, numbers in found if numbers is not None]
     if notation == (",", ".") and (warnings.said or separator == ","):
-        return  # A point between commas is a decimal point, and others have been warned of.
+        return  # A point between commas is a decimal point. Other ambiguous numbers cause a warning.
     np.testing.assert_array_equal(table.values.T, np.array(expected).reshape(len(expected), n_rows))
 
 
 class Warnings(logging.Handler):
-    """Count the warnings of the logger that says how decimals are read."""
+    """Count the warnings about the way decimals are read."""
 
     said = 0
 

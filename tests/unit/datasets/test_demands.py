@@ -1,4 +1,4 @@
-"""Data of which forests can learn nothing are refused; the rule is the forests' own."""
+"""Datasets too small for a forest to learn from are refused, by the same rule as in the forests."""
 
 import numpy as np
 import pytest
@@ -46,12 +46,12 @@ def test_the_sentence_has_its_numbers():
 
 @pytest.mark.parametrize("leaf", [1, 3, 5])
 def test_forests_of_fewer_samples_make_no_split(leaf):
-    """Below the least number no tree can draw two full leaves, whatever its seed; well above it trees do split."""
-    least = Demand("p", 2, leaf).least_samples // 2  # of which one half is in training
+    """Below the minimum, no tree has two full leaves, with any seed. Well above it, trees do split."""
+    least = Demand("p", 2, leaf).least_samples // 2  # one half is in training
     for n_samples, may_split in ((least - 1, False), (3 * least, True)):
         data = dataset(n_samples)
         if n_samples < 2 * leaf:
-            continue  # the models say so themselves
+            continue  # the models raise their own error
         split = False
         for seed in range(20):
             model = make_model("RF+ET", n_trees=5, min_samples_leaf=leaf, random_state=seed).fit(data.X, data.Y)
@@ -69,7 +69,7 @@ def test_labels_of_which_nothing_can_be_learned(column):
 
 
 def test_unmeasured_labels_are_no_negatives_and_take_no_positives_away():
-    usual = np.array([[1] * 6 + [0] * 24 + [-1] * 10]).T  # whose sum is below 0
+    usual = np.array([[1] * 6 + [0] * 24 + [-1] * 10]).T  # the sum is below 0
     check_demands(dataset(40, usual), [Demand("weak_labels", 5, 5)])
     for column in ([1] * 6 + [0] + [np.nan] * 33, [1] + [0] * 29 + [np.nan] * 10):
         with pytest.raises(DataError, match="no label has two positives and two negatives"):
@@ -93,5 +93,5 @@ def test_demands_are_those_of_the_parts_that_train_on_a_users_data():
     assert demands_of(config, "flags") == []
     assert demands_of(config, "mine") == [
         Demand("weak_labels", 4, 3),
-        Demand("cross_testing.models", 2, 3, held_out=0.5),  # a fold of two, which is more than the test part
+        Demand("cross_testing.models", 2, 3, held_out=0.5),  # a fold has two samples, more than the test part
     ]

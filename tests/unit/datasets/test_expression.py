@@ -1,4 +1,4 @@
-"""Archives of gene expression, written here in their real formats, served from this machine, and read."""
+"""Gene expression archives, written in their real formats, are served from this machine and read."""
 
 import functools
 import gzip
@@ -34,7 +34,7 @@ SERIES = [
     ["!Sample_title", *("BR_" + name for name in SAMPLES)],
     ["!Sample_geo_accession", *SAMPLES],
     ["!Sample_source_name_ch1", *["breast cancer: biopsy"] * 5],
-    # as in GSE20194, a row does not have the same key for all samples
+    # As in GSE20194, a row does not have the same key for all samples.
     ["!Sample_characteristics_ch1", "age: 51", "age: 62", "pcr_vs_rd: RD", "age: 40", "age: 33"],
     ["!Sample_characteristics_ch1", "pcr_vs_rd: pCR", "pcr_vs_rd: RD", "er_status: P", "", "pcr_vs_rd: pCR"],
     ["!Sample_characteristics_ch1", "er_status: N", "er_status: P", "", "er_status: N", "er_status: P"],
@@ -50,7 +50,7 @@ PCR = {"key": "pCR_vs_RD", "classes": {"pCR": "complete", "RD": "residual"}}
 
 
 def series_matrix(table=VALUES, header=SERIES, end="!series_matrix_table_end\n"):
-    """Text of a series matrix as the Gene Expression Omnibus writes it: text in quotes, numbers and fields without."""
+    """Return a series matrix in the format of the Gene Expression Omnibus: quoted text, unquoted numbers and fields."""
 
     def line(field, *cells):
         return "\t".join([f'"{field}"' if field == "ID_REF" else field, *(f'"{cell}"' for cell in cells)])
@@ -60,7 +60,7 @@ def series_matrix(table=VALUES, header=SERIES, end="!series_matrix_table_end\n")
 
 
 def changed(field, number, *cells):
-    """The header with other cells in the row of this field and number."""
+    """Return the header with other cells in the row of the given field and number."""
     header = [list(row) for row in SERIES]
     [row for row in header if row[:1] == [field]][number][1:] = cells
     return header
@@ -79,7 +79,7 @@ def write(tmp_path):
 
 @pytest.fixture
 def entry(write):
-    """Entry for a user's file with the given text."""
+    """Return the entry of a user's file with the given text."""
 
     def make(text=None, name="toy_series_matrix.txt.gz", **changes):
         fields = {
@@ -95,7 +95,7 @@ def entry(write):
 
 
 def message_of(function, *arguments, **options):
-    """Message of the error that must be raised: one line."""
+    """Return the one-line message of the error that must be raised."""
     with pytest.raises(DataError) as caught:
         function(*arguments, **options)
     assert "\n" not in str(caught.value)
@@ -274,7 +274,7 @@ def test_a_gzipped_file_that_is_cut_off_or_damaged(entry, write):
 
 
 def test_whatever_is_damaged_ends_in_a_data_error(entry, write, sdrf_entry):
-    """One byte after the other is changed, cut or doubled: what is read then has the right shape, or it is refused."""
+    """Bytes are changed, cut or doubled at random: the file is refused, or the data read have the right shape."""
     rng = random.Random(0)
     for whole in (entry(name="toy.txt"), sdrf_entry()):
         paths = whole.own_files
@@ -394,7 +394,7 @@ def test_archives_that_are_not_as_they_should_be(sdrf_entry, changes, fault):
 
 
 def outcomes(write, **rows):
-    """A sample table of an outcome and its time, and the sheet of it."""
+    """Return a sample table with an outcome and its time, and the sheet of the table."""
     lines = [f"{name}\t{outcome}\t{time}" for name, (outcome, time) in rows.items()]
     table = write("\n".join(["Hybridization Name\tOutcome\tDays", *lines]), "t.sdrf.txt")
     return read_mage_samples(table, write("Hybridization REF\ta\nReporter REF\tr\n", "m.txt"))
@@ -465,7 +465,7 @@ def test_a_matrix_needs_its_sample_table(sdrf_entry):
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    """Address of a server of the folder ``www``, and the list of paths that were asked for."""
+    """Return the address of a server of the folder ``www`` and the list of requested paths."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     asked = []
@@ -485,7 +485,7 @@ def server(tmp_path, monkeypatch):
 
 
 def served(root, server, tmp_path, names, sizes):
-    """The project's catalog with the addresses of the local server and the sizes of the small files."""
+    """Return the project's catalog with the addresses of the local server and the sizes of the small files."""
     text = (root / "resources" / "datasets.yaml").read_text()
     text = re.sub(r"https://(ftp|www)\.(ncbi\.nlm\.nih\.gov|ebi\.ac\.uk)", server[0], text)
     for old, new in sizes.items():
@@ -520,7 +520,7 @@ def test_two_endpoints_of_the_catalog_share_one_download(root, server, tmp_path)
 
 
 def test_neuroblastoma_of_the_catalog(root, server, tmp_path):
-    where = "biostudies/files/E-TABM-38"  # the second address: the first has nothing
+    where = "biostudies/files/E-TABM-38"  # the second address: the first has no file
     days = "\tFactor Value [EventFreeSurvival]\tFactor Value [OverallSurvival]"
     files = {
         f"{where}/Warnat19092005_E-NBDE-1_FGEDM.txt": re.sub(
@@ -541,7 +541,7 @@ def test_neuroblastoma_of_the_catalog(root, server, tmp_path):
     np.testing.assert_array_equal(survival.Y, [1, 1, 0])
     control = prepare("neuroblastoma-random", **options)
     np.testing.assert_array_equal(control.X[:, 0], prepare("neuroblastoma-sex", **options).X[:, 0])
-    assert len(server[1]) == 2 * 2  # two files, at two addresses
+    assert len(server[1]) == 2 * 2  # two files at two addresses
 
 
 def test_own_series_matrix_from_a_configuration(write, tmp_path):

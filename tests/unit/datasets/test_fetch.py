@@ -1,4 +1,4 @@
-"""Fetching against a real HTTP server on this machine; it needs no network."""
+"""Downloads from a real HTTP server on this machine, without a network."""
 
 import contextlib
 import hashlib
@@ -28,7 +28,7 @@ GIT_BLOB = hashlib.sha1(b"blob 1024\0" + CONTENT).hexdigest()
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers each path with its answers in turn, the last one for ever; remembers what was asked."""
+    """Server with a list of answers per path that repeats the last answer and records all requests."""
 
     daemon_threads = True
 
@@ -43,7 +43,7 @@ class Server(http.server.ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}{path}"
 
     def handle_error(self, request, client_address):
-        """A client that hangs up is part of these tests."""
+        """Ignore clients that hang up, which is part of these tests."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -64,7 +64,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def whole(content=CONTENT, pause=0.0, declare=True):
-    """The content; in two halves with a pause between them."""
+    """Return an answer that sends the content in two halves with a pause between them."""
 
     def answer(handler):
         handler.start(200, **({"Content_Length": len(content)} if declare else {}))
@@ -138,12 +138,12 @@ def put(folder, content=CONTENT, name="flags.csv"):
 
 
 def files_under(folder):
-    """Names of all files but the locks, which stay."""
+    """Return the names of all files except locks, which remain."""
     return sorted(path.name for path in folder.rglob("*") if not path.is_dir() and path.suffix != ".lock")
 
 
 def fails(file, cache, **options):
-    """The message of the DataError, which must come without a chain of tracebacks."""
+    """Return the message of the DataError, which must have no chained exception."""
     with pytest.raises(DataError) as caught:
         get(file, cache, **options)
     assert caught.value.__cause__ is None
@@ -271,7 +271,7 @@ def test_a_wrong_digest_names_both_and_leaves_nothing(server, cache, known, expe
     message = fails(a_file(url, **known), cache)
     assert url in message and expected in message and found in message
     assert files_under(cache) == []
-    assert len(server.asked) == 1  # it would not help to ask again
+    assert len(server.asked) == 1  # a second request would not help
 
 
 def test_after_a_wrong_digest_the_next_url_is_asked(server, cache):
@@ -311,7 +311,7 @@ def test_a_stalled_server_is_left_and_asked_again(server, cache, monkeypatch):
     monkeypatch.setattr(downloading, "READ_TIMEOUT", 0.5)
     begun = time.monotonic()
     assert get(a_file(server.url("/f", stalled, whole())), cache).read_bytes() == CONTENT
-    assert time.monotonic() - begun < 10  # which is when the stalled connection would end by itself
+    assert time.monotonic() - begun < 10  # the stalled connection would time out only then
     assert server.asked == ["/f", "/f"]
 
 

@@ -1,4 +1,4 @@
-"""Readers: what they take, and that everything else ends in one sentence with file, column and row."""
+"""Readers accept valid files and refuse others with one sentence that names file, column and row."""
 
 import bz2
 import gzip
@@ -33,7 +33,7 @@ from fairfold.errors import DataError
 
 @pytest.fixture
 def write(tmp_path):
-    """Write text or bytes to a file of this name and give its path."""
+    """Write text or bytes to a file of the given name and return its path."""
 
     def write(name, content):
         path = tmp_path / name
@@ -48,7 +48,7 @@ def read_parts(path):
 
 
 def message_of(read, path, *arguments, **options):
-    """Message of the error that the reader must raise: one line that names the file."""
+    """Return the message of the error that the reader must raise: one line that names the file."""
     with pytest.raises(DataError) as caught:
         read(path, *arguments, **options)
     message = str(caught.value)
@@ -181,7 +181,7 @@ class TestCSV:
 
     @pytest.mark.parametrize("text", [",x,label_a\n0,1.5,0\n1,2.5,1\n", '"";"x";"label_a"\n"r 1";1,5;0\n"r 2";2,5;1\n'])
     def test_a_first_column_without_a_name_has_row_names(self, write, text, caplog):
-        """R and pandas write them by default."""
+        """R and pandas write row names by default."""
         with caplog.at_level("INFO", "fairfold.datasets"):
             table = formats.read_csv(write("a.csv", text))
         assert table.columns == ("x", "label_a") and table.ignored == ("(row names)",)
@@ -345,7 +345,7 @@ def as_zip(content):
 
 
 class TestDialectsOfARFF:
-    """Files as Weka, MULAN, MEKA, R, Orange and people write them."""
+    """Files as written by Weka, MULAN, MEKA, R, Orange and people."""
 
     @pytest.mark.parametrize("declared", ["FALSE,TRUE", "no,yes", "yes,no", "True, False", "'no', \"yes\"", "0, TRUE"])
     def test_words_are_numbers(self, write, declared):
@@ -424,7 +424,7 @@ class TestDialectsOfARFF:
         texts = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]) | st.just("\t"), min_size=1)
         plain = texts.map(lambda text: re.sub(r"['\"\\\\\t]", "", text).strip()).filter(
             bool
-        )  # it does not escape names
+        )  # liac-arff does not escape names
         names = data.draw(st.lists(plain, min_size=3, max_size=3, unique_by=normal))
         words = data.draw(st.sampled_from([["FALSE", "TRUE"], ["no", "yes"], ["yes", "no"], ["0", "1"]]))
         kinds = data.draw(st.lists(texts.map(str.strip).filter(bool), min_size=2, max_size=4, unique=True))
@@ -523,7 +523,7 @@ class TestMat:
         assert "No such file" in message_of(formats.read_mat, tmp_path / "a", ["a"])
 
     def test_damage_that_crashes_scipy(self, tmp_path):
-        """SciPy looks up an unknown type code past the end of a table: a crash, or an error, by what lies there."""
+        """SciPy reads an unknown type code past the end of a table, which can crash the process."""
         path = tmp_path / "a.mat"
         scipy.io.savemat(path, {"a": np.eye(3)})
         content = bytearray(path.read_bytes())
@@ -595,7 +595,7 @@ class TestRData:
 
     @pytest.fixture
     def as_read(self, monkeypatch, write):
-        """Let rdata read these objects from a file; it cannot write all that it can read."""
+        """Make rdata return these objects for a file, because it cannot write all objects that it can read."""
 
         def as_read(objects):
             monkeypatch.setattr(rdata, "read_rda", lambda *_, **__: objects)
@@ -755,7 +755,7 @@ class TestNPZ:
         assert not proof.exists()
         with np.load(harmful, allow_pickle=True) as file:
             file["data"]
-        assert proof.exists()  # whoever unpickles it does the harm
+        assert proof.exists()  # unpickling runs the harmful code
 
     def test_not_a_sparse_matrix(self, tmp_path, write):
         np.savez(tmp_path / "a.npz", a=np.eye(2))
@@ -786,7 +786,7 @@ class TestEveryReader:
     @example(b"\0" * 200)
     @example(b"\xff" * 200)
     def test_random_bytes(self, tmp_path, kind, content):
-        """Random bytes may happen to be a file of this kind, but if not, the error is ours."""
+        """Random bytes may be a valid file of this kind; otherwise the error is a DataError."""
         path = tmp_path / "random"
         path.write_bytes(content)
         try:
@@ -797,7 +797,7 @@ class TestEveryReader:
     @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(data=st.data())
     def test_damaged_file(self, tmp_path, valid_files, kind, data):
-        """Cut short or overwritten in the middle, a file is read or refused, and nothing else happens."""
+        """A file that is truncated or overwritten in the middle is either read or refused with a DataError."""
         content = valid_files[kind]
         start = data.draw(st.integers(0, len(content)))
         patch = data.draw(st.binary(max_size=8))
@@ -812,9 +812,9 @@ class TestEveryReader:
 
 @pytest.fixture(scope="module")
 def valid_files(tmp_path_factory):
-    """Content of a small valid file of each kind, uncompressed (but for .mat) so that damage reaches the parsers."""
+    """Return a small valid file of each kind, uncompressed (except .mat) for damage to reach the parsers."""
     folder = tmp_path_factory.mktemp("valid")
-    # SciPy's reader can crash on a damaged .mat that is not compressed; compression has a checksum of its own
+    # SciPy's reader can crash on a damaged .mat without compression. Compressed files have a checksum.
     scipy.io.savemat(folder / "mat", {"a": np.eye(3)}, appendmat=False, do_compression=True)
     rdata.write_rda(folder / "rdata", {"alon": {"x": FRAME, "y": FACTOR}}, compression=None)
     with (folder / "npz").open("wb") as stream:
@@ -829,7 +829,7 @@ def valid_files(tmp_path_factory):
 
 
 def test_module_is_light():
-    """Only the package that reads a format is loaded, and only when a file of it is read."""
+    """A format's package is loaded only when a file in that format is read."""
     heavy = {"rdata", "xarray", "arff", "scipy.io", "defusedxml"}
     code = f"import sys; from fairfold.datasets import formats; print(*{heavy} & {{*sys.modules}})"
     environment = os.environ | {"PYTHONPATH": str(Path(formats.__file__).parents[2])}
@@ -842,7 +842,7 @@ def test_module_is_light():
 
 @pytest.fixture
 def mirror():
-    """Path of a file in one of the mirrors, by dataset id and name."""
+    """Return the path of a file in one of the mirrors, by dataset id and name."""
     folders = [Path(folder) for folder in os.environ.get("FAIRFOLD_MIRROR", "").split(os.pathsep) if folder]
 
     def find(dataset, name):

@@ -1,4 +1,4 @@
-"""Forty ways and more in which a table can be wrong: each is one sentence, with row and column if it has any."""
+"""More than forty faults of a table each give one sentence, with row and column if they apply."""
 
 import gzip
 import io
@@ -19,7 +19,7 @@ s5,p3,peat,5.5,6,1,1
 """
 KEYS = {"id": "id", "groups": "plant", "categorical": "one-hot", "labels": {"prefix": "label_"}}
 HEADER, FIRST = TABLE.splitlines()[:2]
-NUMBERS = {"categorical": None, "ignore": ["soil"]}  # any text is wrong then
+NUMBERS = {"categorical": None, "ignore": ["soil"]}  # any text is invalid then
 
 
 def changed(old, new):
@@ -27,7 +27,7 @@ def changed(old, new):
     return TABLE.replace(old, new)
 
 
-# what is wrong: (text or bytes of the file, keys that differ, the sentence)
+# Each fault has the text or bytes of the file, the changed keys and the expected sentence.
 FAULTS = {
     "empty file": (b"", {}, "is empty"),
     "blank lines only": ("\n\n\n", {}, "is empty"),

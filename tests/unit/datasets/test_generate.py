@@ -1,4 +1,4 @@
-"""The generators keep what their docstrings promise: shapes, densities, exact counts, the true-path rule."""
+"""The generators follow their docstrings: shapes, densities, exact counts and the true-path rule."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def go_like(**changes):
 
 
 def as_bytes(result) -> bytes:
-    """All bytes of an array, a CSR matrix, or a tuple of those (and of lists of names)."""
+    """Return all bytes of an array, a CSR matrix, or a tuple of those and of lists of names."""
     if isinstance(result, csr_array):
         return as_bytes((result.indptr, result.indices, result.data))
     if isinstance(result, tuple):
@@ -37,13 +37,13 @@ def as_bytes(result) -> bytes:
 
 
 def ontology(**changes):
-    """What gene_ontology_like makes, with the edges of the hierarchy in its place."""
+    """Return the output of gene_ontology_like with edges instead of the hierarchy."""
     *made, hierarchy = generate.gene_ontology_like(**changes)
     return *made, hierarchy.edges
 
 
 def large_ontology(**changes):
-    """What gene_ontology_large makes in two blocks, with the edges of the hierarchy in its place."""
+    """Return the output of gene_ontology_large in two blocks, with edges instead of the hierarchy."""
     *made, hierarchy = generate.gene_ontology_large(**(LARGE | changes))
     return *made, hierarchy.edges
 
@@ -92,7 +92,7 @@ class TestDigitsSegments:
         assert Y.dtype == np.int8
 
     def test_labels_are_the_usual_display_codes(self):
-        # The bytes gfedcba that display drivers send for 0 to 9, from data sheets, not from the module's table.
+        # These bytes gfedcba for digits 0 to 9 are from display driver data sheets, not from the module's table.
         codes = [0x3F, 0x06, 0x5B, 0x4F, 0x66, 0x6D, 0x7D, 0x07, 0x7F, 0x6F]
         from sklearn.datasets import load_digits
 
@@ -118,7 +118,7 @@ class TestEmbedded:
         assert X.shape == shape and y.dtype == np.int64
         assert feature_names[0] == first_feature and len(feature_names) == shape[1]
         assert dict(zip(label_names, np.bincount(y), strict=True)) == per_class
-        assert {type(name) for name in feature_names + label_names} == {str}  # not NumPy's
+        assert {type(name) for name in feature_names + label_names} == {str}  # no NumPy strings
 
 
 class TestSimulatedMultilabel:
@@ -155,13 +155,13 @@ class TestSimulatedMultilabel:
 
 
 def assert_simulated_layout(X, y):
-    """Blocks of 2,000 rows, shifted by 0.8 as the paper says; a mean is within 5 standard errors of its own."""
+    """Check blocks of 2,000 rows shifted by 0.8 as in the paper; means are within 5 standard errors."""
     assert X.shape == (8000, 6)
     np.testing.assert_array_equal(y, np.repeat([0, 1], 4000))
     tolerance = 5 * UNIFORM_SD / np.sqrt(2000)
     for block, shift in enumerate([(0, 0), (0.8, 0.8), (0.8, 0), (0, 0.8)]):
         uniform = X[2000 * block : 2000 * (block + 1)] - [*shift, 0, 0, 0, 0]
-        assert uniform.min() >= -1e-12 and uniform.max() <= 1 + 1e-12  # rounding of the sum
+        assert uniform.min() >= -1e-12 and uniform.max() <= 1 + 1e-12  # rounding error of the sum
         np.testing.assert_allclose(uniform.mean(axis=0), 0.5, atol=tolerance)
 
 
@@ -169,14 +169,14 @@ def assert_random_layout(X, y, n_per_class):
     assert X.shape == (2 * n_per_class, 20)
     np.testing.assert_array_equal(y, np.repeat([0, 1], n_per_class))
     assert X.min() >= 0 and X.max() <= 1
-    # The difference of two means, each over n_per_class rows: labels carry no signal.
+    # The difference of two means, each over n_per_class rows, is small because labels carry no signal.
     difference = X[y == 0].mean(axis=0) - X[y == 1].mean(axis=0)
     np.testing.assert_allclose(difference, 0, atol=5 * UNIFORM_SD * np.sqrt(2 / n_per_class))
     np.testing.assert_allclose(X.mean(axis=0), 0.5, atol=5 * UNIFORM_SD / np.sqrt(2 * n_per_class))
 
 
 def published_file(name: str):
-    """X and y of one of the paper's own files."""
+    """Return X and y of one of the paper's files."""
     mirror = os.environ.get("FAIRFOLD_MIRROR")
     if not mirror:
         pytest.skip("FAIRFOLD_MIRROR is not set, so the published file is not at hand")
@@ -213,7 +213,7 @@ def counts_per_fold(Y, fold_of):
 
 
 def metric_behaviour_reference(pattern, n_samples, n_labels, n_folds):
-    """The three patterns written out cell by cell."""
+    """Return the three patterns, computed cell by cell."""
     Y = np.zeros((n_samples, n_labels), dtype=int)
     block = n_samples // n_folds
     for label, size in enumerate(np.linspace(2 * n_folds, n_samples // 2, n_labels)):
@@ -244,7 +244,7 @@ class TestMetricBehaviour:
         assert Y.shape == (100_000, 100) and Y.dtype == np.int8 and Y.has_sorted_indices
         np.testing.assert_array_equal(fold_of, np.arange(100_000) // 10_000)
         np.testing.assert_array_equal(counts_per_fold(Y, fold_of), expected)
-        assert Y.nnz == expected.sum()  # no zeros are stored and no cell twice
+        assert Y.nnz == expected.sum()  # no explicit zeros or duplicate cells
 
     @pytest.mark.parametrize("pattern", generate.PATTERNS)
     @pytest.mark.parametrize("shape", [(400, 17, 8), (60, 1, 2), (120, 5, 30)])
@@ -277,7 +277,7 @@ class TestMetricBehaviour:
 
 
 def draw_rows_reference(order, parents, starts, n_samples, rng):
-    """Selection sampling on lists, one label after the other."""
+    """Draw rows by selection sampling on lists, one label after the other."""
     members = {}
     for label in order:
         candidates = list(members[parents[label]]) if parents[label] >= 0 else list(range(n_samples))
@@ -305,9 +305,9 @@ class TestGeneOntologyLike:
     def test_labels_keep_the_true_path_rule(self, seed):
         _, Y, _, _, hierarchy = generate.gene_ontology_like(random_state=seed)
         dense, above = Y.toarray(), hierarchy.ancestors.toarray()
-        for label in range(40):  # the plain way
+        for label in range(40):  # plain reference
             assert dense[dense[:, label] == 1][:, above[label] == 1].all()
-        assert dense[:, 0].all()  # the root is above all, and no sample is without a term
+        assert dense[:, 0].all()  # the root is an ancestor of all terms, and each sample has a term
 
     def test_terms_have_one_or_two_parents_before_them_under_one_root(self):
         hierarchies = [generate.gene_ontology_like(40, random_state=seed)[-1] for seed in range(50)]
@@ -317,7 +317,7 @@ class TestGeneOntologyLike:
             n_parents = np.bincount(hierarchy.edges[:, 0], minlength=40)
             assert n_parents[0] == 0 and set(n_parents[1:]) == {1, 2}
             assert (hierarchy.edges[:, 1] < hierarchy.edges[:, 0]).all()
-        # A uniform parent before term j alone gives the mean depth 1 + 1/2 + ... + 1/j; second parents add to that.
+        # With one uniform parent, term j has mean depth 1 + 1/2 + ... + 1/j. Second parents increase it.
         alone = np.cumsum(1 / np.arange(1, 40)).mean()
         error = depths[:, 1:].mean(axis=1).std(ddof=1) / np.sqrt(50)
         assert depths[:, 1:].mean() > alone + 3 * error
@@ -325,10 +325,10 @@ class TestGeneOntologyLike:
     def test_terms_are_as_frequent_as_one_over_their_rank(self):
         n, q = 20_000, 20
         _, Y, _, _, hierarchy = generate.gene_ontology_like(n, q, 1, terms_per_sample=1)
-        of_term = hierarchy.ancestors.toarray() + np.eye(q, dtype=int)  # what a sample of one term has
+        of_term = hierarchy.ancestors.toarray() + np.eye(q, dtype=int)  # labels of a sample with one term
         is_own = (Y.toarray()[:, np.newaxis] == of_term).all(axis=2)
         assert (is_own.sum(axis=1) == 1).all()
-        drawn = n - q * (n // (5 * q))  # the rest makes sure of rare terms
+        drawn = n - q * (n // (5 * q))  # other samples guarantee positives of rare terms
         shares = 1 / np.arange(1, q + 1) / (1 / np.arange(1, q + 1)).sum()
         expected = n // (5 * q) + drawn * shares
         found = np.sort(is_own.sum(axis=0))[::-1]
@@ -383,7 +383,7 @@ class TestGeneOntologyLike:
 def test_gene_ontology_like_is_what_it_was_before_there_was_one_for_any_size(changes, digest, value):
     X, Y, _, _, edges = ontology(**changes)
     assert hashlib.sha256(as_bytes((Y, edges))).hexdigest()[:16] == digest
-    assert X[-1, -1] == pytest.approx(value, rel=1e-12)  # drawn last; sums are not rounded alike by all processors
+    assert X[-1, -1] == pytest.approx(value, rel=1e-12)  # drawn last; the rounding of sums differs between processors
 
 
 class TestGeneOntologyLarge:
@@ -400,7 +400,7 @@ class TestGeneOntologyLarge:
         X, Y, *_ = generate.gene_ontology_large(**LARGE)
         source = generate.GeneOntologyBlocks(**LARGE)
         assert source.n_blocks == 2
-        for number in (1, 0, 1):  # in any order, and again
+        for number in (1, 0, 1):  # in any order and repeatedly
             rows = slice(number * generate.BLOCK_SIZE, (number + 1) * generate.BLOCK_SIZE)
             X_block, Y_block = source.block(number)
             assert as_bytes((X_block, Y_block)) == as_bytes((X[rows], Y[rows]))
@@ -413,7 +413,7 @@ class TestGeneOntologyLarge:
         parents = {label: set() for label in range(60)}
         for child, parent in hierarchy.edges.tolist():
             parents[child].add(parent)
-        for has in (set(np.flatnonzero(row)) for row in Y.toarray()):  # the plain way
+        for has in (set(np.flatnonzero(row)) for row in Y.toarray()):  # plain reference
             assert 0 in has and len(has) > 1
             assert all(parents[label] <= has for label in has)
 
@@ -438,17 +438,17 @@ class TestGeneOntologyLarge:
             first, second = edges[:499], edges[499:]
             parent = dict(first.tolist())
             assert list(parent) == list(range(1, 500)) and all(above < term for term, above in parent.items())
-            for term, other in second.tolist():  # the plain way
+            for term, other in second.tolist():  # plain reference
                 siblings = {each for each in range(1, term) if parent[each] == parent[parent[term]]}
                 assert other in siblings - {parent[term]}
             assert len(np.unique(second[:, 0])) == len(second)
-            assert len(generate.Hierarchy(edges, 500).edges) == len(edges)  # none follows from others
+            assert len(generate.Hierarchy(edges, 500).edges) == len(edges)  # no edge is implied by others
             n_second.append(len(second))
         assert 0.2 * 499 < np.mean(n_second) < generate._SECOND_PARENT * 499
 
     def test_second_parents_are_all_as_likely(self):
         class Draws:
-            """Terms 1 to 4 under the root, 5 under 3 with a second parent: 1, 2 or 4."""
+            """Draws with terms 1 to 4 under the root, and 5 under 3 with a second parent: 1, 2 or 4."""
 
             def __init__(self, seed):
                 self.fixed = [np.array([0, 0, 0, 0, 3.5]) / np.arange(1, 6), np.zeros(5)]
@@ -471,7 +471,7 @@ class TestGeneOntologyLarge:
         rows, terms = source._sure_terms(0, n)
         assert len(np.unique(rows)) == len(rows) and rows.max() < n
         assert set(np.bincount(terms, minlength=q)[1:]) == {least}
-        cuts = [0, 7, n // 3, n]  # blocks of any size share them
+        cuts = [0, 7, n // 3, n]  # the result does not depend on the block size
         parts = [source._sure_terms(*ends) for ends in itertools.pairwise(cuts)]
         assert np.concatenate([part[0] + cut for part, cut in zip(parts, cuts, strict=False)]).tolist() == rows.tolist()
         assert np.concatenate([part[1] for part in parts]).tolist() == terms.tolist()
@@ -481,7 +481,7 @@ class TestGeneOntologyLarge:
         source = generate.GeneOntologyBlocks(n, q, 1, terms_per_sample=2)
         counts = source._draw_terms(n, np.random.default_rng(0)).sum(axis=0)
         shares = 1 / np.arange(1, q) / (1 / np.arange(1, q)).sum()
-        assert counts[0] == 0 and abs(counts.sum() - 2 * n) < 5 * np.sqrt(n)  # n, and a Poisson number of mean n
+        assert counts[0] == 0 and abs(counts.sum() - 2 * n) < 5 * np.sqrt(n)  # a Poisson number of mean n, plus n
         drawn = counts[source._ranks]
         assert (abs(drawn - counts.sum() * shares) < 5 * np.sqrt(counts.sum() * shares * (1 - shares))).all()
 
@@ -492,14 +492,14 @@ class TestGeneOntologyLarge:
         found = np.quantile(Y.sum(axis=0, dtype=np.int64), [0.25, 0.5, 0.75]) / n
         shape = load_catalog()["go-like-bp"].generator["parameters"]
         ratio = found / (np.array(shape["class_sizes"][1:4]) / shape["n_samples"])
-        assert (ratio > 1 / 2).all() and (ratio < 2).all()  # of frequencies over five orders of magnitude
+        assert (ratio > 1 / 2).all() and (ratio < 2).all()  # frequencies span five orders of magnitude
 
     def test_features_are_those_of_terms_and_noise(self):
         X, Y, *_ = generate.gene_ontology_large(**LARGE, noise=0)
         dense = np.column_stack([np.ones(len(X)), Y.toarray()]).astype(float)
-        # some 20 numbers of a few units are added in single precision, with a rounding of 1e-7 each
+        # About 20 numbers of a few units are added in single precision, with a rounding error of 1e-7 each.
         np.testing.assert_allclose(dense @ np.linalg.lstsq(dense, X, rcond=None)[0], X, atol=1e-4)
-        # scaled and centred by as many other samples, so that a block's worth of sampling error is left
+        # A different sample of the same size sets center and scale, so the sampling error of a block remains.
         assert X.var(axis=0).mean() == pytest.approx(1, rel=0.1) and abs(X.mean(axis=0)).max() < 0.1
         noisy = generate.gene_ontology_large(**LARGE, noise=3)[0]
         assert (noisy - X).std() == pytest.approx(3, abs=5 * 3 / np.sqrt(2 * X.size))  # five standard errors
@@ -547,7 +547,7 @@ class TestGoLike:
         assert Y.dtype == np.int8 and Y.indices.dtype == Y.indptr.dtype == np.int32
         assert (Y.data == 1).all()
         rows = np.repeat(np.arange(5000), np.diff(Y.indptr))
-        assert (np.diff(rows * 300 + Y.indices) > 0).all()  # sorted, no cell twice
+        assert (np.diff(rows * 300 + Y.indices) > 0).all()  # sorted, without duplicate cells
 
     @pytest.mark.parametrize("n_labels", [7, 8, 9, 10, 300, 301])
     def test_quantiles_are_exact(self, n_labels):
@@ -556,7 +556,7 @@ class TestGoLike:
 
     @staticmethod
     def few(n_labels):
-        """Class sizes of so few labels that the quantiles fix nearly all of them, and so the density."""
+        """Return the class sizes of a few labels, where the quantiles nearly determine the sizes and the density."""
         fixed = generate._class_sizes(n_labels, SMALL_GO["class_sizes"], 0.0)
         return go_like(n_labels=n_labels, density=fixed.sum() / (5000 * n_labels)).sum(axis=0)
 
@@ -586,7 +586,7 @@ class TestGoLike:
         is_below = (sizes[:, np.newaxis] == Y.T @ Y) & (sizes > sizes[:, np.newaxis])
         # Each step up is a factor of three on average: log(4990 / 123) / log(3) = 3.4 steps for a median label.
         assert np.median(is_below.sum(axis=1)) >= 3
-        assert (is_below.sum(axis=1) == 1).sum() < 300 / 4  # no star
+        assert (is_below.sum(axis=1) == 1).sum() < 300 / 4  # the tree is not a star
 
     def test_columns_are_in_random_order(self):
         # The rank correlation of position and size has standard deviation 1 / sqrt(299) under a random order.
@@ -652,5 +652,5 @@ class TestGoLike:
         for outside in (0.97 * low, 1.03 * high):
             with pytest.raises(ConfigError, match="choose one from"):
                 go_like(density=outside)
-        for end in (low, high):  # what the message allows is allowed
+        for end in (low, high):  # the limits given in the message are accepted
             assert abs(go_like(density=end).nnz - end * 5000 * 300) <= 0.01 * end * 5000 * 300

@@ -1,4 +1,4 @@
-"""Hierarchies from files, and datasets that have one."""
+"""Hierarchies read from files and datasets that have a hierarchy."""
 
 import dataclasses
 
@@ -157,7 +157,7 @@ def test_namespaces_are_those_of_the_terms_or_of_the_header(file, own, tmp_path)
     text = "default-namespace: process\n" + OBO.replace("name: leaf\n", "name: leaf\nnamespace: function\n")
     labels = ["T:0", "T:2", "T:3"]
     assert read_hierarchy(file(text), labels).namespaces == ("process", "function", "process")
-    assert read_hierarchy(file(text), ["T:0", "T:3"]).namespaces == ()  # one is none
+    assert read_hierarchy(file(text), ["T:0", "T:3"]).namespaces == ()  # a single namespace is not listed
     assert read_hierarchy(file(OBO), labels).namespaces == () == read_hierarchy(file(EDGES), labels).namespaces
     data = prepare(own(hierarchy=str(file(text, "named.obo"))))
     assert data.hierarchy.namespaces == ("function", "process", "process")

@@ -1,4 +1,4 @@
-"""Features and labels in two files, whose rows are joined by their ids."""
+"""Features and labels in two files, with rows joined by id."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_labels_may_be_unmeasured_there_as_anywhere(own):
 
 @pytest.mark.parametrize("value", ["0", "1"])
 def test_a_missing_value_is_none_of_the_labels(own, tmp_path, value):
-    """As it stands for a missing feature, where labels are in the same columns it would take them."""
+    """The missing value applies to features only, so it is refused if labels in the same table contain it."""
     assert prepare(own(FEATURES.replace("1.5", value), missing_value=value)).n_unmeasured == 0
     text = f"plant,height,label_a\np1,{value},1\np2,3,0\np3,4,1\n"
     with pytest.raises(ConfigError, match=f"missing_value is '{value}', which cells of labels hold, too"):

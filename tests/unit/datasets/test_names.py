@@ -1,4 +1,4 @@
-"""Names are the same in any Unicode form, wherever a user's name meets that of a file."""
+"""Names match in any Unicode form, wherever a user's name is compared with that of a file."""
 
 import unicodedata
 from functools import partial
@@ -18,7 +18,7 @@ FORMS = [(composed, decomposed), (decomposed, composed), (decomposed, decomposed
 
 
 def stanza(keys, form):
-    """Keys with all texts in a form."""
+    """Return the keys with all texts in a Unicode form."""
     if isinstance(keys, str):
         return form(keys)
     if isinstance(keys, dict):

@@ -1,4 +1,4 @@
-"""What is no comma-separated text is named, and proper files never are."""
+"""Files that are not comma-separated text are recognized and named; valid files never are."""
 
 import io
 import zipfile
@@ -34,7 +34,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("kind", OTHERS)
 def test_other_formats_are_named_by_content(kind, tmp_path):
-    """The name of the file says nothing: a workbook may be called .arff."""
+    """The file name is not used: a workbook may be called .arff."""
     content, sentence = OTHERS[kind]
     (tmp_path / "mine.arff").write_bytes(content)
     with pytest.raises(DataError) as caught:
@@ -65,7 +65,7 @@ def test_text_that_begins_like_another_format_is_text(name, tmp_path):
         ("Length, mm;count\n-0,2;11\n0,4;13\n", ";"),
         ("a\tb\n1\t0\n\n2\t1\n", "\t"),
         ('"a"\t"b"\n1\t0\n', "\t"),
-        ('"a"\t"b"\n"1"\t1\t0\n"2"\t1\t1\n', "\t"),  # names of rows, as R writes them
+        ('"a"\t"b"\n"1"\t1\t0\n"2"\t1\t1\n', "\t"),  # row names, as R writes them
         ("a|b\n1|0\n", "|"),
         ("1;2;classA\n3;4;classB\n", ";"),
         ('a;note\n1;"x, y"\n2;"two\nlines, of text"\n', ";"),
@@ -83,9 +83,9 @@ def test_other_separators_are_detected(text, separator):
     [
         "x,y\n1,2\n",
         '"a;b","c;d"\n1,2\n',
-        "x,k;l\n1,a;b\n2,c;d\n",  # a class with a semicolon in it
+        "x,k;l\n1,a;b\n2,c;d\n",  # a class that contains a semicolon
         "x\n1\n2\n",
-        "a;b\n1\n2\n",  # one column of an odd name
+        "a;b\n1\n2\n",  # one column with an odd name
         '"one\ntwo;three",y\n1,2\n',
         "x\ty,z\n1,2\n",
         "x,y\n1;2,3;4\n5;6,7;8\n",

@@ -1,4 +1,4 @@
-"""Groups, folds and weights that columns of a user's table name."""
+"""Groups, folds and weights from columns of a user's table."""
 
 import tracemalloc
 
@@ -49,7 +49,7 @@ def test_groups_and_folds_are_no_features(own, format, tmp_path):
     data = prepare(own(TEXT[format], format, groups="patient", folds="part"))
     assert data.feature_names == ("a",) and data.left_out == {"groups": ("patient",), "folds": ("part",)}
     assert data.groups.tolist() == [0, 1, 0, 2, 3]
-    assert data.fold_of.tolist() == [0, 1, 0, 1, 2]  # by the alphabet, as not all are numbers
+    assert data.fold_of.tolist() == [0, 1, 0, 1, 2]  # in alphabetical order, because not all are numbers
     data.save(tmp_path / "data.npz")
     again = Dataset.load(tmp_path / "data.npz")
     assert data.group_names == again.group_names and len(data.group_names) == 4
@@ -202,7 +202,7 @@ def test_ids_of_groups_do_not_depend_on_the_order_of_rows(own):
 
 
 def test_the_label_filter_counts_what_is_measured_and_leaves_sparse_labels_sparse(tmp_path):
-    """A comparison with 0 would store a number for every cell: here 0.9 GB of memory, where 20 MB will do."""
+    """A comparison with 0 would store a number for every cell and needs far too much memory."""
     n_samples, n_labels = 40_000, 2_500
     rows, columns = np.arange(n_samples), np.arange(n_samples) % n_labels
     sparse.save_npz(tmp_path / "Y.npz", sparse.csr_matrix((np.ones(n_samples, dtype=np.int8), (rows, columns))))

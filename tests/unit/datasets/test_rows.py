@@ -1,4 +1,4 @@
-"""The same table comes out of every kind of file, and what was recognised is told."""
+"""Every kind of file gives the same table, and the recognized format is logged."""
 
 import bz2
 import csv
@@ -73,12 +73,12 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_file_gives_the_same_table(table, kind, tmp_path, caplog):
     write, told = KINDS[kind]
-    path = tmp_path / "plants"  # the name says nothing
+    path = tmp_path / "plants"  # the name has no suffix
     path.write_bytes(write(table))
     with caplog.at_level(logging.INFO):
         found = formats.read_csv(path, text_columns=["soil"])
     assert list(found.header) == COLUMNS
-    if kind == "Excel":  # which keeps 16 digits
+    if kind == "Excel":  # Excel keeps 16 digits
         np.testing.assert_allclose(found.values, table[COLUMNS[:2]], rtol=1e-14)
     else:
         assert found.values.tobytes() == table[COLUMNS[:2]].to_numpy().tobytes()
@@ -93,7 +93,7 @@ def test_every_kind_of_file_gives_the_same_table(table, kind, tmp_path, caplog):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("length", [65_530, 65_536, 65_537, 200_000])
 def test_long_files_are_read_as_the_csv_module_reads_the_whole(tmp_path, end, length):
-    """The first part, which tells the separator, may end anywhere: between cells, lines, or within quotes."""
+    """The first part, used to detect the separator, may end between cells, between lines or within quotes."""
     rows = ["a;b", *["1;2"] * 20]
     while len(end.join(rows)) < length:
         rows += [f"{len(rows)};0{'0' * (len(rows) % 7)}", f'"one{end}two";"x"']

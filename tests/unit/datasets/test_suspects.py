@@ -1,4 +1,4 @@
-"""Warnings about data: each kind is found, and ordinary data have none."""
+"""Warnings about data: each kind is found, and ordinary data have no warnings."""
 
 import dataclasses
 from pathlib import Path
@@ -16,7 +16,7 @@ N = 120
 
 
 def make(task="multilabel", convert=np.asarray, Y=None, **features):
-    """Three ordinary features and two labels, with the given features beside them."""
+    """Return a dataset of three ordinary features, two labels and the given features."""
     rng = np.random.default_rng(0)
     X = {"height": rng.random(N), "lipid_weight_index": rng.random(N), "n_leaves": rng.integers(0, 50, N)}
     if Y is None:
@@ -108,7 +108,7 @@ def test_values_that_chance_merges_are_no_suspect():
 
 
 def test_words_of_a_text_are_no_identifiers():
-    """In tables of words a column says whether a text has the word; nothing is identified or weighed by 0 and 1."""
+    """In word tables a column shows whether a text has the word. A 0/1 column is no identifier or weight."""
     words = {name: np.arange(N) % (3 + j) == 0 for j, name in enumerate(["patient", "weight", "index"])}
     assert found(make(**words)) == []
 
@@ -116,16 +116,16 @@ def test_words_of_a_text_are_no_identifiers():
 def test_embedded_datasets_have_none_that_matter():
     names = [name for name, entry in load_catalog().items() if entry.format == "generated" and name != "go-like-bp"]
     kinds = {name: set(find_suspects(prepare(name), 5)["kind"]) for name in names}
-    assert kinds.pop("iris") == {"duplicated rows"}  # one flower is there twice
+    assert kinds.pop("iris") == {"duplicated rows"}  # one flower is duplicated
     assert kinds.pop("go-like-small") == {"label with fewer positives than folds"}
     for name in ("gene-ontology-like", "gene-ontology-large"):
-        assert kinds.pop(name) == {"label without negatives"}  # the root, which is above all
+        assert kinds.pop(name) == {"label without negatives"}  # the root, the ancestor of all terms
     assert set().union(*kinds.values()) == set()
 
 
 @pytest.mark.parametrize("n_positives", [1, 2])
 def test_what_chance_gives_to_some_feature_is_no_suspect(n_positives):
-    """Of 400 features, some have their largest values just where a label has its few positives."""
+    """Of 400 features, some have their largest values at the few positives of a label by chance."""
     rng = np.random.default_rng(3)
     X = rng.random((20, 400))
     Y = np.zeros((20, 1), dtype=np.int8)
@@ -145,9 +145,9 @@ def test_blocks_of_columns_change_nothing(monkeypatch):
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
 def test_against_the_auroc(convert):
-    """A feature predicts a label without error where its AUROC is 1 or 0, ties included.
+    """A feature predicts a label without error if its AUROC is 1 or 0, ties included.
 
-    scikit-learn's is rounded; one tie between a positive and a negative costs 1 / 7200 at least.
+    scikit-learn rounds its AUROC. One tie between a positive and a negative costs at least 1 / 7200.
     """
     from sklearn.metrics import roc_auc_score
 
@@ -196,7 +196,7 @@ def test_classes():
     y = np.arange(N) % 2
     expected = [["predicts a label", "dose", "yes"], ["equal to a label", "copy", "yes"]]
     assert found(make("binary", Y=y, dose=y + np.linspace(0, 0.5, N), copy=y)) == expected
-    y = np.arange(N) % 3  # a flower's petals may well tell one kind of three
+    y = np.arange(N) % 3  # in real data, petals may well identify one species of three
     assert found(make("multiclass", Y=y, size=y + np.linspace(0, 0.5, N), copy=y == 2)) == [
         ["equal to a label", "copy", "maybe"]
     ]
@@ -289,7 +289,7 @@ def test_rare_labels_that_agree_by_chance_are_not_alike():
 def test_columns_with_few_values(group):
     few, most, none = (np.where(np.arange(N) < n, np.arange(N) / 7, np.nan) for n in (4, 5, 0))
     data = make(few=few, most=most, none=none)
-    if group:  # five rows of four groups
+    if group:  # five rows in four groups
         data = dataclasses.replace(data, groups=np.minimum(np.arange(N) // 2 * 2, 40) // 2)
     told = sentences(data)
     assert told["empty column"] == [
@@ -331,13 +331,13 @@ def test_labels_of_1_and_empty_cells():
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
 def test_unmeasured_cells_do_not_hide_what_gives_a_label_away(convert):
-    """A threshold separates the measured positives from the measured negatives, whatever the other rows hold."""
+    """The threshold must separate the measured positives and negatives only."""
     truth = make().Y
     dose, Y = truth[:, 0] * 2.5 + np.arange(N) / N, truth.astype(np.float32)
     Y[::3, 0] = np.nan
     rows = [row for row in found(make(Y=Y, dose=dose, light=1 - truth[:, 0])) if row[0] != "unmeasured labels"]
     assert rows == [["predicts a label", "dose", "label_a"], ["complement of a label", "light", "label_a"]]
-    dose[::3] = 9.0 - truth[::3, 0] * 9  # in unmeasured rows alone
+    dose[::3] = 9.0 - truth[::3, 0] * 9  # in unmeasured rows only
     Y[::3, 0] = np.where(np.arange(0, N, 3) % 2, np.nan, truth[::3, 0])  # now some of them are measured
     assert "predicts a label" not in {kind for kind, *_ in found(make(Y=Y, dose=dose))}
 
@@ -352,7 +352,7 @@ def test_gaps_hide_no_identifier():
 @pytest.mark.parametrize("n_samples", [1, 2, 3])
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
 def test_tiny_tables(n_samples, convert):
-    """Chance explains whatever a few rows and one feature have."""
+    """With few rows and one feature, chance explains every pattern."""
     X, Y = np.arange(n_samples)[:, np.newaxis] * 1.0, np.eye(3, 2, dtype=np.int8)[:n_samples]
     data = Dataset("mine", "multilabel", convert(X), convert(Y), ("height",), ("a", "b"))
     assert {kind.partition(" ")[0] for kind, *_ in found(data)} <= {"label"}

@@ -1,4 +1,4 @@
-"""svmlight files and those of the Extreme Classification Repository give the table that they describe."""
+"""svmlight files and those of the Extreme Classification Repository are read correctly."""
 
 import bz2
 import gzip
@@ -65,7 +65,7 @@ def test_files_of_scikit_learn(own, zero_based):
     stream = io.BytesIO()
     dump_svmlight_file(X, Y, stream, zero_based=zero_based, multilabel=True, comment="made by hand")
     data = prepare(own(stream.getvalue()))
-    np.testing.assert_allclose(data.X.toarray(), X.toarray(), rtol=1e-15)  # it writes 16 digits
+    np.testing.assert_allclose(data.X.toarray(), X.toarray(), rtol=1e-15)  # scikit-learn writes 16 digits
     np.testing.assert_array_equal(data.Y.toarray(), Y.toarray())
     assert data.feature_names[0] == f"feature_{1 - zero_based}"
 

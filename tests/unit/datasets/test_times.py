@@ -1,4 +1,4 @@
-"""Folds by the dates of samples: what comes later is tested."""
+"""Folds by sample dates: later samples are tested."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""Words in label columns are numbers where the column leaves no doubt, and one sentence otherwise."""
+"""Words in label columns are converted to numbers if unambiguous and refused with one sentence otherwise."""
 
 import logging
 
@@ -15,7 +15,7 @@ NAN = np.nan
 
 @pytest.fixture
 def own(tmp_path):
-    """Entry of a table with the feature x, the given cells of label_a, and label_b."""
+    """Return the entry of a table with the feature x, the given cells of label_a, and label_b."""
 
     def own(cells, suffix="csv", **keys):
         path = tmp_path / f"mine.{suffix}"

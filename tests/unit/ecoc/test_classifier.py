@@ -1,4 +1,4 @@
-"""ECOCClassifier: learners by column, decoding, posteriors, classes of all sorts, weights and bad input."""
+"""ECOCClassifier: learners by column, decoding, posteriors, classes of all types, weights and bad input."""
 
 import pickle
 
@@ -81,7 +81,7 @@ def test_one_vs_all_with_hinge_is_one_vs_rest(seed):
     ours = ECOCClassifier(svm, coding="onevsall", binary_loss="hinge", decoding="lossbased").fit(X, y)
     theirs = OneVsRestClassifier(svm).fit(X, y)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-    # The very same learners, so this is no coincidence of labels.
+    # Both fit the same learners, so equal labels are no coincidence.
     np.testing.assert_allclose(ours.binary_scores(X), theirs.decision_function(X), rtol=1e-12)
 
 
@@ -120,7 +120,7 @@ def test_posteriors_are_those_of_their_parameters(six):
     model.set_params(posterior_method="qp")
     np.testing.assert_array_equal(model.predict_proba(X), qp_posterior(M, r))
     random = model.posteriors(r, posterior_method="kl", num_kl_initializations=2)
-    # The divergence of pairs has one minimum, found to 1e-9 from anywhere.
+    # The divergence of pairs has one minimum, found to within 1e-9 from any start.
     np.testing.assert_allclose(random, kl_posterior(M, r, model.weights_), atol=1e-3)
     np.testing.assert_array_equal(random, model.posteriors(r, posterior_method="kl", num_kl_initializations=2))
 
@@ -181,14 +181,14 @@ def test_an_order_of_classes_that_is_not_its_own_inverse(iris):
     model = ECOCClassifier("naive-bayes", class_order=["virginica", "setosa", "versicolor"]).fit(X, NAMES[y])
     assert list(model.classes_) == ["virginica", "setosa", "versicolor"]
     assert model.score(X, NAMES[y]) > 0.9
-    # Column 0 tells virginica from setosa.
+    # Column 0 separates virginica from setosa.
     assert (model.binary_scores(X[y == 2])[:, 0] > 0.5).all() and (model.binary_scores(X[y == 0])[:, 0] < 0.5).all()
 
 
 def test_a_sample_of_weight_0_is_left_out(iris):
     X, y = iris
     weights = np.arange(150) % 3 > 0
-    model = ECOCClassifier("discriminant")  # which takes no weights
+    model = ECOCClassifier("discriminant")  # does not accept weights
     left_out = clone(model).fit(X, y, weights).neg_loss(X)
     np.testing.assert_array_equal(left_out, model.fit(X[weights], y[weights]).neg_loss(X))
 
@@ -207,7 +207,7 @@ def test_two_classes(iris):
     model = ECOCClassifier("naive-bayes", fit_posterior=True).fit(X, y)
     assert model.decision_function(X).shape == (100,)
     np.testing.assert_array_equal(model.predict(X), model.classes_[(model.decision_function(X) > 0).astype(int)])
-    # The one learner's positive side is the first class; its answer is the posterior, to the iteration's tolerance.
+    # The only learner's positive class is the first class. Its output is the posterior, up to the tolerance.
     np.testing.assert_allclose(model.predict_proba(X), GaussianNB().fit(X, y).predict_proba(X), atol=1e-4)
 
 
@@ -216,7 +216,7 @@ def test_sparse_features_and_missing_values(six):
     thin = np.where(np.abs(X) < 0.7, 0, X)
     model = ECOCClassifier("svm")
     dense, csr = (clone(model).fit(A, y).neg_loss(A) for A in (thin, sparse.csr_array(thin)))
-    # libsvm sums the products of sparse rows in another order, and stops within its tolerance of 1e-9.
+    # libsvm sums the products of sparse rows in another order and stops within its tolerance of 1e-9.
     np.testing.assert_allclose(csr, dense, atol=1e-7)
     holes = np.where(np.arange(X.size).reshape(X.shape) % 11 == 0, np.nan, X)
     assert ECOCClassifier(GentleBoost(10), random_state=0).fit(holes, y).score(holes, y) > 0.9
@@ -261,7 +261,7 @@ def test_sigmoids_where_there_are_no_probabilities(iris):
     )
     model.fit(X, y)
     assert [isinstance(each, PlattScaling) for each in model.estimators_] == [True, False, False]
-    # Boosted trees give their own probabilities, and no sigmoid of them.
+    # Boosted trees have probabilities and need no sigmoid.
     rows = y > 0
     np.testing.assert_array_equal(model.binary_scores(X)[:, 2], model.estimators_[2].predict_proba(X)[:, 1])
     assert rows.any()
@@ -383,7 +383,7 @@ def test_losses_asked_later_are_checked(iris):
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
-    """Without weights and without scores."""
+    """Classifier that supports neither sample weights nor scores."""
 
     def fit(self, X, y):
         return self

@@ -1,4 +1,4 @@
-"""Coding matrices against their definitions."""
+"""Coding matrices compared with their definitions."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_complete_designs_have_the_numbers_of_columns_of_their_formulas():
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """Candidates of random designs, as drawn and with useless columns zeroed."""
+    """Return candidates of random designs, as drawn and with useless columns set to zero."""
     raw, cleaned = [], []
     original = coding._without_useless_columns
 
@@ -79,7 +79,7 @@ def test_random_designs_draw_entries_with_the_stated_chances(drawn, design, n_co
 
 
 def row_distance(M):
-    """The definitions, one pair of rows and one learner at a time."""
+    """Compute the defined distance, one pair of rows and one learner at a time."""
     smallest = np.inf
     for a in range(len(M)):
         for b in range(a):
@@ -92,7 +92,7 @@ def row_distance(M):
 
 @pytest.mark.parametrize("design", ["denserandom", "sparserandom"])
 def test_random_designs_keep_the_first_candidate_of_the_largest_smallest_distance(drawn, design):
-    M = make_coding(design, 6, n_candidates=300)  # more than fit in one batch
+    M = make_coding(design, 6, n_candidates=300)  # more candidates than fit in one batch
     candidates = [candidate[:, candidate.any(axis=0)] for candidate in drawn[1]]
     assert len(candidates) == 300
     distances = []
@@ -110,7 +110,7 @@ def test_random_designs_keep_the_first_candidate_of_the_largest_smallest_distanc
 def test_useless_columns_are_removed_and_first_ones_stay():
     candidate = np.array([[1, 1, 1, -1, 0, 0, 1, 0], [-1, 1, -1, 1, 1, 0, 0, 0], [1, 1, 1, -1, -1, 0, 0, -1]])
     found = coding._without_useless_columns(candidate[None].astype(np.float32))[0]
-    # 0 stays; 1 has one sign; 2 equals 0; 3 is opposite to 0; 4 stays; 5 is empty; 6 and 7 have one sign
+    # Rows 0 and 4 are kept; 1 has one sign; 2 equals 0; 3 is opposite to 0; 5 is empty; 6 and 7 have one sign.
     np.testing.assert_array_equal(np.flatnonzero(found.any(axis=0)), [0, 4])
     np.testing.assert_array_equal(found[:, [0, 4]], candidate[:, [0, 4]])
 
@@ -132,7 +132,7 @@ def test_random_designs_depend_on_the_seed_alone():
 
 def test_no_valid_candidate_is_an_error():
     with pytest.raises(ModelError, match="none of 1 sparserandom"):
-        for seed in range(200):  # three classes: a random row is empty or repeated soon
+        for seed in range(200):  # with three classes, a random row is soon empty or repeated
             make_coding("sparserandom", 3, random_state=seed, n_candidates=1)
 
 

@@ -1,4 +1,4 @@
-"""Decodings against numbers worked by hand and against a loop over the definitions."""
+"""Decodings compared with numbers computed by hand and with a loop over the definitions."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from fairfold.ecoc.decoding import neg_loss
 from fairfold.ecoc.losses import BINARY_LOSSES
 from fairfold.errors import ModelError
 
-PAIRS = [[1, 1, 0], [-1, 0, 1], [0, -1, -1]]  # of three classes
+PAIRS = [[1, 1, 0], [-1, 0, 1], [0, -1, -1]]  # pairs of three classes
 SCORES = [[0.5, -1, 2]]  # hinge: g(+1, s) = 0.25, 1, 0 and g(-1, s) = 0.75, 0, 1.5
 
 
@@ -60,7 +60,7 @@ def test_one_against_all_with_hinge_chooses_the_largest_score():
 
 
 def test_hamming_takes_the_side_of_one_half_for_probabilities():
-    # learner 0 says 0.3, so no; learners 1 and 2 are margins of the positive side
+    # Learner 0 has a score of 0.3, so the prediction is negative. Learners 1 and 2 have positive margins.
     found = neg_loss(PAIRS, [[0.3, 0.3, 0.3]], "hamming", unit_scores=[True, False, False])
     np.testing.assert_array_equal(found, [[-0.5, 0, -1]])
     np.testing.assert_array_equal(neg_loss(PAIRS, [[0.3, 0.3, 0.3]], "hamming"), [[0, -0.5, -1]])
@@ -77,7 +77,7 @@ def test_custom_loss_is_the_page_s_median():
     np.testing.assert_allclose(neg_loss(PAIRS, SCORES, median), [[-0.625, -0.125, -0.75]], rtol=1e-15)
     np.testing.assert_array_equal(calls[0][0], np.where(np.array(PAIRS) == 0, np.nan, PAIRS))
     np.testing.assert_array_equal(calls[0][1], SCORES[0])
-    # zeros count 1/2 in a loss-based median: 0.25, 1, 0.5; 0.75, 0.5, -0.5; 0.5, 0, 1.5
+    # Zeros count 1/2 in a loss-based median: 0.25, 1, 0.5; 0.75, 0.5, -0.5; 0.5, 0, 1.5.
     np.testing.assert_allclose(neg_loss(PAIRS, SCORES, median, "lossbased"), [[-0.5, -0.5, -0.5]], rtol=1e-15)
     np.testing.assert_array_equal(calls[1][0], PAIRS)
 

@@ -1,4 +1,4 @@
-"""Templates, boosted trees against their algorithms written out, sigmoids, and what scores mean."""
+"""Learner templates, boosted trees compared with plain implementations, sigmoids, and the scale of scores."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def data():
 
 
 def tree(X, target, weights):
-    # Without ties, as here, the random state of a tree says nothing.
+    # Without ties, as here, the random state of a tree has no effect.
     return DecisionTreeRegressor(max_depth=2, random_state=0).fit(X, target, sample_weight=weights)
 
 
@@ -83,7 +83,7 @@ def test_logitboost_is_algorithm_3(data):
         f = tree(X, np.clip(z, -4, 4), p * (1 - p)).predict(X)
         F = F + f / 2
         p = np.exp(F) / (np.exp(F) + np.exp(-F))
-    assert cut > 0  # the bound is at work
+    assert cut > 0  # the bound takes effect
     model = LogitBoost(12, max_depth=2, random_state=0).fit(X, labels)
     np.testing.assert_allclose(model.decision_function(X), F, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], p, rtol=1e-9)
@@ -96,7 +96,7 @@ def test_logitboost_lowers_the_deviance_below_that_of_logistic_regression(data):
     def deviance(F):
         return np.mean(np.logaddexp(0, -2 * y * F))
 
-    # Newton steps of this size overshoot nowhere: each tree is a least squares fit, taken a tenth.
+    # Newton steps of this size do not overshoot: each tree is a least squares fit, scaled by 0.1.
     deviances = [
         deviance(LogitBoost(n, max_depth=1, learning_rate=0.1, random_state=0).fit(X, labels).decision_function(X))
         for n in (1, 2, 5, 10, 50, 200)
@@ -112,7 +112,7 @@ def test_the_learning_rate_shrinks_each_tree(data, boost):
     whole, half = (boost(1, learning_rate=rate, random_state=0).fit(X, labels) for rate in (1, 0.5))
     np.testing.assert_allclose(half.decision_function(X), whole.decision_function(X) / 2)
     two = boost(2, learning_rate=0.5, random_state=0).fit(X, labels)
-    # The second tree sees what the shrunken first one left.
+    # The second tree is fitted to the residuals of the shrunken first tree.
     assert not np.allclose(
         two.decision_function(X), boost(2, random_state=0).fit(X, labels).decision_function(X) / 2, rtol=0.01
     )
@@ -122,7 +122,7 @@ def test_the_learning_rate_shrinks_each_tree(data, boost):
 def test_a_weight_is_a_repeated_sample_and_0_is_none(data, boost):
     X, labels = data
     counts = np.random.default_rng(0).integers(0, 3, size=len(labels))
-    # Three trees of depth 1: rounding meets no tie between splits there.
+    # For three trees of depth 1, rounding causes no tie between splits.
     weighted = boost(3, max_depth=1, random_state=0).fit(X, labels, counts)
     repeated = boost(3, max_depth=1, random_state=0).fit(np.repeat(X, counts, axis=0), np.repeat(labels, counts))
     np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), rtol=1e-9)
@@ -139,7 +139,7 @@ def test_boosting_survives_a_perfect_fit_missing_values_and_sparse_features(data
     assert boost(20, random_state=0).fit(holes, labels).score(holes, labels) > 0.9
     thin = np.where(np.abs(X) < 0.5, 0, X)
     dense, csr = (boost(5, random_state=0).fit(A, labels).decision_function(A) for A in (thin, sparse.csr_array(thin)))
-    # Sums over samples in another order.
+    # The sums run over samples in another order.
     np.testing.assert_allclose(dense, csr, rtol=1e-12)
 
 
@@ -198,7 +198,7 @@ def test_a_sigmoid_has_the_largest_likelihood_of_platts_targets(data):
     weights = np.random.default_rng(1).uniform(0.5, 2, size=len(labels))
 
     class Identity(LinearSVC):
-        """Scores do not depend on what is fitted, so the left-out ones are known."""
+        """Classifier with scores that do not depend on the fit, which makes the out-of-fold scores known."""
 
         def fit(self, X, y, sample_weight=None):
             self.classes_ = np.unique(y)
@@ -216,9 +216,9 @@ def test_a_sigmoid_has_the_largest_likelihood_of_platts_targets(data):
         return weights @ (np.logaddexp(0, -(a[0] * s + a[1])) + (1 - target) * (a[0] * s + a[1]))
 
     best = minimize(loss, [0, 0], method="BFGS", options={"gtol": 1e-9})
-    # The general solver's line search ends near the square root of the precision.
+    # The line search of the general solver ends near the square root of the precision.
     np.testing.assert_allclose([model.slope_, model.intercept_], best.x, rtol=1e-5)
-    # The features are of single precision, and so are the scores.
+    # The features and scores have single precision.
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(model.slope_ * s + model.intercept_), rtol=1e-6)
 
 
@@ -235,7 +235,7 @@ def test_trees_use_values_that_single_precision_merges(name, standardize):
 
 
 def test_a_sigmoid_sees_left_out_scores_only():
-    # Labels are coins: a nearest neighbour knows those it saw, and its left-out scores say nothing.
+    # Labels are random: the classifier fits its training data, but its out-of-fold scores are uninformative.
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(200, 5)), rng.integers(2, size=200)
     memory = SVC(kernel="rbf", gamma=0.5, C=1e6)
@@ -248,7 +248,7 @@ def test_a_sigmoid_is_close_to_scikit_learns(data):
     X, labels = data
     theirs = CalibratedClassifierCV(SVC(kernel="linear"), ensemble=False, cv=5).fit(X, labels)
     ours = PlattScaling(SVC(kernel="linear"), random_state=0).fit(X, labels)
-    # Different folds: left-out scores differ by some percent.
+    # The folds differ, so the out-of-fold scores differ by some percent.
     assert np.abs(theirs.predict_proba(X) - ours.predict_proba(X)).max() < 0.05
     np.testing.assert_array_equal(
         ours.estimator_.decision_function(X), SVC(kernel="linear").fit(X, labels).decision_function(X)
@@ -263,7 +263,7 @@ def test_a_sigmoid_of_small_classes(data):
     labels[0] = 0
     with pytest.raises(ModelError, match="class 1 has 1 member: a sigmoid"):
         PlattScaling(SVC()).fit(X, labels)
-    labels[0] = 1  # but without weight it counts for nothing
+    labels[0] = 1  # this member has a weight of zero
     with pytest.raises(ModelError, match="class 1 has 1 member"):
         PlattScaling(SVC()).fit(X, labels, np.arange(len(X)))
 
@@ -307,7 +307,7 @@ def test_kinds_of_other_classifiers():
     assert learner_kind(make_pipeline(StandardScaler(), LogitBoost())) == "logit"
     assert learner_kind(RandomForestClassifier()) == learner_kind(LogisticRegression()) == "probability"
     assert learner_kind(RidgeClassifier()) == "margin"
-    assert learner_kind(SVC(probability=True)) == "margin"  # a support vector machine, probabilities or not
+    assert learner_kind(SVC(probability=True)) == "margin"  # a support vector machine, with or without probabilities
     assert learner_kind(PlattScaling(SVC())) == "probability"
     with pytest.raises(ModelError, match="learner StandardScaler has neither decision_function nor predict_proba"):
         learner_kind(StandardScaler())
@@ -335,14 +335,14 @@ def test_weights_reach_every_step_that_takes_them(data):
     repeated = make_pipeline(StandardScaler(), SVC(kernel="linear", tol=1e-8))
     counts = weights.astype(int)
     repeated.fit(np.repeat(X, counts, axis=0), np.repeat(labels, counts))
-    # The solver's tolerance, on scores of size 1.
+    # The tolerance is that of the solver, on scores of size 1.
     np.testing.assert_allclose(model.decision_function(X), repeated.decision_function(X), atol=1e-5)
 
 
 def test_weights_are_not_ignored_in_silence(data):
     X, labels = data
     for learner in (make_learner("discriminant"), make_learner("knn", standardize=True)):
-        fit_learner(learner, X, labels, np.full(len(X), 2.0))  # equal weights say nothing
+        fit_learner(learner, X, labels, np.full(len(X), 2.0))  # equal weights have no effect
         with pytest.raises(ModelError, match="takes no sample weights: give none, or another learner"):
             fit_learner(learner, X, labels, 1.0 + labels)
 

@@ -1,4 +1,4 @@
-"""Binary losses against numbers worked by hand from the page's formulas."""
+"""Binary losses compared with numbers computed by hand from the formulas of the documentation page."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""PartitionedECOC: folds, predictions by models that did not see the sample, losses, margins, and bad input."""
+"""PartitionedECOC: folds, out-of-fold predictions, losses, margins and bad input."""
 
 import hashlib
 import warnings
@@ -37,12 +37,12 @@ def test_iris_with_linear_svms_as_the_page_has_it(iris):
     model = ECOCClassifier(make_learner("svm", standardize=True))
     for seed in range(3):
         error = PartitionedECOC(model, n_splits=10, random_state=seed).fit(*iris).kfold_loss()
-        # The literature's range for linear classifiers on iris.
+        # The literature reports this range for linear classifiers on iris.
         assert 0.02 <= error <= 0.06
 
 
 def hashed_labels(X):
-    """Labels that nobody can know without having seen the row."""
+    """Return labels that cannot be predicted without having seen the row in training."""
     return np.array([hashlib.sha256(row.tobytes()).digest()[0] % 4 for row in X])
 
 
@@ -62,9 +62,9 @@ def test_no_model_saw_the_sample_that_it_predicts(folds):
     X = np.random.default_rng(0).normal(size=(240, 3))
     y = hashed_labels(X)
     memory = ECOCClassifier(KNeighborsClassifier(1), coding="onevsall")
-    assert memory.fit(X, y).score(X, y) == 1  # it remembers all that it saw
+    assert memory.fit(X, y).score(X, y) == 1  # it memorizes its training data
     error = PartitionedECOC(memory, **folds, random_state=0).fit(X, y).kfold_loss()
-    # Three of four guesses are wrong; 5 standard errors of 120 samples or more.
+    # Three of four guesses are wrong. The bound is 5 standard errors of 120 samples or more.
     assert abs(error - 0.75) < 5 * np.sqrt(0.75 * 0.25 / 120)
 
 
@@ -121,7 +121,7 @@ def test_scores_of_designs_that_differ_between_folds(iris):
     for coding, same in (("onevsall", True), ("ternarycomplete", True), ("sparserandom", False)):
         model = PartitionedECOC(ECOCClassifier("naive-bayes", coding=coding, random_state=0), 4, random_state=1)
         codings = [each.coding_matrix_ for each in model.fit(*iris).models_]
-        # Random designs of three classes have few columns, and might agree by chance.
+        # Random designs of three classes have few columns and might agree by chance.
         assert all(np.array_equal(codings[0], each) for each in codings) == same
         scores = model.kfold_predict().pb_score
         assert (scores is not None) == same
@@ -146,7 +146,7 @@ def test_holdout_leaves_the_others_untested(iris):
 
 @pytest.mark.parametrize("learner", ["naive-bayes", make_learner("svm", standardize=True)], ids=["bayes", "svm"])
 def test_holdout_predicts_each_sample_by_its_own_scores(iris, learner):
-    """StratifiedShuffleSplit gives the test part in random order, and iris lies in order of its classes."""
+    """StratifiedShuffleSplit returns the test part in random order, and iris is sorted by class."""
     X, y = iris
     estimator = ECOCClassifier(learner, fit_posterior=True, random_state=0)
     model = PartitionedECOC(estimator, holdout=0.3, random_state=0).fit(X, y)
@@ -158,7 +158,7 @@ def test_holdout_predicts_each_sample_by_its_own_scores(iris, learner):
     for number, sample in enumerate(test):
         one = X[[sample]]
         assert found.labels[sample] == alone.predict(one)[0]
-        # one row or many: a product of matrices may sum in another order
+        # A product of matrices may sum in another order for one row than for many.
         np.testing.assert_allclose(found.neg_loss[sample], alone.neg_loss(one)[0], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(found.pb_score[sample], alone.binary_scores(one)[0], rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(found.posterior[sample], alone.predict_proba(X[test])[number])
@@ -166,7 +166,7 @@ def test_holdout_predicts_each_sample_by_its_own_scores(iris, learner):
         others = np.delete(found.neg_loss[sample], true).max()
         assert margin[sample] == found.neg_loss[sample, true] - others
     error = np.mean(alone.predict(X[test]) != y[test])
-    assert error <= 0.1  # 3 in 100 are wrong; of 45 that is 1.4, and 5 or more are 1 in 100
+    assert error <= 0.1  # 1.4 errors are expected in 45 at a rate of 3 %; 5 or more have probability 1 %
     assert model.kfold_loss() == error
     assert model.kfold_loss(per_fold=True).tolist() == [error]
     assert model.kfold_edge() == pytest.approx(margin[test].mean(), rel=1e-12)
@@ -175,7 +175,7 @@ def test_holdout_predicts_each_sample_by_its_own_scores(iris, learner):
 def test_holdout_errs_as_cross_validation_does(iris):
     losses = [PartitionedECOC(BAYES, holdout=0.3, random_state=seed).fit(*iris).kfold_loss() for seed in range(20)]
     error = PartitionedECOC(BAYES, 10, random_state=0).fit(*iris).kfold_loss()
-    # A mean over 20 overlapping holdouts knows the error no better than 150 samples do, nor worse than 45.
+    # The mean over 20 overlapping holdouts is at least as precise as 45 samples and at most as 150.
     assert abs(np.mean(losses) - error) < 3 * np.sqrt(error * (1 - error) / 45)
 
 
@@ -245,7 +245,7 @@ def test_losses_margins_and_edges(iris):
     margin = [row[k] - max(np.delete(row, k)) for row, k in zip(found.neg_loss, true, strict=True)]
     np.testing.assert_allclose(model.kfold_margin(), margin, atol=1e-15)
     assert model.kfold_edge() == pytest.approx(np.average(margin, weights=weights))
-    # A loss of one's own gets the same.
+    # A custom loss gets the same scores.
     own = model.kfold_loss(lambda C, losses, w: np.sum(w * (C * losses).sum(axis=1)))
     assert own == pytest.approx(weights @ found.neg_loss[np.arange(150), true])
     based = model.kfold_predict("hamming", "lossbased").labels != y
@@ -293,7 +293,7 @@ def test_a_class_that_a_fold_does_not_train_on(iris, coding):
     M = model.models_[1].coding_matrix_[:2]
     assert absent == [not {-1, 1} <= set(column) for column in M.T] and any(absent)
     np.testing.assert_array_equal(np.isnan(found.pb_score), np.outer(without, absent))
-    # A class that was never seen is an error for every sample of it, and has no margin.
+    # A class missing from training is an error for each of its samples and has no margin.
     assert (found.labels[y == "virginica"] != "virginica").all()
     assert np.isnan(model.kfold_margin()[y == "virginica"]).all()
     assert np.isfinite(model.kfold_margin()[y != "virginica"]).all() and np.isfinite(model.kfold_edge())
@@ -328,7 +328,7 @@ def test_seeds(iris, untouched_chance):
     (a, seeds), (b, again), (c, _) = fold_of(1), fold_of(1), fold_of(2)
     assert (a == b).all() and (a != c).any()
     assert seeds == again and len(set(seeds)) == 3
-    assert set(fold_of(1, own=4)[1]).isdisjoint(seeds)  # the estimator's own seed counts
+    assert set(fold_of(1, own=4)[1]).isdisjoint(seeds)  # the estimator's seed has an effect
     state = np.random.RandomState(4)
     assert fold_of(1, own=state)[1] == fold_of(1, own=state)[1]
     assert (fold_of(None)[0] != fold_of(None)[0]).any()
@@ -374,7 +374,7 @@ def test_bad_input(iris, change, error, sentence):
 
 
 class Leak:
-    """Tests what it trains on."""
+    """Splitter with overlapping training and test parts."""
 
     def split(self, X, y):
         yield np.arange(150), np.arange(10)

@@ -1,4 +1,4 @@
-"""Posteriors against numbers worked by hand, exact recovery, and SciPy's general optimisers."""
+"""Posteriors compared with numbers computed by hand, exact recovery and SciPy's general optimizers."""
 
 import numpy as np
 import pytest
@@ -13,8 +13,8 @@ from fairfold.errors import ModelError
 
 PAIRS = make_coding("onevsone", 3)
 ONE_VS_ALL = make_coding("onevsall", 3)
-# a design whose divergence has several minima: from the answers of row 0 the uniform start leads to the smaller one,
-# from those of row 1 the least squares start
+# The divergence of this design has several minima. From the answers of row 0, the uniform start leads to the
+# smaller minimum; from those of row 1, the least squares start does.
 SEVERAL_MINIMA = np.array(
     [
         [1, 0, 1, 0, 0, 0],
@@ -29,7 +29,7 @@ ANSWERS = np.array([[0.7, 0.1, 0.6, 0.9, 0.3, 0.7], [0.1, 0.1, 0.3, 0.9, 0.4, 0.
 
 
 def draw(design, n_classes, n, noise=1.0, seed=0):
-    """Coding matrix, true posteriors, the learners' noisy answers and their weights."""
+    """Return a coding matrix, true posteriors, the learners' noisy answers and their weights."""
     rng = np.random.default_rng(seed)
     M = make_coding(design, n_classes, n_candidates=50)
     P = rng.dirichlet(np.full(n_classes, 0.5), size=n) * 0.99 + 0.01 / n_classes
@@ -38,7 +38,7 @@ def draw(design, n_classes, n, noise=1.0, seed=0):
 
 
 def slow_divergence(M, r, w, p):
-    """The definition for one sample, one learner at a time."""
+    """Compute the divergence by definition for one sample, one learner at a time."""
     total = 0.0
     for j in range(M.shape[1]):
         if not np.isnan(r[j]):
@@ -67,7 +67,7 @@ def test_divergence_by_hand():
 @pytest.mark.parametrize("design", DESIGNS)
 def test_consistent_answers_give_their_posteriors_back(design, solve):
     M, P, R, _ = draw(design, 5, 40, noise=0)
-    # KL: a divergence below 1e-9 bounds each answer's error by sqrt(1e-9 / 2); QP: rounding and the ridge
+    # KL: a divergence below 1e-9 bounds each answer's error by sqrt(1e-9 / 2). QP: rounding and the ridge.
     np.testing.assert_allclose(solve(M, R), P, atol=1e-4 if solve is not qp_posterior else 1e-6)
 
 
@@ -102,7 +102,7 @@ def test_least_squares_equal_a_general_solver_s(design, missing):
             options={"ftol": 1e-15, "maxiter": 1000},
         )
         assert np.sum((A @ p) ** 2) <= found.fun + 1e-9
-        if np.linalg.matrix_rank(np.vstack([A, np.ones(5)])[:, known]) == known.sum():  # one minimiser only
+        if np.linalg.matrix_rank(np.vstack([A, np.ones(5)])[:, known]) == known.sum():  # unique minimizer
             np.testing.assert_allclose(p, found.x, atol=1e-6)
 
 
@@ -111,7 +111,7 @@ def test_least_squares_of_many_classes_are_optimal():
     R = np.random.default_rng(0).random((300, M.shape[1]))
     for r, p in zip(R, qp_posterior(M, R), strict=True):
         A = ((M == 1) * (1 - r) - (M == -1) * r).T
-        slack = A.T @ (A @ p) - p @ A.T @ A @ p  # 0 for classes with mass, not negative for those without
+        slack = A.T @ (A @ p) - p @ A.T @ A @ p  # 0 for classes with mass, nonnegative for others
         assert slack.min() > -1e-7 and abs(slack[p > 0]).max() < 1e-7
 
 
@@ -162,7 +162,7 @@ def test_gradient_and_hessian_are_those_of_finite_differences(M):
         gradient, _, _, H = posterior._derivatives(learners, r, np.exp(theta), damping)
         return gradient, np.tril(H) + np.tril(H, -1).T
 
-    def differences(function, h=1e-5):  # errors of h^2 and of rounding / h, so below 1e-8
+    def differences(function, h=1e-5):  # errors of h^2 and of rounding / h, below 1e-8
         return np.array([(function(theta + h * e) - function(theta - h * e)) / (2 * h) for e in np.eye(6)])
 
     gradient, hessian = derivatives(theta)
@@ -173,7 +173,7 @@ def test_gradient_and_hessian_are_those_of_finite_differences(M):
 
 
 def multiplicative_step(M, r, w, p):
-    """The factors A / B of the module's head, one learner at a time."""
+    """Compute the factors A / B of the module docstring, one learner at a time."""
     A, B = np.zeros(len(p)), np.zeros(len(p))
     for j in range(M.shape[1]):
         positive, negative = p[M[:, j] == 1].sum(), p[M[:, j] == -1].sum()
@@ -209,7 +209,7 @@ def test_the_page_s_iteration_by_hand():
 
 
 def page_iteration(M, r, w, p, max_iter, tol):
-    """The page's iteration for one sample, in matrices."""
+    """Run the documented iteration for one sample, in matrix form."""
     has_answer = ~np.isnan(r)
     M, r, w = M[:, has_answer], r[has_answer], w[has_answer]
     known = (M != 0).any(axis=1)
@@ -233,7 +233,7 @@ def test_the_page_s_iteration_equals_that_of_matrices(design, max_iter):
     M, _, R, w = draw(design, 5, 40, noise=2)
     rng = np.random.default_rng(1)
     R[rng.random(R.shape) < 0.2] = np.nan
-    R[:3] = rng.integers(0, 2, (3, R.shape[1]))  # sure of one side
+    R[:3] = rng.integers(0, 2, (3, R.shape[1]))  # certain of one side
     R = R[~np.isnan(R).all(axis=1)]
     start = rng.dirichlet(np.ones(5), size=len(R))
     expected = [page_iteration(M, r, w, p, max_iter, 1e-7) for r, p in zip(R, start, strict=True)]
@@ -308,13 +308,13 @@ def test_random_starts_are_added_to_the_fixed_ones_and_never_hurt():
     [(0.999, 0.00022837, 0.00076884), (0.999, 0.00028329, 0.00071382), (0.999, 0.00013558, 0.00086196)],
 )
 def test_the_page_s_setosas_are_an_iteration_that_stops_early(setosa, versicolor, virginica):
-    """Learners that are sure of setosa: after 668 iterations of the page's update its digits, at the minimum 1."""
+    """With learners certain of setosa, 668 iterations give the published digits; the minimum is at 1."""
     M, w = make_coding("onevsone", 3), np.full(3, 90.0)
     r = [[1.0, 1.0, versicolor / (versicolor + virginica)]]
     uniform = np.full((1, 3), 1 / 3)
     page = posterior._iterate_page(M, np.array(r), w, uniform, 668, 1e-9)[0][0]
     assert f"{page[0]:.3f}" == f"{setosa:.3f}"
-    # its starts are random, so a row may stop one step sooner or later: a part in 668 of what is left
+    # The published starts are random, so a row may stop one step earlier or later, with an error of one part in 668.
     np.testing.assert_allclose(page[1:], [versicolor, virginica], rtol=1.5 / 668)
     assert kl_posterior(M, r, w)[0, 0] > 1 - 1e-6
 
@@ -343,16 +343,16 @@ def test_certain_answers_are_finite_and_sum_to_one(design):
     for P in (kl_posterior(M, R, np.ones(M.shape[1])), qp_posterior(M, R)):
         np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
         assert (P >= 0).all()
-    code = (M[2] + 1) / 2  # what class 2 asks for
+    code = (M[2] + 1) / 2  # the positive sides of class 2
     assert kl_posterior(M, [np.where(M[2] == 0, 0.5, code)], np.ones(M.shape[1])).argmax() == 2
 
 
 def test_weights_pull_towards_the_heavier_learner():
-    r = [[0.9, 0.9, 0.9]]  # cannot all be right
+    r = [[0.9, 0.9, 0.9]]  # the answers contradict each other
     light, heavy = (kl_posterior(ONE_VS_ALL, r, [w, 1, 1])[0] for w in (1, 100))
     np.testing.assert_allclose(light, 1 / 3, atol=1e-6)
     assert heavy[0] > 0.8
-    for scale in (1e-9, 1e9):  # means nothing
+    for scale in (1e-9, 1e9):  # the scale has no effect
         np.testing.assert_allclose(heavy, kl_posterior(ONE_VS_ALL, r, [100 * scale, scale, scale])[0], rtol=1e-9)
 
 
@@ -395,7 +395,7 @@ def test_bad_input_of_the_others():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_page_s_smallest_posteriors():
-    """A step of 0 for setosa against both others: printed 2.2197e-14 and 2.2194e-14, by the floor and its scaling."""
+    """With a step of 0 for setosa against both others, the floor and its scaling give 2.2197e-14 and 2.2194e-14."""
     M, w = make_coding("onevsone", 3), np.full(3, 90.0)
     for versicolor, printed in ((0.12448, 2.2197e-14), (0.98916, 2.2194e-14)):
         found = kl_posterior(M, [[0.0, 0.0, versicolor]], w, update="page")[0]

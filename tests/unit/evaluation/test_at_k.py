@@ -1,4 +1,4 @@
-"""Scores at k, against napkinXC's, and against loops that do what the definitions say."""
+"""Scores at k, compared with napkinXC and with loops over the definitions."""
 
 import json
 import math
@@ -25,21 +25,21 @@ from fairfold.evaluation.at_k import (
     top_labels,
 )
 
-# What napkinXC 0.7.2 gives for the cases of `cases`, made by `napkinxc_scores` below, in an environment of its own.
+# The file has the scores of napkinXC 0.7.2 for `cases`, computed by `napkinxc_scores` in a separate environment.
 RECORDED = Path(__file__).parent / "napkinxc.json"
 K = 5
 
 
 def cases():
-    """Name -> training labels, labels, and probabilities without ties; of whole numbers, the same everywhere."""
+    """Map names to training labels, labels and untied probabilities, built from integers and equal on all machines."""
     rows, labels = np.arange(60)[:, None], np.arange(23)[None, :]
     rank = (rows * 17 + labels * 5 + rows * labels * 3) % 101 * 23 + labels  # all different within a row
     Y = ((rows * 31 + labels * labels * 7 + rows * labels) % 41 < 1 + 9 / (1 + labels % 7)).astype(np.int8)
     Y[[3, 40]] = 0
-    P = (rank + 1200.0 * Y) / 4096  # which any format holds exactly
+    P = (rank + 1200.0 * Y) / 4096  # exact in any float format
     Y_train = ((rows * 13 + labels * 3 + rows * rows * labels) % 37 < 12 / (1 + labels)).astype(np.int8)
     sparse_P = np.where(-np.sort(-P, axis=1)[:, 8:9] <= P, P, 0)
-    short_P = np.where((rows + labels * 2) % 11 < 2, P, 0) * (rows % 9 > 0)  # some rows store nothing
+    short_P = np.where((rows + labels * 2) % 11 < 2, P, 0) * (rows % 9 > 0)  # some rows store no entry
     return {
         "dense": (Y_train, Y, P),
         "sparse": (Y_train, Y, sparse.csr_matrix(sparse_P)),
@@ -48,7 +48,7 @@ def cases():
 
 
 def napkinxc_scores(metrics, Y_train, Y, P):
-    """By the module that has been `napkinxc.metrics` since 0.7, and was `napkinxc.measures` before."""
+    """Compute the scores with `napkinxc.metrics`, which was `napkinxc.measures` before version 0.7."""
     inverse = metrics.Jain_et_al_inverse_propensity(Y_train)
     scores = {name: getattr(metrics, f"{name}_at_k")(Y, P, k=K) for name in ("precision", "recall", "ndcg", "coverage")}
     scores |= {f"macro_{name}": getattr(metrics, f"macro_{name}_at_k")(Y, P, k=K) for name in ("precision", "recall")}
@@ -75,11 +75,11 @@ def our_scores(Y_train, Y, P):
 def test_scores_are_those_that_napkinxc_gave(case):
     recorded = json.loads(RECORDED.read_text())["cases"][case]
     for name, values in our_scores(*cases()[case]).items():
-        # Logarithms and powers differ by a bit or two between processors, and sums of 60 samples keep that.
+        # Logarithms and powers differ by a bit or two between processors, and sums of 60 samples keep the difference.
         np.testing.assert_allclose(values, recorded[name], rtol=1e-14, atol=0, err_msg=name)
 
 
-@pytest.mark.parametrize("case", ["dense", "sparse"])  # where rows are short, labels of probability 0 fill places here
+@pytest.mark.parametrize("case", ["dense", "sparse"])  # in short rows, labels of probability 0 fill the top places
 def test_macro_scores_are_those_that_napkinxc_gave(case):
     recorded = json.loads(RECORDED.read_text())["cases"][case]
     _, Y, P = cases()[case]
@@ -101,14 +101,14 @@ def test_scores_are_those_of_the_installed_napkinxc_to_the_last_bit(seed):
     metrics = pytest.importorskip("napkinxc.metrics")
     Y_train, Y, P = random_case(seed, share_of_probabilities=1 if seed % 2 else 0.05)
     for labels, probabilities in ((Y, P), (sparse.csr_matrix(Y), sparse.csr_matrix(P))):
-        if seed % 2 or sparse.issparse(probabilities):  # it breaks ties of dense rows by chance
+        if seed % 2 or sparse.issparse(probabilities):  # napkinXC breaks ties of dense rows at random
             found = our_scores(Y_train, labels, probabilities)
             theirs = napkinxc_scores(metrics, Y_train, labels, probabilities)
             assert found == {name: theirs[name] for name in found}
 
 
 def plain_top(P, k, unmeasured=None):
-    """Places that are sorted for, sample by sample."""
+    """Sort each sample's labels and return the top places."""
     top = []
     for i, row in enumerate(P):
         allowed = [j for j in range(len(row)) if unmeasured is None or not unmeasured[i, j]]
@@ -118,7 +118,7 @@ def plain_top(P, k, unmeasured=None):
 
 
 def plain_scores(Y, P, inverse, k, unmeasured=None):
-    """What the definitions say, sample by sample and place by place."""
+    """Compute the scores by definition, sample by sample and place by place."""
     names = ("precision", "recall", "ndcg", "found", "possible")
     sums, covered, possible = {name: [0.0] * k for name in names}, [set() for _ in range(k)], [set() for _ in range(k)]
     n_measured, n_with_choice = 0, [0] * k
@@ -167,7 +167,7 @@ def all_scores(Y, P, inverse, k, **options):
 
 
 @pytest.mark.parametrize("k", [1, 5, 63])
-@pytest.mark.parametrize("decimals", [1, 12])  # with ties, and without
+@pytest.mark.parametrize("decimals", [1, 12])  # with and without ties
 @pytest.mark.parametrize("unmeasured", [0, 0.3])
 def test_dense_and_sparse_are_as_the_definitions_say(k, decimals, unmeasured):
     Y_train, Y, P = random_case(k, n_samples=30)
@@ -182,7 +182,7 @@ def test_dense_and_sparse_are_as_the_definitions_say(k, decimals, unmeasured):
     stored = sparse.csr_array(P)
     for labels, probabilities in ((Y, P), (sparse.csc_matrix(Y), stored), (sparse.csr_array(Y), sparse.coo_matrix(P))):
         np.testing.assert_equal(all_scores(labels, probabilities, inverse, k), plain)
-    if decimals == 1:  # which single precision ranks as double precision does
+    if decimals == 1:  # single precision gives the same ranking
         np.testing.assert_equal(all_scores(Y, P.astype(np.float32), inverse, k), plain)
     np.testing.assert_array_equal(top_labels(P, k, unmeasured=left_out).labels, top)
     np.testing.assert_array_equal(top_labels(stored, k, unmeasured=sparse.csr_array(left_out)).labels, top)
@@ -191,7 +191,7 @@ def test_dense_and_sparse_are_as_the_definitions_say(k, decimals, unmeasured):
 
 
 def test_nothing_sparse_is_made_dense():
-    n = 20_000  # a dense matrix of which would take 3 GB
+    n = 20_000  # a dense matrix would take 3 GB
     P = sparse.csr_array((np.full(n, 0.5), np.arange(n), np.arange(n + 1)), shape=(n, n))
     assert precision_at_k(P > 0, P, 2).tolist() == [1, 0.5]
     assert coverage_at_k(P > 0, P, 1).tolist() == [1]
@@ -206,7 +206,7 @@ def test_weights_count_as_repetitions():
     inverse = inverse_propensities(Y_train)
     weighted = all_scores(Y, P, inverse, K, sample_weight=times)
     repeated = all_scores(Y.repeat(times, axis=0), P.repeat(times, axis=0), inverse, K)
-    for name, values in weighted.items():  # sums of a thousand terms below 1 err by less
+    for name, values in weighted.items():  # sums of a thousand terms below 1 have a smaller error
         np.testing.assert_allclose(values, repeated[name], rtol=1e-12)
 
 
@@ -279,10 +279,10 @@ def test_what_no_label_or_sample_has_is_nan():
 
 
 def test_what_is_given_stays_as_it_is():
-    P = sparse.csr_array((np.array([0.2, 0.1, 0.7]), np.array([2, 0, 0]), np.array([0, 3])), shape=(1, 3))  # not sorted
+    P = sparse.csr_array((np.array([0.2, 0.1, 0.7]), np.array([2, 0, 0]), np.array([0, 3])), shape=(1, 3))  # unsorted
     Y = sparse.csr_array((np.array([1, 0]), np.array([2, 0]), np.array([0, 2])), shape=(1, 3))
     before = [part.copy() for given in (P, Y) for part in (given.data, given.indices, given.indptr)]
-    assert precision_at_k(Y, P, 2).tolist() == [0, 0.5]  # .1 and .7 of one cell are .8
+    assert precision_at_k(Y, P, 2).tolist() == [0, 0.5]  # the duplicate entries .1 and .7 of one cell add up to .8
     label_average_precisions(Y, P)
     for part, old in zip([p for g in (P, Y) for p in (g.data, g.indices, g.indptr)], before, strict=True):
         np.testing.assert_array_equal(part, old)
@@ -322,7 +322,7 @@ def test_bad_input_is_told_in_a_sentence(call, sentence):
 
 
 @pytest.mark.parametrize("k", [1, 4, 30])
-@pytest.mark.parametrize("decimals", [1, 12])  # with ties, and without
+@pytest.mark.parametrize("decimals", [1, 12])  # with and without ties
 @pytest.mark.parametrize("unmeasured", [0, 0.4])
 @pytest.mark.parametrize("zeros", [True, False])
 def test_places_are_those_that_sorting_gives(k, decimals, unmeasured, zeros):

@@ -1,4 +1,4 @@
-"""Scores on complete labels from observed ones: right on average over all ways in which tiny tables can lose labels."""
+"""Scores on complete labels, estimated from observed ones, are unbiased over all ways to hide labels of tiny tables."""
 
 from itertools import product
 
@@ -19,7 +19,7 @@ COMPLETE = ("average_precision", "roc_auc", "mcc", "hamming_loss", "ranking_loss
 
 @pytest.fixture(scope="module")
 def table():
-    """Labels, and probabilities with ties that tell of them."""
+    """Labels and informative probabilities with ties."""
     rng = np.random.default_rng(0)
     Y = (rng.random((150, 5)) < [0.1, 0.2, 0.3, 0.5, 0.8]).astype(int)
     return Y, ((0.5 * Y + rng.random(Y.shape)) / 1.5).round(1)
@@ -27,7 +27,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def many():
-    """As many samples as make what is random small; labels and their probabilities go together."""
+    """Enough samples to make random error small, with correlated labels and probabilities."""
     rng = np.random.default_rng(1)
     z = rng.normal(size=(6000, 1)) + rng.normal(size=(6000, 8)) + np.linspace(-2, 0, 8)
     return (z > 0.8).astype(int), 1 / (1 + np.exp(-2 * (z + rng.normal(size=z.shape) - 0.8)))
@@ -76,7 +76,7 @@ def test_sparse_labels_are_those_of_the_array(table):
 @pytest.mark.parametrize("threshold", [0.5, 0])
 @pytest.mark.parametrize("frequency", [1, 0.6, "labels", "cells"])
 def test_sparse_probabilities_are_those_of_the_array(table, frequency, threshold):
-    """With ties, unmeasured labels, observed ones of probability 0, a label that is nowhere, and weights."""
+    """Cover ties, unmeasured labels, observed labels of probability 0, a label without positives, and weights."""
     (Y, P), rng = table, np.random.default_rng(5)
     Y, P = hide(Y, 0.6), np.where(P < 0.4, 0, P)
     Y = np.where(rng.random(Y.shape) < 0.1, np.nan, Y)
@@ -93,7 +93,7 @@ def test_sparse_probabilities_are_those_of_the_array(table, frequency, threshold
 
 
 def tiny():
-    """(labels, probabilities, frequency of each cell, weight of each sample)"""
+    """Return labels, probabilities, the label frequency of each cell and the weight of each sample."""
     Y = np.array([[1, 0, 1], [0, 1, 1], [1, 0, 0], [0, 0, 1]])
     P = np.array([[0.9, 0.4, 0.4], [0.4, 0.7, 0.2], [0.3, 0.9, 0.1], [0.5, 0.2, 0.6]])
     frequency = np.array([[0.5, 0.9, 0.3], [0.8, 0.4, 0.6], [0.7, 0.5, 0.5], [0.2, 0.3, 0.9]])
@@ -101,7 +101,7 @@ def tiny():
 
 
 def over_all_masks(Y, frequency, of):
-    """Mean of ``of(observed)`` over every way in which positives can be hidden, by its probability."""
+    """Return the mean of ``of(observed)`` over all ways to hide positives, weighted by probability."""
     cells, total = np.argwhere(Y), 0.0
     for kept in product((0, 1), repeat=len(cells)):
         chance = np.prod([c if one else 1 - c for one, c in zip(kept, frequency[tuple(cells.T)], strict=True)])
@@ -112,7 +112,7 @@ def over_all_masks(Y, frequency, of):
 
 
 def plain_sums(y, p, weight):
-    """What the fractions of average precision and AUROC consist of, pair by pair."""
+    """Compute the terms of average precision and AUROC, pair by pair."""
     n, at_least = range(len(y)), [weight[p >= each].sum() for each in p]
     hits = [sum(weight[k] * y[k] for k in n if p[k] >= p[i]) for i in n]
     precision = sum(weight[i] * y[i] * hits[i] / at_least[i] for i in n)
@@ -142,7 +142,7 @@ def test_both_sides_of_each_fraction_are_right_on_average_over_all_masks(macro, 
 
 def test_hamming_loss_is_right_on_average_over_all_masks():
     Y, P, _, weights = tiny()
-    P = P / 2 + 0.49  # all predicted: none of the counts is taken to a border
+    P = P / 2 + 0.49  # all are predicted, so no count is clipped
     options = {"threshold": 0.4, "metrics": ["hamming_loss"], "sample_weight": weights}
     some = Y.copy()
     some[:, 1] = 0
@@ -151,14 +151,14 @@ def test_hamming_loss_is_right_on_average_over_all_masks():
         np.full(Y.shape, 0.9),
         lambda seen: corrected_scores(seen, P, 0.9, **options)["hamming_loss"] if seen.any() else 0,
     )
-    none = 0.1 ** some.sum()  # without an observed label there is no score; it would be 1
+    none = 0.1 ** some.sum()  # Without an observed label the score is undefined; it would be 1.
     expected = corrected_scores(some, P, 1.0, **options)["hamming_loss"]
     assert found + none == pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.parametrize("n_positives", [1, 2, 3])
 def test_ranking_loss_of_every_mask_in_its_share_is_that_of_complete_labels(n_positives):
-    """A population: each sample as often as a mask is likely."""
+    """The population contains each mask of a sample in proportion to the mask's probability."""
     rng = np.random.default_rng(4)
     Y = np.array([rng.permutation(np.arange(6) < n_positives) for _ in range(5)]).astype(int)
     P, frequency = rng.random(Y.shape).round(2), 0.6
@@ -174,7 +174,7 @@ def test_ranking_loss_of_every_mask_in_its_share_is_that_of_complete_labels(n_po
 
 
 def plain_ranking_loss(Y, P, frequency, weights):
-    """As :class:`RankingLoss` says it, sample by sample."""
+    """Compute the loss by the definition of :class:`RankingLoss`, sample by sample."""
     drawn = weights > 0
     Y, P, weights = Y[drawn], P[drawn], weights[drawn]
     seen = [(y[y >= 0], p[y >= 0], weight) for y, p, weight in zip(Y, P, weights, strict=True)]
@@ -205,7 +205,7 @@ def plain_ranking_loss(Y, P, frequency, weights):
 @pytest.mark.parametrize("frequency", [1.0, 0.8, 0.4])
 @pytest.mark.parametrize("unmeasured", [False, True])
 def test_ranking_loss_is_that_of_samples_one_by_one(table, frequency, unmeasured):
-    """With ties, samples of many numbers of labels, weights, and some that are not drawn."""
+    """Cover ties, varying numbers of labels per sample, weights, and samples that are not drawn."""
     (Y, P), rng = table, np.random.default_rng(11)
     Y = hide(Y, frequency)
     Y = np.where((rng.random(Y.shape) < 0.3) & unmeasured, np.nan, Y)
@@ -215,7 +215,7 @@ def test_ranking_loss_is_that_of_samples_one_by_one(table, frequency, unmeasured
 
 
 def test_ranking_loss_where_no_sample_shows_two_positives():
-    """Of many positives in a sample some two would be seen: that none are says that samples have one each."""
+    """Samples with several positives would sometimes show two, so each sample is estimated to have one."""
     rng = np.random.default_rng(0)
     Y = np.eye(4, dtype=int)[rng.integers(0, 4, 600)]
     P = np.clip(0.3 * Y + 0.7 * rng.random(Y.shape), 0, 1)
@@ -278,7 +278,7 @@ def test_without_a_negative_there_is_nothing_to_order(table, kind, weights):
     _, P = table
     given = {"metrics": [*UNDEFINED, "ranking_loss", "macro_mcc", "macro_average_precision"], "sample_weight": weights}
     assert np.isnan([*corrected_scores(np.ones(P.shape, dtype=int), kind(P), 1.0, **given).values()]).all()
-    half = np.ones(P.shape, dtype=int)  # of a population of positives
+    half = np.ones(P.shape, dtype=int)  # consistent with a population of positives only
     half[::2] = 0
     if weights is None:
         assert np.isnan([*corrected_scores(half, kind(P), 0.5, **given).values()]).all()
@@ -294,7 +294,7 @@ def test_means_over_labels_leave_out_labels_without_a_negative(table):
 
 
 def test_ranking_loss_of_samples_without_both_labels(table):
-    """Samples with all or no labels count with a loss of 0, as in scikit-learn."""
+    """Samples with all labels or without labels have a loss of 0, as in scikit-learn."""
     Y, P = table
     more = np.repeat([[0] * 5, [1] * 5], len(Y), axis=0)
     for labels in (Y, np.where(P > 0.95, np.nan, Y)):
@@ -317,7 +317,7 @@ def test_estimates_stay_in_the_range_of_their_score(table):
     Y, P = table
     found = corrected_scores(hide(Y, 0.9), P, 0.05)
     assert found["hamming_loss"] == 1 - (P > 0.5).mean() and found["f1"] > 0
-    left = {metric for metric, value in found.items() if np.isnan(value)}  # no negative is left
+    left = {metric for metric, value in found.items() if np.isnan(value)}  # no negatives remain
     assert left == {"average_precision", "roc_auc", "mcc"} | {f"macro_{name}" for name in UNDEFINED}
     assert all(0 <= value <= 1 for metric, value in found.items() if metric not in left)
 
@@ -336,24 +336,24 @@ class TestDraws:
             assert 0.6 < ratio < 1.6, metric
 
     def test_hits_that_are_all_hidden_are_not_taken_for_none(self):
-        """Of five predicted positives all are right and none is observed: truth is within the interval, not beyond."""
+        """All five predicted positives are correct but none is observed; the interval contains the true score."""
         Y, P = np.zeros((300, 1), dtype=int), np.zeros((300, 1))
         Y[:60], P[:5] = 1, 0.9
         observed = Y.copy()
         observed[:42] = 0
         truth = matthews_corrcoef(Y.ravel(), P.ravel() > 0.5)
         draws = corrected_draws(observed, P, 0.3, metrics=["mcc", "macro_mcc", "hamming_loss"], n_draws=400)
-        assert draws["macro_mcc"].max() <= 0 < truth  # where nothing unseen is added
+        assert draws["macro_mcc"].max() <= 0 < truth  # without draws for hidden positives
         assert np.quantile(draws["mcc"], 0.025) <= 0 and np.quantile(draws["mcc"], 0.975) > truth
         complete = corrected_draws(observed, P, 1.0, metrics=["mcc", "macro_mcc"], n_draws=20)
         np.testing.assert_allclose(complete["mcc"], complete["macro_mcc"])  # nothing can be hidden
 
     @pytest.mark.parametrize("frequency", [0.3, 0.7])
     def test_hidden_hits_are_drawn_as_what_is_seen_leaves_them(self, monkeypatch, frequency):
-        """Totals T that are as likely beforehand, seen as k ~ Bin(T, c): means and variances of T - k by enumeration.
+        """With a uniform prior on totals T, seen as k ~ Bin(T, c), the mean of T - k matches that by enumeration.
 
-        A bootstrap sample's k has the mean k and, nearly, its variance; of the hidden ones that it stands for the mean
-        is (1 - c) / c each. With those of one more it is that of the enumerated law, at any k.
+        In a bootstrap sample, k has the mean k and nearly its variance. Each observed hit stands for (1 - c) / c hidden
+        hits on average. Adding those of one more observed hit gives the mean of the enumerated distribution, at any k.
         """
         hidden = []
         counts = corrected._counts
@@ -391,7 +391,7 @@ class TestDraws:
 
     @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
     def test_those_scored_together_are_those_scored_one_by_one(self, table, monkeypatch, kind):
-        """With draws in which no label, or nothing at all, is observed, and frequencies of all shapes."""
+        """Cover draws without observed labels for one label or for all, and frequencies of all shapes."""
         (Y, P), rng = table, np.random.default_rng(9)
         Y, P = hide(Y, 0.3), kind(np.where(P < 0.3, 0, P))
         rare = np.flatnonzero(Y.sum(axis=1) == 0)

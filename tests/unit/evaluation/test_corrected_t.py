@@ -30,7 +30,7 @@ def test_without_correlation_it_is_scipys_paired_t_test(ahead):
 
 @pytest.mark.parametrize("n_splits", [2, 5, 10])
 def test_folds_have_the_variance_of_nadeau_and_bengio(ahead, n_splits):
-    """Their factor is 1 / J + n_test / n_train."""
+    """The factor of Nadeau and Bengio is 1 / J + n_test / n_train."""
     n_test, n_train = 1 / n_splits, 1 - 1 / n_splits
     t = ahead.mean(axis=-1) / np.sqrt(ahead.var(axis=-1, ddof=1) * (1 / 6 + n_test / n_train))
     found = p_values_ahead(ahead, correlation=correlation_of_folds(n_splits))
@@ -38,7 +38,7 @@ def test_folds_have_the_variance_of_nadeau_and_bengio(ahead, n_splits):
 
 
 def test_correlation_of_cross_validations_is_that_of_means_of_folds():
-    """Of 2 k scores with correlation 1 / k, in two groups: covariance of the means over variance of a mean."""
+    """For 2 k scores with correlation 1 / k in two groups, divide the covariance of means by the variance of a mean."""
     for k in (2, 5, 10):
         covariance = np.full((2 * k, 2 * k), 1 / k) + (1 - 1 / k) * np.eye(2 * k)
         weights = np.repeat(np.eye(2), k, axis=1) / k
@@ -70,7 +70,7 @@ def test_refusals(n_scores, correlation, message):
         p_values_ahead(np.zeros((2, n_scores)), correlation=correlation)
 
 
-# Scores, and the probabilities that baycomp's two_on_single finds for them: left, rope, right
+# Each entry has scores and the probabilities of baycomp's two_on_single: left, rope, right.
 BAYCOMP = json.loads((Path(__file__).parent / "baycomp.json").read_text())["cases"]
 
 
@@ -94,7 +94,7 @@ def test_numbers_are_those_of_the_installed_baycomp():
 
 
 def test_masses_are_those_of_the_density(leads):
-    """Its definition: Student's t around the mean, with the corrected variance, integrated."""
+    """By definition, integrate Student's t distribution around the mean, with the corrected variance."""
     for found, values in zip(
         zip(*(part.ravel() for part in equivalence_probabilities(leads, correlation=0.2)), strict=True),
         leads.reshape(-1, 6),
@@ -138,7 +138,7 @@ def test_correlated_scores_ask_for_more_by_the_corrected_error(leads):
 
 @pytest.mark.parametrize(("k", "runs"), [(5, 1), (10, 3)])
 def test_so_many_simulated_studies_find_it(k, runs):
-    """Folds that correlate by 1 / k; what is detectable by their expected variance is found in 80 % of studies."""
+    """Scores correlate by 1 / k. The difference detectable at their expected variance is found in 80 % of studies."""
     n_studies, n_scores, rho = 20_000, k * runs, 1 / k
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(n_studies, 1)) * np.sqrt(rho) + rng.normal(size=(n_studies, n_scores)) * np.sqrt(1 - rho)

@@ -11,7 +11,7 @@ from fairfold.evaluation.scores import multilabel_scores
 
 
 class Oracle:
-    """Two levels; remembers what it was trained on; predicts the feature itself."""
+    """Model with two levels that records its training data and predicts the feature."""
 
     best_levels_ = dict.fromkeys(BASIC_METRICS, 1) | {"roc_auc": 0}
 
@@ -151,7 +151,7 @@ def test_each_fold_is_fitted_with_its_options():
 
 
 def test_a_fitted_estimator_may_be_adjusted_by_the_truth():
-    """What it chooses after that is final."""
+    """Choices made in ``adjust`` are final."""
     seen = []
 
     def adjust(estimator, truth):
@@ -219,7 +219,7 @@ def test_each_metric_has_its_level_of_each_fold(stages, tmp_path):
             expected[[0, 2]] = stages[0][LEVELS[0][metric]]
             expected[[1, 3]] = stages[1][1]
             np.testing.assert_array_equal(predictions.by(metric), expected)
-    assert found.probabilities.shape == (2, 5, 3)  # no more than are needed
+    assert found.probabilities.shape == (2, 5, 3)  # no more levels than needed
 
 
 def test_a_fold_that_failed_has_none(stages):
@@ -235,7 +235,7 @@ def test_unknown_metrics_are_refused(stages):
 
 def test_predictions_of_several_splits_follow_each_other(stages, tmp_path):
     splits = np.array([[0, 1, 0, 1], [1, 1, 0, 0]])
-    stages |= {2: {0: np.full((2, 3), 0.25)}}  # fold 3, the second one's last, failed
+    stages |= {2: {0: np.full((2, 3), 0.25)}}  # fold 3, the last one of the second split, failed
     levels = {**LEVELS, 2: dict.fromkeys(BASIC_METRICS, 0)}
     write_predictions({"RF+ET": FinalPredictions.of_folds(stages, levels, splits, 3)}, tmp_path / "predictions.npz")
     found = FinalPredictions.load(tmp_path / "predictions.npz", "RF+ET")
@@ -248,7 +248,7 @@ def test_predictions_of_several_splits_follow_each_other(stages, tmp_path):
 
 
 def test_sparse_predictions_stay_sparse_and_are_those_of_the_array(stages, tmp_path):
-    """One split, several, and such of which a fold failed; what is not known is one NaN of the row."""
+    """Cover one split, several splits and failed folds. A row without predictions stores one NaN."""
     splits = np.array([[0, 1, 0, 1, -1], [1, 1, 0, 0, -1]])
     stages = {fold: {level: np.where(P < 0.4, 0, P) for level, P in of.items()} for fold, of in stages.items()}
     stages |= {2: {0: np.full((2, 3), 0.25)}}

@@ -1,4 +1,4 @@
-"""Scores in a hierarchy, against CAFA's evaluator on files of our own making."""
+"""Scores in a hierarchy, compared with CAFA's evaluator on small made-up files."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ PROCESSES = TERMS[::2]  # the terms of one namespace
 
 
 def matrix(name, dtype, terms=TERMS):
-    """A file of annotations or predictions as a matrix of samples and terms."""
+    """Read a file of annotations or predictions as a matrix of samples and terms."""
     table = pd.read_csv(CAFA / name, sep="\t", header=None)
     values = table[2] if 2 in table else pd.Series(1, index=table.index)
     wide = pd.DataFrame({"sample": table[0], "term": table[1], "value": values}).pivot(
@@ -37,7 +37,7 @@ def matrix(name, dtype, terms=TERMS):
 
 @pytest.fixture(scope="module")
 def information():
-    """Information of the terms of one namespace, and their hierarchy."""
+    """Return the information of the terms of one namespace and their hierarchy."""
     hierarchy = read_hierarchy(CAFA / "terms.obo", PROCESSES)
     return information_accretion(matrix("training.tsv", np.int8, PROCESSES).to_numpy(), hierarchy), hierarchy
 
@@ -47,19 +47,19 @@ def test_scores_are_those_that_cafas_evaluator_printed(information):
     truth = matrix("truth.tsv", np.int8, PROCESSES)
     P = matrix("predictions/predicted.tsv", float, PROCESSES).reindex(truth.index).fillna(0).to_numpy()
     printed = json.loads((CAFA / "cafaeval.json").read_text())["process"]
-    scores = hierarchical_scores(truth.to_numpy(), hierarchy.reconcile(P, "maximum"), values)  # as it propagates
+    scores = hierarchical_scores(truth.to_numpy(), hierarchy.reconcile(P, "maximum"), values)  # the maximum, as in CAFA
     assert {name: printed[name] for name in scores} == pytest.approx(scores, rel=1e-12)
 
 
 def final_predictions(P, fold_of):
-    """Those of one level, by every metric."""
+    """Return final predictions with one level for every metric."""
     n_folds = (fold_of.max() + 1) * (len(fold_of) if fold_of.ndim == 2 else 1)
     return FinalPredictions(P[np.newaxis], np.zeros((len(BASIC_METRICS), n_folds), dtype=int), fold_of)
 
 
 @pytest.fixture(scope="module")
 def of_namespaces():
-    """Scores of two namespaces, between which there are relations, in the order of the files' samples."""
+    """Scores of two related namespaces, in the order of the files' samples."""
     hierarchy = read_hierarchy(CAFA / "terms.obo", TERMS)
     training, truth = (matrix(f"{name}.tsv", np.int8) for name in ("training", "truth"))
     predicted = matrix("predictions/predicted.tsv", float).reindex(truth.index).fillna(0)
@@ -115,7 +115,7 @@ def test_information_is_that_of_the_file(information):
 def test_information_by_hand():
     Y = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
     bits = information_accretion(Y, Hierarchy([[1, 0], [2, 1], [3, 0]], 4))
-    assert bits.tolist() == [0, 1, 1, 0]  # the row without labels takes no part, the label without rows tells nothing
+    assert bits.tolist() == [0, 1, 1, 0]  # the row without labels is ignored; a label without rows has no information
 
 
 def test_faultless_silent_and_undefined_predictions():
@@ -126,7 +126,7 @@ def test_faultless_silent_and_undefined_predictions():
         "s_min": 0,
     }
     silent = hierarchical_scores(Y, np.zeros(Y.shape), np.array([1.0, 2.0]))
-    assert silent == {"f_max": 0, "weighted_f_max": 0, "s_min": 2}  # 3 and 1 bits are left
+    assert silent == {"f_max": 0, "weighted_f_max": 0, "s_min": 2}  # 3 and 1 bits are missed
     assert np.isnan(list(hierarchical_scores(0 * Y, Y.astype(float), np.ones(2)).values())).all()
 
 
@@ -153,7 +153,7 @@ def test_a_fold_without_predictions_has_no_scores():
     hierarchy, rng = Hierarchy([[1, 0], [2, 0]], 3), np.random.default_rng(0)
     Y = hierarchy.with_ancestors((rng.random((20, 3)) < 0.4).astype(np.int8))
     fold_of, P = np.arange(20) % 2, hierarchy.reconcile(rng.random((20, 3)))
-    P[0, 1] = 1  # above its parent, unless that is certain
+    P[0, 1] = 1  # above its parent unless the parent has probability 1
     P[fold_of == 1] = np.nan
     table = score_hierarchy(Y, final_predictions(P, fold_of), hierarchy, dataset="d", missing_rate=50, model="m")
     assert table["value"].isna().tolist() == [False] * 3 + [True] * 3

@@ -14,7 +14,7 @@ UNIT = {"dataset": "flags", "missing_rate": 30, "model": "kNN"}
 
 @pytest.fixture
 def example():
-    """Labels, those that training sees, predictions of which fold 1 has none, and weights."""
+    """Return labels, training labels, predictions with fold 1 missing, and weights."""
     random = np.random.default_rng(0)
     Y = (random.random((90, 20)) < np.geomspace(0.01, 0.4, 20)).astype(np.int8)
     fold_of = np.arange(90) % 3
@@ -75,7 +75,7 @@ def test_a_summary_is_over_folds(example):
     assert plain.loc[(plain["model"] == "kNN") & (plain["metric"] == "recall_at_5"), "mean"].item() == first.mean()
 
     banded = summary["by_frequency"]
-    assert ">1000000" not in set(banded["band"])  # which has no label
+    assert ">1000000" not in set(banded["band"])  # a band without labels
     for _, part in banded.groupby([*UNIT, "metric"]):
         assert part["least"].is_monotonic_increasing and part["n_labels"].sum() == pytest.approx(Y.shape[1])
     row = banded.query("model == 'RF+ET' and metric == 'recall' and band == '3-9'").iloc[0]

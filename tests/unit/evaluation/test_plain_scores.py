@@ -1,4 +1,4 @@
-"""Each score is exactly scikit-learn's: equal bits, since the same operations are done in the same order."""
+"""Scores equal those of scikit-learn bit by bit, because the operations and their order are the same."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,11 @@ from fairfold.evaluation import plain_scores
 
 @pytest.fixture(params=range(60))
 def labels(request):
-    """Labels and scores: many ties or none, few positives or many, samples without either, perfect and reversed."""
+    """Return labels and scores: many ties or none, few positives or many, one-class rows, and extreme predictions."""
     rng = np.random.default_rng(request.param)
     shape = rng.integers(1, 80), rng.integers(2, 12)
     Y = (rng.random(shape) < rng.choice([0.02, 0.3, 0.9])).astype(np.int8)
-    Y.flat[:2] = 0, 1  # both classes
+    Y.flat[:2] = 0, 1  # both classes occur
     P = rng.random(shape) * rng.choice([0.1, 1]) + rng.choice([-1, 0, 0.5, 1]) * Y
     return Y, np.round(P, rng.choice([0, 1, 2, 17]))
 

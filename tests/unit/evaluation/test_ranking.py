@@ -15,7 +15,7 @@ from fairfold.forests import make_model
 
 
 def table(values, metric="mcc", dataset="flags", rate=0):
-    """values[fold][model]"""
+    """Return a table from ``values[fold][model]``."""
     return pd.DataFrame(
         [
             {"dataset": dataset, "missing_rate": rate, "fold": f, "model": m, "metric": metric, "value": v}
@@ -47,7 +47,7 @@ def test_ties_share_the_mean_rank():
 
 
 def test_scores_that_differ_by_rounding_share_the_mean_rank():
-    """Two orders of samples can have one area under the curve, summed in another order."""
+    """One AUROC, summed over the samples in two orders, can differ by rounding."""
     for metric, of_b in (("roc_auc", 1 / 3), ("hamming_loss", 1.0)):
         ranks = ranks_of(percentile_ranks(table([[0.1 + 0.2, 0.3, 0.1]], metric=metric)))
         assert ranks["z"] == ranks["a"]
@@ -87,7 +87,7 @@ def test_bad_tables():
 
 
 def scores_table(n_blocks, n_methods, seed, *, spread=1.0):
-    """Methods whose means rise from the first to the last."""
+    """Return scores of methods with means that increase from the first to the last."""
     rng = np.random.default_rng(seed)
     names = [f"m{place}" for place in range(n_methods)]
     return pd.DataFrame(rng.normal(size=(n_blocks, n_methods)) + spread * np.arange(n_methods), columns=names)
@@ -133,7 +133,7 @@ def test_nemenyi_calls_different_what_differs_by_the_critical_difference():
         for a, b in combinations(table, 2)
     }
     assert verdicts == {(True, True), (False, False)}
-    # Demsar (2006), Table 5: q = 2.850 for 6 methods, to three digits
+    # Demsar (2006), Table 5: q = 2.850 for 6 methods, to three digits.
     assert result.critical_difference == pytest.approx(2.850 * np.sqrt(6 * 7 / (6 * 10)), abs=0.0005 * 0.84)
 
 
@@ -146,7 +146,7 @@ def test_ties_are_treated_as_scipy_does():
 
 
 def test_rounding_decides_no_tie():
-    """0.1 + 0.2 is not 0.3 to a computer, but the blocks tie."""
+    """In floating point 0.1 + 0.2 is not 0.3, but the blocks tie."""
     table = np.array([[0.1 + 0.2, 0.3, 0.0], [0.3, 0.1 + 0.2, 0.0]] * 4)
     exact = np.array([[3, 3, 0]] * 8)
     found, expected = (compare_methods(values) for values in (table, exact))
@@ -154,12 +154,12 @@ def test_rounding_decides_no_tie():
     assert found.mean_ranks.tolist() == [1.5, 1.5, 3]
     assert found.friedman_p == pytest.approx(expected.friedman_p, rel=1e-12)
     pd.testing.assert_frame_equal(found.p_values, expected.p_values)
-    tiny = compare_methods(table * 1e-9)  # the digits are of the largest value, not of 1
+    tiny = compare_methods(table * 1e-9)  # rounding is relative to the largest value
     pd.testing.assert_frame_equal(tiny.p_values, expected.p_values)
 
 
 def test_rounding_decides_no_order_of_differences():
-    """0.3 - 0.2 < 0.2 - 0.1 < 0.4 - 0.3 to a computer, which would rank what ties."""
+    """In floating point 0.3 - 0.2 < 0.2 - 0.1 < 0.4 - 0.3, so rounding would break these ties."""
     tenths = np.array([[3, 2], [1, 2], [4, 3], [7, 2], [8, 2]])
     p = stats.wilcoxon(tenths[:, 0], tenths[:, 1]).pvalue
     assert p == 0.25  # ranks 2, -2, 2, 4, 5; with 1, -2, 3, 4, 5 it would be 0.1875
@@ -177,22 +177,22 @@ def test_cliques_of_any_graph():
 
 
 def test_known_cliques():
-    """c is above a and b on all of 10 blocks, d is not told from any: twice above, twice below, by turns."""
+    """c is above a and b in all 10 blocks. d does not differ significantly from the others."""
     base = np.arange(10.0)
-    jitter = np.where(base % 2, 0.2, -0.2) + base / 100  # a and b, by turns above each other
+    jitter = np.where(base % 2, 0.2, -0.2) + base / 100  # a and b alternate
     table = pd.DataFrame(
         {"a": base, "b": base + jitter, "c": base + 5, "d": base + np.where(base % 2, 9, -4) + base / 50}
     )
     result = compare_methods(table)
     assert [set(clique) for clique in result.cliques] == [{"c", "d"}, {"a", "b", "d"}]
-    assert result.cliques[0][0] == "c"  # members by mean rank
+    assert result.cliques[0][0] == "c"  # members are sorted by mean rank
     alone = compare_methods(table[["a", "b", "c"]])
     assert alone.cliques == (("c",), ("b", "a")) or alone.cliques == (("c",), ("a", "b"))
 
 
 def test_cliques_without_any_difference_and_with_all():
     same = compare_methods(scores_table(5, 4, seed=0, spread=9))
-    assert [set(clique) for clique in same.cliques] == [{"m0", "m1", "m2", "m3"}]  # 5 blocks can tell nothing apart
+    assert [set(clique) for clique in same.cliques] == [{"m0", "m1", "m2", "m3"}]  # 5 blocks cannot show a difference
     assert same.p_values.to_numpy().min() == pytest.approx(2 ** (1 - 5))
     apart = compare_methods(scores_table(6, 4, seed=0, spread=9))
     assert apart.p_values.to_numpy().min() == pytest.approx(2 ** (1 - 6))
@@ -267,24 +267,24 @@ def test_bad_comparisons(values, options, message):
 
 
 def most_by_chance(n_tables, level):
-    """Most tables of so many that a test at the level rejects, but for 1 in 1,000 such counts."""
+    """Return the 99.9 % quantile of the number of tables that a test at the level rejects."""
     return stats.binom.ppf(0.999, n_tables, level)
 
 
 @pytest.mark.parametrize(("n_blocks", "n_methods"), [(11, 5), (13, 4)])
 def test_exchangeable_methods_differ_no_more_often_than_alpha(n_blocks, n_methods):
-    """Whatever is found is a false discovery, and the adjustment allows one in a share alpha of all tables."""
+    """Every difference is a false discovery, and the adjustment allows one in a share alpha of all tables."""
     rng = np.random.default_rng(n_blocks)
     n_tables = 400
     results = [compare_methods(rng.random((n_blocks, n_methods))) for _ in range(n_tables)]
     assert sum(len(result.cliques) > 1 for result in results) <= most_by_chance(n_tables, 0.05)
-    # near its level: the chi-square approximation is some points off at so few blocks
+    # The test is only near its level, because the chi-square approximation is inexact for few blocks.
     rejected = sum(result.friedman_p <= 0.05 for result in results)
     assert stats.binom.ppf(0.001, n_tables, 0.03) <= rejected <= most_by_chance(n_tables, 0.06)
 
 
 def test_one_model_under_different_seeds_is_not_better_than_itself():
-    """From permuted label rows to pairs of models: what is declared different is so by chance."""
+    """Label rows are permuted and pairs of models compared, so any significant difference is due to chance."""
     found, n_studies = 0, 5
     for study in range(n_studies):
         parts = []
@@ -293,7 +293,7 @@ def test_one_model_under_different_seeds_is_not_better_than_itself():
             X = rng.random((60, 4))
             Y = rng.permutation((X[:, :3] + 0.3 * rng.random((60, 3)) > 0.7).astype(int))
             fold_of = rng.permutation(np.arange(60) % 2)
-            for seed in range(3):  # 6 datasets: p can be as low as 2^-5
+            for seed in range(3):  # with 6 datasets, p can be 2^-5 at least
                 random_state = int(rng.integers(2**31))
                 tables = score_on_folds(
                     lambda fold, seed=random_state: make_model("RF+ET", n_trees=4, random_state=seed + fold),

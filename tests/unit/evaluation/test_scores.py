@@ -46,9 +46,9 @@ def test_sparse_labels_and_threshold(example):
 @pytest.mark.parametrize("unmeasured", [0.0, 0.2, 1.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_sparse_probabilities_score_as_dense_ones(seed, unmeasured, threshold):
-    """To the last bit: counts are whole numbers. With weights they are not, and are added in another order.
+    """Unweighted counts are whole numbers and agree exactly; weighted sums run in another order.
 
-    So are the terms of the average precision in any case, a hundred of them that add up to 1.
+    The terms of the average precision always do: there are about a hundred and they add up to 1.
     """
     rng = np.random.default_rng(seed)
     P = np.round(rng.random((30, 8)), 1) * (rng.random((30, 8)) < 0.4)  # with ties
@@ -67,7 +67,7 @@ def test_sparse_probabilities_score_as_dense_ones(seed, unmeasured, threshold):
 
 @pytest.mark.parametrize(("Y", "P"), [([[0, 1]], [[0.3, 0.2]]), ([[1], [0]], [[0.3], [0.4]]), ([[0, 0]], [[0, 0]])])
 def test_small_sparse_matrices_score_as_dense_ones(Y, P):
-    """All cells stored, a single label, nothing stored."""
+    """Cover matrices with all cells stored, a single label, or no stored cell."""
     dense = multilabel_scores(np.array(Y), np.array(P))
     np.testing.assert_equal(multilabel_scores(np.array(Y), sparse.csr_array(np.array(P, dtype=float))), dense)
 
@@ -76,7 +76,7 @@ ALL = (*METRICS, *ON_REQUEST)
 
 
 def undefined(Y, P, weights=None, metrics=ALL):
-    """Names of the metrics that are NaN; the others are not perfect."""
+    """Return the names of the metrics that are NaN, and check that other scores are not perfect."""
     inverse, metrics = np.full(Y.shape[1], 2.0), [m for m in metrics if weights is None or "coverage" not in m]
     scores = multilabel_scores(Y, P, metrics=metrics, sample_weight=weights, inverse_propensity=inverse)
     for name, value in scores.items():
@@ -140,7 +140,7 @@ class TestUndefined:
 )
 @pytest.mark.filterwarnings("ignore")
 def test_what_entries_say_of_scikit_learn_is_so(metric, theirs, of_probabilities):
-    """Where a score is NaN here, theirs is what the entry says; elsewhere both are the same."""
+    """Where a score is NaN, scikit-learn returns the value given in the entry; elsewhere both are equal."""
     scores = np.array([0.2, 0.7, 0.6])
     said = metric_of(metric).scikit_learn
     for truth in ([0, 0, 0], [1, 1, 1], [0, 1, 0]):
@@ -205,7 +205,7 @@ def test_scores_at_k_are_those_of_their_functions(example):
         expected[f"ndcg_at_{k}"] = ndcg_at_k(Y, P, k, sample_weight=weights)[-1]
         propensity_scored = propensity_scored_precision_at_k(Y, P, inverse, k, sample_weight=weights)
         expected[f"propensity_scored_precision_at_{k}"] = propensity_scored[-1]
-    # weights are brought to a mean of 1 twice, which may differ in the last bit
+    # Weights are normalized to a mean of 1 twice, which may change the last bit.
     assert {name: scores[name] for name in expected} == pytest.approx(expected, rel=1e-14, nan_ok=True)
     with pytest.raises(DataError, match="propensity_scored_precision_at_3 needs inverse_propensity"):
         multilabel_scores(Y, P, metrics=["recall_at_3", "propensity_scored_precision_at_3"])

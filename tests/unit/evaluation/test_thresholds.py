@@ -1,4 +1,4 @@
-"""Thresholds are the best of all by expected counts, and good on labels that are drawn from the probabilities."""
+"""Thresholds maximize expected scores and perform well on labels drawn from the probabilities."""
 
 from itertools import product
 
@@ -20,7 +20,7 @@ def best_thresholds(P, objective, by="pooled"):
 
 
 def expected_score(p, threshold, objective):
-    """From a table of expected counts, as scikit-learn has it with weights."""
+    """Compute the score from a table of expected counts, as scikit-learn does with weights."""
     truth = np.repeat([1, 0], len(p))
     said = np.tile(p > threshold, 2)
     return SCORES[objective](truth, said, sample_weight=np.concatenate([p, 1 - p]))
@@ -55,7 +55,7 @@ def test_what_is_surely_positive_is_predicted_and_nothing_is_where_nothing_can_b
 
 @pytest.mark.parametrize("objective", SCORES)
 def test_labels_drawn_from_the_probabilities_are_predicted_best(objective):
-    """Mean score over ten draws, beside those of thresholds from .1 to .9: at most .005 below the best."""
+    """The mean score over ten draws is at most .005 below that of the best threshold from .1 to .9."""
     rng = np.random.default_rng(1)
     seen, new = (rng.beta(0.4, 2.5, size=(3000, 2)) for _ in range(2))
     threshold = best_thresholds(seen, objective)[0]

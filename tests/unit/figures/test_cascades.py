@@ -63,7 +63,7 @@ def test_curves_show_the_gain_over_level_0(curves):
     gains, drops = lines(figure.axes[1]), lines(figure.axes[3])
     assert list(gains) == ["SLCForest", "SLCForest+"]  # a model without cascade has no line
     np.testing.assert_array_equal(gains["SLCForest"].get_xdata(), [0, 1, 2, 3])
-    # dataset b stops at level 1 and keeps its gain of 0.1
+    # Dataset b stops at level 1 and keeps its gain of 0.1.
     np.testing.assert_allclose(gains["SLCForest"].get_ydata(), [0, 0.1, 0.15, 0.2], atol=1e-12)
     np.testing.assert_allclose(drops["SLCForest"].get_ydata(), [0, -0.1, -0.15, -0.2], atol=1e-12)
     assert [axes.get_ylabel() for axes in figure.axes[::2]] == ["gain of\nmicro MCC", "drop of\nHamming loss"]

@@ -13,7 +13,7 @@ SIZES, FRACTIONS = (20, 60, 100), (0.1, 0.5, 0.9)
 
 
 def points_of(figure, panels, *, published=True):
-    """Points of each (dataset, x_name), nested cross-validation at data sizes only."""
+    """Return the points of each (dataset, x_name), with nested cross-validation at data sizes only."""
     rng = np.random.default_rng(0)
     rows = [
         (figure, dataset, x_name, x, source, procedure, metric, value, value - 0.02, value + 0.03)
@@ -31,7 +31,7 @@ def points_of(figure, panels, *, published=True):
 
 @pytest.fixture
 def random():
-    """The panels of Figure 8."""
+    """Panels of Figure 8."""
     return points_of("fig8", [("random", "data_size"), ("random", "test_fraction")])
 
 
@@ -46,7 +46,7 @@ def test_a_panel_per_metric_dataset_and_kind_of_x(random):
     assert [label.get_text() for label in panels[1, 0].get_xticklabels()] == ["20", "60", "100"]
     assert [label.get_text() for label in panels[1, 1].get_xticklabels()] == ["10", "50", "90"]
     three = plot_cross_testing(points_of("fig7", [(name, "test_fraction") for name in ("simulated", "eeg", "spikes")]))
-    assert [panel.get_title() for panel in three.axes[:3]] == ["simulated", "EEG", "spikes"]  # the paper's order
+    assert [panel.get_title() for panel in three.axes[:3]] == ["simulated", "EEG", "spikes"]  # the order in the paper
 
 
 def test_curves_have_our_numbers_and_the_published_ones_behind(random):
@@ -57,7 +57,7 @@ def test_curves_have_our_numbers_and_the_published_ones_behind(random):
         for line, source in ((ours, "ours"), (theirs, "published")):
             expected = part[(part["procedure"] == procedure) & (part["source"] == source)]
             np.testing.assert_array_equal(line.get_ydata(), expected["value"])
-            # beside the points by less than a fiftieth of their width, ours and the published ones alike
+            # Lines are offset from the points by less than a fiftieth of the width, for computed and published ones.
             np.testing.assert_allclose(line.get_xdata(), 100 * expected["x"], atol=80 / 50)
             assert same_color(line.get_color(), colour)
             assert line.get_marker() == marker

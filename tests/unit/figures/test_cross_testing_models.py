@@ -58,7 +58,7 @@ def test_panels():
 
 def test_scores_are_drawn_with_a_dot_for_each_repetition():
     points, runs = tables(("flags",))
-    # rows in any order: the last procedure first
+    # Rows may have any order: here the last procedure is first.
     panel = plot_cross_testing_models(points.iloc[::-1], runs.iloc[::-1]).axes[0]
     means = [line for line in panel.lines if line.get_markersize() == 5]
     for line, metric in zip(means, ("score", "observed_score"), strict=True):

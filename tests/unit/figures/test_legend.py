@@ -1,4 +1,4 @@
-"""Looks by name."""
+"""Colors and markers by name."""
 
 import pandas as pd
 import pytest
@@ -13,7 +13,7 @@ from fairfold.models.legend import legend_table
 
 @pytest.fixture
 def others(monkeypatch):
-    """Models that have no place of their own, one of which varies another."""
+    """Models without a reserved color or marker, including a variant of another model."""
     names = ["mine", "yours", *(f"model {number}" for number in range(12))]
     specs = {name: ModelSpec(name, "somewhere:else") for name in names}
     specs["mine+"] = ModelSpec("mine+", "somewhere:else", family="mine")
@@ -45,7 +45,7 @@ def test_others_take_what_is_left_and_then_begin_anew(others):
     assert looks("mine", "gcForest", "yours", "mine+") == [(PALETTE[place], MARKERS[place]) for place in (0, 1, 2, 0)]
     many = [f"model {number}" for number in range(12)]
     assert [colour for colour, _ in looks(*many)] == [*PALETTE, *PALETTE[:3]]
-    assert [marker for _, marker in looks(*many)] == [*MARKERS, *MARKERS[1:4]]  # so that no two look the same
+    assert [marker for _, marker in looks(*many)] == [*MARKERS, *MARKERS[1:4]]  # each look is unique
     assert Legend(legend_table(["mine+"])).is_variation("mine+")
 
 

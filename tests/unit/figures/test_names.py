@@ -11,7 +11,7 @@ from fairfold.figures.label_scores import plot_label_scores
 
 @pytest.mark.parametrize("name", ["cost_$5_to_$10", "a$_$", "$x_1$", "n" * 130, "100 % & <b>", "_"])
 def test_names_are_text_of_a_bearable_length(tmp_path, name):
-    """A dollar begins no mathematics, and a long name leaves room for the panels."""
+    """A dollar sign does not start math text, and a long name is shortened to keep room for the panels."""
     scores = pd.DataFrame({"label": [name, "short"], "n_positives": [3, 4]})
     for score in ("roc_auc", "average_precision", "mcc"):
         scores[score], scores[f"{score}_low"], scores[f"{score}_high"] = 0.7, 0.6, 0.8

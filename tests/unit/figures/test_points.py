@@ -1,4 +1,4 @@
-"""What a figure says of its points."""
+"""Texts that figures show for their points."""
 
 import json
 
@@ -51,7 +51,7 @@ def points_in(path):
 
 
 def texts_of(figure, tmp_path):
-    """Texts of the points of a figure, each of which lies in it."""
+    """Return the texts of a figure's points, after checking that each point is inside the figure."""
     save_figure(figure, [tmp_path / "figure.png"])
     points = points_in(tmp_path / "figure.png")
     assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y, _ in points)
@@ -65,7 +65,7 @@ def test_places_are_shares_of_width_and_height(tmp_path):
     axes.set_xscale("log")
     axes.set_ylim(0, 1)
     (line,) = axes.plot([1, 10, np.nan, 1000], [0, 0.5, 0.5, 0.5])
-    axes.plot([2, 3], [0, 1])  # says nothing
+    axes.plot([2, 3], [0, 1])  # has no text
     tell(line, ["corner", "“middle”", "missing", "outside"])
     save_figure(figure, [tmp_path / "figure.png", tmp_path / "figure.pdf"])
     assert points_in(tmp_path / "figure.png") == [[0.5, 0.5, "corner"], [0.75, 0.25, "“middle”"]]
@@ -148,7 +148,7 @@ def test_of_many_points_those_that_stand_alone_stay(tmp_path):
     assert MOST_POINTS / 2 < len(texts) <= MOST_POINTS and numbers == sorted(numbers)
     assert texts[-1] == f"point {len(places) - 1}"
     away = np.array([np.hypot(*((places[numbers] - place) * (5, 4)).T).min() for place in places[::50]])
-    assert away.max() < 0.1  # inches: whoever points at a point that says nothing reads of one beside it
+    assert away.max() < 0.1  # in inches; near each point without text is a point with one
 
 
 def test_ranks(tmp_path):

@@ -35,7 +35,7 @@ def test_a_dot_for_each_number_with_a_counterpart():
     assert names == ["Table 1", "Table 2", "Figure 3 of a place with a name that …"]
     rows = [line.get_ydata() for line in errors.lines if line.get_linestyle() == "None"]
     assert [set(np.round(y)) for y in rows] == [{0}, {2}]
-    assert len(set(rows[0])) == 40  # of one row, none above another
+    assert len(set(rows[0])) == 40  # in one row, each at a different height
     assert [text.get_text() for text in digits.texts] == ["40 of 40", "2 of 3", "1 of 1"]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["A (2012)", "B (2020)"]

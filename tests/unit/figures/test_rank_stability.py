@@ -33,7 +33,7 @@ def panels_of(figure, n_rates=2):
 
 
 def marks(axes):
-    """Lines of marks, by whether they are hollow and in the order of their lanes."""
+    """Return the lines of marks, grouped by whether they are hollow, in the order of their lanes."""
     lines = [line for line in axes.lines if len(line.get_xdata()) == len(SPLITTERS)]
     hollow = [line for line in lines if same_color(line.get_markerfacecolor(), "white")]
     return [line for line in lines if line not in hollow], hollow

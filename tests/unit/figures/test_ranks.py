@@ -39,7 +39,7 @@ def drawn(ranks, cliques=None, p=0.25):
 
 
 def bars_of(axes):
-    """Members' places and height of each bar."""
+    """Return the members' places and the height of each bar."""
     found = [line for line in axes.lines if line.get_gid() == "members"]
     ends = [line for line in axes.lines if line.get_gid() == "crossbar"]
     for dots, bar in zip(found, ends, strict=True):
@@ -86,9 +86,9 @@ def test_bars_join_the_members_of_cliques(five):
     figure = drawn(five, cliques_of(("D", "A"), ("B", "C", "E"), ("C",)))
     panel = figure.axes[1]
     bars = bars_of(panel)
-    assert [places for places, _ in bars] == [[0, 3], [1, 2, 4]]  # none for a clique of one
+    assert [places for places, _ in bars] == [[0, 3], [1, 2, 4]]  # a clique of one has no bar
     heights = [height for _, height in bars]
-    assert heights[0] < heights[1] < panel.get_ylim()[1]  # they overlap, so they are stacked
+    assert heights[0] < heights[1] < panel.get_ylim()[1]  # overlapping bars are stacked
     means = [text.get_position()[1] for text in panel.texts]
     assert max(means) < heights[0] - 0.05  # above the numbers
     assert bars_of(figure.axes[0]) == bars_of(figure.axes[2]) == []  # other rate, other metric

@@ -1,4 +1,4 @@
-"""Figures declare themselves."""
+"""Declarations of figures."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from fairfold.figures.spec import FigureSpec, figure_specs
 
 @pytest.fixture(autouse=True)
 def undeclared(monkeypatch):
-    """What a test declares, no other sees."""
+    """Declarations of one test are invisible to others."""
     figure_specs()
     monkeypatch.setattr(specs, "_DECLARED", dict(specs._DECLARED))
 
@@ -59,7 +59,7 @@ def test_files_lie_in_their_folder():
 
 
 def test_planning_waits_for_nothing_that_draws():
-    """Snakemake reads the specs for every job."""
+    """Snakemake imports the specifications for every job, so this import must not load plotting code."""
     ask = "import sys; from fairfold.figures.spec import figure_specs; print(len(figure_specs()) > 20, *sys.modules)"
     done = subprocess.run([sys.executable, "-c", ask], check=True, capture_output=True, text=True)
     names = done.stdout.split()

@@ -53,7 +53,7 @@ def test_a_marker_per_splitter():
 
 
 def test_datasets_without_positive_values_are_not_drawn():
-    """Which a logarithmic axis cannot show."""
+    """A logarithmic axis cannot show them."""
     summary = pd.DataFrame({"dataset": list("ab"), "splitter": "IS", "mean_over_bound": [0.0, 2], "seconds": 0.5})
     assert [panel.get_title() for panel in plot_quality_against_seconds(summary).axes] == ["b"]
     figure = plot_quality_against_seconds(summary[summary["dataset"] == "a"])

@@ -29,7 +29,7 @@ LAW = pd.DataFrame({"source": ["west", "all"], "factor": [0.5, 0.24], "exponent"
 
 
 def curves(names=NAMES, draws=DRAWS, **panel):
-    """Rows by number of draws and classifier, with numbers for all figures that show win percentages."""
+    """Rows by number of draws and classifier, with values for all figures that show win percentages."""
     rng = np.random.default_rng(sum(map(ord, str(panel))))
     table = pd.DataFrame(product(draws, names), columns=["n_draws", "classifier"]).assign(**panel)
     table["win_percentage"] = rng.uniform(0.1, 0.6, len(table))
@@ -104,7 +104,7 @@ def weights():
 
 @pytest.fixture
 def maps():
-    """Two panels: shares that rise with x, and samples of two classes; (maps, points)."""
+    """Maps and points of two panels: shares that rise with x, and samples of two classes."""
     rng = np.random.default_rng(0)
     x, y = (side.ravel() for side in np.meshgrid(np.linspace(-3, 3, 25), np.linspace(-2, 4, 20)))
     grids, points = [], []
@@ -119,7 +119,7 @@ def maps():
 
 @pytest.fixture
 def draw(request):
-    """Function that draws a figure from its fixture, or from the part of it that is one panel."""
+    """Return a function that draws a figure from its fixture, or from the part for one panel."""
     plots = {
         "maps": lambda tables: plot_decision_maps(*tables),
         "joint": plot_joint_densities,
@@ -151,7 +151,7 @@ def line_of(axis, label):
 
 
 def fills_of(axis):
-    """Corners of each filled band: x, lower and upper at its points, in the order of drawing."""
+    """Return the x, lower and upper corners of each filled band, in the order of drawing."""
     found = []
     for fill in axis.collections:
         path = fill.get_paths()[0].vertices
@@ -255,7 +255,7 @@ def test_figure_4_has_densities_and_in_the_inset_those_near_the_best_performance
         left = part.loc[part["performance"] >= inset.get_xlim()[0] - 1e-9, "pairs"].sum()
         further = part.loc[part["performance"] >= inset.get_xlim()[0] - 0.0026, "pairs"].sum()
         assert left <= 0.01 * part["pairs"].sum() < further
-        # the inset is above the curves
+        # The inset is above the curves.
         lowest = axis.transData.inverted().transform(inset.get_window_extent().get_points())[0, 1]
         assert lowest > part["density"].max()
 

@@ -1,4 +1,4 @@
-"""A model goes home with its columns, and says of a file what it says of arrays, whatever the size of the parts."""
+"""A saved final model keeps its columns and predicts the same from files, in parts of any size, as from arrays."""
 
 import gzip
 import json
@@ -67,7 +67,7 @@ def test_columns_are_matched_by_name_and_come_home_with_the_model(final, data, t
 
 @pytest.mark.parametrize("name", ["logistic+", "kernel-ridge+", "Stack+", "FLAForest+", "logistic", "gcForest"])
 def test_a_posterior_exceeds_the_probability_to_be_observed_where_labels_are_missing(data, table, name):
-    """For every model that is corrected; for others they are the same."""
+    """This holds for every model with correction; for other models both are the same."""
     hidden = replace(data, Y=data.Y * (np.random.default_rng(3).random(data.Y.shape) < 0.5))
     settings = {"n_trees": 8, "max_levels": 1} if name in ("Stack+", "FLAForest+", "gcForest") else {}
     found = fit_final(hidden, name, settings, seed=1).predict(table)
@@ -124,7 +124,7 @@ def test_the_likeliest_labels_stand_in_order(final, table, tmp_path):
 
 @pytest.mark.parametrize("name", ["gcForest", "logistic", "Stack+", "kernel-ridge", "LightGBM"])
 def test_a_model_that_predicts_other_numbers_elsewhere_is_refused(data, name, tmp_path):
-    """As of other versions of a library; made-up samples tell, none of which is one of the data."""
+    """Other library versions may cause this. The probe consists of made-up samples, none of them from the data."""
     settings = {"n_trees": 8, "max_levels": 1} if name in ("Stack+", "gcForest") else {}
     final = fit_final(data, name, settings, seed=1)
     final.save(tmp_path)
@@ -145,7 +145,7 @@ def test_a_model_that_predicts_other_numbers_elsewhere_is_refused(data, name, tm
 
 @pytest.mark.parametrize("name", ["Stack+", "CaFE-SLC", "LightGBM+", "RBF-SVM", "HistGB", "chains"])
 def test_another_python_predicts_the_same_bytes(data, table, name, tmp_path):
-    """Name interpreters with fairfold in ``FAIRFOLD_OTHER_PYTHONS``, separated as in ``PATH``, to have it tried."""
+    """Set ``FAIRFOLD_OTHER_PYTHONS`` to interpreters with fairfold, separated as in ``PATH``, to run this test."""
     pythons = os.environ.get("FAIRFOLD_OTHER_PYTHONS", "").split(os.pathsep)
     if not pythons[0]:
         pytest.skip("FAIRFOLD_OTHER_PYTHONS names no interpreter of another version that has fairfold installed")
@@ -162,7 +162,7 @@ def test_another_python_predicts_the_same_bytes(data, table, name, tmp_path):
 
 
 def test_features_may_be_missing_in_training_and_in_new_files(data, table, tmp_path):
-    """Those that never were, too; a file gives what the same table in memory gives."""
+    """This includes features without missing values in training. A file gives the same result as a table in memory."""
     holed = replace(data, X=np.where(np.random.default_rng(5).random(data.X.shape) < 0.1, np.nan, data.X))
     final = fit_final(holed, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=1)
     final.save(tmp_path)
@@ -175,7 +175,7 @@ def test_features_may_be_missing_in_training_and_in_new_files(data, table, tmp_p
 
 
 def test_what_stands_for_a_missing_value_goes_home_with_the_model(tmp_path):
-    """In files and frames, numbers and text, as in the file that the model learned from."""
+    """The final model uses the training file's missing value for files and frames, numbers and text."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.random((60, 2)).round(3), columns=["a", "b"]).astype(object)
     frame["kind"] = rng.choice(["u", "v"], 60)
@@ -234,7 +234,7 @@ def test_a_target_that_cannot_be_is_refused_before_the_work(final, table, tmp_pa
 
 
 def write_arff(table, path, sparse=False):
-    """Numbers, and text as nominal attributes or strings, with ``?`` for what is missing."""
+    """Write numbers, and text as strings, with ``?`` for missing values."""
     kinds = ["numeric" if kind.kind in "if" else "string" for kind in table.dtypes]
     lines = ["@relation new", *(f"@attribute {name} {kind}" for name, kind in zip(table, kinds, strict=True)), "@data"]
     for cells in table.astype(object).where(table.notna(), "?").itertuples(index=False):
@@ -259,7 +259,7 @@ WRITERS = {
 
 @pytest.mark.parametrize("kind", WRITERS)
 def test_new_samples_come_in_whatever_a_study_reads(final, table, tmp_path, kind):
-    """Of any name; with gaps, but where ARFF has sparse rows, which have none."""
+    """File names are arbitrary. All formats have missing values except sparse ARFF."""
     if kind != "sparse ARFF":
         table = table.assign(b=table["b"].where(np.arange(23) % 3 > 0))
     WRITERS[kind](table, tmp_path / "new")
@@ -344,7 +344,7 @@ def test_a_folder_that_is_not_whole_is_refused_in_one_sentence(final, tmp_path, 
 
 
 def scores(corrected, model="kNN", observed=0.25):
-    """Of the labels as they are, and with half of them hidden."""
+    """Return scores of the labels as given and with half of them hidden."""
     interval = {"corrected": corrected, "low": corrected - 0.1, "high": corrected + 0.1}
     row = {"dataset": "toy", "model": model, "metric": "average_precision", "observed": observed, **interval}
     return pd.DataFrame([{**row, "missing_rate": 50, "observed": 0.1}, {**row, "missing_rate": 0}])
@@ -393,7 +393,7 @@ def test_the_recommended_model_is_the_best_by_average_precision():
 
 
 def whole_and_commas(data):
-    """Return the data with counts as feature ``a``, as from a table with decimal commas."""
+    """Return the data with counts as feature ``a``, as read from a table with decimal commas."""
     X = np.column_stack([np.arange(800, 800 + 7 * len(data.X), 7), data.X[:, 1:]])
     return replace(data, X=X, decimal_mark=",")
 
@@ -409,7 +409,7 @@ def test_a_model_keeps_how_its_numbers_were_written(data, tmp_path):
     with pytest.raises(ModelError, match=r"columns\.json is damaged"):
         load_final(tmp_path)
     (tmp_path / "columns.json").write_text(json.dumps({k: v for k, v in columns.items() if k != "numbers"}))
-    assert load_final(tmp_path).learned is None  # of an earlier version
+    assert load_final(tmp_path).learned is None  # written by an earlier version
 
 
 def test_new_numbers_are_read_as_they_are_written_or_refused(data, tmp_path):

@@ -1,4 +1,4 @@
-"""What is lost when features are permuted: as scikit-learn measures it, of features that go together at once."""
+"""Permutation importance equals that of scikit-learn, and correlated features are permuted together."""
 
 from functools import partial
 
@@ -94,7 +94,7 @@ def test_many_features_are_joined_by_their_correlation(kind):
     rng = np.random.default_rng(1)
     causes = rng.normal(size=(200, 5))
     X = np.repeat(causes, 20, axis=1) + 0.2 * rng.normal(size=(200, 100))
-    X[:, 7] *= -1  # goes together all the same
+    X[:, 7] *= -1  # a negative correlation also joins features
     found = feature_groups(dataset(kind(X)), most=5)
     assert sorted(sorted(places.tolist()) for places in found.values()) == np.arange(100).reshape(5, 20).tolist()
     assert all(name.endswith(" and 19 more") for name in found)

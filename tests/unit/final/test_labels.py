@@ -1,4 +1,4 @@
-"""Scores of labels, and the list of suspects, beside plain counterparts."""
+"""Scores per label and the list of likely label errors equal plain references."""
 
 from functools import partial
 
@@ -65,7 +65,7 @@ def test_a_label_that_is_measured_nowhere_has_no_scores(predictions):
 
 
 def test_intervals_hold_what_they_say():
-    """In 200 draws of a known population, the AUROC of all lies in 90 % of 90 % intervals, within 3 standard errors."""
+    """In 200 draws from a known population, 90 % intervals contain the AUROC of the population in 90 % of draws."""
     rng = np.random.default_rng(5)
     y = (rng.random(20_000) < 0.3).astype(np.int8)
     p = 0.5 * rng.random(20_000) + 0.2 * y
@@ -91,7 +91,7 @@ def test_suspects_are_the_cells_that_the_posterior_speaks_against(predictions, t
         for row in rows.itertuples():
             i, j = names.index(row.sample), "abcd".index(row.label)
             near = sorted(range(120), key=lambda other: abs(other - i))[1:11]
-            if 5 < i < 114:  # else neighbours are as near as others
+            if 5 < i < 114:  # neighbors are equally near except close to the ends
                 assert row.share_of_neighbours == np.mean([Y[other, j] for other in near])
                 assert set(filter(None, row.neighbours.split(", "))) <= {names[k] for k in near if Y[k, j]}
 
@@ -131,7 +131,7 @@ def test_precision_counts_what_was_hidden(predictions):
 
 
 def test_intervals_of_samples_in_groups_are_those_of_the_groups():
-    """Four copies of each sample: as groups they give the intervals of one of each, otherwise half as wide ones."""
+    """Four copies of each sample: intervals equal those of single samples with groups and are half as wide without."""
     rng = np.random.default_rng(0)
     P = rng.random((120, 1))
     Y = (rng.random((120, 1)) < P).astype(np.int8)
