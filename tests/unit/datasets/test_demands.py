@@ -1,4 +1,4 @@
-"""Datasets too small for a forest to learn from are refused, by the same rule as in the forests."""
+"""Datasets that a forest cannot learn from are refused, by the same rule as in the forests."""
 
 import numpy as np
 import pytest
