@@ -1,5 +1,6 @@
-"""Documents are plain English: few phrases that technical English hardly uses, and no long sentences."""
+"""Documents and docstrings are plain English: few phrases that technical English rarely needs, no long sentences."""
 
+import ast
 import re
 import subprocess
 from pathlib import Path
@@ -13,7 +14,7 @@ LONGEST = 45  # words of a sentence
 
 
 def documents(root):
-    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=root, capture_output=True, text=True, check=True)
+    listed = subprocess.run(["git", "ls-files", "*.md", "*.rst"], cwd=root, capture_output=True, text=True, check=True)
     return [root / name for name in listed.stdout.splitlines()]
 
 
@@ -35,12 +36,23 @@ def phrases_in(text):
     return {phrase: n for phrase, pattern in PATTERNS.items() if (n := len(pattern.findall(flat)))}
 
 
-def test_documents_use_few_odd_phrases(root):
-    text = "\n".join(block for path in documents(root) for block in prose(path.read_text(encoding="utf-8")))
+def assert_plain(text):
     found = phrases_in(text)
     words = len(re.findall(r"[A-Za-z']+", text))
-    assert words > 5000
+    assert words > 1000
     assert 1000 * sum(found.values()) / words <= PER_1000_WORDS, found
+
+
+def test_documents_use_few_odd_phrases(root):
+    assert_plain("\n".join(block for path in documents(root) for block in prose(path.read_text(encoding="utf-8"))))
+
+
+@pytest.mark.parametrize("folder", ["workflow", "tests", "benchmarks"])
+def test_docstrings_use_few_odd_phrases(root, folder):
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (root / folder).rglob("*.py")]
+    docstrings = [ast.get_docstring(node) for tree in trees for node in ast.walk(tree) if isinstance(node, kinds)]
+    assert_plain("\n".join(filter(None, docstrings)))
 
 
 def test_sentences_of_documents_are_short(root):
