@@ -1,4 +1,4 @@
-"""Pages as a browser without a network shows them: a harness looks at them in a frame of some width."""
+"""Helpers that load report pages in a headless browser without a network."""
 
 import functools
 import http.server
@@ -35,7 +35,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def find_browser():
-    """Its path; the test is skipped where there is none."""
+    """Return the path of the browser, or skip the test if none is installed."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
@@ -44,7 +44,7 @@ def find_browser():
 
 @contextmanager
 def served(folder):
-    """Address of a folder on the loopback interface."""
+    """Serve a folder on the loopback interface and yield its address."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -53,7 +53,7 @@ def served(folder):
 
 
 def see(folder, address, width, look, profile):
-    """What ``look``, a function in JavaScript that loads pages of the folder into the frame, returns."""
+    """Return the result of ``look``, a JavaScript function that loads pages of the folder into the frame."""
     (folder / "harness.html").write_text(HARNESS % {"width": width, "look": look})
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}"]
     options += ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--window-size=1400,900"]
@@ -64,7 +64,7 @@ def see(folder, address, width, look, profile):
 
 
 def run_patiently(command, attempts=3):
-    """What a command prints; a browser that hangs at its start, as happens on busy machines, is started anew."""
+    """Return the output of a command. Restart a browser that hangs at startup, which happens on busy machines."""
     for _ in range(attempts):
         try:
             return subprocess.run(command, capture_output=True, text=True, timeout=120).stdout

@@ -1,4 +1,4 @@
-"""Compiled code of the library, for copies of it."""
+"""Helpers that share the compiled code of the library with copies of it."""
 
 import contextlib
 import hashlib
@@ -10,7 +10,7 @@ import fairfold  # noqa: F401 - sets NUMBA_CACHE_DIR
 
 @contextlib.contextmanager
 def shared_with(library: Path, original: Path):
-    """Let a copy of the library use the code that is compiled for the original, but for sources that differ."""
+    """Share the original's compiled code with a copy of the library, except for sources that differ."""
     links = []
     for package in {path.parent.name for path in library.glob("*/*.py") if "from numba" in path.read_text("utf-8")}:
         link, folder = numba_folder(library / package), numba_folder(original / package)
@@ -25,6 +25,6 @@ def shared_with(library: Path, original: Path):
 
 
 def numba_folder(package: Path) -> Path:
-    """Folder of a package's compiled code, which Numba names after the path of its sources."""
+    """Return the folder of a package's compiled code, which Numba names after the path of its sources."""
     digest = hashlib.sha1(str(package).encode()).hexdigest()
     return Path(os.environ["NUMBA_CACHE_DIR"], f"{package.name}_{digest}")

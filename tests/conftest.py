@@ -1,4 +1,4 @@
-"""Fixtures that several test folders share."""
+"""Fixtures shared by several test folders."""
 
 import os
 from pathlib import Path
@@ -6,22 +6,22 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-SLOW = ROOT / "tests" / "slow.txt"  # tests whose cases take half a second or more, and some hundred times that together
+SLOW = ROOT / "tests" / "slow.txt"  # tests with slow cases (half a second or more)
 
 
-# The first file compiles all code, while another worker runs those that need hardly any of it.
+# The first file compiles all code. Meanwhile, another worker runs the files that need little of it.
 FIRST = ("study", "planning", "package", "configuration", "software", "module", "commands")
 
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    """The project's root folder."""
+    """Return the project's root folder."""
     return ROOT
 
 
 @pytest.fixture(scope="session")
 def mirror() -> Path:
-    """Folder with real data files; the test is skipped where there is none."""
+    """Return the folder with real data files, or skip the test if it is missing."""
     folder = os.environ.get("FAIRFOLD_MIRROR", "").split(os.pathsep)[0]
     if not folder or not Path(folder).is_dir():
         pytest.skip("no real data: FAIRFOLD_MIRROR names no folder with data files")

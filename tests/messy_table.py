@@ -1,10 +1,11 @@
-"""The messy table of the worked example: as a laboratory hands it on, from which nothing was mended.
+"""Generate the messy table of the worked example, in the raw form that a laboratory provides.
 
-    python tests/messy_table.py docs/example
+Usage: ``python tests/messy_table.py docs/example``.
 
-A file of leaves as European spreadsheets write it, packed: semicolons, decimal commas, several leaves of each plant,
-two columns of categories, gaps among numbers and categories, 30 traits of which a part was never looked for, and two
-that two leaves have. A second file holds new leaves, without traits, its columns in another order.
+The first file is a compressed table of leaves in a European spreadsheet format. It has semicolons, decimal commas,
+several leaves of each plant, two categorical columns, and missing numbers and categories. Some of the 30 traits were
+never measured, and two occur on only two leaves. The second file contains new leaves without traits, with its columns
+in another order.
 """
 
 import gzip
@@ -20,8 +21,8 @@ SOILS, SIDES = ("loam", "sand", "peat", "chalk"), ("north", "south")
 
 
 def leaves(seed: int, first_plant: int, n_plants: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Leaves of some plants, and (n_leaves, N_TRAITS) of 0/1, the traits that they have."""
-    rng = np.random.default_rng(20240601)  # of what plants and traits have in common
+    """Return leaves of some plants and their traits, a 0/1 array of shape (n_leaves, N_TRAITS)."""
+    rng = np.random.default_rng(20240601)  # shared by all plants and traits
     loadings, intercepts = rng.normal(size=(6, N_TRAITS)), rng.uniform(-2.5, -0.5, size=N_TRAITS)
     rng = np.random.default_rng(seed)
     plant = np.repeat(np.arange(n_plants), rng.integers(2, 5, size=n_plants))
@@ -43,7 +44,7 @@ def leaves(seed: int, first_plant: int, n_plants: int) -> tuple[pd.DataFrame, np
 
 
 def messy_table() -> pd.DataFrame:
-    """What was measured, as text."""
+    """Return the measured table as text."""
     table, traits = leaves(1, 1, N_PLANTS)
     rng = np.random.default_rng(2)
     names = [f"trait_{number:02d}" for number in range(1, N_TRAITS - 1)] + list(RARE)
@@ -55,14 +56,14 @@ def messy_table() -> pd.DataFrame:
     for name, share, gap in gaps:
         text.loc[rng.random(len(table)) < share, name] = gap
     labels = pd.DataFrame(traits, columns=names).astype(object)
-    labels[rng.random(labels.shape) < 0.15] = ""  # nobody looked
+    labels[rng.random(labels.shape) < 0.15] = ""  # unmeasured
     labels.loc[:, list(RARE)] = traits[:, -2:]
     text["notes"] = np.where(rng.random(len(table)) < 0.1, "torn, photographed again", "")
     return pd.concat([text, labels], axis=1)
 
 
 def new_leaves() -> pd.DataFrame:
-    """Leaves of other plants, as text."""
+    """Return leaves of other plants as text."""
     table, _ = leaves(3, 500, 12)
     text = table.astype(object)
     text.loc[[0, 5], "nitrogen"] = ""
@@ -76,7 +77,7 @@ def as_written(table: pd.DataFrame) -> bytes:
 
 
 def files() -> dict[str, bytes]:
-    """Name -> content."""
+    """Map file names to contents."""
     return {
         "leaves.csv.gz": gzip.compress(as_written(messy_table()), mtime=0),
         "new-leaves.csv": as_written(new_leaves()),

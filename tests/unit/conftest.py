@@ -1,4 +1,4 @@
-"""A configuration of a study of weak labels alone."""
+"""Configuration of a study that contains only weak labels."""
 
 import copy
 
@@ -21,7 +21,7 @@ CONFIG = {
 
 @pytest.fixture
 def config():
-    """A configuration, with defaults, of a study of weak labels alone."""
+    """Return a configuration, with defaults, of a study that contains only weak labels."""
     filled = copy.deepcopy(CONFIG)
     check_config(filled)
     return filled

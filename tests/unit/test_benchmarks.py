@@ -1,4 +1,4 @@
-"""The table of benchmarks: what is kept, what is told to be worse, and where a benchmark writes what it found."""
+"""Test the benchmark table: stored values, reported regressions and the output file of each benchmark."""
 
 import sys
 
@@ -49,7 +49,7 @@ def test_what_is_not_found_any_more_is_lost(watch):
 
 @pytest.fixture
 def bench(watch, tmp_path, monkeypatch):
-    """Run benchmarks that are given as code: name -> code; the exit code."""
+    """Return a function that runs benchmarks, given as a dict of name to code, and returns the exit code."""
     monkeypatch.setenv("PYTHONPATH", str(watch.HERE))
     for name, path in {"HERE": tmp_path, "KEPT": tmp_path / "kept.csv", "LAST": tmp_path / "cache/last.csv"}.items():
         monkeypatch.setattr(watch, name, path)

@@ -1,4 +1,4 @@
-"""Compiled code is kept in a folder named after the sources of all kernels."""
+"""Compiled code is stored in a folder named after the sources of all kernels."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ CALL = "from fairfold.core.outer import outer; print(outer(), sum(outer.stats.ca
 
 @pytest.fixture
 def call(tmp_path):
-    """Maker of a process that calls ``outer``, whose inner function returns a value."""
+    """Return a function that starts a process that calls ``outer``, whose inner function returns a value."""
     package = tmp_path / "library" / "fairfold"
     (package / "core").mkdir(parents=True)
     shutil.copy(fairfold.__file__, package / "__init__.py")
@@ -38,7 +38,7 @@ def call(tmp_path):
 
 
 def test_a_change_of_an_inner_function_is_noticed(call):
-    """Also where Numba is imported first."""
+    """The change is also noticed if Numba is imported first."""
     assert [call(1), call(1, "import numba; "), call(22, "import numba; ")] == [["1", "0"], ["1", "1"], ["22", "0"]]
 
 

@@ -1,4 +1,4 @@
-"""Zeros of labels that are known to be negative: nothing is looked for among them."""
+"""Zeros of labels that are known to be negative are never treated as missing positives."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ CORRECTED = ("gcForest+", "SLCForest+", "FLAForest+", "PML+", "Stack+", "logisti
 
 @pytest.fixture(scope="module")
 def data():
-    """Labels that are noisy, so that zeros look as if positives were missing; a third of the cells is unmeasured."""
+    """Return noisy labels whose zeros look like missing positives. A third of the cells is unmeasured."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5)).round(1)
     truth = (X[:, :3] + 0.5 * rng.normal(size=(300, 3)) > [0.2, 0.5, 0.9]).astype(np.int8)

@@ -1,4 +1,4 @@
-"""The console of a run: finished and running jobs, the remaining time, and errors."""
+"""Test the console output of a run: finished and running jobs, the remaining time and errors."""
 
 import io
 import logging
@@ -13,7 +13,7 @@ from snakemake_logger_plugin_fairfold import LogHandler, Progress, duration
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Seconds that pass when a test says so."""
+    """Return a clock that only the test advances."""
     now = SimpleNamespace(seconds=0.0)
     monkeypatch.setattr("snakemake_logger_plugin_fairfold.time", SimpleNamespace(monotonic=lambda: now.seconds))
     return now
@@ -21,7 +21,7 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def console(monkeypatch, clock):
-    """Maker of a function that logs a record, and returns what is printed."""
+    """Return a factory of functions that log a record and return the printed text."""
 
     def make(dryrun=False):
         stream = io.StringIO()
@@ -91,7 +91,7 @@ def test_the_estimate_counts_jobs_at_once(clock):
     clock.seconds = 100
     progress.finish(1)
     progress.finish(2)
-    assert progress.remaining_seconds() == 200  # four jobs of 100 seconds, two at once
+    assert progress.remaining_seconds() == 200  # four jobs of 100 seconds, two in parallel
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Ten thousand labels of fifty thousand samples are never made dense, which took half a gigabyte as bytes alone."""
+"""Labels of shape (50,000, 10,000) are never converted to dense arrays, which need half a gigabyte even as bytes."""
 
 import contextlib
 import tracemalloc
@@ -28,7 +28,7 @@ from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 SHAPE = N, Q = 50_000, 10_000
 N_STORED = 100_000
-# Forty numbers for each stored cell, and ten for each sample and label; a byte for each cell is ten times as much.
+# Allow 40 numbers per stored cell, and 10 per sample and label. A dense byte array needs ten times that memory.
 MOST_BYTES = 8 * (40 * N_STORED + 10 * (N + Q))
 
 
@@ -36,7 +36,7 @@ MOST_BYTES = 8 * (40 * N_STORED + 10 * (N + Q))
 def P():
     rng = np.random.default_rng(0)
     at = rng.integers(0, N, N_STORED), rng.integers(0, Q, N_STORED)
-    stored = sparse.coo_array((rng.random(N_STORED) / 2, at), shape=SHAPE).tocsr()  # of two in a cell the sum
+    stored = sparse.coo_array((rng.random(N_STORED) / 2, at), shape=SHAPE).tocsr()  # duplicates are summed
     stored.data = np.minimum(stored.data, 1)
     return stored
 
@@ -89,7 +89,7 @@ def test_scores_and_thresholds(P, Y):
     with little_memory():
         scores = multilabel_scores(Y, P)
         all_thresholds(P)
-    # what stores nothing is below all positives, each of which stores a probability
+    # Samples without a stored probability rank below all positives, because each positive stores one.
     assert scores["roc_auc"] > 0.999 and scores["ranking_loss"] < 1e-3
 
 

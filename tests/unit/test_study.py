@@ -1,4 +1,4 @@
-"""A configuration as a whole."""
+"""Test the configuration as a whole."""
 
 import copy
 import re
@@ -50,13 +50,13 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
 
 
 def test_many_labels_are_those_of_the_catalog_with_more_than_50_or_those_that_are_chosen():
-    datasets = ["flags", "bibtex", "CAL500", "simulated-multilabel"]  # the last of no number that is said
+    datasets = ["flags", "bibtex", "CAL500", "simulated-multilabel"]  # the last one has no fixed number of labels
     config = checked(weak_labels={"datasets": datasets})
     assert study.with_many_labels(config, study.check_study(config)) == ["bibtex", "CAL500"]
     config = checked(weak_labels={"datasets": datasets, "many_labels": {"datasets": ["flags"]}})
     assert study.with_many_labels(config, study.check_study(config)) == ["flags"]
     config = checked(weak_labels={"datasets": [*datasets, "enron"], "many_labels": {"datasets": None}})
-    assert study.with_own_reference(config, study.check_study(config)) == ["bibtex", "CAL500"]  # enron has 53
+    assert study.with_own_reference(config, study.check_study(config)) == ["bibtex", "CAL500"]  # enron has 53 labels
     config = checked(weak_labels={"datasets": datasets, "many_labels": {"datasets": []}})
     assert study.with_many_labels(config, study.check_study(config)) == []
 
@@ -178,7 +178,7 @@ def test_datasets_are_left_out_of_every_part():
 
 
 def described(node, schema, path):
-    """Each key below a node of the JSON schema, with its description."""
+    """Yield each key below a node of the JSON schema, with its description."""
     for name, inner in node.get("properties", {}).items():
         entry = resolved(inner, schema)
         yield f"{path}.{name}", entry.get("description", "")
@@ -215,9 +215,9 @@ def test_the_configuration_and_its_typed_settings_are_the_same():
     settings = study.check_config(config)
     assert settings.model_dump(by_alias=True) == config
     assert settings.weak_labels.forest.n_trees == config["weak_labels"]["forest"]["n_trees"] == 150
-    assert config["weak_labels"]["rank_stability"]["forest"] == {}  # keys of weak_labels.forest count
+    assert config["weak_labels"]["rank_stability"]["forest"] == {}  # the keys of weak_labels.forest apply
     again = copy.deepcopy(config)
-    study.check_config(again)  # as results/config.yaml is checked, to repeat a study
+    study.check_config(again)  # results/config.yaml is checked this way when a study is repeated
     assert again == config
 
 

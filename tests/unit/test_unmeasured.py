@@ -1,4 +1,4 @@
-"""Labels of three states: 1, 0, and NaN for an unmeasured label, which takes no part in anything."""
+"""Labels have three states: 1, 0 and NaN. Unmeasured labels (NaN) affect no result."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ SHOWN += [name for name in MODEL_NAMES if not name.endswith("+") and name not in
 
 @pytest.fixture(scope="module")
 def data():
-    """Three labels, of which the second and the third are unmeasured in 40 % of the samples; and all of them."""
+    """Return three labels without and with unmeasured cells: 40 % of the second and third label are unmeasured."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5)).round(1)
     truth = (X[:, :3] + 0.5 * rng.normal(size=(300, 3)) > [0.2, 0.5, 0.9]).astype(np.int8)
@@ -218,7 +218,7 @@ def test_imputers_leave_unmeasured_cells_alone(data):
     assert np.isnan(posterior[np.isnan(Y)]).all() and (posterior[Y >= 0] >= 0).all()
 
 
-# --- folds, hiding, and what to look at -------------------------------------------------------------------------------
+# --- folds, masking and inspection ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["annealed", "OptiSplit-rLD", "IS"])

@@ -1,4 +1,4 @@
-"""Weights of samples: one of weight 2 is like two, in what models learn and in scores."""
+"""A sample of weight 2 counts like two samples, in training and in scores."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,10 @@ SHOWN = [name for name in SHOWN if name in DEEP or not (name.endswith("+") or "F
 
 @pytest.fixture(scope="module")
 def data():
-    """Two kinds of samples, in which the first feature means opposite things; few of the second, which weigh more."""
+    """Return two kinds of samples for which the first feature has opposite effects.
+
+    The second kind has fewer samples and a larger total weight.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))
     second = np.arange(200) < 50
@@ -48,9 +51,9 @@ def test_models_learn_what_weighs_most(data, name, tmp_path):
     X, Y, weights = data
     grid = np.column_stack([[-1.5, 1.5], np.zeros((2, 3))])
     alike, weighted = make(name).fit(X, Y), make(name).fit(X, Y, sample_weight=weights)
-    # by heads the first kind is more, by weight the second
+    # The first kind has more samples, the second has more weight.
     (low, high), (low_weighted, high_weighted) = alike.predict_proba(grid)[:, 0], weighted.predict_proba(grid)[:, 0]
-    if name == "ExtraTrees":  # each grown until its leaves are pure, whatever their samples weigh
+    if name == "ExtraTrees":  # trees grow until leaves are pure, for any weights
         assert 0 < high_weighted - low_weighted < high - low
     elif name != "dummy":
         assert low < high and low_weighted > high_weighted
@@ -106,10 +109,10 @@ def test_the_root_of_a_forest_is_the_weighted_mean(data):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_ridge_regression_on_weights_is_that_on_copies(data, form):
-    """A sample of weight w leaves out what a group of w copies of it does."""
+    """Leaving out a sample of weight w equals leaving out a group of w copies of it."""
     X, Y, _ = data
     X, Y = X[:45], Y[:45]
-    counts = np.resize([1, 10, 19], 45)  # ten times as many samples, to which a tenth of the penalty is as much
+    counts = np.resize([1, 10, 19], 45)  # ten times the samples with a tenth of the penalty each
     copies = np.repeat(np.arange(45), counts)
     weighted = KernelRidgeClassifier(gammas=(0.3,)).fit(form(X), Y, sample_weight=counts)
     repeated = KernelRidgeClassifier(gammas=(0.3,)).fit(form(X[copies]), Y[copies], groups=copies)
@@ -195,7 +198,7 @@ def test_scores_of_folds_count_them(data):
         assert scores[fold] == pytest.approx(expected, abs=1e-12)
 
 
-# ---- who takes them, and what they may be
+# ---- models that accept weights, and valid weights
 
 
 def test_who_is_given_them(data):

@@ -8,7 +8,7 @@ from fairfold.forests.binning import BinnedMatrix
 
 
 def codes_of(table, feature):
-    """Codes of one feature, sparse or not."""
+    """Return the codes of one feature, sparse or dense."""
     place, n_samples = table.sparse.place[feature], table.codes.shape[1]
     if place < 0:
         return table.codes[-1 - place]
@@ -36,7 +36,7 @@ def X():
 
 def test_exact_codes_are_ranks(X):
     table = BinnedMatrix.from_matrix(X).exact
-    # The constant one, which is zero, has a list.
+    # The constant zero feature is stored as a list.
     assert table.codes.shape == (73, 900) and np.flatnonzero(table.sparse.place >= 0).tolist() == [2]
     for feature, column in enumerate(X.T.astype(np.float32)):
         distinct, ranks = np.unique(column, return_inverse=True)
@@ -58,13 +58,13 @@ def test_bins_hold_neighbouring_values_and_equal_shares(X, max_bins):
             at = binned.starts[feature] + code
             assert (binned.lowest[at], binned.highest[at]) == (inside.min(), inside.max())
         np.testing.assert_array_equal(np.argsort(column, kind="stable"), np.lexsort([np.arange(900), column, codes]))
-    # continuous: as many samples in each bin as there are, but for rounding
+    # Continuous values: bins have equal counts up to rounding.
     counts = np.bincount(codes_of(binned, 0))
     assert len(counts) == max_bins and counts.max() - counts.min() <= 1
-    # few values: one bin each
+    # Few distinct values: each has one bin.
     if max_bins >= 5:
         np.testing.assert_array_equal(codes_of(binned, 1), X[:, 1])
-    # four fifths are zero: one bin of its own, and the others still share more than one
+    # Four fifths are zero: zero has one bin, and the other values share at least one.
     codes = codes_of(binned, 3)
     assert (np.bincount(codes)[codes[X[:, 3] == 0][0]]) >= (X[:, 3] == 0).sum()
     assert codes.max() >= 1
@@ -89,7 +89,10 @@ def same_tables(one, other):
 
 @pytest.fixture(scope="module")
 def mixed():
-    """Zeros that are lowest, highest or in between, ones that are most, and dense columns among them; few and many."""
+    """Return sparse columns with zeros at the bottom, top or middle of the range, mixed with dense columns.
+
+    The number of distinct values varies, and one column consists mostly of ones.
+    """
     rng = np.random.default_rng(1)
     X = rng.normal(size=(900, 40)) * (rng.random((900, 40)) < np.linspace(0, 0.6, 40))
     X[:, ::4] = np.abs(X[:, ::4]).round()
@@ -140,14 +143,14 @@ def test_entries_that_are_zero_out_of_order_or_to_be_added(mixed):
 
 
 def test_memory_is_that_of_the_entries():
-    """Three entries in each of many features take less than a bit for each cell, of which there are 80 million."""
+    """Three entries per feature take less than a bit per cell of the dense table."""
     n_samples, n_features = 2000, 40_000
     rows = np.sort((np.arange(n_features)[:, np.newaxis] + [0, 7, 500]) % n_samples, axis=1).ravel()
     values = np.tile([1.0, 2.0, 3.0], n_features)
     X = sparse.csc_array((values, rows, np.arange(0, len(rows) + 1, 3)), shape=(n_samples, n_features))
     table = BinnedMatrix.from_matrix(X).exact
     n_bytes = sum(array.nbytes for array in (*table[:-1], *table.sparse))
-    # An entry has its sample and code; a feature has its place, two starts, a common code and four values twice.
+    # An entry stores its sample and code. A feature stores its place, two starts, a common code and four values twice.
     assert n_bytes < (4 + 1) * X.nnz + 60 * n_features < n_samples * n_features / 8
 
 
@@ -171,7 +174,7 @@ def test_some_samples_keep_the_codes_that_they_have_among_all():
     rng = np.random.default_rng(0)
     X, rows = rng.random((400, 3)), np.array([3, 8, 20, 399])
     X[:, 2] = X[:, 2] > 0.9
-    for features in (X, X[:, 2:]):  # binned, and the same table for both
+    for features in (X, X[:, 2:]):  # two separate tables, then one shared table
         whole = BinnedMatrix.from_matrix(features, max_bins=16)
         some = whole.samples(rows)
         assert some.shape == (4, features.shape[1])

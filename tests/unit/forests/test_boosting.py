@@ -1,4 +1,4 @@
-"""Boosting equals the same written out plainly, and predicts training samples by models that did not see them."""
+"""Boosting equals a plain reference implementation, and models predict only training samples that they did not see."""
 
 import re
 
@@ -47,7 +47,7 @@ def test_a_leafs_step_is_newtons():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_log_odds_add_up_as_written_out(data, kind):
-    """From the stored trees alone: each one's steps follow from the trees before it and from all samples."""
+    """The steps of each stored tree follow from the previous trees and all samples."""
     X, Y = data
     model = small(kind=kind).fit(X, Y)
     trees, leaves = model.trees_, model.trees_.apply(X)
@@ -76,7 +76,7 @@ def test_the_left_out_samples_decide_when_to_stop(data):
 
 
 def test_no_sample_is_predicted_by_a_model_that_saw_it(data):
-    """Labels of one fold changed: what the others' model says of it, beyond the log-odds of all, stays the same."""
+    """Changing the labels of one fold changes its predictions only through the mean log-odds."""
     X, Y = data
 
     def unseen(labels):
@@ -93,7 +93,7 @@ def test_no_sample_is_predicted_by_a_model_that_saw_it(data):
 
 
 def test_unseen_predictions_of_permuted_labels_are_at_chance():
-    """Mean AUROC over labels and ten data: .5 within 3 standard errors."""
+    """The mean AUROC over labels and ten datasets is 0.5 within 3 standard errors."""
     found = []
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ def test_unseen_predictions_of_permuted_labels_are_at_chance():
 
 
 def test_it_is_as_good_as_scikit_learns_boosting(data):
-    """Average precision of fresh samples, mean over labels, is at most .02 below that of one ensemble per label."""
+    """Mean average precision on new samples is at most .02 below that of one ensemble per label."""
     X, Y = data
     ours = small(max_rounds=200, n_splits=5).fit(X[:200], Y[:200]).predict_proba(X[200:])
     theirs = np.column_stack(

@@ -1,4 +1,4 @@
-"""The published cascades, against the same written out level by level."""
+"""The published cascades equal a plain implementation, level by level."""
 
 import numpy as np
 import pytest
@@ -37,14 +37,14 @@ def data():
 
 
 class Written:
-    """A cascade as the paper describes it, or as its authors' code ran; plain and slow."""
+    """Plain and slow cascade that follows the paper or the authors' code."""
 
     def __init__(self, *, embedding, crossing_over, imputation, published):
         self.embedding, self.crossing_over = embedding, crossing_over
         self.imputation, self.published = imputation, published
 
     def run(self, X, observed, new_X, random_state):
-        """Probabilities of new samples and labels, level by level."""
+        """Return the probabilities of new samples and the labels, level by level."""
         self.seed = check_random_state(random_state).randint(2**31 - 1)
         labels, self.cap, self.frozen = observed, None, np.zeros(observed.shape[1], dtype=bool)
         predictors = self.pair([X, X], observed, 0, "predictor")
@@ -165,7 +165,7 @@ def test_equals_the_cascade_written_out(data, name, embedding, crossing_over, im
 
 
 def test_full_samples(data):
-    """Encoders draw all of them, extra trees each one once, but where samples have weights; predictors draw half."""
+    """Unweighted encoders draw all samples, and extra trees draw each one once. Predictors draw half of the samples."""
     X, observed, _ = data
     settings = {"n_trees": 20, "max_levels": 2, "random_state": 0}
     model = make_model("gcForest", **settings, full_samples=("encoder",)).fit(X, observed)
@@ -205,7 +205,7 @@ def test_one_level_for_a_single_pair_of_forests(data):
 
 def test_lcforest_stops_when_every_label_has_reached_its_cap(data):
     X, observed, _ = data
-    # all samples are positive where the features allow it: TIcE's caps are soon reached
+    # All samples are positive where the features allow it, and the caps of TIcE are soon reached.
     model = make_model("LCForest", n_trees=N_TREES, max_levels=6, lc_threshold=0.05, random_state=0).fit(X, observed)
     assert len(model.levels_) < 7
     last = [row for row in model.imputation_log_ if row["level"] == len(model.levels_) - 1]
@@ -215,7 +215,7 @@ def test_lcforest_stops_when_every_label_has_reached_its_cap(data):
 
 
 def scored(length_control, values, metric="average_precision"):
-    """A cascade as if it had these scores at levels 0, 1, 2, ..."""
+    """Return a cascade with the given scores at levels 0, 1, 2, ..."""
     model = CascadeForest(length_control=length_control)
     model.levels_ = [None] * len(values)
     others = dict.fromkeys(BASIC_METRICS, 0.5)
@@ -229,14 +229,14 @@ def scored(length_control, values, metric="average_precision"):
 @pytest.mark.parametrize(
     ("length_control", "metric", "values", "level"),
     [
-        ("best-oob", "average_precision", [0.9, 0.2, 0.5, 0.5, 0.1], 2),  # the first of equal ones; never level 0
+        ("best-oob", "average_precision", [0.9, 0.2, 0.5, 0.5, 0.1], 2),  # first of equal scores, never level 0
         ("best-oob", "hamming_loss", [0.0, 0.2, 0.1, 0.3, 0.4], 2),
         ("best-oob", "average_precision", [0.9, np.nan, 0.3, np.nan], 2),
         ("best-training", "mcc", [0.9, -0.2, 0.4, 0.3], 2),
         ("first-drop", "average_precision", [0.9, 0.2, 0.3, 0.3, 0.1, 0.8], 3),
         ("first-drop", "hamming_loss", [0.0, 0.3, 0.2, 0.4, 0.1], 2),
-        ("first-drop", "average_precision", [0.9, 0.2, 0.3], 2),  # no drop: the last
-        ("best-oob", "average_precision", [0.9, 0.3, 0.1 + 0.2, 0.1], 1),  # equal but for rounding
+        ("first-drop", "average_precision", [0.9, 0.2, 0.3], 2),  # no drop: the last level
+        ("best-oob", "average_precision", [0.9, 0.3, 0.1 + 0.2, 0.1], 1),  # equal up to rounding
         ("first-drop", "average_precision", [0.9, 0.1 + 0.2, 0.3, 0.1], 2),
         ("imputation-limit", "average_precision", [0.9, 0.5, 0.2], 2),
         ("best-oob", "average_precision", [0.9], 0),
@@ -248,7 +248,7 @@ def test_length_control(length_control, metric, values, level):
 
 @pytest.mark.parametrize("name", ["gcForest", "CaFE-FLA", "LCForest", "RF+ET"])
 def test_the_level_may_be_chosen_by_other_labels(name):
-    """As the authors chose it, by labels that were hidden; the cascade itself stays."""
+    """Hidden labels may choose the level, as in the authors' code. The cascade itself does not change."""
     rng = np.random.default_rng(3)
     X = rng.random((120, 6))
     truth = (X[:, :4] + 0.3 * rng.random((120, 4)) > 0.7).astype(np.int8)
@@ -267,7 +267,7 @@ def test_the_level_may_be_chosen_by_other_labels(name):
 
 def test_growth_stops_when_every_score_has_dropped():
     model = scored("first-drop", [0.5, 0.6, 0.4])
-    assert not model._is_long_enough(None)  # the other scores have not
+    assert not model._is_long_enough(None)  # the other scores have not dropped
     for score, lower in zip(model.oob_scores_, (0.5, 0.6, 0.4), strict=True):
         score.update({metric: lower if more else 1 - lower for metric, more in HIGHER_IS_BETTER.items()})
     assert model._is_long_enough(None)

@@ -74,10 +74,10 @@ def test_label_frequencies_are_those_of_each_folds_last_level():
     rows = [
         ("a", 0, 0, 0, np.nan, 6, 0, 4),
         ("a", 0, 1, 0, 0.5, 6, 1, 3),
-        ("a", 0, 2, 0, 0.7, 6, 3.5, 0.5),  # weights may be imputed in part
+        ("a", 0, 2, 0, 0.7, 6, 3.5, 0.5),  # weights may be partly imputed
         ("a", 1, 1, 0, 0.4, 5, 1, 4),
         ("a", 1, 1, 1, 0.9, 3, 0, 1),
-        ("b", 0, 2, 0, np.nan, 6, 0, 4),  # estimates nothing
+        ("b", 0, 2, 0, np.nan, 6, 0, 4),  # no estimate
     ]
     result = label_frequencies(pd.DataFrame(rows, columns=columns), ["model"])
     assert list(result) == ["model", "fold", "label", "level", "estimated", "kept"]

@@ -14,13 +14,13 @@ from fairfold.errors import ModelError
 from fairfold.forests.embedding import TreeEmbedding
 
 FORESTS = {"random_forest": (RandomForestRegressor, 0.95), "extra_trees": (ExtraTreesRegressor, 0.8)}
-# What decides is a sum of some hundred products below 10, and eigenvalues that lie 1e-3 or more apart: rounding moves
-# scores by about 1e-15 * 1e3 / 1e-3 = 1e-9.
+# Scores depend on sums of about a hundred products below 10 and on eigenvalues at least 1e-3 apart. Rounding therefore
+# changes scores by about 1e-15 * 1e3 / 1e-3 = 1e-9.
 CLOSE = {"rtol": 0, "atol": 1e-8}
 
 
 def numbered_through(grown, X):
-    """The arrays of our forests, out of one of scikit-learn's."""
+    """Convert a scikit-learn forest to the arrays of our forests."""
     trees = [estimator.tree_ for estimator in grown.estimators_]
     starts = np.cumsum([0] + [tree.node_count for tree in trees])
 
@@ -55,7 +55,7 @@ def grow(kind="random_forest", n=80, n_trees=10, min_samples_leaf=5, seed=0):
 
 
 def node_matrix(forest, leaf_of, max_share, weighting):
-    """Equation 3, sample by sample and node by node."""
+    """Compute equation 3, sample by sample and node by node."""
     parent = {}
     for node, (left, right) in enumerate(zip(forest.left_, forest.right_, strict=True)):
         parent.update({left: node, right: node})
@@ -73,7 +73,7 @@ def node_matrix(forest, leaf_of, max_share, weighting):
 
 @pytest.fixture
 def hand_made():
-    """One tree, numbered level by level, and a single leaf as the other; the left leaf's numbers are not in order."""
+    """Return a tree and a single leaf. Leaves of the tree are not numbered from left to right."""
     return SimpleNamespace(
         tree_starts_=np.array([0, 5, 6]),
         left_=np.array([1, 3, -1, -1, -1, -1]),
@@ -91,7 +91,7 @@ def test_components_are_those_of_a_dense_decomposition(kind, weighting):
     Z = node_matrix(forest, forest.leaf_of_, max_share, weighting)
     dense = PCA(n_components=0.8, svd_solver="full").fit(Z)
     variances = PCA(svd_solver="full").fit(Z).explained_variance_
-    assert np.diff(variances)[: dense.n_components_].max() < -1e-4  # else single components are not comparable
+    assert np.diff(variances)[: dense.n_components_].max() < -1e-4  # otherwise, single components are not comparable
     assert embedding.n_components_ == dense.n_components_ > 5
     np.testing.assert_allclose(embedding.explained_variance_, dense.explained_variance_, **CLOSE)
     np.testing.assert_allclose(embedding.explained_variance_ratio_, dense.explained_variance_ratio_, **CLOSE)
@@ -105,7 +105,10 @@ def test_components_are_those_of_a_dense_decomposition(kind, weighting):
 
 
 def test_trees_that_a_sample_skips():
-    """Its nodes there count as not passed, the others the more; without any tree it lies at the mean."""
+    """Nodes of skipped trees count as not passed, and the other nodes are scaled up.
+
+    A sample without any tree is placed at the mean.
+    """
     forest = grow(n_trees=7)
     embedding = TreeEmbedding().fit(forest)
     skip = np.random.default_rng(1).random(forest.leaf_of_.shape) < 0.4
@@ -128,7 +131,7 @@ def test_transform_of_the_training_samples_gives_their_scores():
 
 
 def test_of_many_samples_some_are_decomposed(monkeypatch):
-    """The others get what new samples get, some thousand at a time."""
+    """The remaining samples are transformed like new samples, in batches of about a thousand."""
     forest = grow(n=90)
     part = np.sort(np.random.default_rng(0).permutation(90)[:40])
     embedding = TreeEmbedding(max_samples=40).fit(forest)
@@ -152,7 +155,7 @@ def test_every_tree_counts(n_trees):
     scores = TreeEmbedding(explained_variance=1).fit(forest).scores_
     Z = node_matrix(forest, forest.leaf_of_, 0.95, "text")
     Z -= Z.mean(axis=0)
-    # all components: the scores' inner products are the nodes', also where eigenvalues coincide
+    # With all components, inner products of scores equal those of nodes, even if eigenvalues coincide.
     np.testing.assert_allclose(scores @ scores.T, Z @ Z.T, **CLOSE)
     assert scores.shape[1] == np.linalg.matrix_rank(Z)
 
@@ -160,7 +163,7 @@ def test_every_tree_counts(n_trees):
 @pytest.mark.parametrize("max_share, kept", [(0.95, [1, 2, 3, 4]), (0.8, [1, 2, 3, 4]), (0.79, [2, 3, 4]), (0.3, [2])])
 def test_nodes_with_more_than_the_share_are_left_out(hand_made, max_share, kept):
     embedding = TreeEmbedding(max_share=max_share, weighting="authors-code", explained_variance=1).fit(hand_made)
-    passes = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 1, 0]])  # of nodes 1 to 4
+    passes = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 1, 0]])  # nodes 1 to 4
     Z = passes / (np.log([16, 4, 9, 7]) + 1) * np.isin([1, 2, 3, 4], kept)
     Z -= Z.mean(axis=0)
     np.testing.assert_allclose(embedding.scores_ @ embedding.scores_.T, Z @ Z.T, rtol=0, atol=1e-14)
@@ -173,7 +176,7 @@ def test_numbers_of_the_nodes_do_not_matter():
         depth[[forest.left_[node], forest.right_[node]]] = depth[node] + 1
     tree_of = np.repeat(np.arange(10), np.diff(forest.tree_starts_))
     by_level = np.lexsort((depth, tree_of))
-    number = np.append(np.argsort(by_level), -1).astype(np.int32)  # the last one stands for -1
+    number = np.append(np.argsort(by_level), -1).astype(np.int32)  # the last one represents -1
     other = SimpleNamespace(
         tree_starts_=forest.tree_starts_,
         left_=number[forest.left_[by_level]],
@@ -192,7 +195,7 @@ def test_largest_score_of_a_component_is_positive():
 
 @pytest.mark.parametrize("half", range(1, 40))
 def test_of_scores_of_equal_size_the_first_is_positive(half):
-    """Two leaves of equally many samples: all scores are of one size, but for rounding."""
+    """Two leaves with equal counts give scores that are equal up to rounding."""
     leaf_of = np.repeat([[1], [2]], half, axis=0)
     forest = SimpleNamespace(
         tree_starts_=np.array([0, 3]),
@@ -268,7 +271,7 @@ def test_nothing_to_tell_samples_apart(hand_made):
 def test_two_samples(hand_made):
     forest = SimpleNamespace(**{**vars(hand_made), "leaf_of_": hand_made.leaf_of_[:2]})
     embedding = TreeEmbedding(weighting="authors-code").fit(forest)
-    distance = np.sqrt(np.sum((np.log([16, 4, 9]) + 1) ** -2.0))  # the samples share no node that is kept
+    distance = np.sqrt(np.sum((np.log([16, 4, 9]) + 1) ** -2.0))  # the samples share no kept node
     np.testing.assert_allclose(np.sort(embedding.scores_[:, 0]), [-distance / 2, distance / 2], rtol=1e-14)
     np.testing.assert_allclose(embedding.explained_variance_ratio_, [1], rtol=1e-14)
 

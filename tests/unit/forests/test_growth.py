@@ -1,4 +1,4 @@
-"""Trees are those of a slow, obvious reference that is given the same random numbers."""
+"""Trees equal those of a slow reference that uses the same random numbers."""
 
 import itertools
 from fractions import Fraction
@@ -15,7 +15,7 @@ MASK = 2**64 - 1
 
 
 class Stream:
-    """splitmix64, from its published description."""
+    """Splitmix64 generator, after its published description."""
 
     def __init__(self, seed):
         self.state = int(seed)
@@ -35,9 +35,9 @@ class Stream:
 
 
 class ReferenceTree:
-    """One tree, node by node in depth-first order, with exact arithmetic and no memory between nodes but one.
+    """A tree grown node by node in depth-first order, with exact arithmetic.
 
-    That one is which features are known to be constant, because it decides which random numbers are drawn.
+    Nodes share only the set of features known to be constant, because it affects which random numbers are drawn.
     """
 
     def __init__(self, kind, X, Y, seed, *, n_draws, max_features, min_samples_leaf):
@@ -98,7 +98,10 @@ class ReferenceTree:
         return [values[0] + self.stream.share() * (values[-1] - values[0])]
 
     def score(self, rows, goes_left):
-        """Weighted squared means of both sides, the variance reduction but for a constant; None if one is small."""
+        """Return the weighted squared means of both sides, or None if one is too small.
+
+        The sum equals the variance reduction up to a constant.
+        """
         total = 0
         for side in (rows[goes_left], rows[~goes_left]):
             if len(side) < self.min_samples_leaf:
@@ -113,7 +116,7 @@ class ReferenceTree:
 
 
 def make_data(n, n_labels, seed, float_labels=False):
-    """Features with ties, a rare one, a constant and continuous ones; labels that depend on some."""
+    """Return features with ties, rare values, a constant and continuous values, and labels that depend on some of them."""
     rng = np.random.default_rng(seed)
     X = np.column_stack(
         [
@@ -138,7 +141,7 @@ def check_forest(kind, X, Y, *, n_trees=3, max_features=3, min_samples_leaf=3, m
         assert [node["feature"] for node in nodes] == forest.feature_[first:end].tolist()
         for number, node in enumerate(nodes, start=first):
             assert node["weight"] == forest.weight_[number]
-            # single precision
+            # Values have single precision.
             np.testing.assert_allclose(forest.value_[number], node["value"], rtol=1e-6, atol=1e-6)
             if node["feature"] >= 0:
                 assert node["threshold"] == forest.threshold_[number]
@@ -149,14 +152,14 @@ def check_forest(kind, X, Y, *, n_trees=3, max_features=3, min_samples_leaf=3, m
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n_labels", [1, 3, 16, 35])
 def test_trees_are_the_references(kind, n_labels):
-    """Widths below, at and above a block of lanes."""
+    """Test widths below, at and above a block of lanes."""
     forest = check_forest(kind, *make_data(90, n_labels, seed=n_labels))
     assert len(forest.feature_) > 15
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_large_nodes_with_more_than_256_values(kind):
-    """All ways of sorting: insertion for small nodes, counting, and comparing where codes are far apart."""
+    """Test all sorting methods: insertion for small nodes, counting, and comparison for codes that are far apart."""
     X, Y = make_data(700, 2, seed=1)
     check_forest(kind, X, Y, n_trees=1, max_features=2, min_samples_leaf=12)
 
@@ -173,7 +176,7 @@ def test_bins_with_one_value_each_change_nothing():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_mostly_constant_features(kind):
-    """Few features vary in a node: those known to be constant are drawn too, and count."""
+    """Few features vary in a node. Features known to be constant are also drawn and counted."""
     rng = np.random.default_rng(4)
     X = (rng.random((120, 40)) < 0.04).astype(float)
     check_forest(kind, X, (X[:, :3] + rng.random((120, 3)) > 0.9).astype(int), max_features=4, min_samples_leaf=1)
@@ -182,7 +185,7 @@ def test_mostly_constant_features(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("min_samples_leaf", [1, 8])
 def test_sparse_features_of_several_values(kind, min_samples_leaf):
-    """Some nodes have many more samples than the features have entries, some fewer."""
+    """Some nodes have many more samples than the features have entries, and some have fewer."""
     rng = np.random.default_rng(6)
     X = rng.integers(1, 5, (300, 12)) * (rng.random((300, 12)) < np.linspace(0.01, 0.15, 12))
     Y = (X[:, :3] + X[:, 3:6] + rng.normal(size=(300, 3)) > 1).astype(int)
@@ -190,7 +193,7 @@ def test_sparse_features_of_several_values(kind, min_samples_leaf):
 
 
 def test_random_numbers_are_the_published_ones():
-    # first outputs of the reference implementation for seed 1234567
+    # These are the first outputs of the reference implementation for seed 1234567.
     stream = Stream(1234567)
     assert [stream.bits() for _ in range(2)] == [6457827717110365317, 3203168211198807973]
     state = np.array([1234567], dtype=np.uint64)

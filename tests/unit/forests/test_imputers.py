@@ -1,4 +1,4 @@
-"""State machines of the imputers: what is frozen, what starts anew, what is estimated when."""
+"""Test the state machines of the imputers: freezing, restarting and estimating."""
 
 import numpy as np
 import pytest
@@ -14,17 +14,17 @@ def slc(**changes):
 
 
 def proba(*columns):
-    """Two forests that agree."""
+    """Return the probabilities of two forests that agree."""
     return np.stack([np.column_stack(columns)] * 2).astype(float)
 
 
 def test_strict_label_complement_freezes_a_full_label_and_restarts_the_others():
     imputer = slc()
-    # frequencies are 0.5 and 0.25, so caps are 4 and 4
+    # Frequencies are 0.5 and 0.25, and therefore caps are 4 and 4.
     first = imputer.impute(1, proba([0.5, 0.4, 0.9, 0.8, 0.1, 0.7], [0.25, 0.9, 0.1, 0.1, 0.1, 0.1]))
     np.testing.assert_array_equal(first.T, [[1, 1, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0]])
     assert imputer.frozen.tolist() == [True, False] and imputer.active.tolist() == [1]
-    # only the active label is given now; it forgets row 1, and its cap is that of level 1
+    # Only the active label is passed now. It forgets row 1, and its cap is that of level 1.
     second = imputer.impute(2, proba([1.0, 0.2, 0.9, 0.9, 0.9, 0.9]))
     np.testing.assert_array_equal(second.T, [[1, 1, 1, 1, 0, 0], [1, 0, 1, 1, 1, 0]])
     assert imputer.is_complete and imputer.cap.tolist() == [4, 4]
@@ -58,7 +58,7 @@ def test_label_complement_needs_all_forests_and_keeps_its_overshoot():
     P = np.stack([np.column_stack([agree, agree]), np.column_stack([agree, doubt])])
     labels = imputer.impute(1, P)
     np.testing.assert_array_equal(labels.T, [[1, 1, 1, 1, 1, 0], [1, 1, 0, 0, 0, 0]])
-    assert imputer.cap.tolist() == [3, 2]  # the first label has 5 now
+    assert imputer.cap.tolist() == [3, 2]  # the first label now has 5
     assert imputer.frozen.all()
 
 
@@ -74,7 +74,7 @@ def test_notes_on_labels_with_one_class():
 
 @pytest.mark.parametrize("is_strict", [True, False])
 def test_posterior_imputer_follows_bayes(is_strict):
-    """c = 0.5: an unobserved label is positive with odds p / (1 - p)."""
+    """With c = 0.5, an unobserved label is positive with odds p / (1 - p)."""
     seen = np.column_stack([[0.5, 0.45, 0.4, 0.3, 0.1, 0.0], [0.9, 0.1, 0.1, 0.1, 0.1, 0.1]])
     imputer = PosteriorImputer(OBSERVED, is_strict=is_strict, threshold=0.5)
     labels = imputer.impute(1, seen, 0.5)

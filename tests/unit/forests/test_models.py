@@ -1,4 +1,4 @@
-"""What holds for every named model."""
+"""Properties that all named models share."""
 
 import pickle
 
@@ -62,13 +62,13 @@ def small(name, variant=None, **changes):
 
 
 def bytes_of(model, X):
-    """Bytes of the probabilities of each level, dense whatever the labels were."""
+    """Return the bytes of the dense probabilities of each level, for dense or sparse labels."""
     return [(P.toarray() if sparse.issparse(P) else P).tobytes() for P in model.staged_predict_proba(X)]
 
 
 @pytest.mark.parametrize(("name", "variant"), EVERY)
 def test_every_model(data, name, variant, tmp_path):
-    """One fit serves all levels; threads, sparse input, a first level from elsewhere and saving change no bit."""
+    """One fit serves all levels. Threads, sparse input, a given first level and saving do not change the result."""
     X, observed = data
     model = small(name, variant).fit(X, observed)
     levels = list(model.staged_predict_proba(X))

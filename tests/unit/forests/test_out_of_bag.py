@@ -1,4 +1,4 @@
-"""The honest cascades: equal to the same written out, blind to permuted labels, and good at what they are for."""
+"""Test the honest cascades against a plain implementation, with permuted labels and with hidden labels."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def data():
 
 
 def written_out(X, observed, new_X, imputation):
-    """Posteriors of new samples, level by level."""
+    """Return the posteriors of new samples, level by level."""
     seed = check_random_state(3).randint(2**31 - 1)
 
     def pair(seen, labels, *names):
@@ -86,13 +86,13 @@ def mean_auroc(labels, P):
 
 @pytest.fixture(scope="module")
 def permuted():
-    """Labels that have nothing to do with the features, six times."""
+    """Return six sets of labels that are unrelated to the features."""
     rng = np.random.default_rng(5)
     return [(rng.random((500, 8)), (rng.random((500, 3)) < 0.4).astype(np.int8)) for _ in range(6)]
 
 
 def out_of_bag_aurocs(permuted, name, attribute, **options):
-    """Mean over labels, (data, levels)."""
+    """Return the mean AUROC over labels, of shape (data, levels)."""
     found = []
     for X, labels in permuted:
         model = make_model(name, n_trees=40, max_levels=2, random_state=0, **options).fit(X, labels)
@@ -102,23 +102,23 @@ def out_of_bag_aurocs(permuted, name, attribute, **options):
 
 
 def test_published_features_leak_permuted_labels(permuted):
-    """Forests on in-bag predictions believe in labels that mean nothing."""
+    """Forests on in-bag predictions fit meaningless labels."""
     aurocs = out_of_bag_aurocs(permuted, "gcForest", lambda forest: forest.oob_proba_, variant="authors-code")
     assert aurocs[:, 0].mean() < 0.53 and aurocs[:, 1:].min() > 0.85
 
 
 @pytest.mark.parametrize("name", ["gcForest+", "SLCForest+", "FLAForest+", "CaFE-SLC+", "CaFE-FLA+"])
 def test_honest_features_do_not(permuted, name):
-    """At every level the AUROC is 0.5 within 3 standard errors of its mean over data, or below; 0.45 at the least."""
+    """At every level, the AUROC is at most 0.5 plus 3 standard errors of its mean over datasets, and at least 0.45."""
     aurocs = out_of_bag_aurocs(permuted, name, MultilabelForest.centred_oob_proba, patience=9)
     mean, error = aurocs.mean(axis=0), aurocs.std(axis=0, ddof=1) / np.sqrt(len(aurocs))
     assert len(mean) == 3 and (mean < 0.5 + 3 * error).all() and (mean > 0.45 - 3 * error).all(), (mean, error)
 
 
 def excess_among_duplicates(seed):
-    """By how much, level by level, out-of-bag average precision exceeds that of fresh samples of the same groups.
+    """Return the excess of out-of-bag average precision over that of new samples of the same groups, by level.
 
-    The samples of a group have the same features and the same labels, of which half are hidden.
+    Samples of a group have the same features and labels. Half of the labels are hidden.
     """
     rng = np.random.default_rng(seed)
     sizes = rng.integers(5, 15, 60)
@@ -134,7 +134,10 @@ def excess_among_duplicates(seed):
 
 
 def test_out_of_bag_scores_hold_for_fresh_samples_even_among_duplicates(monkeypatch):
-    """Within 0.06 at every level; with trees of the first level's shape above it, they exceed by more than 0.1."""
+    """The excess is below 0.06 at every level.
+
+    With the tree shape of the first level at higher levels, the excess is above 0.1.
+    """
     mean = np.mean([excess_among_duplicates(seed) for seed in range(4)], axis=0)
     assert len(mean) == 4 and (np.abs(mean) < 0.06).all(), mean
     monkeypatch.setattr("fairfold.forests.levels.above_first_level", lambda shape: shape)
@@ -143,7 +146,7 @@ def test_out_of_bag_scores_hold_for_fresh_samples_even_among_duplicates(monkeypa
 
 @pytest.mark.parametrize("name", ["gcForest+", "SLCForest+", "FLAForest+", "CaFE-SLC+", "CaFE-FLA+"])
 def test_hidden_labels_are_predicted(data, name):
-    """Half the labels are hidden: plain forests hardly predict any at 0.5, posteriors do."""
+    """Half of the labels are hidden. Plain forests predict few of them at 0.5, and posteriors predict many."""
     X, truth, observed = data
     wrong = {}
     for model in ("RF+ET", name):
@@ -173,6 +176,6 @@ def test_growth_stops_when_it_does_not_help(data, monkeypatch):
     )
     model = OutOfBagCascade(n_trees=5, max_levels=9, patience=2, random_state=0).fit(X, observed)
     assert len(model.levels_) == 4 and model.best_level_ == 1
-    scores = iter([0.3, 0.1 + 0.2, 0.2, 0.2])  # better by rounding only
+    scores = iter([0.3, 0.1 + 0.2, 0.2, 0.2])  # better only by rounding
     model.fit(X, observed)
     assert len(model.levels_) == 3 and model.best_level_ == 0

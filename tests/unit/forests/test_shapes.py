@@ -1,4 +1,4 @@
-"""Trees of several shapes in one forest, and the choice among shapes."""
+"""Test forests with trees of several shapes, and the choice of shapes."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_labelwise_trees_are_those_of_each_label_alone(data, kind):
             out.any(axis=1), (values * out).sum(axis=1) / np.maximum(out.sum(axis=1), 1), Y[:, label].mean()
         )
         np.testing.assert_allclose(forest.oob_proba_[:, label], seen, rtol=0, atol=1e-12)
-        for tree in own:  # leaves hold the mean of the label over the samples drawn, and few enough different ones
+        for tree in own:  # leaves contain the mean label of the drawn samples
             drawn = forest.in_bag_[:, tree]
             _, sizes = np.unique(leaves[drawn, tree], return_counts=True)
             assert sizes.min() >= SETTINGS["min_samples_leaf"]
@@ -95,7 +95,7 @@ def test_errors_are_extrapolated_as_written_out(data):
 
 
 def test_few_trees_foretell_the_error_of_many(data):
-    """Of 10 trees extrapolated to 300, within a tenth of the error of 300; as it is, a third more."""
+    """Ten trees extrapolated to 300 are within a tenth of the error of 300, unlike without extrapolation."""
     X, Y = data
     few, many = (
         MultilabelForest("extra_trees", n_trees=n, min_samples_leaf=1, max_samples=1.0, random_state=3).fit(X, Y)
@@ -120,7 +120,7 @@ def test_a_mixture_shares_its_trees_among_shapes(data):
 
 
 def test_the_choice_fits_the_data():
-    """Many features without a signal ask for many candidates per split, and noise for large leaves."""
+    """Many features without a signal require many candidates per split, and noise requires large leaves."""
     rng = np.random.default_rng(1)
     X = rng.random((300, 60))
     Y = (X[:, :2] > 0.7).astype(np.int8)
@@ -152,10 +152,10 @@ def test_a_forest_of_one_tree_has_a_shape_too(data):
 def test_labels_of_unlike_features_get_trees_of_their_own():
     rng = np.random.default_rng(2)
     X = rng.random((400, 40))
-    Y = (X[:, :12] > 0.8).astype(np.int8)  # each label has one feature, and they share none
+    Y = (X[:, :12] > 0.8).astype(np.int8)  # each label depends on one feature, and labels share none
     chosen = choose_shapes("random_forest", BinnedMatrix.from_matrix(X), Y, n_trees=40, random_state=0)
     assert [shape.labelwise for shape in chosen] == [True, False, False]
-    same = np.repeat(Y[:, :1], 4, axis=1)  # nothing is to be gained
+    same = np.repeat(Y[:, :1], 4, axis=1)  # sharing gains nothing
     chosen = choose_shapes("random_forest", BinnedMatrix.from_matrix(X), same, n_trees=40, random_state=0)
     assert not any(shape.labelwise for shape in chosen)
 
@@ -165,9 +165,10 @@ def mean_auroc(labels, P):
 
 
 def test_choosing_shapes_does_not_flatter_the_first_level():
-    """Mean AUROC over ten draws: out of bag at most .01 above and .04 below fresh samples; chance without a signal.
+    """The mean out-of-bag AUROC is at most .01 above and .04 below that of new samples.
 
-    Below, as few of the forty trees left out a sample, and all of them predict a fresh one.
+    The mean is over ten draws, and it is at chance without a signal. The out-of-bag score is lower because few of the
+    forty trees omit a given sample, while all of them predict a new one.
     """
     differences, permuted = [], []
     for seed in range(10):

@@ -1,4 +1,4 @@
-"""Forests on sketches that have a column per label are the exact ones, and leaves that keep samples tell the same."""
+"""Forests on sketches with one column per label equal exact forests, as do leaves that store samples."""
 
 import pickle
 
@@ -22,12 +22,12 @@ from fairfold.weak_labels import mask_positives
 
 KINDS = ("random_forest", "extra_trees")
 N_LABELS = 140
-# of float32, in which the exact forest keeps the mean of a leaf and ours a sum over leaves
+# This is the float32 rounding error. The exact forest stores leaf means, ours sums over leaves.
 ROUNDING = 5e-7
 
 
 def make_data(n=240, n_labels=N_LABELS, seed=0):
-    """Labels by which of many prototypes a sample is near; the last one nobody has, the first everybody."""
+    """Return labels that mark the prototypes nearest to a sample. The first label is always 1 and the last always 0."""
     random = np.random.default_rng(seed)
     prototypes = random.normal(size=(n_labels, 8))
     X = random.normal(size=(n, 8))
@@ -93,7 +93,7 @@ def test_only_the_highest_probabilities_are_kept_ties_by_label(data, monkeypatch
 
 
 def test_of_a_mean_of_forests_the_highest_are_kept(monkeypatch):
-    """Forests that keep other labels of a sample would make it longer with each; arrays stay whole."""
+    """Each sample keeps its highest labels even if forests keep different ones. Dense arrays are not truncated."""
     monkeypatch.setattr("fairfold.forests.sketched.MOST_KEPT", 3)
     rng = np.random.default_rng(0)
     parts = [np.where(rng.random((40, 9)) < share, rng.integers(1, 5, (40, 9)) / 8, 0) for share in (0.5, 0.3)]
@@ -117,7 +117,10 @@ def test_out_of_bag_predictions_are_made_once_and_of_the_samples_at_hand(data):
 
 
 def test_sketches_keep_squared_distances():
-    """With k columns, the mean over seeds is right within four standard errors of each pair, sqrt(2 / k) of one."""
+    """With k columns, the mean over seeds is within four standard errors for each pair.
+
+    The relative standard error of one seed is sqrt(2 / k).
+    """
     _, Y = make_data(n=400)
     first, second = Y[:200].astype(float), Y[200:].astype(float)
     exact = ((first - second) ** 2).sum(axis=1)
@@ -188,7 +191,7 @@ def test_labels_must_be_sparse(data):
 
 @pytest.mark.parametrize("name", ["RF+ET", "gcForest", "gcForest+", "CaFE"])
 def test_cascades_on_many_labels_are_sparse_and_near_the_exact_ones(name, tmp_path):
-    """Average precision differs from the exact one's by less than .05, about twice what seeds differ by."""
+    """Average precision differs from the exact one by less than .05, twice the difference between seeds."""
     X, Y = make_data(n=400)
     assert MOST_EXACT < N_LABELS
     settings = {"n_trees": 20, "max_levels": 1, "random_state": 0}
@@ -209,7 +212,7 @@ def test_cascades_on_many_labels_are_sparse_and_near_the_exact_ones(name, tmp_pa
 
 @pytest.mark.parametrize("name", ["RF+ET", "gcForest+", "Stack+"])
 def test_the_study_scores_and_examines_models_of_many_labels(name):
-    """Models that take a first level get it as in a job of the study."""
+    """Models that accept a first level receive it as in a job of the study."""
     X, Y = make_data(n=300)
     fold_of, observed = np.arange(300) % 3, mask_positives(Y, 0.3, random_state=0)
     settings, levels = {"n_trees": 8, "max_levels": 1, "random_state": 0}, None

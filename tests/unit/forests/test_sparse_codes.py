@@ -1,4 +1,4 @@
-"""Lists hold the same codes as arrays, in nodes of any size."""
+"""Lists store the same codes as arrays, in nodes of any size."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from fairfold.forests.trees import MultilabelForest
 
 
 def codes_of(sparse, place, n_samples):
-    """Codes of one of the sparse features."""
+    """Return the codes of one of the sparse features."""
     codes = np.full(n_samples, sparse.common[place])
     entries = slice(sparse.starts[place], sparse.starts[place + 1])
     codes[sparse.rows[entries]] = sparse.codes[entries]
@@ -20,7 +20,7 @@ def codes_of(sparse, place, n_samples):
 
 
 def draw_codes(seed, n_samples, n_features):
-    """(n_features, n_samples) codes, the number in each feature, and lists of those features that are sparse."""
+    """Return codes of shape (n_features, n_samples), their number per feature, and lists of the sparse features."""
     rng = np.random.default_rng(seed)
     is_other = rng.random((n_features, n_samples)) < rng.choice([0.01, 0.03, 0.3], (n_features, 1))
     common = rng.integers(0, 3, n_features)
@@ -84,7 +84,7 @@ def test_other_codes_and_other_samples(seed, n_samples, n_features):
 @pytest.mark.parametrize("labels", ["0/1", "shares"])
 @pytest.mark.parametrize("min_samples_leaf", [1, 5])
 def test_trees_are_the_same_without_lists(monkeypatch, kind, labels, min_samples_leaf):
-    """Grow on words that are in or not, words that are counted, weights of words of both signs, and dense features."""
+    """Features are binary words, word counts, signed word weights and dense columns."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(500, 80)).round(2)
     X[:, :60] *= rng.random((500, 60)) < np.tile(np.linspace(0.002, 0.05, 20), 3)

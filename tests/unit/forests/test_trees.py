@@ -38,7 +38,7 @@ def every_array(forest):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_forests_are_scikit_learns_in_distribution(kind):
-    """Mean scores over 20 seeds and sizes of trees differ by less than 3 standard errors, 1 in 370 by chance each."""
+    """Mean scores over 20 seeds and tree sizes differ by less than 3 standard errors (chance 1 in 370 each)."""
     X, Y = make_data(1000, 1)
     results = []
     for seed in range(20):
@@ -59,7 +59,7 @@ def test_forests_are_scikit_learns_in_distribution(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("max_bins", [8, 256, None])
 def test_leaves_and_predictions_of_training_samples(data, kind, max_bins):
-    """Those noted during growth are those found by walking down the trees, in the bag and out of it."""
+    """Leaves recorded during growth equal those found by walking the trees, in bag and out of bag."""
     X, Y = data
     forest = grow(kind, X, Y, max_bins=max_bins)
     np.testing.assert_array_equal(forest.apply(X), forest.leaf_of_)
@@ -85,13 +85,16 @@ def test_nodes_are_consistent(data, kind):
     np.testing.assert_array_equal(forest.weight_[roots], 150)
     np.testing.assert_array_equal(forest.weight_[left] + forest.weight_[right], forest.weight_[parents])
     weighted = forest.weight_[:, np.newaxis] * forest.value_.astype(float)
-    # means are rounded to single precision
+    # Means are rounded to single precision.
     np.testing.assert_allclose(weighted[left] + weighted[right], weighted[parents], rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_out_of_bag_predictions_leave_out_the_trees_that_saw_the_sample(data, kind):
-    """With one tree per seed: a sample with other than the label's mean was not drawn, and gets its leaf's value."""
+    """With one tree per seed, a sample whose value differs from the label's mean is out of bag.
+
+    It gets its leaf's value.
+    """
     X, Y = data
     draws, unseen = 0, np.zeros(len(X))
     for seed in range(30):
@@ -105,13 +108,13 @@ def test_out_of_bag_predictions_leave_out_the_trees_that_saw_the_sample(data, ki
         draws += forest.weight_[0]
         unseen += is_out
     assert draws == 30 * 150
-    # a sample is left out by a tree with probability (1 - 1/300)**150; 9000 independent looks, 5 standard errors
+    # A tree leaves out a sample with probability (1 - 1/300)**150; 9000 independent trials, 5 standard errors.
     share = (1 - 1 / 300) ** 150
     assert abs(unseen.mean() / 30 - share) < 5 * np.sqrt(share * (1 - share) / 9000)
 
 
 def test_out_of_bag_is_a_mean_over_trees(data):
-    """The first trees of a larger forest are those of a smaller one, so its sums come out of both."""
+    """The first trees of a larger forest equal those of a smaller one, and both therefore yield its sums."""
     X, Y = data
     forests = [grow("extra_trees", X, Y, n_trees=n) for n in (1, 2)]
     second = forests[1].value_[forests[1].leaf_of_[:, 1]].astype(float)
@@ -122,7 +125,7 @@ def test_out_of_bag_is_a_mean_over_trees(data):
     expected = [both, Y.mean(axis=0) + np.zeros_like(both), np.where(is_out[:, np.newaxis], first, np.nan)]
     matches = np.array([np.isclose(oob, option, rtol=0, atol=1e-15).all(axis=1) for option in expected])
     assert matches.any(axis=0).all()
-    # out of both bags: with probability e**-0.5 each, in one third of all
+    # Each sample is out of each bag with probability e**-0.5, and out of both in one third of all cases.
     assert 0.2 < (matches[0] & is_out).mean() < 0.6
 
 
@@ -132,8 +135,8 @@ def test_out_of_bag_predictions_do_not_see_the_label():
     for kind in KINDS:
         forest = grow(kind, X, Y, n_trees=60)
         correlation = np.corrcoef(forest.oob_proba_.ravel(), Y.ravel())[0, 1]
-        # no signal: the correlation of 1200 pairs has a standard error of 0.03, and out-of-bag means lean to the
-        # negative side, because leaving a sample out lowers the mean of its own class
+        # Without a signal, the correlation of 1200 pairs has a standard error of 0.03. Out-of-bag means are biased
+        # downward, because omitting a sample lowers the mean of its own class.
         assert -0.35 < correlation < 0.1
         assert np.corrcoef(forest.training_proba_.ravel(), Y.ravel())[0, 1] > 0.5
 
@@ -163,7 +166,7 @@ def test_prediction_in_blocks_of_rows(data, monkeypatch):
 
 
 def test_leaves_of_sparse_rows(data, monkeypatch):
-    """Several blocks; rows without entries, and entries that are zero, out of order, and to be added up."""
+    """Test several blocks, rows without entries, explicit zeros, unsorted entries and duplicates."""
     X = np.where(data[0] > 0.4, data[0], 0).astype(np.float32)
     X[5:9] = 0
     forest = grow("extra_trees", X, data[1])
@@ -187,7 +190,7 @@ def test_seeds(data, kind):
 
 
 def test_forests_of_one_seed_draw_the_same_samples(data):
-    """As scikit-learn's do; the authors of the cascades rely on it without saying so."""
+    """Scikit-learn's forests do the same, and the authors of the cascades rely on it."""
     bags = [grow(kind, *data).in_bag_ for kind in KINDS]
     np.testing.assert_array_equal(*bags)
     assert (grow(KINDS[0], *data, random_state=4).in_bag_ != bags[0]).any()
@@ -216,7 +219,7 @@ def test_saved_forests_predict_the_same_bytes(data, kind):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("left_", lambda nodes: np.where(nodes >= 0, np.int32(0), nodes)),  # a walk without an end
+        ("left_", lambda nodes: np.where(nodes >= 0, np.int32(0), nodes)),  # an endless walk
         ("tree_starts_", lambda starts: starts + 1),
         ("weight_", lambda weights: weights[:-1]),
     ],
@@ -237,9 +240,9 @@ def test_number_of_draws(data, settings, n_draws):
 
 @pytest.mark.parametrize("max_samples", [0.5, 1.0])
 def test_without_a_bootstrap_a_tree_learns_from_every_sample_once(data, max_samples):
-    """With all features and values looked at, nothing is left to chance: it is scikit-learn's only tree."""
+    """With all features and values as candidates, the result is deterministic and equals scikit-learn's tree."""
     X, Y = data
-    Y = Y + np.random.default_rng(0).normal(size=Y.shape)  # so that no two splits are as good
+    Y = Y + np.random.default_rng(0).normal(size=Y.shape)  # avoids tied splits
     settings = {"max_features": 1.0, "max_bins": None, "bootstrap": False, "max_samples": max_samples}
     forest = grow("random_forest", X, Y, n_trees=2, **settings)
     reference = DecisionTreeRegressor(min_samples_leaf=5, random_state=0).fit(X.astype(np.float32), Y)
@@ -259,7 +262,7 @@ def test_without_a_bootstrap_what_is_unmeasured_stays_out(data, labelwise):
 
 
 def test_number_of_features_looked_at():
-    """With all features looked at, the one that decides is always found; with one, it is missed more often than not."""
+    """With all features as candidates, the relevant one is always found. With one, it is usually missed."""
     rng = np.random.default_rng(0)
     X = rng.random((200, 8))
     Y = (X[:, :1] > 0.5).astype(int)
@@ -346,7 +349,7 @@ def test_centred_predictions_are_relative_to_the_mean_of_the_draws(data, kind):
 
 
 def test_centred_predictions_of_labels_without_signal_are_at_chance():
-    """Plain out-of-bag predictions are below: a positive sample's trees drew fewer positives."""
+    """Plain out-of-bag predictions are below chance, because a positive sample's trees drew fewer positives."""
     rng, plain, centred = np.random.default_rng(0), [], []
     for seed in range(30):
         X, Y = rng.random((200, 5)), rng.random((200, 1)) < 0.5
@@ -376,7 +379,7 @@ def test_trees_that_do_not_fit_into_memory_are_refused_after_the_first(labelwise
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("labelwise", [False, True])
 def test_each_label_has_the_mean_of_the_trees_that_predict_it(data, kind, labelwise):
-    """Of those that did not draw the sample, and of all; where there is none, the labels' mean."""
+    """The mean covers trees that did not draw the sample, or all trees. Without any tree, it is the label's mean."""
     X, Y = data
     forest = grow(kind, X, Y, n_trees=4, labelwise=labelwise, max_samples=0.9)
     predicts = (forest.label_of_tree_[:, np.newaxis] == np.arange(3)) | (forest.label_of_tree_[:, np.newaxis] == -1)
@@ -386,4 +389,4 @@ def test_each_label_has_the_mean_of_the_trees_that_predict_it(data, kind, labelw
         votes = counted.sum(axis=1)
         expected = np.where(votes > 0, (values * counted).sum(axis=1) / np.maximum(votes, 1), Y.mean(axis=0))
         np.testing.assert_allclose(found, expected, atol=1e-6)
-        assert (votes == 0).any() == (not trees.all())  # both cases are met
+        assert (votes == 0).any() == (not trees.all())  # both cases occur
