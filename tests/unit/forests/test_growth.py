@@ -116,7 +116,7 @@ class ReferenceTree:
 
 
 def make_data(n, n_labels, seed, float_labels=False):
-    """Return features with ties, rare values, a constant and continuous values, and labels that depend on some of them."""
+    """Return features with ties, rare, constant and continuous values, and labels that depend on some of them."""
     rng = np.random.default_rng(seed)
     X = np.column_stack(
         [

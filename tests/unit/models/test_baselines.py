@@ -1,4 +1,4 @@
-"""The models of one level, and that those of libraries give what these give when called by hand, label by label."""
+"""Models of one level and library models give the same results as manual calls, label by label."""
 
 import sys
 from pathlib import Path
@@ -25,7 +25,7 @@ PLAIN = [name for name in BASELINES if spec_of(name).family == name]
 
 @pytest.fixture(autouse=True)
 def loadable(request):
-    """Skips what needs LightGBM where the system lacks its runtime."""
+    """Skip what needs LightGBM if its system runtime is missing."""
     callspec = getattr(request.node, "callspec", None)
     if callspec and callspec.params.get("name", "").startswith("LightGBM"):
         try:
@@ -36,7 +36,10 @@ def loadable(request):
 
 @pytest.fixture(scope="module")
 def data():
-    """Rows to train and to test, three labels of some positives, one of a single one, one of none, one of all."""
+    """Return training rows, test rows and labels.
+
+    Three labels have several positives. The others have one positive, none, and all.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(160, 6)) * [1, 10, 0.1, 1, 1, 1] + 3
     Y = (X[:, :3] * [1, 0.1, 10] + rng.normal(size=(160, 3)) > [3, 1, 31]).astype(int)
@@ -49,7 +52,7 @@ def fitted(name, X, Y, **options):
 
 
 def small(name):
-    """Settings by which a model takes less time."""
+    """Return settings that reduce the run time of a model."""
     return {"n_trees": 5} if "n_trees" in spec_of(name).settings else {}
 
 
@@ -80,7 +83,7 @@ def test_whatever_a_training_part_holds_of_a_label(name, data):
     P = model.predict_proba(new)
     assert P.shape == (50, 6)
     assert ((P >= 0) & (P <= 1)).all()
-    if name in PLAIN and name not in ("ML-kNN", "joint-GB", "PML+", "Stack+"):  # which smooth shares
+    if name in PLAIN and name not in ("ML-kNN", "joint-GB", "PML+", "Stack+"):  # these smooth the shares
         np.testing.assert_allclose(P[:, 4:], np.tile([0, 1], (50, 1)), rtol=0, atol=1e-12)
     assert (P[:, 3] < 0.7).all()
     np.testing.assert_array_equal(model.predict(new), P > 0.5)
@@ -101,7 +104,7 @@ def test_sparse_features_and_a_single_label(name, data):
     dense = fitted(name, X, Y[:, :1], **small(name)).predict_proba(new)
     P = fitted(name, sparse.csr_array(X), Y[:, :1], **small(name)).predict_proba(sparse.csr_array(new))
     assert P.shape == dense.shape == (50, 1)
-    if name.rstrip("+") not in ("logistic", "RBF-SVM", "chains"):  # means of sparse features are not taken off
+    if name.rstrip("+") not in ("logistic", "RBF-SVM", "chains"):  # these do not center sparse features
         np.testing.assert_allclose(P, dense, atol=1e-9)
     assert np.corrcoef(P[:, 0], dense[:, 0])[0, 1] > 0.9 or name.startswith("dummy")
 
@@ -172,7 +175,7 @@ def test_label_frequencies(data):
 
 
 def test_chains_are_those_of_the_paper(data):
-    """Read et al. (2011): each link sees the labels before it, true ones in training and then predicted ones."""
+    """Each link of Read et al. (2011) sees the previous labels: true ones in training, predicted ones later."""
     X, Y, new = data
     Y = Y[:, :3]
     train, test = scaled(X, new)
@@ -201,7 +204,7 @@ def test_without_the_runtime_of_lightgbm_there_is_a_reason(data, monkeypatch):
 
 @pytest.mark.parametrize("name", MODEL_NAMES)
 def test_every_model_takes_a_feature_without_a_value_in_training(name):
-    """The one row with a value is in the test part."""
+    """The only row with a value is in the test part."""
     table = pd.read_csv(Path(__file__).parents[2] / "cases" / "feature-empty-in-a-fold.csv")
     X, Y = (table.filter(regex=names).to_numpy() for names in ("^(f|rarely)", "^label"))
     is_empty = np.isnan(X[:, 2])

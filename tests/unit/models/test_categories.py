@@ -1,4 +1,4 @@
-"""Categories: one feature to models that know them, a column for each value to all others."""
+"""Categorical features stay one feature for models that support them, and become one column per value for others."""
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,10 @@ KNOWING = {
 
 @pytest.fixture(scope="module")
 def table():
-    """Two categories, of which every other value of the first means the label, and a number between them."""
+    """Return two categorical features and a number between them.
+
+    Every other value of the first category implies the label.
+    """
     rng = np.random.default_rng(0)
     soil, shade = rng.integers(0, 12, 300), rng.integers(0, 3, 300)
     texts = {"soil": np.array([f"s{value:02d}" for value in soil]), "shade": np.array(["low", "mid", "top"])[shade]}

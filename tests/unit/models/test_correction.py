@@ -1,4 +1,4 @@
-"""The correction for missing labels against its definition, and what it brings where labels are hidden at random."""
+"""Test the correction for missing labels against its definition, and its benefit on labels hidden at random."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from fairfold.weak_labels.calibration import calibrate, fit_calibration, posteri
 
 
 def simulated(n_samples, seed):
-    """Features, and six labels that are nearly a function of them, of a share of 10 to 40 %."""
+    """Return features and six labels that are nearly a function of them, with 10 to 40 % positives."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_samples, 6))
     scores = X @ rng.normal(size=(6, 6)) + 0.3 * rng.normal(size=(n_samples, 6))
@@ -40,7 +40,7 @@ def test_it_is_what_its_parts_say():
 
 @pytest.mark.parametrize("name", ["logistic", "LightGBM"])
 def test_it_brings_most_of_what_the_true_frequency_brings(name):
-    """At 50 % hidden, in Matthews correlation, on complete labels that training never saw."""
+    """Half of the labels are hidden. The score is the Matthews correlation on complete labels of new samples."""
     try:
         make_model(name)
     except ModelError as error:
@@ -62,7 +62,7 @@ def test_it_brings_most_of_what_the_true_frequency_brings(name):
 
 
 def test_it_changes_little_where_nothing_is_hidden():
-    """By less than two standard errors of a correlation of 4,800 pairs of sample and label, 2 / √4800."""
+    """The change is below two standard errors of a correlation over 4,800 pairs of sample and label, 2 / √4800."""
     X, Y = simulated(1600, 2)
     plain, corrected = (
         multilabel_scores(Y[800:], make_model(name, random_state=0).fit(X[:800], Y[:800]).predict_proba(X[800:]))

@@ -1,4 +1,4 @@
-"""What the models are made of."""
+"""Test the descriptions of the models."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from fairfold.models.description import describe_models
 
 
 def test_table_3():
-    """Ilidio et al. (2024), Table 3, and the models of our own below it."""
+    """Table 3 of Ilidio et al. (2024) comes first, and our own models follow."""
     table = describe_models(DEEP_FORESTS).set_index("model")
     assert tuple(table.index) == DEEP_FORESTS
     parts = ["new_features", "crossing_over", "imputation", "length_control"]

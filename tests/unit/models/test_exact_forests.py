@@ -1,4 +1,4 @@
-"""Ensembles of scikit-learn take features that they would merge or refuse."""
+"""Scikit-learn ensembles accept features that they would otherwise merge or refuse."""
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier

@@ -1,4 +1,4 @@
-"""Models of labels below each other: the chain from folds to scores, without a violation of the true-path rule."""
+"""Test models of hierarchical labels, from folds to scores, without violations of the true-path rule."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_nothing_that_a_model_says_breaks_the_rule(data, name, tmp_path):
     said = [*model.staged_predict_proba(X[80:]), *model.training_labels_, model.predict(X[80:])]
     if name.endswith("+"):
         said += [model.unseen_proba_]
-        if name != "PML+":  # which tells no probabilities of being observed
+        if name != "PML+":  # PML+ has no probabilities of being observed
             said += [model.predict_observed_proba(X[80:])]
         said += [model.predict(X[80:], objective="mcc", by="label")]
     assert [hierarchy.n_violations(each) for each in said] == [0] * len(said)
@@ -82,4 +82,4 @@ def test_the_whole_chain_has_no_violation():
     prior = np.tile(np.asarray(data.Y.mean(axis=0)).ravel(), (len(fold_of), 1))
     predictions = found.predictions._replace(probabilities=np.stack([prior] * len(found.predictions.probabilities)))
     naive = score_hierarchy(data.Y, predictions, data.hierarchy).query("metric == 'f_max'")["value"]
-    assert (f_max.to_numpy() > naive.to_numpy()).all()  # features tell of the terms
+    assert (f_max.to_numpy() > naive.to_numpy()).all()  # features predict the terms

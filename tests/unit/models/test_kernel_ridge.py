@@ -1,4 +1,4 @@
-"""Kernel ridge regression equals scikit-learn's, and leave-one-out predictions those of models fitted anew."""
+"""Kernel ridge regression equals scikit-learn's, and leave-one-out predictions equal those of refitted models."""
 
 import re
 
@@ -28,7 +28,7 @@ def data():
 
 
 def kernel(A, B, gamma):
-    """Of features with unit variance, per feature."""
+    """Compute the kernel of features scaled to unit variance, per feature."""
     return A @ B.T / A.shape[1] if gamma == 0 else rbf_kernel(A, B, gamma=gamma / A.shape[1])
 
 
@@ -60,7 +60,7 @@ def test_leave_one_out_equals_models_fitted_without_the_sample(data, gamma):
         mean = Y[rest].mean(axis=0)
         ridge = KernelRidge(alpha=strength, kernel="precomputed")
         ridge.fit(centre.transform(K[np.ix_(rest, rest)]), Y[rest] - mean)
-        # relative to the mean labels of the others
+        # Values are relative to the mean labels of the other samples.
         expected = np.clip(ridge.predict(centre.transform(K[[sample]][:, rest]))[0] + Y.mean(axis=0), 0, 1)
         np.testing.assert_allclose(model.unseen_proba_[sample], expected, rtol=0, atol=1e-9)
 
@@ -89,7 +89,7 @@ def test_as_many_landmarks_as_samples_but_one_change_little(data, gamma):
 
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_landmarks_leave_one_out_equals_ridge_regression_on_their_features(data, gamma, monkeypatch):
-    """Ridge regression on features whose products are the approximated kernel, fitted without each sample."""
+    """Compare with ridge regression on features of the approximated kernel, fitted without each sample."""
     X, Y = data
     monkeypatch.setattr("fairfold.models.kernel_ridge._AT_ONCE", 32)  # several parts
     model = KernelRidgeClassifier(gammas=(gamma,), max_exact=80, n_landmarks=20).fit(X, Y)
@@ -115,9 +115,11 @@ def test_sparse_features_give_the_same(data):
 
 
 def test_features_without_a_signal_tell_nothing_of_the_sample_itself():
-    """More features than samples interpolate; a leverage without the intercept's share would find every label.
+    """Leave-one-out predictions do not leak a sample's own label.
 
-    AUROC of ten draws is at chance within 3 standard errors, not below it either, as the mean of the others would be.
+    More features than samples interpolate, and a leverage without the intercept's share would reveal every label. The
+    mean AUROC of ten draws is at chance within 3 standard errors. It is not below chance, unlike that of the mean of
+    the other samples.
     """
     found = []
     for seed in range(10):

@@ -1,6 +1,6 @@
-"""Ridge regression equals scikit-learn's, and leave-one-out predictions those of models fitted anew.
+"""Ridge regression equals scikit-learn's, and leave-one-out predictions equal those of refitted models.
 
-Of words, of other features, and of kernels with landmarks, which are of single precision.
+The tests cover word counts, other features, and single-precision kernels with landmarks.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def strength(model, Z, s):
     return model.penalty_ * w[w > w[-1] * (1e-10 if model.landmarks_ is None else 1e-6)].mean()
 
 
-@pytest.mark.parametrize("n", [20, 60])  # fewer samples than features, and more
+@pytest.mark.parametrize("n", [20, 60])  # fewer and more samples than features
 @pytest.mark.parametrize("weighted", [False, True])
 def test_equals_scikit_learns_on_weighted_words(n, weighted):
     X, Y = words()
@@ -58,7 +58,10 @@ def test_dense_features_are_standardised():
 
 
 def kernels_with(model, X):
-    """Features whose products are the kernel as the landmarks, a little of their diagonal added, approximate it."""
+    """Return features whose inner products are the landmark approximation of the kernel.
+
+    A small constant is added to the diagonal of the landmarks' kernel.
+    """
     Z = TfidfTransformer(norm="l2").fit(X[:60]).transform(X)
     landmarks = model.landmarks_
     w, Q = np.linalg.eigh(rbf_kernel(landmarks, gamma=GAMMA) + 1e-5 * np.eye(landmarks.shape[0]))
@@ -69,7 +72,7 @@ def kernels_with(model, X):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_of_few_words_equals_scikit_learns_on_kernels_with_landmarks(n_landmarks, weighted):
     X, Y = words(90)
-    X[[3, 70]] = 0  # without a word
+    X[[3, 70]] = 0  # without words
     weights = np.linspace(0.5, 1.5, 60) if weighted else None
     s = np.sqrt(weights / weights.mean()) if weighted else np.ones(60)
     model = ManyLabelRidge(n_landmarks=n_landmarks).fit(sparse.csr_array(X[:60]), Y[:60], sample_weight=weights)
@@ -97,10 +100,10 @@ def test_with_landmarks_too_samples_are_left_out_as_if_fitted_anew(grouped):
 
 def test_landmarks_are_for_words_that_are_fewer():
     X, Y = words()
-    X[1::2] = X[::2]  # the same sample twice is no hindrance
+    X[1::2] = X[::2]  # duplicate samples are accepted
     for features, n_landmarks, replaced in (
         (sparse.csr_array(X), 40, True),
-        (sparse.csr_array(X), 30, False),  # no fewer
+        (sparse.csr_array(X), 30, False),  # not fewer than the words
         (sparse.csr_array(X[:25]), 40, False),  # more than samples
         (X, 40, False),  # not sparse
         (sparse.csr_array(-X), 40, False),  # no words
@@ -144,7 +147,7 @@ def test_of_groups_whole_ones_are_left_out():
 
 
 def test_copies_of_a_sample_tell_nothing_where_they_are_a_group():
-    """Of labels by chance, each sample three times; as of samples alone, within four standard errors of 100 samples."""
+    """Random labels and three copies per sample give chance, within four standard errors of 100 samples."""
     random = np.random.default_rng(2)
     X, Y = random.normal(size=(100, 60)), (random.random((100, 30)) < 0.3).astype(np.int8)
     groups = np.tile(np.arange(100), 3)
@@ -167,7 +170,7 @@ def test_gaps_are_filled_as_by_the_kernel_ridge():
 
 
 def test_on_labels_by_chance_unseen_predictions_tell_nothing():
-    """Beyond labels' means, they differ between samples with and without a label by less than four standard errors."""
+    """Samples with and without a label differ by less than four standard errors, beyond the labels' means."""
     random = np.random.default_rng(0)
     X = normalize(random.normal(size=(400, 30)))
     Y = (random.random((400, 40)) < 0.3).astype(np.int8)
@@ -180,7 +183,7 @@ def test_on_labels_by_chance_unseen_predictions_tell_nothing():
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_with_as_many_leading_directions_as_there_are_nothing_changes(monkeypatch, kind):
-    """But for single precision, in which these directions are held."""
+    """The results are equal up to single precision, which stores these directions."""
     X, Y = words()
     whole = ManyLabelRidge().fit(kind(X[:60]), Y[:60])
     monkeypatch.setattr("fairfold.models.many_label_ridge.MOST_DECOMPOSED", 5)
@@ -192,7 +195,7 @@ def test_with_as_many_leading_directions_as_there_are_nothing_changes(monkeypatc
         (found.predict_proba(kind(X[60:])), whole.predict_proba(kind(X[60:]))),
     ):
         far = np.abs(ours.toarray() - theirs.toarray())
-        # what is near LEAST may be kept by one alone
+        # Values near LEAST may be kept by only one of the two.
         assert far[np.maximum(ours.toarray(), theirs.toarray()) > LEAST + 1e-4].max() < 1e-4
 
 
@@ -203,12 +206,12 @@ def test_leading_directions_span_what_has_no_others(kind):
     R = leading_directions(kind(S), 4, 0)
     np.testing.assert_allclose(R.T @ R, np.eye(4), atol=1e-5)
     np.testing.assert_allclose(S @ R @ R.T, S, atol=1e-4)
-    # one more than there are differs in nothing but noise
+    # One direction more than the rank adds only noise.
     np.testing.assert_allclose(S @ (Q := leading_directions(kind(S), 5, 0)) @ Q.T, S, atol=1e-4)
 
 
 def test_leading_directions_tell_nothing_of_labels_by_chance(monkeypatch):
-    """Directions are of all samples' features, and of no label: within four standard errors."""
+    """Directions depend on features only, and the result is at chance within four standard errors."""
     monkeypatch.setattr("fairfold.models.many_label_ridge.MOST_DECOMPOSED", 20)
     monkeypatch.setattr("fairfold.models.many_label_ridge.N_LEADING", 10)
     random = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""ML-kNN against the paper's formulas, written out."""
+"""Test ML-kNN against a direct implementation of the paper's formulas."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from fairfold.models.ml_knn import MLkNN
 
 
 def by_the_paper(X, Y, new, k, s):
-    """Zhang & Zhou (2007), Figure 1, sample by sample and label by label."""
+    """Implement Zhang & Zhou (2007), Figure 1, sample by sample and label by label."""
     n, q = Y.shape
 
     def neighbours(x, left_out=None):

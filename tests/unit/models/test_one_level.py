@@ -1,4 +1,4 @@
-"""Any classifier as a model of one level."""
+"""Test classifiers wrapped as models of one level."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ def data():
 
 @pytest.mark.parametrize("name", ["RandomForest", "RandomForest+", "logistic", "LightGBM", "kNN", "Stack+"])
 def test_sparse_features_may_have_long_indices(data, name):
-    """As large tables have when they are read; scikit-learn's trees take 32 bits only."""
+    """Large tables have 64-bit indices, while scikit-learn's trees accept only 32 bits."""
     X, Y = sparse.csr_array(np.where(np.abs(data[0]) > 0.7, data[0], 0)), data[1]
     long = sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
     assert long.indices.dtype == np.int64 and X.indices.dtype == np.int32
@@ -64,7 +64,7 @@ def test_what_it_cannot_predict_is_one_sentence(data):
 
 
 class Threads(ClassifierMixin, BaseEstimator):
-    """Says how many threads numerical libraries have while it is fitted and while it predicts."""
+    """Classifier that records the number of threads of numerical libraries during fit and prediction."""
 
     def fit(self, X, Y):
         self.classes_, self.in_fit_ = np.arange(Y.shape[1]).astype(object), most_threads()
@@ -124,7 +124,7 @@ EVERY += ["logistic+", "HistGB+", "joint-GB+", "RandomForest+", "Stack+"]
 
 @pytest.mark.parametrize("name", EVERY)
 def test_frames_are_what_their_numbers_are(data, name, tmp_path):
-    """Of any numeric type, and lists; by their names, which stay in their order."""
+    """Frames of any numeric type and lists give the results of their arrays. Column names keep their order."""
     X, Y = data
     frame = pd.DataFrame(X, columns=list("abcd")).astype({"a": "Float64", "b": "float32"})
     exact = frame.to_numpy(dtype=float)

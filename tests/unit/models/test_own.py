@@ -1,4 +1,4 @@
-"""Models of the user's own: the same as by hand, and whatever they do, a reason in a sentence."""
+"""Test custom models: they equal manual results, and each failure has a one-sentence reason."""
 
 import json
 import sys
@@ -124,7 +124,7 @@ def entry(name, *, file="mine.py", **changes):
 
 
 def own(name, plus="", **changes):
-    """A model of its own, by a name that no other test has."""
+    """Return a custom model under a name that no other test uses."""
     made = entry(name, **changes)
     known_as = f"own-{abs(hash(json.dumps(made)))}"
     register_own({"own": {known_as: made}, "tuning": made["tuning"]})
@@ -214,7 +214,7 @@ def test_sparse_probabilities_are_corrected(folder):
     many = sparse.csr_array(MANY)
     plain, corrected = (own("Neighbours", plus, **changes).fit(X, many).predict_proba(TEST) for plus in ("", "+"))
     assert (plain.data > 0).all() and plain.nnz == corrected.nnz
-    for before, after in zip(plain.toarray().T, corrected.toarray().T, strict=True):  # no order of a label's changes
+    for before, after in zip(plain.toarray().T, corrected.toarray().T, strict=True):  # keeps the order within labels
         assert (np.diff(after[np.argsort(before, kind="stable")]) >= 0)[np.diff(np.sort(before)) > 0].all()
     assert (corrected.data != plain.data).any()
 
@@ -285,7 +285,7 @@ def test_the_configuration_says_how_it_is_tuned(folder):
     assert (search.n_splits_, len(search.cv_results_["params"]), search.scoring.metric) == (2, 1, "mcc")
 
 
-# --- whatever it does -------------------------------------------------------------------------------------------------
+# --- failures ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", ["well", "prints", "draws from NumPy, Python and C"])
@@ -320,7 +320,7 @@ def test_what_goes_wrong_is_a_row_with_its_reason(folder, how, reason):
     assert tables.scores["value"].isna().all()
     assert tables.scores["reason"].str.startswith(name).all()
     assert tables.scores["reason"].str.contains(reason, regex=False).all()
-    # and others of the same class go on
+    # Other models of the same class still work.
     assert own("Whatever", parameters={"how": "well"}).fit(X, Y).predict_proba(TEST).shape == (20, 3)
 
 
@@ -366,7 +366,7 @@ def test_its_time_and_memory_are_counted(folder):
     ],
 )
 def test_mistakes(folder, monkeypatch, changes, sentence):
-    monkeypatch.setattr(sys, "path", [*sys.path])  # which files are added to
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the code under test extends it
     with pytest.raises(ConfigError) as caught:
         make_estimator("my-net", {**entry("Whatever"), **changes})
     assert str(caught.value).startswith("config.models.own.my-net")
@@ -431,7 +431,7 @@ def test_a_name_that_is_taken(folder):
         register_own({"own": {"RF+ET": entry("Whatever")}, "tuning": {}})
 
 
-# --- what its results depend on ---------------------------------------------------------------------------------------
+# --- dependencies of results ------------------------------------------------------------------------------------------
 
 
 def test_its_code_and_entry_are_what_results_depend_on(folder, monkeypatch):

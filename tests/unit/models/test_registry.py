@@ -1,4 +1,4 @@
-"""Models by name."""
+"""Test the registry of models."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ TREE = ModelSpec("tree", "sklearn.tree:DecisionTreeClassifier", {"max_depth": 2}
 
 @pytest.fixture
 def tree(monkeypatch):
-    """A model that was registered by hand."""
+    """Register a model by hand."""
     monkeypatch.setattr(models, "_SPECS", dict(models._SPECS))
     register(TREE)
     return TREE

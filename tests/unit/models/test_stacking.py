@@ -1,4 +1,4 @@
-"""The pool's weights are the likeliest ones, and a stack is honest and not worse than its best member."""
+"""The pool's weights maximize the likelihood, and a stack is honest and not worse than its best."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def members():
 
 @pytest.mark.parametrize(("order", "sure"), [([0, 1, 2], False), ([2, 1, 0], True)])
 def test_weights_are_those_of_a_general_optimiser_as_far_as_they_gain(order, sure):
-    """With the best member first, a pool gains less than one standard error; with the worst first, far more."""
+    """With the best member first, the gain is below one standard error. With the worst first, it is far larger."""
     rng = np.random.default_rng(1)
     truth = rng.random((500, 3))
     observed = (rng.random((500, 3)) < truth).astype(int)
@@ -54,7 +54,7 @@ def test_weights_are_those_of_a_general_optimiser_as_far_as_they_gain(order, sur
     sums_to_one = {"type": "eq", "fun": lambda w: w.sum() - 1}
     found = minimize(loss, np.full(3, 1 / 3), bounds=[(1e-6, 1)] * 3, constraints=sums_to_one)
     weights = pool_weights(observed, members[order])
-    gains = []  # log-likelihood of each sample, over that of the first member
+    gains = []  # log-likelihood of each sample relative to the first member
     for sample in range(500):
         first, pooled = members[order][0, sample], found.x @ members[:, sample]
         seen = observed[sample] == 1
@@ -67,7 +67,7 @@ def test_weights_are_those_of_a_general_optimiser_as_far_as_they_gain(order, sur
 
 
 def test_a_member_that_is_as_good_as_the_first_by_chance_alone_changes_little():
-    """Of the same truth with as much noise, and labels half of which are hidden, in 40 data."""
+    """Both members have the same truth and noise level. Half of the labels are hidden, in 40 datasets."""
     given = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -120,7 +120,7 @@ def test_equals_the_stack_written_out(data):
 
 
 def test_a_stack_is_not_worse_than_its_best_member(data):
-    """Average precision of fresh samples: at most .01 below the best, and above the mean of all."""
+    """Average precision on new samples is at most .01 below that of the best member, and above the mean of all."""
     X, truth, observed = data
     scores = {}
     for name, estimator in [*members(), ("stack", StackedClassifier(members(), random_state=0))]:
@@ -131,7 +131,7 @@ def test_a_stack_is_not_worse_than_its_best_member(data):
 
 
 def test_permuted_labels_stay_at_chance():
-    """AUROC of what a stack says of its training samples unseen, mean of six data: .5 within .03."""
+    """The AUROC of unseen training predictions, averaged over six datasets, is 0.5 within .03."""
     found = []
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -144,7 +144,7 @@ def test_permuted_labels_stay_at_chance():
 
 @pytest.mark.parametrize("name", ["Stack+", "joint-GB+", "kernel-ridge+"])
 def test_hidden_labels_are_predicted_and_threads_change_nothing(data, name):
-    """Half of the labels are hidden: posteriors at 0.5 err less than probabilities that a label is observed."""
+    """Half of the labels are hidden. At 0.5, posteriors make fewer errors than probabilities of being observed."""
     X, truth, observed = data
     settings = {"n_trees": 20, "max_levels": 1} if name == "Stack+" else {}
     model = make_model(name, **settings, random_state=0).fit(X[:300], observed[:300])

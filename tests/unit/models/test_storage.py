@@ -1,4 +1,4 @@
-"""Saved models predict the same bytes, tell no training label, and make nothing that a stranger's file names."""
+"""Saved models predict the same bytes, contain no training labels, and create only objects of allowed types."""
 
 import io
 import json
@@ -41,7 +41,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def saved(data, tmp_path_factory):
-    """A pool of several kinds of models, and its file."""
+    """Return a pool of several kinds of models, and its file."""
     path = tmp_path_factory.mktemp("saved") / "model.skops"
     model = make_model("Stack+", **SMALL, random_state=0).fit(*data)
     model.save(path)
@@ -82,7 +82,10 @@ def arrays_of(path):
 
 
 def test_training_labels_are_not_in_the_file_of_a_pool(data, saved):
-    """Kernel ridge regression has landmarks, here all samples, and their weights; nothing else has a row for each."""
+    """Kernel ridge regression stores landmarks, here all samples, and their weights.
+
+    Nothing else has a row per sample.
+    """
     X, Y = data
     of_samples = [array for array in arrays_of(saved[1]) if len(X) in array.shape]
     assert sorted(array.shape for array in of_samples) == sorted([X.shape, Y.shape])
@@ -91,7 +94,7 @@ def test_training_labels_are_not_in_the_file_of_a_pool(data, saved):
 
 
 def changed(path, tmp_path, change):
-    """The archive with another schema or other files."""
+    """Return the archive with another schema or other files."""
     with zipfile.ZipFile(path) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     change(files)
@@ -135,7 +138,7 @@ def test_other_versions_are_refused_in_one_sentence(data, saved, tmp_path):
 
 
 def test_trees_that_do_not_end_are_refused(saved, tmp_path):
-    """Compiled code walks them."""
+    """Compiled code walks the trees and would not return."""
 
     def turn_back(files):
         for name in [name for name in files if name.endswith(".npy")]:
@@ -158,7 +161,7 @@ def test_other_files_are_refused_in_one_sentence(tmp_path, data):
 
 
 def test_a_call_with_arguments_is_no_way_around(tmp_path):
-    """Boosting on categories holds one, of a function that checks arrays."""
+    """Boosting on categorical features contains a call to a function that checks arrays."""
     from skops import io as skops
 
     path = tmp_path / "call.skops"

@@ -1,4 +1,4 @@
-"""Training of the models of a unit: which are reused, and that nothing depends on how they are trained."""
+"""Test which models of a batched job are reused. Results do not depend on how models are trained."""
 
 import dataclasses
 
@@ -37,7 +37,7 @@ def unit():
 
 @pytest.fixture
 def trained(monkeypatch):
-    """Names of the models and first levels that are trained."""
+    """Record the names of trained models and first levels."""
     names = []
     make_model, make_first_level = training.make_model, training.make_first_level
     monkeypatch.setattr(training, "make_model", lambda name, **known: names.append(name) or make_model(name, **known))

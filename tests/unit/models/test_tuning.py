@@ -1,4 +1,4 @@
-"""The search for parameters against a loop over combinations and folds."""
+"""Test the hyperparameter search against a loop over combinations and folds."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def search(**tuning):
 
 
 def tried(search):
-    """Score by combination, without the path to the estimator inside."""
+    """Return the score of each combination, without the path to the inner estimator."""
     scores = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
     return {
         tuple(sorted((name.rpartition("__")[2], value) for name, value in found.items())): score
@@ -33,7 +33,7 @@ def tried(search):
 
 
 def losses(parameters, n_splits):
-    """Hamming loss of each fold's test part."""
+    """Compute the Hamming loss of each fold's test part."""
     fold_of = IterativeStratification(n_splits, random_state=5).assign(Y)
     for fold in range(n_splits):
         train, test = fold_of != fold, fold_of == fold

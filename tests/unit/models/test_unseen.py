@@ -1,4 +1,4 @@
-"""Probabilities of training samples by models that did not see them."""
+"""Test probabilities of training samples from models that did not see them."""
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,7 @@ Y = (RNG.random((60, 140)) < 0.15).astype(np.int8)
 
 
 class OfSparse(KNeighborsClassifier):
-    """Neighbours, whose labels and probabilities are sparse."""
+    """Nearest-neighbor classifier with sparse labels and probabilities."""
 
     def fit(self, X, Y):
         return super().fit(X, Y.toarray())

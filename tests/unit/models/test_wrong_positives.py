@@ -1,4 +1,4 @@
-"""Wrong positives: their share against what was drawn, rates against closed forms, and what is dropped for them."""
+"""Test the estimated share of wrong positives, their rates and which positives are dropped."""
 
 import numpy as np
 import pytest
@@ -16,14 +16,14 @@ FEW = {"n_trees": 30, "max_levels": 1}
 
 
 def binormal(n_samples, seed, distances=(1.5, 2.0, 2.5, 3.0, 2.0, 2.5)):
-    """Labels of a tenth to a third of the samples, and scores on which they are as the likelihood says."""
+    """Return labels with a tenth to a third of positives, and scores that follow the assumed likelihood."""
     rng = np.random.default_rng(seed)
     Y = (rng.random((n_samples, len(distances))) < np.linspace(0.1, 0.33, len(distances))).astype(np.int8)
     return Y, norm.cdf(rng.normal(size=Y.shape) + Y * distances)
 
 
 def simulated(n_samples, seed):
-    """Features, and six labels that are nearly a function of them."""
+    """Return features and six labels that are nearly a function of them."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_samples, 6))
     scores = X @ np.random.default_rng(9).normal(size=(6, 6)) + 0.3 * rng.normal(size=(n_samples, 6))
@@ -36,19 +36,22 @@ def simulated(n_samples, seed):
 @pytest.mark.parametrize("missing", [0.0, 0.3, 0.5])
 @pytest.mark.parametrize("wrong", [0.0, 0.1, 0.2])
 def test_rates_are_those_that_were_drawn(missing, wrong):
-    """Some 1,000 to 2,500 observed positives: a share has a standard error of .02 at most, and is taken two below."""
+    """With 1,000 to 2,500 observed positives, the standard error of a share is at most .02.
+
+    The estimate is two standard errors below the share.
+    """
     Y, P = binormal(2000, 1)
     observed = mask_positives(Y, missing, wrong_positives=wrong, random_state=2)
     share, frequency = wrong_positive_rates(observed, P)
     assert max(wrong - 0.08, 0) <= share <= wrong + 0.02 * (wrong > 0)
-    assert abs(frequency - (1 - missing)) < 0.11  # the grid's next
+    assert abs(frequency - (1 - missing)) < 0.11  # next value of the grid
 
 
 def test_hard_positives_are_not_wrong_ones():
     Y, P = binormal(1000, 3, distances=(0.5, 0.8, 0.6, 1.0))
     assert wrong_positive_rates(Y, P)[0] == 0
     at_bottom = np.sort(P[:, 3])[250]
-    assert (Y[P[:, 3] < at_bottom, 3]).sum() > 10  # though many are in the lowest quarter
+    assert (Y[P[:, 3] < at_bottom, 3]).sum() > 10  # many are in the lowest quarter
 
 
 def test_confirmed_negatives_and_unmeasured_cells():
@@ -103,11 +106,11 @@ def test_the_likelihood_is_that_of_a_plain_loop():
     assert of._log_likelihood(counts, shares, wrong, frequency) == pytest.approx(expected, rel=1e-9)
 
 
-# --- which ones -------------------------------------------------------------------------------------------------------
+# --- wrong positives --------------------------------------------------------------------------------------------------
 
 
 def test_as_many_are_wrong_as_the_share_says():
-    """Sums over samples of P(observed | x) P(wrong | observed, x) are rho times the zeros, the wrong positives."""
+    """Sums of P(observed | x) P(wrong | observed, x) over samples equal rho times the zeros, the wrong positives."""
     rng = np.random.default_rng(0)
     positive, c, w = rng.random((400, 3)) ** 3, 0.7, 0.15
     n_right = c * positive.sum(axis=0)
@@ -125,8 +128,8 @@ def test_the_floor_is_wrong_positives_over_zeros():
     observed[50:, 2] = np.nan
     observed[:10, 2] = 1
     found = noise_floor(observed, 0.1, 0.9)
-    assert found[0] == pytest.approx(0.1 * 20 / (100 - 20))  # 18 right ones of 20 positives
-    assert found[1] == pytest.approx(0.9 * 0.9)  # 9 wrong ones of 10 zeros, more than nine tenths of c
+    assert found[0] == pytest.approx(0.1 * 20 / (100 - 20))  # 18 of 20 positives are right
+    assert found[1] == pytest.approx(0.9 * 0.9)  # 9 of 10 zeros are wrong, above 0.9 c
     assert found[2] == pytest.approx(0.1 * 10 / (50 - 10))
     assert (noise_floor(observed, 0.0, 0.9) == 0).all()
 
@@ -187,7 +190,7 @@ def test_settings_are_kept(tmp_path):
 
 
 def test_labels_without_meaning_stay_at_chance():
-    """AUROC of 1,800 pairs of sample and label, a third positive: a standard error of .014."""
+    """With 1,800 pairs of sample and label, a third of them positive, the standard error of AUROC is .014."""
     X, Y = simulated(900, 2)
     Y = np.random.default_rng(0).permutation(Y)
     model = make_model("PML+", **FEW, random_state=0).fit(X[:600], Y[:600])

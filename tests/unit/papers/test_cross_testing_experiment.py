@@ -64,7 +64,10 @@ def test_shares_of_the_test_part_leave_nested_cross_validation_out():
 
 
 def test_accuracies_are_those_of_scikit_learn():
-    """The first test by hand: choose C by cross-validation on the first half, train there, test on the other half."""
+    """Repeat the first test by hand.
+
+    Choose C by cross-validation on the first half, train on that half, and test on the other.
+    """
     X, y = cross_testing_simulated()
     table = run(Setting([60], [0.5], n_permutations=1), range(5)).query("procedure == 'cv_testing'")
     codes = np.arange(60) % 2
@@ -85,7 +88,7 @@ def test_accuracies_are_those_of_scikit_learn():
 
 
 def test_folds_are_dealt_as_is_asked_for():
-    """Nested cross-validation of 36 samples, whose inner folds do not divide evenly, tests other folds."""
+    """Nested cross-validation of 36 samples uses other folds, because its inner folds have unequal sizes."""
     equal, by_chance = (
         run(Setting([36], [0.5], n_permutations=1, folds=folds), range(8)).set_index(POINT)["accuracy"]
         for folds in ("equal", "crossvalind")
@@ -98,7 +101,7 @@ def test_folds_are_dealt_as_is_asked_for():
 
 @pytest.mark.parametrize("parameters", ["c-only", "preprocessing-and-c"])
 def test_nothing_is_found_where_there_is_nothing(parameters):
-    """The level of the randomised p-value is exact: its rejections are binomial, within the 99.9 % interval here."""
+    """The randomized p-value is exact: its rejections are binomial, within the 99.9 % interval."""
     setting = Setting([24], [0.5], parameters, n_permutations=19)
     table = run(setting, range(300), data=lambda: cross_testing_random(500))
     for _, own in table.groupby("procedure"):

@@ -6,7 +6,7 @@ from fairfold.cross_testing.names import INTERPRETABLE
 from fairfold.papers.cross_testing_points import interpretation_table, summarise
 
 PANEL = {"figure": "fig4", "dataset": "simulated", "x_name": "data_size"}
-ACCURACIES = [0.4, 0.5, 0.6, 0.7]  # mean 0.55, sum of squares about it 0.05
+ACCURACIES = [0.4, 0.5, 0.6, 0.7]  # mean 0.55, sum of squared deviations 0.05
 Z = 1.959963984540054
 
 
@@ -36,7 +36,7 @@ def test_numbers_worked_out_by_hand(repetitions):
     half = Z * np.sqrt(0.05 / 3) / 2
     assert [accuracy["low"], accuracy["high"]] == pytest.approx([0.55 - half, 0.55 + half])
     assert fraction["value"] == 0.5  # a p-value of exactly alpha is significant
-    # Wilson: with p = 1/2 the centre stays, the half width is z/2 · √(n + z²)/(n + z²)
+    # Wilson interval: for p = 1/2 the center stays and the half width is z/2 · √(n + z²)/(n + z²).
     half = Z / 2 / np.sqrt(4 + Z**2)
     assert [fraction["low"], fraction["high"]] == pytest.approx([0.5 - half, 0.5 + half])
     for row in (accuracy, fraction):
@@ -74,7 +74,7 @@ class TestPublished:
         assert rows["procedure"].tolist() == ["nested_cv"] * 2
         assert rows[["low", "high"]].isna().all().all()
         variance = 0.05 / 3  # of our accuracies
-        pooled = (2 + 3.6) / 16  # significant of all
+        pooled = (2 + 3.6) / 16  # share of all significant results
         expected = [
             0.05 / np.sqrt(variance / 4 + variance / 1000),
             0.2 / np.sqrt(pooled * (1 - pooled) * (1 / 4 + 1 / 12)),
@@ -93,7 +93,7 @@ class TestPublished:
         assert summarise(ours, published=published)["difference_in_se"].iloc[-1] == 0
 
     def test_draws_from_one_population_differ_by_standard_normal_amounts(self):
-        # mean 0 and variance 1 over 1000 points, give or take four standard errors
+        # The mean is 0 and the variance 1 over 1000 points, within four standard errors.
         rng = np.random.default_rng(5)
         ours = [repetitions_of(rng.normal(0.6, 0.1, 60), rng.random(60) / 6, x=x) for x in range(1000)]
         theirs = [published_point("accuracy", rng.normal(0.6, 0.1 / 20), 400, x=x) for x in range(1000)]
@@ -102,7 +102,7 @@ class TestPublished:
         assert set(points["metric"]) == {"accuracy", "significant_fraction"}
         for _, differences in points.groupby("metric")["difference_in_se"]:
             assert abs(differences.mean()) < 4 / np.sqrt(1000)
-            # a standard deviation from 60 draws makes it Student's t, of variance 59/57
+            # A standard deviation from 60 draws gives Student's t, with variance 59/57.
             assert differences.var() == pytest.approx(1, abs=2 / 57 + 4 * np.sqrt(2 / 1000))
 
     def test_the_file_has_all_points_of_the_figures_with_their_source(self, root):
@@ -117,7 +117,7 @@ class TestPublished:
         assert table["figure"].value_counts().to_dict() == sizes
         assert set(table["approach"]) == set(INTERPRETABLE)
         assert table["source"].str.contains("digitised").all()
-        # proportions are counts of repetitions, up to the five decimals that were read
+        # Proportions are counts of repetitions, up to the five decimals read from the figure.
         counts = table.query("metric == 'significant_fraction'")
         hits = counts["value"] * counts["n_repetitions"]
         np.testing.assert_allclose(hits, hits.round(), atol=0.5e-5 * 3000)

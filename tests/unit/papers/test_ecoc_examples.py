@@ -32,7 +32,7 @@ def iris():
 def test_the_median_loss_by_hand():
     coding = np.array([[1, 1, np.nan], [-1, np.nan, 1], [np.nan, -1, -1]])
     scores = np.array([2.0, 0.5, -3.0])
-    # (1 - m s) / 2: class 1 has -0.5 and 0.25, class 2 has 1.5 and 2, class 3 has 0.75 and -1
+    # (1 - m s) / 2: class 1 has -0.5 and 0.25, class 2 has 1.5 and 2, class 3 has 0.75 and -1.
     np.testing.assert_allclose(median_loss(coding, scores), [-0.125, 1.75, -0.125])
 
 
@@ -79,14 +79,14 @@ def test_the_comparison_holds_what_the_models_say(iris):
     assert len(own) == 2 * len(REAL_LOSSES) * len(DECODINGS)
     peers = table[table["binary_loss"].isna()].set_index("coding")["error"]
     assert set(peers.index) == {"OneVsOneClassifier", "OneVsRestClassifier", "OutputCodeClassifier"}
-    # the same support vector machines, the same folds, the same decision
+    # The support vector machines, the folds and the decision are the same.
     assert own.loc[("onevsall", "hinge", "lossbased"), "error"] == peers["OneVsRestClassifier"]
     assert own["log_loss"].groupby("coding").nunique().eq(1).all()
     assert own["error"].between(0, 0.6).all()
 
 
 def test_a_sample_is_predicted_by_models_that_did_not_see_it():
-    """Labels that nothing explains: a model that had seen its samples would remember them."""
+    """The labels are random. A model that had seen its samples would remember them."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(90, 3)), np.repeat(["a", "b", "c"], 30)
     model = PartitionedECOC(ECOCClassifier(make_learner("tree")), 5, random_state=0).fit(X, y)
@@ -99,13 +99,16 @@ def printed():
 
 
 def test_the_printed_median_losses_keep_the_identity_of_ours(iris, printed):
-    """Three pairs with medians of two: the negated losses add up to -1.5, in the page's rows as in ours."""
+    """Each of three pairs has a median of two values.
+
+    The negated losses sum to -1.5, in the page's rows and in ours.
+    """
     theirs = printed[printed["quantity"] == "neg_loss"]
     losses_of = ["setosa", "versicolor", "virginica"]
     np.testing.assert_allclose(theirs[losses_of].sum(axis=1), -1.5, atol=1.5e-4)  # five digits of numbers up to 4
     example = predict_example(EXAMPLES["custom-loss"], *iris, seed=1)
     np.testing.assert_allclose(example.model.kfold_predict(median_loss).neg_loss.sum(axis=1), -1.5, atol=1e-12)
-    # all that is printed lies within the range of our samples of the same classes
+    # All printed values are within the range of our samples of the same classes.
     long = theirs.melt(["true", "predicted", "quantity"], losses_of, var_name="candidate", value_name="printed")
     both = long.merge(example.values, on=["quantity", "true", "predicted", "candidate"])
     assert len(both) == 3 * 10
@@ -118,7 +121,7 @@ def test_values_by_class_are_those_of_the_samples(iris):
     assert list(values.columns) == VALUES and set(values["quantity"]) == {"neg_loss", "posterior"}
     setosa = posteriors[(posteriors["class"] == "setosa") & (posteriors["candidate"] == "setosa")]["posterior"]
     row = values.query("quantity == 'posterior' and true == predicted == candidate == 'setosa'").iloc[0]
-    assert row["n"] == 50  # which all are predicted as they are
+    assert row["n"] == 50  # all predicted correctly
     expected = [setosa.mean(), setosa.std(), setosa.min(), setosa.max()]
     np.testing.assert_allclose(row[["mean", "sd", "low", "high"]].astype(float), expected)
     assert values.groupby(["quantity", "candidate"])["n"].sum().eq(len(y)).all()
@@ -139,4 +142,4 @@ def test_posteriors_of_separable_classes_are_as_printed(iris):
     _, table, _, model = predict_example(example, X[:, 2:], y, seed=1)
     assert model.models_[0].estimators_[0].n_splits == 10
     own = table[(table["class"] == "setosa") & (table["candidate"] == "setosa")]["posterior"]
-    assert (own >= 0.999).mean() > 0.9  # .96 and less by sigmoids
+    assert (own >= 0.999).mean() > 0.9  # .96 and less with sigmoids

@@ -16,11 +16,11 @@ def test_the_leader_changes_where_the_paper_says_but_for_one_draw():
     n = np.arange(2, 3000)
     wins = exact_win_percentages(n)
     leader = np.array(list(GAUSSIANS))[wins.argmax(axis=1)]
-    assert GAUSSIANS == {"c1": (0.50, 0.20), "c2": (0.70, 0.07), "c3": (0.75, 0.02)}  # Equation 1
+    assert GAUSSIANS == {"c1": (0.50, 0.20), "c2": (0.70, 0.07), "c3": (0.75, 0.02)}  # equation 1
     assert set(leader[n <= 10]) == {"c3"}
     assert set(leader[(n > 11) & (n <= 26)]) == {"c2"}
     assert set(leader[n >= 27]) == {"c1"}
-    # printed: c2 leads from 11 on
+    # The paper prints that c2 leads from 11 on.
     assert wins[n == 11][0] == pytest.approx([0.2496, 0.3742, 0.3762], abs=1e-4)
     assert exact_win_percentages([1])[0] == pytest.approx(np.full(3, 1 / 3), abs=1e-9)
 
@@ -52,7 +52,7 @@ def test_the_band_holds_the_exact_curve_and_is_as_wide_as_estimates_scatter():
     assert list(table["classifier"]) == ["c1", "c2", "c3"] * 4
     assert table["win_percentage"].to_numpy() == pytest.approx(exact_win_percentages([1, 5, 26, 100]).ravel())
     assert (table["lower"] < table["win_percentage"]).all() and (table["win_percentage"] < table["upper"]).all()
-    # at N = 1 an estimate is a share of 2,000 sets: binomial; 400 quantiles of 2.5 % are known to about 8 %
+    # At N = 1 an estimate is a binomial share of 2,000 sets. The error of a 2.5 % quantile of 400 is about 8 %.
     half = stats.norm.ppf(0.975) * np.sqrt(2 / 9 / 2000)
     width = (table["upper"] - table["lower"])[table["n_draws"] == 1]
     assert width.to_numpy() == pytest.approx(np.full(3, 2 * half), rel=0.2)
@@ -64,7 +64,7 @@ def test_the_band_narrows_with_more_sets():
         return (table["upper"] - table["lower"]).mean()
 
     wide = width(n_sampled=500)
-    assert width(n_sampled=8000) == pytest.approx(wide / 4, rel=0.25)  # a root; bands of 400 are known to about 8 %
+    assert width(n_sampled=8000) == pytest.approx(wide / 4, rel=0.25)  # square root; about 8 % error of 400 bands
 
 
 def test_curves_are_of_drawn_feature_sets_like_these():
@@ -72,7 +72,7 @@ def test_curves_are_of_drawn_feature_sets_like_these():
     means, deviations = np.transpose(list(GAUSSIANS.values()))
     best = rng.integers(3, size=400_000)
     sets = PerformanceHistogram.from_sets(rng.normal(means[best], deviations[best]), best[:, None] == np.arange(3))
-    # K is 30,000 at N = 26: a standard error below 0.003
+    # K is 30,000 at N = 26, with a standard error below 0.003.
     assert sets.win_percentage([2, 26]) == pytest.approx(exact_win_percentages([2, 26]), abs=0.012)
 
 

@@ -32,7 +32,7 @@ def test_parts_merge_to_all_pairs_of_gaussian_features(data):
 
 
 def test_best_pairs_are_columns_of_the_data(data):
-    """Each reaches, on its own and with the same folds, the performance that it is said to have."""
+    """Each pair evaluated alone with the same folds reaches its stated performance."""
     from fairfold.core.seeds import seed_for
 
     found = evaluate_part(*data, 0, 1, SETTING, seed=1, name="a")
@@ -59,7 +59,7 @@ def test_permuted_labels_lose_what_there_is_to_find():
     observed = evaluate_part(X, y, 0, 1, SETTING, seed=0, name="a").histogram
     permuted = PerformanceHistogram.merged(evaluate_permuted(X, y, range(20), SETTING, seed=0, name="a"))
     assert observed.performance.min() > 0.9  # six standard deviations above chance
-    # the best of six classifiers; a single one has mean 0.5 and standard deviation 0.06
+    # This is the best of six classifiers. A single one has mean 0.5 and standard deviation 0.06.
     assert 0.5 < np.average(permuted.performance, weights=permuted.counts) < 0.6
 
 

@@ -29,7 +29,7 @@ from fairfold.win_percentage.win import draws_grid
 
 @pytest.fixture(scope="module")
 def histogram():
-    """200,000 feature sets of six classifiers, some tied, in 400 levels of performance."""
+    """Return 200,000 feature sets of six classifiers with 400 performance levels, some tied."""
     rng = np.random.default_rng(0)
     performance = rng.binomial(400, 0.5, size=(200_000, 6)) / 400 + [0, 0, 0, 0, 0.01, 0.01]
     top = performance.max(axis=1)
@@ -48,8 +48,8 @@ def test_sampled_win_percentages_are_win_percentage_of_the_drawn_sets():
 
 
 def test_of_the_two_printed_errors_the_synthetic_study_gives_the_second():
-    # 3 of the 100 trials, and 25 of the 100 distributions, which scatter by 0.4 and 0.12 %. Printed are 4.2 % and
-    # 1.0 %, and the first is out of reach of any error that falls as the root of M.
+    # The test uses 3 of the 100 trials and 25 of the 100 distributions, which vary by 0.4 and 0.12 %. The paper prints
+    # 4.2 % and 1.0 %. An error proportional to 1 / √M cannot reach the first.
     table = synthetic_rmse(n_distributions=25, n_trials=3)
     errors = np.sqrt((table["rmse"] ** 2).groupby(table["n_sampled"]).mean())
     assert errors[1_000] == pytest.approx(0.031, abs=0.009)
@@ -59,7 +59,7 @@ def test_of_the_two_printed_errors_the_synthetic_study_gives_the_second():
 
 def test_synthetic_errors_of_one_draw_are_binomial():
     table = synthetic_rmse([400], [1], n_distributions=2, n_trials=2_000)
-    # the share of 400 sets, whose expectation is a third; 2 x 2,000 trials know a root mean square to 1 %
+    # The expected share of 400 sets is a third. With 2 x 2,000 trials, the error of the root mean square is 1 %.
     assert table["rmse"].item() == pytest.approx(np.sqrt(2 / 9 / 400), rel=0.05)
     assert table.drop(columns="rmse").to_dict("records") == [{"source": "synthetic", "n_sampled": 400, "n_draws": 1}]
 
@@ -87,7 +87,7 @@ def test_synthetic_distributions_are_those_of_the_paper(monkeypatch):
     synthetic_rmse([10], [2], n_distributions=100, n_trials=1)
     means, deviations = np.transpose(seen)
     assert means.size == 300
-    # 300 values: Kolmogorov-Smirnov at 0.001
+    # Kolmogorov-Smirnov test of 300 values at 0.001.
     assert stats.kstest(means, stats.norm(0.5, 0.1).cdf).pvalue > 0.001
     assert stats.kstest(deviations, stats.halfnorm(0, 0.1).cdf).pvalue > 0.001
 
@@ -107,7 +107,7 @@ def test_errors_of_samples_are_those_of_the_effective_number_of_sets():
     sets = PerformanceHistogram.from_sets(np.arange(100_000.0), winner[:, None] == np.arange(3))
     options = {"n_sampled": [500], "n_draws": [1, 10, 50], "n_trials": 400, "random_state": 0}
     _, table = compare_samples(sets, list("abc"), "null", **options)
-    # all classifiers are equal: variance 2 / 9 over K; 400 trials of 3 values, and the full evaluation's own shares
+    # All classifiers are equal: variance 2 / 9 over K; 400 trials of 3 values, and the shares of the full evaluation.
     assert table["rmse"].to_numpy() == pytest.approx(np.sqrt(2 / 9 / effective_sets(500, [1, 10, 50])), rel=0.08)
 
 
@@ -134,7 +134,7 @@ def test_bands_hold_the_full_curve_and_narrow_with_m(histogram):
         assert list(part["classifier"]) == names * 2 and list(part["n_draws"]) == [1] * 6 + [20] * 6
         assert (part["lower"] < part["win_percentage"]).all() and (part["win_percentage"] < part["upper"]).all()
     width = (table["upper"] - table["lower"]).groupby(table["n_sampled"]).mean()
-    assert width[5_000] == pytest.approx(width[200] / 5, rel=0.3)  # as a root, of 60 trials each
+    assert width[5_000] == pytest.approx(width[200] / 5, rel=0.3)  # square root law, 60 trials each
     again, _ = compare_samples(histogram, names, "many", n_sampled=[5_000], **options)
     assert again.equals(table[table["n_sampled"] == 5_000].reset_index(drop=True))
 
@@ -156,7 +156,7 @@ def test_rank_weights_are_those_of_all_draws(m, n):
 def test_rank_weights_of_many_sets_keep_their_precision():
     weights = rank_weights([10**8], [1, 10**6]).set_index(["n_draws", "rank"])["weight"]
     assert weights[1].to_numpy() == pytest.approx(np.full(len(weights[1]), 1e-8), rel=1e-12)
-    # exp(-N (r - 1) / M) (1 - exp(-N / M)), right to N / M² relatively
+    # exp(-N (r - 1) / M) (1 - exp(-N / M)), with a relative error of N / M².
     assert weights[10**6, 1] == pytest.approx(-np.expm1(-0.01), rel=1e-7)
     assert weights.index.get_level_values("rank").max() == 10**8
     assert len(weights[1]) < 200

@@ -35,9 +35,9 @@ def test_the_six_classifiers_are_three_covariances_pooled_and_not():
     shapes = ["spherical", "diagonal", "full"]
     assert table["covariance"].tolist() == shapes * 2
     assert table["pooled"].tolist() == [True] * 3 + [False] * 3
-    assert table["degrees_of_freedom"].tolist() == [5, 6, 7, 6, 8, 10]  # as printed in Table 4
+    assert table["degrees_of_freedom"].tolist() == [5, 6, 7, 6, 8, 10]  # as in Table 4
     assert table["name"].nunique() == 6
-    # three classes of four features: 12 of the means, and 1, 4 or 10 of each covariance
+    # Three classes of four features have 12 means and 1, 4 or 10 parameters per covariance.
     assert classifier_table(3, 4)["degrees_of_freedom"].tolist() == [13, 16, 22, 15, 24, 42]
 
 
@@ -60,7 +60,7 @@ def test_a_row_of_a_dataset():
 
 @pytest.fixture
 def pairs():
-    """2,000 pairs, some of which several classifiers reach."""
+    """Return 2,000 pairs, some of which several classifiers reach."""
     rng = np.random.default_rng(0)
     winners = rng.random((2000, 3)) < [0.6, 0.3, 0.1]
     winners[~winners.any(axis=1), 0] = True
@@ -68,7 +68,7 @@ def pairs():
 
 
 def test_densities_are_scipys_with_the_bandwidth_that_is_stated(pairs, monkeypatch):
-    monkeypatch.setattr(win_percentage_tables, "BANDWIDTH", 0.03)  # of many bins, whose width then matters little
+    monkeypatch.setattr(win_percentage_tables, "BANDWIDTH", 0.03)  # many bins, whose width matters little
     performance, winners = pairs
     histogram = PerformanceHistogram.from_sets(performance, winners)
     table = density_table(histogram, NAMES, dataset="d")
@@ -77,8 +77,8 @@ def test_densities_are_scipys_with_the_bandwidth_that_is_stated(pairs, monkeypat
         part = table[table["classifier"] == name]
         kernels = stats.norm.pdf(part["performance"].to_numpy()[:, None], performance, 0.03)
         expected = kernels @ won / len(performance)
-        inside = part["performance"].between(0.2, 0.88)  # six bandwidths and four from the ends
-        # counting in bins of width w before is as if the variance were w² / 12 larger: 0.06 %
+        inside = part["performance"].between(0.2, 0.88)  # six and four bandwidths from the ends
+        # Counting in bins of width w first adds w² / 12 to the variance: 0.06 %.
         assert part["density"][inside].to_numpy() == pytest.approx(expected[inside], rel=0.01, abs=0.01)
         assert part["pairs"].sum() == pytest.approx(won.sum())
 

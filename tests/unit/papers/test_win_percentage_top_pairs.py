@@ -25,10 +25,10 @@ def table(data):
 
 @pytest.fixture
 def scores(monkeypatch):
-    """Scores (n_pairs, 3, 4) that the cross-validations are made to give: pair by classifier by repeat."""
+    """Set the scores (n_pairs, 3, 4) of the cross-validations: pair by classifier by repeat."""
     rng = np.random.default_rng(0)
     values = rng.normal(0.8, 0.01, size=(2, 3, 4))
-    values[0] += np.array([0, 0.1, 0.2])[:, None]  # the last is far ahead, on the second pair nobody is
+    values[0] += np.array([0, 0.1, 0.2])[:, None]  # the last leads only on the first pair
     runs = []
 
     def evaluate(X, y, pairs, *, n_splits, n_repeats, random_state):
@@ -70,7 +70,7 @@ def test_the_first_of_classifiers_with_equal_means_is_the_best(scores):
 
 def test_the_best_must_beat_all_others_to_be_significant(scores):
     values, _ = scores
-    values[0, 1] = values[0, 2] - 1e-3 * np.array([1, -1, 1, -0.9])  # as good as the best
+    values[0, 1] = values[0, 2] - 1e-3 * np.array([1, -1, 1, -0.9])  # about equal to the best
     table = reevaluate_pairs(None, None, [(0, 1), (4, 2)], n_repeats=4)
     first = table[table["rank"] == 1].set_index("classifier")
     assert first.loc["a", "p_value"] < 1e-3 and first.loc["b", "p_value"] > 0.05
@@ -102,7 +102,7 @@ def test_the_corrected_error_is_right_where_folds_are_correlated_by_one_over_k()
     folds = shared + rng.normal(size=(n_studies, n_repeats, k)) * np.sqrt(1 - 1 / k)
     repeats = folds.mean(axis=2)
     estimate = repeats.var(axis=1, ddof=1).mean() * (1 / n_repeats + k / (k - 1))
-    # both variances are known to about 2 %
+    # The error of both variances is about 2 %.
     assert estimate == pytest.approx(repeats.mean(axis=1).var(), rel=0.08)
 
 
@@ -125,7 +125,7 @@ def test_performance_is_near_that_of_a_plain_loop(data, table):
         right = GaussianBayes("full", pooled=False).fit(X[train][:, [3, 23]], y[train]).predict(X[test][:, [3, 23]])
         recalls.append(np.mean([np.mean(right[y[test] == c] == c) for c in np.unique(y)]))
     found = table[(table["rank"] == 1) & (table["classifier"] == "QDA")]["performance"].item()
-    # standard deviation of a repeat is 0.002; two means of 20 differ by 0.001 at most
+    # The standard deviation of a repeat is 0.002. Two means of 20 differ by 0.001 at most.
     assert found == pytest.approx(np.mean(recalls), abs=0.002)
     assert table["standard_deviation"].between(0.0003, 0.01).all()
 
@@ -144,7 +144,7 @@ def test_same_seed_same_table(data, table):
 
 
 def best_table(rows, classifiers=("a", "b", "c")):
-    """From (dataset, rank, best classifier, p-values of the others in order)."""
+    """Return a table from (dataset, rank, best classifier, sorted p-values of the others)."""
     records = []
     for dataset, rank, best, p_values in rows:
         others = iter(p_values)
@@ -160,8 +160,8 @@ def test_the_most_significant_pair_of_each_classifier_is_shown():
         [
             ("d", 1, "c", (0.1, 0.2)),
             ("d", 2, "a", (0.001, 0.04)),
-            ("d", 3, "a", (0.02, 0.03)),  # its worst comparison is the better one
-            ("d", 4, "c", (0.2, 0.1)),  # as the first, which comes before
+            ("d", 3, "a", (0.02, 0.03)),  # its highest p-value is lower
+            ("d", 4, "c", (0.2, 0.1)),  # equal to the first, which precedes it
             ("e", 1, "c", (0.5, 0.5)),
         ]
     )

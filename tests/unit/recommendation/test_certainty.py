@@ -1,4 +1,4 @@
-"""Columns beside the tests, and the sentences that tell them."""
+"""Test the columns next to the tests, and the sentences about them."""
 
 import numpy as np
 import pandas as pd

@@ -12,18 +12,19 @@ from fairfold.errors import DataError
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.recommendation.comparison import USES, _compared, compare_with_best, nearest_rate, recommend
 
-# Scores of two methods, and what baycomp's two_on_single finds: probabilities that x is better, that neither is, and y
+# This file contains scores of two methods and the results of baycomp's two_on_single. These are the probabilities that
+# x is better, that neither is, and that y is better.
 BAYCOMP = json.loads((Path(__file__).parents[1] / "evaluation/baycomp.json").read_text())["cases"]
 
 
 def as_table(values, models="abcdefghijklmn"):
-    """Scores (n_models, n_folds) as a tidy table."""
+    """Convert scores of shape (n_models, n_folds) to a tidy table."""
     rows = [(models[i], fold, value) for (i, fold), value in np.ndenumerate(values)]
     return pd.DataFrame(rows, columns=["model", "fold", "value"])
 
 
 def study(datasets=("one",), rates=(0, 50), models=("a", "b", "c"), n_folds=4):
-    """Scores of the folds of a whole study, and their means with intervals, at random."""
+    """Return random fold scores of a whole study, and their means with intervals."""
     keys, random = itertools.product(datasets, rates, models, range(n_folds), BASIC_METRICS), np.random.default_rng(0)
     folds = pd.DataFrame(keys, columns=["dataset", "missing_rate", "model", "fold", "metric"])
     folds = folds.assign(observed=random.random(len(folds)), corrected=random.random(len(folds)))
@@ -40,7 +41,7 @@ def test_the_nearest_rate_and_the_lower_of_two():
     rates = [70, 30, 0, 50]
     found = [nearest_rate(rates, estimate) for estimate in (0, 14.9, 15, 15.1, 40, 59, 60.1, 99, np.nan)]
     assert found == [0, 0, 0, 30, 30, 50, 70, 70, 0]
-    assert nearest_rate([0, 20], 100 * (1 - 0.9) + 1e-14) == 0  # not above 10 but for rounding
+    assert nearest_rate([0, 20], 100 * (1 - 0.9) + 1e-14) == 0  # above 10 only by rounding
 
 
 def test_tests_are_corrected_two_sided_and_adjusted_over_all_pairs():
@@ -62,7 +63,7 @@ def test_tests_are_corrected_two_sided_and_adjusted_over_all_pairs():
         assert row["p_adjusted"] == pytest.approx(adjusted[at], rel=1e-7)
         assert row["is_top"] == (adjusted[at] > 0.05)
     assert 1 < table["is_top"].sum() < n_models
-    assert (table["is_top"] & (table["p_value"] < 0.05)).any()  # the adjustment matters
+    assert (table["is_top"] & (table["p_value"] < 0.05)).any()  # the adjustment changes the result
     np.testing.assert_allclose(table["mean"], values.mean(axis=1))
     np.testing.assert_allclose(table["sd"], values.std(axis=1, ddof=1))
     np.testing.assert_allclose(table["difference"], values.mean(axis=1).max() - values.mean(axis=1))
@@ -99,7 +100,7 @@ def test_the_order_of_the_folds_is_no_lead():
     table = compare_with_best(as_table(values), "mcc")
     assert table["rank"].tolist() == [1, 1]
     assert table["difference"].tolist() == [0, 0]
-    assert table["p_value"].isna().tolist() == [True, False]  # the first of the best is the best
+    assert table["p_value"].isna().tolist() == [True, False]  # the first of tied models counts as best
 
 
 def test_a_lead_that_never_varies_is_certain():
@@ -161,7 +162,7 @@ def test_a_single_model_is_the_best():
 
 @pytest.mark.parametrize(("n_models", "n_bad"), [(2, 0), (9, 0), (8, 4)])
 def test_how_often_equal_models_are_declared_worse(n_models, n_bad):
-    """The level that the module's description states, for folds that correlate as the test assumes."""
+    """The error rate equals the one in the module docstring, for folds that correlate as the test assumes."""
     k, n_studies = 5, 2000
     rng = np.random.default_rng(0)
     any_equal, false_share = [], []
@@ -233,7 +234,7 @@ def test_refusals(folds, scores, rates, alpha, message):
 
 @pytest.mark.parametrize(("k", "repeats"), [(5, 3), (2, 2), (10, 10)])
 def test_repeated_cross_validations_are_tested_by_nadeau_and_bengio(k, repeats):
-    """Variance s² (1 / (r k) + n_test / n_train), n_test / n_train = 1 / (k - 1), with r k - 1 degrees of freedom."""
+    """The variance is s² (1 / (r k) + n_test / n_train), and n_test / n_train = 1 / (k - 1)."""
     n = k * repeats
     values = np.random.default_rng(k).normal([[0.7], [0.69]], 0.02, size=(2, n))
     table = compare_with_best(as_table(values), "mcc", rope=0.005, n_repeats=repeats)
@@ -274,7 +275,7 @@ def test_repeats_reach_the_tests():
 
 
 def test_models_with_identical_scores_count_as_one():
-    """The others have the numbers that they have without them; at another rate or dataset nothing changes."""
+    """The other models keep the numbers of a study without duplicates. Other rates and datasets do not change."""
     folds, scores = study(("one", "two"), models=("a", "b", "c"))
     twins = {name: table[table["model"] == "b"].assign(model="b+") for name, table in (("f", folds), ("s", scores))}
     folds_of_all, scores_of_all = pd.concat([folds, twins["f"]]), pd.concat([scores, twins["s"]])

@@ -26,7 +26,7 @@ FOLD_OF = np.arange(N) % 2
 
 @pytest.fixture(scope="module")
 def data():
-    """Labels, what is seen of them, and predictions of two models, a good one and one of noise."""
+    """Return labels, observed labels and the predictions of a good model and a noise model."""
     random = np.random.default_rng(0)
     P = random.random((N, N_LABELS))
     Y = (random.random(P.shape) < P**2).astype(np.int8)
@@ -84,7 +84,7 @@ def test_intervals_are_quantiles_of_paired_draws(data, tables):
 
 
 def test_periods_tell_what_share_of_their_samples_is_tested():
-    """The first trains on 40 samples, the second on 100; what comes before both is in no score."""
+    """The first period trains on 40 samples, the second on 100. Samples before both are in no score."""
     fold_of = np.repeat([BEFORE, 0, 1], [40, 60, 20])
     random = np.random.default_rng(3)
     P = random.random((120, N_LABELS))
@@ -137,13 +137,13 @@ def test_in_a_hierarchy_ranking_loss_is_not_corrected(data, tables):
 
 @pytest.fixture
 def nothing_unseen(monkeypatch):
-    """Draws are of samples alone, without hidden hits that none of them shows."""
+    """Draw only samples, without hidden hits."""
     monkeypatch.setattr("fairfold.evaluation.corrected._hidden_per_observed", lambda *given: np.zeros(len(given[2])))
 
 
 @pytest.mark.usefixtures("nothing_unseen")
 def test_samples_of_a_group_are_drawn_together_and_weights_count(data):
-    """Every sample twice, as groups of two, is every sample once with twice the weight."""
+    """Duplicating each sample in groups of two equals doubling its weight."""
     Y, observed, predictions = data
     rows = np.repeat(np.arange(N), 2)
     twice = {
@@ -158,7 +158,7 @@ def test_samples_of_a_group_are_drawn_together_and_weights_count(data):
         for each, w in ((data, weights), ((Y[rows], observed[rows], twice), np.repeat(weights, 2)))
     )
     single = complete_scores(*data, FREQUENCY, 0.5, **options)["scores"]
-    linear = found["metric"] == "hamming_loss"  # others count a sample's copy as another one
+    linear = found["metric"] == "hamming_loss"  # other metrics treat a copy as another sample
     np.testing.assert_allclose(found.loc[linear, ["low", "high"]], single.loc[linear, ["low", "high"]])
     np.testing.assert_allclose(copied["complete"], weighted["complete"])
 
@@ -193,7 +193,7 @@ def test_scores_have_no_note_where_all_can_be_corrected(tables):
 
 
 def test_folds_in_which_a_metric_is_undefined_are_left_out_of_means(data):
-    """All labels of the first fold are negative; the means are those of the second fold."""
+    """All labels of the first fold are negative, and the means are those of the second fold."""
     Y, observed, predictions = (data[0].copy(), data[1].copy(), data[2])
     Y[FOLD_OF == 0], observed[FOLD_OF == 0] = 0, 0
     tables = complete_scores(Y, observed, predictions, FREQUENCY, 0.5, n_draws=10, random_state=7)
@@ -271,7 +271,7 @@ def test_a_missing_column_is_named():
 
 
 def repeated(*splits):
-    """Predictions of several splits, from those of each."""
+    """Join the predictions of several splits."""
     return FinalPredictions(
         np.stack([each.probabilities for each in splits], axis=1),
         np.concatenate([each.kept for each in splits], axis=1),
@@ -294,7 +294,10 @@ def test_a_split_that_is_repeated_tells_nothing_more(data, tables):
 @pytest.mark.usefixtures("nothing_unseen")
 @pytest.mark.parametrize("grouped", [False, True])
 def test_all_splits_meet_the_same_draws_of_samples(data, grouped):
-    """By hand: samples, or groups, are drawn within folds of the first split, and count as often in the second's."""
+    """Compare with manual draws.
+
+    Samples, or groups, are drawn within folds of the first split. They have the same counts in the second split.
+    """
     _, observed, predictions = data
     groups = np.arange(N) // 4 if grouped else None
     fold_of = [np.arange(N) // 4 % 2, np.arange(N) * 4 // N % 2]

@@ -1,4 +1,4 @@
-"""Models that share all scores, and those that share predictions, too."""
+"""Test models that share all scores, and models that also share predictions."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def test_models_that_no_metric_tells_apart():
     rng = np.random.default_rng(0)
     Y = (rng.random((N, 3)) < 0.4).astype(np.int8)
     P = np.clip(0.3 * Y + 0.7 * rng.random((N, 3)), 0.01, 0.99)
-    same_order = np.where(P > 0.5, 0.5 + (P - 0.5) / 2, P / 2 + 0.1)  # the same ranking, and the same decisions
+    same_order = np.where(P > 0.5, 0.5 + (P - 0.5) / 2, P / 2 + 0.1)  # the same ranking and decisions
     swapped = P.copy()
     swapped[:, 0] = P[::-1, 0]
     failed = np.where((FOLD_OF == 1)[:, np.newaxis], np.nan, P)

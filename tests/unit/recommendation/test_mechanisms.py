@@ -1,4 +1,4 @@
-"""Estimates beside the truth by the way in which labels went missing, and what the tests say in words."""
+"""Compare estimates with the truth by missing-label mechanism, and test the sentences about the tests."""
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,7 @@ def test_truth_is_of_all_labels_and_wrong_positives_are_none_that_were_left(prob
 def test_hard_labels_are_those_of_a_model_that_is_not_compared():
     assert difficulty_by(["gcForest+", "logistic"]) == "kernel-ridge"
     assert difficulty_by(["kernel-ridge+", "joint-GB"]) == "logistic"
-    assert difficulty_by(["Stack+"]) == "logistic"  # of which kernel ridge regression is a member
+    assert difficulty_by(["Stack+"]) == "logistic"  # kernel ridge regression is a member of Stack+
     with pytest.raises(ModelError, match="leave one out"):
         difficulty_by(["kernel-ridge", "logistic+", "kNN"])
 
@@ -73,5 +73,5 @@ def test_words_are_those_of_the_tests_and_the_range_doubles_what_is_left():
     )
     assert found["says"][1].startswith("Nothing is seen against groups") and "p = 0.300" in found["says"][1]
     assert found["says"][2] == "No test: it is so."
-    # 60 observed of 100: twice as many positives as 60 are observed half as often
+    # At most 40 % are missing. If positives are observed half as often as that, 70 % are missing.
     assert (found[["rate_low", "rate_high", "rate_high_if_hard"]] == [10, 40, 70]).all(axis=None)

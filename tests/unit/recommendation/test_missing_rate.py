@@ -10,7 +10,7 @@ from fairfold.weak_labels.plateau import frequency_distribution
 
 @pytest.fixture(scope="module")
 def data():
-    """Labels and the probabilities that they are drawn by."""
+    """Return labels and the probabilities that generated them."""
     random = np.random.default_rng(0)
     P = expit(4 * random.normal(size=(800, 3)) - 1)
     return (random.random(P.shape) < P).astype(np.int8), P

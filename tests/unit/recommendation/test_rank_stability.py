@@ -13,13 +13,13 @@ MEASURES = ["kendall_tau", "tau_same_folds", "tau_lost", "rank_sd", "share_split
 
 
 def ranks_of(*splits):
-    """(n_repeats, n_trainings, n_models) from orders such as "abc", worst to best."""
+    """Return ranks (n_repeats, n_trainings, n_models) from orders such as "abc", worst to best."""
     models = sorted(splits[0][0])
     return np.array([[[order.index(model) + 1 for model in models] for order in split] for split in splits]) / 3
 
 
 def table_of(values, *, dataset="flags", splitter="random", metrics=METRICS):
-    """Tidy scores from an array (n_repeats, n_trainings, n_models, n_folds); losses are 1 − value."""
+    """Return tidy scores from an array (n_repeats, n_trainings, n_models, n_folds). Losses are 1 − value."""
     rows = [
         (
             dataset,
@@ -40,7 +40,10 @@ def table_of(values, *, dataset="flags", splitter="random", metrics=METRICS):
 
 
 def draw(rng, n_repeats, n_trainings=2, n_models=6, split=0.0, rest=1.0):
-    """Ranks in a wide sense: true ones, what each split adds to each model, and noise, with these deviations."""
+    """Return real-valued ranks: true means, an effect of each split on each model, and noise.
+
+    ``split`` and ``rest`` are standard deviations.
+    """
     means = np.arange(n_models)
     by_split = split * rng.normal(size=(n_repeats, 1, n_models))
     return means + by_split + rest * rng.normal(size=(n_repeats, n_trainings, n_models))
@@ -52,7 +55,7 @@ def test_methods_with_the_same_scores_count_as_one():
     twice = rank_stability(table_of(np.concatenate([values, values[:, :, 2:3]], axis=2)))
     assert alone.equals(twice) and (twice["n_models"] == 6).all()
     once = np.concatenate([values, values[:, :, 2:3]], axis=2)
-    once[0, 0, -1] += 1e-6  # in one of all repetitions
+    once[0, 0, -1] += 1e-6  # in one repetition only
     assert (rank_stability(table_of(once))["n_models"] == 7).all()
     other = table_of(once, dataset="birds")
     both = rank_stability(pd.concat([table_of(np.concatenate([values, values[:, :, 2:3]], axis=2)), other]))
@@ -68,7 +71,7 @@ def test_identical_repetitions_agree_wholly():
 
 @pytest.mark.parametrize("n_models", [3, 7, 10])
 def test_ranks_that_never_vary_have_no_variance_to_share(n_models):
-    """The mean of equal ranks need not be that rank to the last bit."""
+    """The mean of equal ranks may differ from that rank in the last bit."""
     found = stability_of(np.tile(np.arange(1, n_models + 1) / n_models, (3, 3, 1)))
     assert found["rank_sd"] == 0
     assert np.isnan(found["share_split"])
@@ -79,22 +82,22 @@ def test_reversed_repetitions_disagree_wholly():
     assert found["kendall_tau"] == -1
     assert found["tau_same_folds"] == found["share_split"] == 1
     assert found["tau_lost"] == 2
-    # two of three ranks move by 2/3 between two splits: variance (2/3)²/2 each
+    # Two of three ranks move by 2/3 between two splits, with a variance of (2/3)²/2 each.
     assert found["rank_sd"] == pytest.approx(np.sqrt(2 / 3 * 2 / 9))
     assert (found["best_agreement"], found["best_same_folds"]) == (0, 1)
 
 
 def test_what_only_trainings_change_is_not_the_splits():
     found = stability_of(ranks_of(["abc", "cba"], ["abc", "cba"]))
-    assert found["kendall_tau"] == 0  # half of the pairs agree, half are reversed
+    assert found["kendall_tau"] == 0  # half of the pairs agree
     assert found["tau_same_folds"] == -1
-    assert found["share_split"] == -1  # the least that two trainings allow
+    assert found["share_split"] == -1  # the minimum for two trainings
     assert (found["best_agreement"], found["best_same_folds"]) == (0.5, 0)
 
 
 @pytest.mark.parametrize("n_values", [3, 100])
 def test_tau_is_scipys_mean_over_pairs(n_values):
-    """With three values there are many ties."""
+    """Three values produce many ties."""
     ranks = np.random.default_rng(n_values).integers(n_values, size=(4, 3, 6)).astype(float)
     different, same = [], []
     for (one, left), (two, right) in combinations([((i, s), ranks[i, s]) for i, s in np.ndindex(ranks.shape[:2])], 2):
@@ -108,7 +111,7 @@ def test_tau_is_scipys_mean_over_pairs(n_values):
 def test_the_best_is_named_at_random_where_methods_tie():
     ranks = np.array([[[1.0, 3, 3], [3, 1, 1]], [[2, 2, 2], [1, 1, 3]]])
     found = stability_of(ranks)
-    # with the probabilities (0, ½, ½), (1, 0, 0) on one split and (⅓, ⅓, ⅓), (0, 0, 1) on the other
+    # The probabilities are (0, ½, ½), (1, 0, 0) on one split and (⅓, ⅓, ⅓), (0, 0, 1) on the other.
     assert found["best_agreement"] == pytest.approx(np.mean([1 / 3, 1 / 2, 1 / 3, 0]))
     assert found["best_same_folds"] == pytest.approx(np.mean([0, 1 / 3]))
 
@@ -119,7 +122,7 @@ def test_a_training_that_ties_all_agrees_with_none():
 
 
 def test_the_share_of_the_split_is_estimated_without_bias():
-    """Parts 1 and 4 of the variance; the mean of 4,000 small studies is known to within a few standard errors."""
+    """The variance parts are 1 and 4. The mean of 4,000 small studies is accurate to a few standard errors."""
     rng = np.random.default_rng(1)
     parts = []
     for _ in range(4000):
@@ -133,7 +136,7 @@ def test_the_share_of_the_split_is_estimated_without_bias():
 
 def test_the_share_of_a_large_study_is_near_the_truth():
     found = stability_of(draw(np.random.default_rng(2), 400, 3, split=3, rest=4))
-    assert found["share_split"] == pytest.approx(9 / 25, abs=0.04)  # its standard error is about 0.7/√2400
+    assert found["share_split"] == pytest.approx(9 / 25, abs=0.04)  # standard error about 0.7/√2400
     assert found["rank_sd"] == pytest.approx(5, rel=0.05)
 
 
@@ -145,7 +148,7 @@ def test_without_an_effect_of_the_split_nothing_is_lost():
 
 @pytest.mark.parametrize(("split", "rest"), [(1.0, 2.0), (0.0, 2.0)])
 def test_intervals_hold_the_truth(split, rest):
-    """At least 9 of 10 times, where 19 of 20 are meant and five splits are few; and not always."""
+    """Coverage is at least 9 of 10 and not complete. The nominal 19 of 20 needs more than five splits."""
     rng = np.random.default_rng(4)
     truth = stability_of(draw(rng, 120, split=split, rest=rest))
     studies = [draw(rng, 5, split=split, rest=rest)[..., None] for _ in range(150)]
@@ -175,7 +178,7 @@ def test_a_row_per_cell_with_ranks_within_folds():
     values = {
         (dataset, splitter): rng.random((3, 2, 4, 5)) for dataset in ("yeast", "flags") for splitter in ("SS", "IS")
     }
-    values["yeast", "SS"][0, 0, 0, 0] += 100  # a rank does not care by how much
+    values["yeast", "SS"][0, 0, 0, 0] += 100  # ranks ignore the size of a difference
     table = pd.concat([table_of(part, dataset=d, splitter=s) for (d, s), part in values.items()])
     found = rank_stability(table)
     assert list(found) == [
@@ -190,7 +193,7 @@ def test_a_row_per_cell_with_ranks_within_folds():
     assert len(cells) == 8
     for (dataset, splitter), part in values.items():
         ranks = ((part.argsort(axis=2).argsort(axis=2) + 1) / 4).mean(axis=3)
-        for metric in METRICS:  # a loss ranks as what it is a loss of
+        for metric in METRICS:  # a loss ranks like its score
             expected = pd.Series(stability_of(ranks))
             pd.testing.assert_series_equal(
                 cells.loc[dataset, splitter, metric][MEASURES].astype(float), expected, check_names=False
@@ -198,7 +201,7 @@ def test_a_row_per_cell_with_ranks_within_folds():
 
 
 def test_equal_means_of_ranks_tie():
-    """Sums of the same numbers in another order differ in their last digit; that is no order of methods."""
+    """Sums of the same numbers in another order differ in the last digit, which must not rank methods."""
     equal = [0.3, 0.1 + 0.2]
     assert equal[0] != equal[1]
     found = stability_of(np.array([[equal, equal], [equal, equal]]))
@@ -259,7 +262,7 @@ def test_a_missing_column_is_named():
 
 
 class Recorder:
-    """Estimator that predicts the mean of its training labels, and writes down what it is given."""
+    """Estimator that predicts the mean of its training labels and records its inputs."""
 
     best_levels_ = dict.fromkeys(("roc_auc", "average_precision", "hamming_loss", "ranking_loss", "mcc"), 1)
 
@@ -281,7 +284,7 @@ class Recorder:
 
 @pytest.fixture
 def study():
-    """Four rows, two splits of which the second is used, and models of two variants."""
+    """Return four rows, two splits, and models of two variants. Only the second split is used."""
     calls, X, Y = [], np.arange(4.0)[:, None], np.array([[1, 0], [0, 1], [1, 0], [0, 1]])
     table = repeat_study(
         lambda *names: Recorder(calls, *names),

@@ -1,4 +1,4 @@
-"""The regret against a loop over datasets, rates and strategies, and numbers worked by hand."""
+"""Test the regret against a loop over datasets, rates and strategies, and against hand-computed numbers."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ RATES = [0, 30, 70]
 
 
 def study(n_datasets=7, n_folds=5, seed=0):
-    """Scores of four models, and estimates of the missing rate that are off by up to 20."""
+    """Return scores of four models, and estimates of the missing rate with errors up to 20."""
     rng = np.random.default_rng(seed)
     rows = []
     for dataset in range(n_datasets):
@@ -35,7 +35,7 @@ def study(n_datasets=7, n_folds=5, seed=0):
 
 
 def by_hand(scores, missing_rates, metric, dataset, rate, n_repeats=1):
-    """Model that each strategy picks, one step at a time."""
+    """Return the model that each strategy picks, one step at a time."""
     sign = BASIC_METRICS[metric].direction
     scores = scores[scores["metric"] == metric]
     estimate = missing_rates.set_index(["dataset", "hidden_rate"])["estimated_rate"][dataset, rate]
@@ -91,7 +91,8 @@ def test_means_and_intervals_are_over_datasets():
         assert (row["n_datasets"], row["worst"]) == (40, part["regret"].max())
         assert row["regret"] == pytest.approx(part["regret"].mean())
         draws = np.random.default_rng(1).choice(part["regret"], size=(9999, 40)).mean(axis=1)
-        # standard error of a 2.5 % quantile of 9,999 normal draws: 0.027 standard deviations; five of two such
+        # The standard error of a 2.5 % quantile of 9,999 normal draws is 0.027 standard deviations. The tolerance is
+        # five standard errors of two such quantiles.
         expected = pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.19 * draws.std())
         assert row[["low", "high"]].tolist() == expected
     again = regret_tables(scores, missing_rates)["regret"]

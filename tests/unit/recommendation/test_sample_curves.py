@@ -26,7 +26,7 @@ def test_shares_hold_smaller_ones_and_never_the_left_out_fold():
         for (_, _, rows, n), part in zip(found[at : at + 3], parts, strict=True):
             assert (np.diff(rows) > 0).all() and (FOLD_OF[rows] != fold).sum() == n
             assert set(np.flatnonzero(fold == FOLD_OF)) <= part
-    assert set(found[0][2]) - set(np.flatnonzero(FOLD_OF == 0)) != set(range(12))  # drawn, not the first
+    assert set(found[0][2]) - set(np.flatnonzero(FOLD_OF == 0)) != set(range(12))  # drawn, not the first ones
 
 
 def test_untested_samples_are_trained_on():
@@ -36,7 +36,7 @@ def test_untested_samples_are_trained_on():
 
 
 def test_groups_are_taken_whole():
-    groups = np.arange(60) // 5 * 0 + FOLD_OF * 10 + np.arange(60) // 20  # 3 groups of 4 in each fold
+    groups = np.arange(60) // 5 * 0 + FOLD_OF * 10 + np.arange(60) // 20  # 3 groups of 4 per fold
     for fold, share, rows, n in cuts(groups=groups):
         train = rows[FOLD_OF[rows] != fold]
         assert len(train) == n >= share * 48 and n - share * 48 < 4
@@ -67,7 +67,7 @@ def test_a_power_law_is_found_again(higher):
 
 
 def test_no_fit_of_scipy_is_nearer():
-    """Bounded least squares from many starts."""
+    """Compare with bounded least squares from many starts."""
     random = np.random.default_rng(0)
     for scores in 0.8 - 2 * SIZES**-0.6 + random.normal(0, 0.01, (5, len(SIZES))):
         a, b, c = fit_power_law(SIZES, scores)
@@ -85,8 +85,8 @@ def test_no_fit_of_scipy_is_nearer():
 
 def test_bounds_hold():
     falling = fit_power_law(SIZES, np.array([0.6, 0.58, 0.57, 0.55, 0.5]))
-    assert falling[1] == 0 and falling[0] == pytest.approx(0.56)  # more samples do no harm: the mean
-    a, _, _ = fit_power_law(SIZES, np.log(SIZES) / 6)  # would go on beyond 1
+    assert falling[1] == 0 and falling[0] == pytest.approx(0.56)  # more samples never reduce the score: the mean
+    a, _, _ = fit_power_law(SIZES, np.log(SIZES) / 6)  # would exceed 1
     assert a <= 1
     a, _, _ = fit_power_law(SIZES, 1 - np.log(SIZES) / 6, higher_is_better=False)
     assert a >= 0
@@ -145,7 +145,7 @@ def test_refusals():
 
 
 def test_small_shares_of_few_groups_may_have_no_sample_of_another_fold():
-    """A training part of one group of two leaves a gap in the numbers of the folds."""
+    """A training part with one of two groups leaves a gap in the fold numbers."""
     groups = np.repeat([0, 1, 2], [20, 12, 5])
     gaps = 0
     for fold, _, rows, n_train in shares_of_training(groups, [0.3, 1], seed=0, names=("a",), groups=groups):

@@ -1,4 +1,4 @@
-"""Sentences word by word, for every branch."""
+"""Test every branch of the sentences, word by word."""
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,7 @@ JITTER = np.array([0.0, 0.02, -0.02, 0.01, -0.01])
 
 
 def scores(means=None, rate=30, n_folds=5, **of_metric):
-    """Scores of models that are not corrected; those of ``of_metric`` take the place of ``means`` for a metric. B's
-    folds are shuffled.
-    """
+    """Return scores of uncorrected models. ``of_metric`` overrides ``means``, and the folds of B are shuffled."""
     rows = []
     for metrics in USES.values():
         for metric in metrics:
@@ -35,7 +33,7 @@ def scores(means=None, rate=30, n_folds=5, **of_metric):
 
 
 def means_of(folds, share_best=None, **interval):
-    """Means over folds, with the same interval for all of them, and shares by model."""
+    """Return means over folds, with the same interval for all, and shares by model."""
     means = folds.groupby(["dataset", "missing_rate", "model", "metric"], sort=False)["observed"].mean().reset_index()
     shares = means["model"].map(share_best or {}).astype(float)
     return means.assign(**({"low": np.nan, "high": np.nan} | interval), share_best=shares)
@@ -49,7 +47,7 @@ LOSSES = {"ranking_loss": {"A": 0.1, "B": 0.11, "C": 0.5}, "hamming_loss": {"A":
 
 
 def told(folds, use="ranking", evidence=None, rates=RATES, estimated=None, **options):
-    """Sentences of a use."""
+    """Return the sentences of a use."""
     sentences = recommendation_sentences(recommended(folds, rates, **(estimated or {})), rates, evidence, **options)
     return sentences.loc[sentences["use"] == use, "sentence"].tolist()
 
@@ -75,7 +73,7 @@ ESTIMATES = "Their scores are estimates for complete labels, from those that are
 
 
 def test_the_estimate_its_interval_and_its_errors():
-    """66.0 - 69.0 is the smaller error; 14.2 % missing and 69 % of the rest hidden would be 73.4 %."""
+    """The smaller error is 66.0 - 69.0. If 14.2 % are missing and 69 % of the rest are hidden, 73.4 % are missing."""
     assert told(scores(), "data") == [
         "About 14 % of the positive labels of mine seem to be missing (95 % interval 11 to 18 %).",
         "If these labels lack none, that is off by 14 points, and by up to 7 points where 30 and 70 % were hidden on "
@@ -177,7 +175,7 @@ IDENTICAL = pd.DataFrame(
 
 
 def told_of_twins(evidence=None, identical=IDENTICAL):
-    """Sentences where ``A+`` has the scores of ``A``."""
+    """Return the sentences of a study with ``A+`` scoring the same as ``A``."""
     means = {"A": 0.8, "A+": 0.8, "B": 0.79, "C": 0.5}
     table = scores(means, ranking_loss=dict(zip(means, (0.1, 0.1, 0.11, 0.5), strict=True)))
     table["corrected"] = table["observed"]
@@ -237,7 +235,7 @@ def test_how_right_such_estimates_were():
     )
     estimated = {"low": 0.7, "high": 0.9}
     assert sentence in told(table, evidence=Evidence(quality=quality), estimated=estimated)
-    assert sentence not in told(table, evidence=Evidence(quality=quality))  # nothing was corrected
+    assert sentence not in told(table, evidence=Evidence(quality=quality))  # no model was corrected
     assert sentence not in told(table, evidence=Evidence(quality=quality[:3]), estimated=estimated)
 
 
@@ -249,7 +247,7 @@ def test_all_others_are_worse():
 
 
 def test_none_is_worse():
-    """A and B differ in two folds by 0.04 and 0.01 around 0.01."""
+    """A and B differ by 0.04 and 0.01 in two folds, around 0.01."""
     table = scores({"A": 0.8, "B": 0.79, "D": 0.8})
     assert recommended(table)["p_adjusted"][1] == pytest.approx(0.954, abs=5e-4)
     assert told(table)[1] == (
@@ -330,7 +328,7 @@ def test_models_that_failed():
 
 
 def test_digits_follow_the_spread():
-    """The standard deviation of A is 0.0158, divided by 100, or by a million."""
+    """The standard deviation of A is 0.0158, divided by 100 or by a million."""
     table = scores({"A": 0.9})
     assert told(table.assign(observed=0.99 + (table["observed"] - 0.9) / 100))[0].startswith(
         "By average precision the best is A: 0.99000 ± 0.00016 (mean"
@@ -344,7 +342,7 @@ def test_the_other_use_has_its_metrics():
     assert told(scores(**LOSSES), "threshold")[2] == "By Hamming loss A is the best, too (0.100)."
 
 
-# -- what else is known --
+# -- further evidence --
 
 SECONDS = pd.DataFrame(
     [
@@ -363,7 +361,7 @@ MEMORY = pd.DataFrame(
 
 
 def of(**tables):
-    """The sentences that evidence adds."""
+    """Return the sentences that evidence adds."""
     plain = told(scores())
     found = told(scores(), evidence=Evidence(**tables))
     assert found[: len(plain)] == plain
@@ -371,7 +369,7 @@ def of(**tables):
 
 
 def test_cost_of_the_best_and_of_the_fastest_at_the_top():
-    """C is faster than B but worse."""
+    """C is faster than B and worse."""
     best = "Beyond the first level, which models share, training A takes 5.0 s of processor time per fold"
     fastest = (
         "Of those that the tests cannot tell from it, B is trained fastest: less than 0.1 s of processor time per fold."
@@ -432,7 +430,7 @@ def test_cliques_over_datasets(members, ending):
 
 @pytest.mark.parametrize(("n_datasets", "few"), [(2, True), (5, True), (6, False)])
 def test_few_datasets_tell_nothing(n_datasets, few):
-    """The least two-sided p-value of n signed ranks is 2^(1 − n): 0.0625 for 5."""
+    """The smallest two-sided p-value of n signed ranks is 2^(1 − n): 0.0625 for 5."""
     (sentence,) = of(**cliques((1, "A", 1.5), n_datasets=n_datasets))
     assert sentence.endswith("; so few datasets can tell no two models apart.") == few
 
@@ -451,7 +449,7 @@ def test_cliques_of_other_metrics_and_rates_are_not_told():
 
 
 def wins(of_a, null=(0.4, 0.6)):
-    """Chances of A after so many draws where 50 % are hidden, B has the rest; and other units, where B always wins."""
+    """Return win percentages of A and B by number of draws where 50 % are hidden, and other rows that B always wins."""
     rows = [
         (dataset, metric, rate, n, model, share, *null, 40)
         for dataset, metric, rate in (
@@ -474,7 +472,7 @@ DRAWING = (
 
 
 def test_win_percentages_for_few_and_for_moderately_many_draws():
-    """The rate of the table that is nearest to the recommendation's 30 is 50."""
+    """The table's rate nearest to the recommended 30 is 50."""
     chances = {1: 0.552, 10: 0.6, 64: 0.706, 1000: 0.1}
     assert of(win_percentages=wins(chances)) == [
         f"{DRAWING} probability 55 % after 1 draw and 71 % after 64 draws (if all models were equal: 40 to 60 % after "

@@ -1,4 +1,4 @@
-"""All published numbers beside ours."""
+"""Test the comparison of all published numbers with ours."""
 
 import pandas as pd
 import pytest
@@ -22,8 +22,8 @@ def test_no_number_is_left_out_and_each_without_a_counterpart_says_why(published
     comparison = compare_published(published, {}, config)
     assert list(comparison.columns) == COLUMNS
     numbers = {name: len(table) for name, table in published.items()}
-    numbers["ecoc_examples"] *= 3  # a number for each class
-    numbers["win_percentage_table1"] *= 2  # and whether it is marked
+    numbers["ecoc_examples"] *= 3  # one number per class
+    numbers["win_percentage_table1"] *= 2  # and its mark
     assert len(comparison) == sum(numbers.values())
     assert comparison["ours"].isna().all() and comparison["published"].notna().all()
     assert not comparison.duplicated(["paper", "place", "what"]).any()

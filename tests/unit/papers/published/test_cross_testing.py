@@ -1,4 +1,4 @@
-"""Points of figures of cross-testing beside ours."""
+"""Test the comparison of figures of cross-testing with the published points."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from fairfold.papers.published.cross_testing import compare_figures, compare_siz
 
 @pytest.fixture
 def points(config):
-    """A figure of ours with one published point of its own and one elsewhere."""
+    """Return a figure of ours with a published point at the same place and one elsewhere."""
     rng = np.random.default_rng(0)
     config["cross_testing"]["experiments"] = {"e": {"figure": "fig4", "title": "simulated", "dataset": "gen"}}
     place = {"figure": "fig4", "dataset": "simulated", "x_name": "data_size", "x": 20}

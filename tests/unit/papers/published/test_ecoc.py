@@ -1,4 +1,4 @@
-"""Rows of the documentation page beside ours."""
+"""Test the comparison of our results with the rows of the documentation page."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Distances between a published number and ours."""
+"""Test the differences between published numbers and ours."""
 
 import numpy as np
 import pandas as pd
@@ -50,7 +50,7 @@ def test_numbers_without_a_counterpart_have_no_distance_and_stand_last():
     assert table.loc[[0, 4], ["standard_error", "difference_in_se", "difference_in_digits"]].isna().all(axis=None)
     ordered = by_distance(table)
     np.testing.assert_array_equal(ordered["ours"], [4, 2, 1, np.nan, np.nan])
-    assert ordered["published"].tolist()[-2:] == [1, 2]  # in their order
+    assert ordered["published"].tolist()[-2:] == [1, 2]  # original order
     assert len(ordered) == len(table)
 
 

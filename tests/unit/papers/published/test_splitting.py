@@ -1,4 +1,4 @@
-"""Label matrices and quality of splits beside the printed ones."""
+"""Test the comparison of label matrices and split quality with the printed values."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Whether what a paper says of ranks holds among ours."""
+"""Test whether the paper's claims about ranks hold for our results."""
 
 import pandas as pd
 import pytest
@@ -22,7 +22,7 @@ def study(config):
 
 
 def scores(ranking, threshold, n_datasets=11):
-    """The same on all datasets: models in these orders, the best first."""
+    """Return the same scores on all datasets, with models in these orders, the best first."""
     rows = []
     for metric in (*RANKING, "mcc", "hamming_loss"):
         order = ranking if metric in RANKING else threshold
@@ -40,7 +40,7 @@ def test_claims_that_hold(published, study):
     assert claims["SLCForest is ranked best, roc_auc, 0 % hidden (1: yes)"] == 1
     assert claims["LCForest is worst or second worst, ranking_loss, 70 % hidden (1: yes)"] == 1
     assert claims["LCForest, CaFE-SLC or CaFE-FLA is ranked best, hamming_loss, 30 % hidden (1: yes)"] == 1
-    # SLCForest stands below three of these four, and is significantly better on the others' scores
+    # SLCForest ranks below three of these four. It is significantly better on the other metrics' scores.
     assert claims["the four models without imputation are last, mcc, 50 % hidden (1: yes)"] == 0
     assert claims["no model is significantly better than RF+ET, roc_auc, 50 % hidden (1: yes)"] == 0
     assert (table["difference_in_digits"] == table["ours"] - 1).all()
@@ -54,7 +54,7 @@ def test_what_comes_last_and_what_is_not_significant(published, study):
     assert claims["the four models without imputation are last, mcc, 50 % hidden (1: yes)"] == 1
     assert claims["SLCForest is ranked best, roc_auc, 0 % hidden (1: yes)"] == 0
     assert claims["LCForest is worst or second worst, ranking_loss, 70 % hidden (1: yes)"] == 0
-    # five datasets never reach 0.05, whatever the order
+    # Five datasets never reach 0.05, in any order.
     assert claims["no model is significantly better than RF+ET, roc_auc, 50 % hidden (1: yes)"] == 1
 
 
@@ -68,14 +68,14 @@ def test_it_needs_all_nine_models(published, study):
     assert set(compare_claims(published, {"scores": some}, study)["note"]) == {
         "not computed here: weak_labels.models needs CaFE-OS"
     }
-    # a dataset without one of them is left out
+    # A dataset without one of the models is excluded.
     partly = all_of_them[(all_of_them["model"] != "CaFE") | (all_of_them["dataset"] != "d3")]
     notes = compare_claims(published, {"scores": partly}, study)["note"]
     assert notes.str.startswith("on 10 datasets, published 13").all()
 
 
 def test_whether_the_authors_files_bear_a_claim(published, study):
-    """All models alike on both datasets, but for the order; RF+ET is in their files as level 0."""
+    """Models have the same order on both datasets. The authors' files contain RF+ET as level 0."""
     rows = [
         (dataset, "0", model, level, "roc_auc", f"{1 - 0.1 * place:.4f}", "0.01")
         for dataset in ("a", "b")

@@ -1,4 +1,4 @@
-"""The authors' scores beside ours."""
+"""Test the comparison of our scores with those of the authors."""
 
 import itertools
 
@@ -13,7 +13,7 @@ FINAL = [0.1, 0.2, 0.3, 0.4, 0.5]
 
 @pytest.fixture
 def scores():
-    """Level 1 is final, level 2 the last."""
+    """Return scores with level 1 as the final and level 2 as the last level."""
     rows = [
         ("a", 50, "RF+ET", fold, level, level == 1, "mcc", value)
         for fold, final in enumerate(FINAL)

@@ -1,4 +1,4 @@
-"""Tables and numbers of the win percentage beside ours."""
+"""Test the comparison of win percentages with the published tables and numbers."""
 
 import numpy as np
 import pandas as pd
