@@ -1,4 +1,4 @@
-"""Results of a study small enough to be written by hand."""
+"""Small handwritten results of a study."""
 
 import struct
 import zlib
@@ -10,7 +10,7 @@ from fairfold.models.legend import legend_table
 
 
 def png(width, height):
-    """A white picture."""
+    """Return a white image."""
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -22,7 +22,7 @@ def png(width, height):
 
 @pytest.fixture
 def results(tmp_path):
-    """Folder of results, and the paths under it that belong to the configuration."""
+    """Return the folder of results, and the paths below it that belong to the configuration."""
     for folder in ("figures", "tables", "benchmarks/train_model", "timings", "recommendation"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "figures/percentile_ranks.png").write_bytes(png(400, 100))
@@ -47,7 +47,7 @@ def results(tmp_path):
 
 @pytest.fixture
 def files():
-    """The files of the results above."""
+    """Return the files of the results above."""
     return [
         "config.yaml",
         "figures/percentile_ranks.pdf",

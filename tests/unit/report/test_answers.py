@@ -1,4 +1,4 @@
-"""The answer in sentences."""
+"""Test the sentences of the answer."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Figures and tables for a paper."""
+"""Test the figures and tables for papers."""
 
 import os
 import zipfile

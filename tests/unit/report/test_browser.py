@@ -1,4 +1,4 @@
-"""The report in a real browser: what is folded, sorted, pointed at, and read on a phone."""
+"""Test the report in a real browser: folding, sorting, hovering and small screens."""
 
 import fcntl
 import json
@@ -32,7 +32,7 @@ SCRIPT = """(async () => {
   return said;
 })()"""
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39}
-PATIENCE = 120  # seconds, on a busy machine
+PATIENCE = 120  # seconds; the machine may be busy
 
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed"),
@@ -41,13 +41,13 @@ pytestmark = [
 
 
 class Browser:
-    """Chromium without a window, told what to do by its DevTools protocol over two pipes."""
+    """Headless Chromium, controlled by its DevTools protocol over two pipes."""
 
     def __init__(self, profile):
         theirs, self.commands = os.pipe()
         self.answers, also_theirs = os.pipe()
 
-        def hand_over():  # it reads from descriptor 3 and writes to 4
+        def hand_over():  # the browser reads from descriptor 3 and writes to 4
             ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (theirs, also_theirs)]
             for number, end in enumerate(ends, start=3):
                 os.dup2(end, number)
@@ -66,7 +66,7 @@ class Browser:
         os.close(self.answers)
 
     def receive(self):
-        """The next message."""
+        """Return the next message."""
         while b"\0" not in self.rest:
             if not select.select([self.answers], [], [], PATIENCE)[0]:
                 raise TimeoutError(f"{BROWSER} says nothing for {PATIENCE} seconds.")
@@ -75,7 +75,7 @@ class Browser:
         return json.loads(message)
 
     def call(self, method, session=None, until=None, **parameters):
-        """The result of a command, once an event has come, too, where one is named."""
+        """Return the result of a command, after the named event if one is given."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
         os.write(self.commands, json.dumps(message | ({"sessionId": session} if session else {})).encode() + b"\0")
@@ -90,7 +90,7 @@ class Browser:
         return result
 
     def open(self, address, width):
-        """A page in a tab of its own."""
+        """Open a page in a new tab."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, target, session)
@@ -103,7 +103,7 @@ class Browser:
 
 
 class Page:
-    """A tab, which scripts ask and keys are pressed in."""
+    """A browser tab that runs scripts and receives key presses."""
 
     def __init__(self, browser, target, session):
         self.browser, self.target, self.session = browser, target, session
@@ -112,7 +112,7 @@ class Page:
         return self.browser.call(method, self.session, **parameters)
 
     def ask(self, script):
-        """What a script has put into ``said``."""
+        """Return the value that a script has stored in ``said``."""
         options = {"awaitPromise": True, "returnByValue": True}
         done = self.call("Runtime.evaluate", expression=SCRIPT % script, **options)
         assert "exceptionDetails" not in done, done
@@ -125,7 +125,7 @@ class Page:
         self.call("Input.dispatchKeyEvent", type="keyUp", **code)
 
     def seen_by_screen_readers(self, role):
-        """Name, description and value of the elements of a role."""
+        """Return the name, description and value of the elements of a role."""
         nodes = self.call("Accessibility.getFullAXTree")["nodes"]
         chosen = [node for node in nodes if not node["ignored"] and node["role"]["value"] == role]
         return [
@@ -135,7 +135,7 @@ class Page:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    """Started once; one that hangs at its start, as happens on busy machines, is started anew."""
+    """Start the browser once. Restart it if it hangs at startup, which happens on busy machines."""
     for attempt in range(3):
         started = Browser(tmp_path_factory.mktemp("profile"))
         try:
@@ -152,7 +152,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def open_page(browser, tmp_path):
-    """Opens HTML in a window of this width, at an anchor."""
+    """Open HTML at an anchor in a window of this width."""
     opened = []
 
     def open_html(html, width=1280, anchor=""):
@@ -168,7 +168,7 @@ def open_page(browser, tmp_path):
 
 @pytest.fixture
 def html(results, files, config):
-    """A report."""
+    """Return the HTML of a report."""
     pd.DataFrame({"dataset": [f"d{n}" for n in range(40)], "n_samples": np.arange(40) * 7 % 40}).to_csv(
         results / "tables/datasets.csv", index=False
     )
@@ -182,7 +182,7 @@ def html(results, files, config):
 
 @pytest.fixture
 def ask(open_page, html):
-    """What a script finds out in the report, in a window of this width, that is opened at an anchor."""
+    """Open the report at an anchor in a window of this width, and return the result of a script."""
     return lambda script, width=1280, anchor="": open_page(html, width, anchor).ask(script)
 
 
@@ -222,7 +222,7 @@ def test_links_and_addresses_unfold_what_they_lead_to(ask):
         "open": ["section-data"]
     }
     assert ask(opened, anchor="#overview") == {"open": ["section-overview"]}
-    assert ask(opened, anchor="#overview-3") == {"open": []}  # the answer stands open
+    assert ask(opened, anchor="#overview-3") == {"open": []}  # the answer is always open
     said = ask(f"dispatchEvent(new Event('beforeprint')); {opened} said.folds = folds.length;")
     assert len(said["open"]) == said["folds"] > 1
 
@@ -309,7 +309,7 @@ def test_keys_go_through_the_points_of_a_figure(open_page, html, width):
       said.seen = shown(ring) && box.left >= frame.left && box.right <= frame.right && box.bottom <= innerHeight;
     """
     page.ask("document.querySelector('.zoom').focus();")
-    page.press("Tab")  # to the links below, but for the slider between
+    page.press("Tab")  # to the links below, after the slider between
     told = [page.ask(read)]
     for key in ("ArrowRight", "End", "ArrowLeft", "Home"):
         page.press(key)
@@ -347,7 +347,7 @@ def test_what_screen_readers_have_of_a_figure(open_page, html):
     assert caption.startswith("Percentile ranks of the models on test folds")
     ((label, _, number),) = page.seen_by_screen_readers("slider")
     assert label == f"3 points of the figure: {name}" and number == 1
-    assert len(page.seen_by_screen_readers("status")) == 1  # is there before it has something to say
+    assert len(page.seen_by_screen_readers("status")) == 1  # exists before it has a message
     page.ask("document.querySelector('.step').focus(); await settled();")
     page.press("ArrowRight")
     ((_, _, number),) = page.seen_by_screen_readers("slider")
@@ -370,7 +370,7 @@ def test_the_keyboard_reaches_all_that_can_be_done(ask):
 
 @pytest.fixture
 def dataset_html(tmp_path):
-    """The page of a dataset that goes home with the model."""
+    """Return the dataset page that is stored with the model."""
     scores = pd.DataFrame({"label": [f"label {n}" for n in range(40)], "n_positives": 30, "n_expected": 33.3})
     for score in ("average_precision", "roc_auc", "mcc"):
         scores[score], scores[f"{score}_low"], scores[f"{score}_high"] = 0.8, 0.7, 0.9

@@ -1,4 +1,4 @@
-"""Contents of the report."""
+"""Test the contents of the report."""
 
 import re
 
@@ -61,7 +61,7 @@ def test_the_first_entry_that_fits_owns_a_file():
 
 
 def test_declared_contents_are_whole():
-    """Anchors are unique, and every caption that is a file is there."""
+    """Anchors are unique, and every caption file exists."""
     contents = load_contents()
     ids = [section.id for section in contents]
     assert len(ids) == len(set(ids)) > 5
@@ -109,7 +109,7 @@ def test_messages_name_mistakes(tmp_path, item, message):
 
 @pytest.fixture
 def declare(monkeypatch):
-    """Declare figures that no other test sees."""
+    """Declare figures that are visible only to this test."""
     specs.figure_specs()
     monkeypatch.setattr(specs, "_DECLARED", dict(specs._DECLARED))
 

@@ -1,4 +1,4 @@
-"""Time, memory and space of each step."""
+"""Test the run time, memory and disk space of each step."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The page of a dataset says which labels not to rely on, escapes what it is given, and needs nothing else."""
+"""The page of a dataset lists unreliable labels, escapes its input and needs no other files."""
 
 import re
 

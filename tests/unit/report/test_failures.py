@@ -1,4 +1,4 @@
-"""What could not be computed."""
+"""Test the list of results that could not be computed."""
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ def test_an_undefined_metric_has_one_row_for_all_models():
 
 
 def test_failures_that_were_counted_before_are_counted_once():
-    """Not once for each metric, some of which may have more."""
+    """Failures are not counted once per metric. Metrics may have different counts."""
     wins = pd.DataFrame(
         {"dataset": "a", "model": ["X", "X", "Y"], "metric": ["mcc", "ap", "mcc"], "n_failed": [6, 7, 0]}
     ).assign(reason=["NaN.", "NaN.", ""])
@@ -64,7 +64,7 @@ SCORES = pd.DataFrame(
 
 @pytest.fixture
 def written(tmp_path, monkeypatch):
-    """Writer of tables in the working directory; gives their paths."""
+    """Return a function that writes tables in the working directory and returns their paths."""
     monkeypatch.chdir(tmp_path)
 
     def write(*tables):
@@ -97,7 +97,7 @@ def test_a_dataset_without_any_score_is_named_once(written, report, where):
 
 
 def test_tables_of_one_part_are_looked_at_together(written):
-    """Each job of rank stability has a table of its own, and one that failed is no dataset without scores."""
+    """Each job of rank stability writes a table. A failed job does not count as a dataset without scores."""
     repeats = [SCORES.assign(repeat=repeat, splitter="SS") for repeat in range(2)]
     is_a = SCORES["dataset"] == "a"
     repeats[1].loc[is_a, ["value", "reason"]] = [0.1, ""]

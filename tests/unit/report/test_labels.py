@@ -1,4 +1,4 @@
-"""Which labels the report says that scores are against."""
+"""Test which labels the report names as the reference of scores."""
 
 import pytest
 
@@ -11,7 +11,7 @@ MISSING = "only those observed: a positive that is missing among them counts as 
 
 
 def configured(own, *datasets):
-    """A configuration, with defaults, that scores models on these datasets."""
+    """Return a configuration, with defaults, that scores models on these datasets."""
     entry = {"path": "mine.csv", "format": "csv", "labels": {"last": 2}}
     parts = {
         "cross_testing": {"models": {"datasets": ["scene"]}},
@@ -77,7 +77,7 @@ TEXTS = [
 @pytest.mark.parametrize("own", [{}, {"plants": {}}])
 @pytest.mark.parametrize(("text", "labels_of"), [*TEXTS, ("workflow.rst", None)])
 def test_no_text_calls_labels_true(own, text, labels_of):
-    """They may be, but the user's own need not: each text that speaks of scores says of which labels, by dataset."""
+    """User-provided labels may be wrong. Each text about scores states the reference labels, by dataset."""
     config = configured(own, *(own or ["flags"]))
     written = plain_text(text, config, labels_of)
     assert "true label" not in " ".join(written.split()).lower()

@@ -1,4 +1,4 @@
-"""The page."""
+"""Test the page of the report."""
 
 import base64
 import re
@@ -20,7 +20,7 @@ VOID = {"meta", "link", "img", "br", "wbr", "hr", "input"}
 
 
 class Page(HTMLParser):
-    """Elements with their attributes; refuses tags that are closed in another order than they were opened."""
+    """HTML parser that collects elements and attributes, and requires tags to be closed in reverse order."""
 
     def __init__(self, html):
         super().__init__()
@@ -74,7 +74,7 @@ def test_the_page_needs_nothing_else(page):
 def test_figures_are_whole_and_described(page, results):
     source = page.attributes("img", "src")[0].partition(",")[2]
     assert base64.b64decode(source) == (results / "figures/percentile_ranks.png").read_bytes()
-    assert len(page.attributes("img", "alt")) == 2  # in the overview, and in its place
+    assert len(page.attributes("img", "alt")) == 2  # in the overview and in its section
     assert all(len(alternative) > 20 for alternative in page.attributes("img", "alt"))
     captions = [attributes["id"] for tag, attributes in page.elements if tag == "figcaption"]
     assert page.attributes("img", "aria-describedby") == captions
@@ -103,7 +103,7 @@ def test_missing_results_are_named(results, files, config):
     (results / "tables/split_summary.csv").write_text("dataset\na\n")
     text = Page(render_report(results, [*files, "tables/split_summary.csv"], config)).text
     assert re.search(r"Not made by this configuration: Behaviour of the measures; Label matrices; Deviation", text)
-    assert "Effect of folds on scores" not in text  # switched off, so nothing is missing
+    assert "Effect of folds on scores" not in text  # switched off and therefore not missing
 
 
 def test_stale_files_are_left_alone(results, files, config):
@@ -242,10 +242,10 @@ def test_same_files_make_the_same_page(results, files, config):
 
 
 def test_every_caption_can_be_filled_in(root):
-    """With the whole configuration, docutils has nothing to complain of in any text of the declared contents."""
+    """With the whole configuration, docutils reports no problem in the declared contents."""
     whole = load_yaml(root / "config" / "config.yaml")
     check_config(whole)
-    strict = {"halt_level": 2, "report_level": 5}  # the report itself swallows complaints
+    strict = {"halt_level": 2, "report_level": 5}  # the report itself ignores warnings
     with pytest.raises(SystemMessage, match="Inline emphasis start-string"):
         publish_doctree("an *open end", settings_overrides=strict)
     for section in load_contents():

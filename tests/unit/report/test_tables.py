@@ -1,4 +1,4 @@
-"""Tables as HTML."""
+"""Test tables in HTML."""
 
 import re
 
@@ -85,7 +85,7 @@ def test_pages_need_nothing_else(tmp_path):
 
 
 def test_names_are_printed_as_they_are():
-    """Samples of eight digits would all be 2.02e+07; numbers are sorted as such all the same."""
+    """Sample names of eight digits would all become 2.02e+07. The columns are still sorted as numbers."""
     table = table_of(
         pd.DataFrame({"sample": ["20240001", "0007"], "features": ["1e2", "3.10"], "value": [1.23456789, 2]})
     )

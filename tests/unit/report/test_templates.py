@@ -1,4 +1,4 @@
-"""Texts, style and templates of the report."""
+"""Test the texts, style and templates of the report."""
 
 import re
 
@@ -44,7 +44,7 @@ def luminance(colour):
 
 
 def test_text_stands_out_in_light_and_dark():
-    """4.5 to 1 for text, as WCAG 2 asks for at level AA."""
+    """The contrast of text is at least 4.5 to 1, as WCAG 2 requires at level AA."""
     style = (FOLDER / "report.css").read_text()
     schemes = [dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in re.findall(r":root \{(.*?)\}", style, re.S)]
     light, dark = schemes[:2]

@@ -1,4 +1,4 @@
-"""Versions."""
+"""Test the list of versions."""
 
 import platform
 import re

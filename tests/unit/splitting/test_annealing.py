@@ -1,4 +1,4 @@
-"""Annealing: its costs are differences of the loss, its bookkeeping never drifts, its result is never worse."""
+"""Annealing costs equal differences of the loss, its bookkeeping does not drift, and its result is never worse."""
 
 import itertools
 
@@ -38,7 +38,7 @@ def grouped_rows(seed=0, n=300, q=15):
 
 
 def loss_from_scratch(rows, fold_of, size_weight):
-    """Loss of labels and sizes, in double precision from the folds alone."""
+    """Compute the loss of labels and sizes in double precision from the folds alone."""
     counts = count_positives(rows.labels, fold_of, 5, rows.amounts)
     positives = counts.sum(axis=0)
     sizes = np.bincount(fold_of, rows.weights, minlength=5)
@@ -52,7 +52,7 @@ def test_costs_are_differences_of_the_loss(rows_and_folds):
     state = _State(rows, fold_of, FIFTHS)
     size_arrays = (state.sizes, state._fair_sizes, state._smallest, state._largest)
     cost = np.empty(8, dtype=np.float32)
-    for row in range(30):  # each has a label, so that its place among those visited is its number
+    for row in range(30):  # Each row has a label, and its index equals its position among visited rows.
         home = fold_of[row]
         weight = rows.weights[row]
         _weigh_folds(row, home, state._active, weight, state.tables, size_arrays, state.size_weight, cost)
@@ -61,7 +61,7 @@ def test_costs_are_differences_of_the_loss(rows_and_folds):
             moved = fold_of.copy()
             moved[row] = fold
             losses.append(loss_from_scratch(rows, moved, state.size_weight))
-        # Single precision: about 1e-7 of terms of up to 1, a few for each of up to 20 labels.
+        # The single-precision error is about 1e-7 of terms up to 1, a few for each of up to 20 labels.
         np.testing.assert_allclose((cost - cost[home])[:5], np.subtract(losses, losses[home]), atol=1e-5)
 
 
@@ -158,7 +158,7 @@ def test_real_data_reach_their_targets(mirror, name, worst):
 
 
 def test_empty_labels_change_nothing():
-    """They have no weight; counting them would set a wrong temperature."""
+    """Empty labels have no weight. Counting them would set a wrong temperature."""
     rows, fold_of = some_rows()
     padded = Rows(check_labels(np.pad(rows.labels.toarray(), ((0, 0), (3, 2)))), rows.weights)
     folds = [anneal(given, fold_of, FIFTHS, np.random.default_rng(0), sweeps=20) for given in (rows, padded)]
@@ -179,7 +179,7 @@ def test_labels_out_of_earshot_are_counted_when_they_join():
 
 
 def test_temperature_falls_without_a_jump_and_ends_at_zero():
-    """A jump from what common labels feel to zero freezes them unbalanced."""
+    """A jump to zero from the temperature of common labels would leave those labels unbalanced."""
     weights = 1 / np.geomspace(5, 1000, 50)
     temperatures = np.array([_temperature(progress, weights) for progress in np.linspace(0, 1, 2001)])
     assert (np.diff(temperatures) <= 0).all()

@@ -1,4 +1,4 @@
-"""Groups, training and test sets, and parameters, which all splitters share."""
+"""Test the properties that all splitters share: groups, training and test sets, and parameters."""
 
 import subprocess
 import sys
@@ -67,7 +67,7 @@ def test_without_a_seed_folds_differ_from_call_to_call():
 
 
 def test_annealing_draws_other_numbers_than_the_folds_it_starts_from(monkeypatch):
-    """Noise from the stream that made the start would be correlated with it."""
+    """Noise from the random stream of the initial folds would be correlated with them."""
     from fairfold.splitting import annealing
 
     drawn = {}

@@ -32,7 +32,7 @@ def random_folds(Y, seed):
 
 
 def balanced_folds(Y, seed):
-    """Balance of the first label: its positives are dealt in turn, then its negatives."""
+    """Balance the first label: assign its positives to folds in turn, then its negatives."""
     shuffled = np.random.default_rng(seed).permutation(len(Y))
     fold_of = np.empty(len(Y), dtype=int)
     fold_of[shuffled[np.argsort(-Y[shuffled, 0], kind="stable")]] = np.arange(len(Y)) % 5
@@ -51,7 +51,7 @@ def data():
 
 @pytest.fixture
 def numbered(data):
-    """The last eight labels of each row spell its number."""
+    """Append the row number to the labels as eight binary labels."""
     X, Y = data
     return X, np.column_stack([Y, np.unpackbits(np.arange(240, dtype=np.uint8)[:, None], axis=1)])
 
@@ -104,7 +104,7 @@ class TestScores:
 
     @pytest.mark.parametrize("seed", range(3))
     def test_the_last_bits_of_predictions_decide_nothing(self, seed):
-        """What is equal in truth, 0.5 included, comes out of matrix products a few units in the last place apart."""
+        """Equal values, 0.5 included, differ by a few units in the last place after matrix products."""
         rng = np.random.default_rng(seed)
         Y = rng.integers(2, size=(60, 5))
         P = rng.integers(1, 9, size=Y.shape) / 8
@@ -142,7 +142,7 @@ class TestCrossValidatedScores:
     def test_against_a_plain_loop_with_folds_that_miss_a_label(self, data):
         X, Y = data
         fold_of = np.arange(240) % 5
-        fold_of[Y[:, 2] == 1] = np.arange(Y[:, 2].sum()) % 2  # only folds 0 and 1 have the third label
+        fold_of[Y[:, 2] == 1] = np.arange(Y[:, 2].sum()) % 2  # only folds 0 and 1 have positives of the third label
         model = LeaveOutRidge(X, Y, X, 0.5)
         scores, unscored = cross_validated_scores(model, Y, fold_of)
         P = np.empty(Y.shape)
@@ -175,7 +175,7 @@ class TestFoldEffect:
         for column, names in {"aggregation": AGGREGATIONS, "average": AVERAGES, "metric": METRICS}.items():
             assert set(table[column]) == set(names)
         truths = table.groupby(["halving", "pool", "average", "metric"])[["truth", "truth_pool"]].nunique()
-        assert (truths == 1).all().all()  # one truth per pool, whatever the method and the aggregation
+        assert (truths == 1).all().all()  # one truth per pool, for any method and aggregation
 
     def test_each_half_is_a_pool_scored_as_its_parts_say(self, numbered):
         X, Y = numbered
@@ -198,7 +198,7 @@ class TestFoldEffect:
             assert (cells["unscored"] == unscored).all()
             everything = micro_macro_scores(Y[held_out], model.predict_held_out(np.array([], dtype=int)))[0]
             np.testing.assert_allclose(cells["truth_pool"], np.tile(everything.ravel(), 2), rtol=1e-12)
-            # the truth is a mean over trainings on a little less
+            # The truth is a mean over trainings on slightly fewer samples.
             np.testing.assert_allclose(cells["truth"], cells["truth_pool"], atol=0.05)
             assert (cells["truth"] != cells["truth_pool"]).all()
 
@@ -208,7 +208,7 @@ class TestFoldEffect:
             methods = {"random": lambda labels, seed, k=n_splits: np.arange(len(labels)) % k}
             table = fold_effect(methods, *data, n_splits=n_splits, n_halvings=4, n_repeats=2)
             gaps.append((table["truth_pool"] - table["truth"]).mean())
-        assert gaps[0] > 3 * gaps[1] > 0  # a tenth less costs less than half less
+        assert gaps[0] > 3 * gaps[1] > 0  # omitting a tenth costs far less than omitting half
 
     def test_folds_follow_their_samples_through_the_shuffling(self, numbered):
         methods = {"random": lambda labels, seed: row_numbers(labels) % 5}
@@ -235,7 +235,7 @@ class TestFoldEffect:
         one, other = pools[0], pools[2]
         assert sorted([*one, *other]) == list(range(240))
         assert len({*groups[one]}) == len({*groups[other]}) == 25 and not {*groups[one]} & {*groups[other]}
-        of_first_pool = trained[:20]  # a fifth of its groups is left out of each, whole
+        of_first_pool = trained[:20]  # each omits a fifth of the groups, as whole groups
         for rows in of_first_pool:
             left_out = {*groups[one[rows]]}
             assert len(left_out) == 5 and len(rows) == np.isin(groups[one], list(left_out)).sum()
@@ -293,7 +293,7 @@ class TestFoldEffect:
 
 
 def errors_table(errors, method):
-    """A table as fold_effect gives it, from errors of shape (halvings, 2, repeats), for one metric."""
+    """Return a table like that of fold_effect, from the errors (halvings, 2, repeats) of one metric."""
     halving, pool, repeat = (index.ravel() for index in np.indices(errors.shape))
     return pd.DataFrame(
         {
@@ -320,21 +320,21 @@ class TestSummarise:
         first, second = summarise(table).to_dict("records")
         assert summarise(table, truth="truth_pool")["bias"][0] == pytest.approx(first["bias"] + 0.75 - 0.8)
         assert [first["method"], second["method"]] == ["random", "other"]
-        # means of the halvings are 0.15 and 0.5
+        # The means of the halvings are 0.15 and 0.5.
         assert first["bias"] == pytest.approx(0.325)
         assert first["bias_se"] == pytest.approx(0.35 / np.sqrt(2) / np.sqrt(2))
-        # variances of the pools are 0.02, 0.02, 0, 0.08
+        # The variances of the pools are 0.02, 0.02, 0 and 0.08.
         assert first["sd"] == pytest.approx(np.sqrt(0.03))
         assert second["sd"] == pytest.approx(np.sqrt((0.005 + 0.005) / 4))
         assert second["variance_ratio"] == pytest.approx(0.0025 / 0.03)
-        # differences of the halvings are 0.125 - 0.15 and 0.425 - 0.5
+        # The differences of the halvings are 0.125 - 0.15 and 0.425 - 0.5.
         assert second["bias_difference"] == pytest.approx(-0.05)
         assert second["bias_difference_se"] == pytest.approx(0.05 / 2)
         assert first["rmse"] == pytest.approx(np.sqrt((base**2).mean()))
         assert first["rmse_se"] == pytest.approx((0.28 - 0.035) / 2 / (2 * first["rmse"]))  # mean squares 0.035, 0.28
         assert first["split_share"] == pytest.approx(0.03 / (base**2).mean())
         assert first["unscored"] == 0.5
-        # leaving out one halving turns the ratio to 0.0025 / 0.04 and 0.0025 / 0.02, a factor of 2 apart; t is 12.706
+        # Omitting one halving gives the ratios 0.0025 / 0.04 and 0.0025 / 0.02, a factor of 2 apart; t is 12.706.
         factor = np.exp(12.7062 * np.log(2) / 2)
         assert second["ratio_low"] == pytest.approx(0.0025 / 0.03 / factor, rel=1e-4)
         assert second["ratio_high"] == pytest.approx(0.0025 / 0.03 * factor, rel=1e-4)
@@ -343,7 +343,7 @@ class TestSummarise:
         assert (first["variance_ratio"], first["ratio_low"], first["ratio_high"]) == (1, 1, 1)
 
     def test_recovers_known_bias_and_variances_with_honest_intervals(self):
-        # 300 simulated studies: 95 % intervals hold the truth in 95 % of them, give or take three standard errors
+        # In 300 simulated studies, 95 % intervals cover the truth in 95 % of studies, within three standard errors.
         rng = np.random.default_rng(8)
         tables = []
         for study in range(300):
@@ -359,7 +359,7 @@ class TestSummarise:
         ]
         assert np.abs(np.mean(held, axis=1) - 0.95).max() < 3 * np.sqrt(0.95 * 0.05 / 300)
 
-    @pytest.mark.parametrize("error", [0, 0.7])  # the mean of three equal numbers need not be theirs
+    @pytest.mark.parametrize("error", [0, 0.7])  # the mean of three equal numbers may differ
     def test_folds_that_never_vary(self, error):
         still = errors_table(np.full((2, 2, 3), error), "random")
         row = summarise(still).iloc[0]
@@ -389,7 +389,7 @@ print(table.to_csv())
 
 
 def test_no_kernel_of_the_matrix_products_decides_a_score(root):
-    """Constant features leave the intercept, so that most predictions are equal in truth, in and across folds."""
+    """Constant features leave only the intercept. Most predictions are then equal, within and across folds."""
     has = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
     kernels = ["Prescott", "Nehalem", "Sandybridge"] + ["Haswell"] * ("X86_V3" in has or "AVX2" in has)
     tables = {}
@@ -406,8 +406,8 @@ def test_no_kernel_of_the_matrix_products_decides_a_score(root):
 
 
 def test_pooled_ranking_scores_are_biased_by_unbalanced_folds():
-    # Constant features leave nothing but the intercept: the truth is 0.5. A prediction is the share of positives among
-    # the training samples, lower the more positives its own fold has (Parker et al. 2007).
+    # Constant features leave only the intercept, and the true score is 0.5. A prediction is the share of positives
+    # among the training samples. It is lower if its own fold has more positives (Parker et al. 2007).
     rng = np.random.default_rng(0)
     Y = np.zeros((400, 1), dtype=int)
     Y[rng.choice(400, 16, replace=False)] = 1
@@ -418,6 +418,6 @@ def test_pooled_ranking_scores_are_biased_by_unbalanced_folds():
     pooled = summary.loc["pooled", "macro", "roc_auc"]
     assert pooled.loc["random", "bias"] < -5 * pooled.loc["random", "bias_se"]
     assert pooled.loc["balanced", "bias_difference"] > 5 * pooled.loc["balanced", "bias_difference_se"]
-    # 8 positives in a pool of 200: 0.8 ** 8 = 17 % of random folds have none, nearly no balanced ones
+    # With 8 positives in a pool of 200, 0.8 ** 8 = 17 % of random folds have none, unlike most balanced folds.
     per_fold = summary.loc["per-fold", "macro", "roc_auc"]["unscored"]
     assert per_fold["balanced"] < 0.5 < per_fold["random"]

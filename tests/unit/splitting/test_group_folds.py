@@ -1,4 +1,4 @@
-"""Folds of whole groups: rows of groups, sizes against all assignments, and what is said of uneven folds."""
+"""Test folds of whole groups: group rows, sizes compared with all assignments, and warnings about uneven folds."""
 
 import itertools
 import warnings
@@ -22,7 +22,7 @@ def some_labels(n, q=6, seed=0):
 
 
 def all_assignments(n_groups, n_splits):
-    """Every assignment without an empty fold."""
+    """Yield every assignment without an empty fold."""
     every = (np.array(each) for each in itertools.product(range(n_splits), repeat=n_groups))
     return [fold_of for fold_of in every if len(set(fold_of)) == n_splits]
 
@@ -60,7 +60,7 @@ def test_sizes_are_the_most_even_of_all_assignments(seed):
     fair = weights.sum() / n_splits
     band = size_band(weights, np.full(n_splits, 1 / n_splits), np.random.default_rng(0))
     largest = min(np.bincount(fold_of, weights).max() for fold_of in all_assignments(7, n_splits))
-    # No search is needed below the slack: a fold of the fair size and 5 % of it, or 1 row.
+    # Within a slack of 5 % of the fair size, or 1 row, no search is needed.
     assert band.largest.max() <= max(largest, fair + max(1, 0.05 * fair))
     sizes = np.bincount(band.fold_of, weights, n_splits)
     assert (band.smallest <= sizes).all() and (sizes <= band.largest).all() and sizes.min() > 0
@@ -85,7 +85,7 @@ def test_exchanges_spread_labels_within_the_band():
     assert any(np.array_equal(found, fold_of) for fold_of in in_band)
     losses = np.sort([loss(fold_of) for fold_of in in_band])
     assert loss(found) < loss(band.fold_of)
-    # A local search among some dozen assignments: one of the best eighth.
+    # A local search among about a dozen assignments finds one of the best eighth.
     assert loss(found) <= losses[len(losses) // 8]
 
 

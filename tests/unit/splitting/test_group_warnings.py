@@ -1,4 +1,4 @@
-"""What a study says of few or uneven groups, by their names."""
+"""Test the warnings of a study about few or uneven groups, by name."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The kernel deals rows exactly as a slow transcription of the published algorithm with the same random numbers."""
+"""The kernel assigns rows exactly as a slow version of the published algorithm with the same random numbers."""
 
 import itertools
 
@@ -21,12 +21,12 @@ def some_labels(seed, n=60, q=8):
 
 
 def deal_slowly(Y, weights, proportions, fold_of, rng, rarest_first=True):
-    """Sechidis et al. (2011), Algorithm 1: every wish recomputed from the folds, every search over all candidates."""
+    """Implement Algorithm 1 of Sechidis et al. (2011), recomputing every wish and searching all candidates."""
     n, q = Y.shape
     k = len(proportions)
     waiting = list(rng.permutation(q)) if rarest_first else list(dict.fromkeys(np.nonzero(Y)[1]))
     if rarest_first:
-        waiting.reverse()  # the label put in last is met first
+        waiting.reverse()  # the last label added is met first
     while True:
         remaining = {i: sum(Y[row, i] for row in range(n) if fold_of[row] < 0) for i in waiting}
         candidates = [i for i in waiting if remaining[i] > 0]
@@ -55,7 +55,7 @@ def deal_slowly(Y, weights, proportions, fold_of, rng, rarest_first=True):
                         best = j
             fold_of[row] = best
             touched += [i for i in np.flatnonzero(Y[row]) if i not in touched]
-        if rarest_first:  # of labels equally rare, the one whose rows were dealt last is met first
+        if rarest_first:  # among equally rare labels, the most recently visited comes first
             waiting = touched[::-1] + [i for i in waiting if i not in touched]
 
 
@@ -76,7 +76,10 @@ def test_equals_the_slow_transcription(seed, rarest_first, proportions, heaviest
 
 
 def deal_pairs_slowly(Y, n_splits, rng):
-    """scikit-multilearn 0.2.0 of order 2, with dictionaries of what each pair, or label with itself, has left."""
+    """Implement scikit-multilearn 0.2.0 of order 2, with dictionaries of the remaining rows and wishes of each pair.
+
+    A label paired with itself counts as a pair.
+    """
     waiting, wishes = {}, {}
     own = [list(itertools.combinations_with_replacement(np.flatnonzero(row), 2)) for row in Y]
     for row, pairs in enumerate(own):
@@ -117,7 +120,7 @@ def test_pairs_as_first_seen_equal_the_slow_transcription(seed):
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_neighbours_share_a_fold_as_often_as_any_rows(order):
-    """In the order of the file, a fold would never get two in a row."""
+    """In file order, a fold would never get two consecutive rows."""
     Y = np.ones((100, 2), dtype=int)
     folds = np.array([IterativeStratification(2, random_state=seed, order=order).assign(Y) for seed in range(60)])
     assert (folds.sum(axis=1) == 50).all()
@@ -141,7 +144,7 @@ def test_rows_that_have_a_fold_keep_it_and_count():
 def test_pairs_are_the_pairs_of_each_row(share):
     Y = (np.random.default_rng(0).random((40, 12)) < share).astype(int)
     Y[0], Y[1:, 11] = 0, 0
-    Y[-1] = np.eye(12)[11]  # one positive at least
+    Y[-1] = np.eye(12)[11]  # at least one positive
     pairs = label_pairs(check_labels(Y))
     columns = itertools.combinations(range(12), 2)
     expected = np.array([Y[:, a] & Y[:, b] for a, b in columns])
@@ -162,7 +165,7 @@ def test_second_order_balances_pairs_better():
 
 
 def test_rarest_label_first_beats_the_published_comparisons_order():
-    # Common labels first spend the rows that the rare labels would need: labels sorted from common to rare, nested.
+    # Labels are nested and sorted from common to rare. Common labels first use the rows that rare labels need.
     n = 500
     Y = (np.random.default_rng(1).random((n, 30)) < np.geomspace(0.5, 0.02, 30)).astype(int)
     right, published = (
@@ -173,7 +176,7 @@ def test_rarest_label_first_beats_the_published_comparisons_order():
 
 
 def test_an_all_positive_label_spoils_nothing():
-    """scikit-multilearn's implementation deals all rows by that label if it comes first, and the others at random."""
+    """If this label comes first, scikit-multilearn assigns all rows by it, and the other labels at random."""
     Y = some_labels(2, n=300)
     with_full = np.column_stack([np.ones(300, dtype=int), Y])
     folds = IterativeStratification(random_state=0).assign(with_full)
@@ -184,7 +187,7 @@ def test_an_all_positive_label_spoils_nothing():
 
 
 def test_sparse_input_and_a_single_column_work():
-    """iterative-stratification takes neither."""
+    """The package iterative-stratification accepts neither."""
     folds = IterativeStratification(2, random_state=0).assign(sp.csr_matrix([[1], [1], [0], [0]]))
     assert sorted(folds[:2]) == [0, 1]
     assert sorted(folds[2:]) == [0, 1]

@@ -1,4 +1,4 @@
-"""Labels are checked once, whatever they come as, and the caller's matrix stays as it was."""
+"""Labels are checked once, in any input format, and the caller's matrix is not changed."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Measures against hand-worked values, against plain loops over Equations 1-4, and bounds against all splits."""
+"""Test measures against hand-computed values and plain loops over Equations 1-4, and bounds against all splits."""
 
 import itertools
 
@@ -25,7 +25,10 @@ ALL = {
 
 
 def by_the_equations(fold_of, Y):
-    """ED, LD, DCP and rLD per label, in plain loops; labels have a positive and a negative in every fold's rest."""
+    """Compute ED, LD, DCP and rLD per label in plain loops.
+
+    Every training part has a positive and a negative of each label.
+    """
     n, q = Y.shape
     folds = [Y[fold_of == j] for j in range(fold_of.max() + 1)]
     k = len(folds)
@@ -41,7 +44,7 @@ def by_the_equations(fold_of, Y):
 
 
 def test_values_worked_by_hand():
-    # Folds of 2 and 4 rows; the label has 1 of 2 and 1 of 4 positive, 2 of 6 over all.
+    # Folds have 2 and 4 rows. The label is positive in 1 of 2, 1 of 4 and 2 of 6 rows.
     Y, folds = [[1], [0], [1], [0], [0], [0]], [0, 0, 1, 1, 1, 1]
     assert example_distribution(folds, Y) == 1.0  # |2 - 3| and |4 - 3|
     assert label_distribution(folds, Y) == pytest.approx((abs(1 / 1 - 2 / 4) + abs(1 / 3 - 2 / 4)) / 2, abs=1e-15)
@@ -83,9 +86,9 @@ def test_unmeasured_cells_take_no_part(form):
 
 def test_fold_without_measured_cells_has_no_positives():
     Y, folds = np.array([[1], [0], [np.nan], [np.nan]]), [0, 0, 1, 1]
-    assert relative_label_distribution(folds, Y) == 0.5  # as even as it gets in the first, all missing in the second
+    assert relative_label_distribution(folds, Y) == 0.5  # best possible in the first, all missing in the second
     assert delta_class_proportion(folds, Y) == 0.5
-    assert 0 <= lower_bound(Y, 3, "rld") <= 1  # measured in fewer rows than there are folds
+    assert 0 <= lower_bound(Y, 3, "rld") <= 1  # fewer measured rows than folds
 
 
 def test_empty_labels_count_nothing_and_do_not_dilute_the_mean():
@@ -170,7 +173,7 @@ def test_the_bound_of_rld_is_of_folds_of_equal_size():
 
 
 def test_even_counts_are_not_always_the_least_of_ld():
-    Y = np.array([1] * 10 + [0] * 2)[:, None]  # positives in folds of three: 3, 3, 2 and 2, or 3, 3, 3 and 1
+    Y = np.array([1] * 10 + [0] * 2)[:, None]  # positives per fold of three: 3, 3, 2, 2 or 3, 3, 3, 1
     even, uneven = [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 2, 3], [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert label_distribution(uneven, Y) < label_distribution(even, Y)
     with pytest.raises(SplitError, match="no bound"):
@@ -184,7 +187,7 @@ def test_measures_of_unequal_parts_equal_plain_loops(proportions):
     Y[0], Y[1] = 1, 0
     folds = rng.permutation(np.repeat(np.arange(len(proportions)), target_sizes(50, np.array(proportions))))
     folds[:3] = 0
-    expected = by_the_equations(folds, Y)  # LD and rLD compare rates within folds, whatever their target size.
+    expected = by_the_equations(folds, Y)  # LD and rLD compare rates within folds and ignore the target size.
     parts = [Y[folds == part] for part in range(len(proportions))]
     expected["ed"] = [np.mean([abs(len(S) - 50 * share) for S, share in zip(parts, proportions, strict=True)])] * 6
     expected["dcp"] = [

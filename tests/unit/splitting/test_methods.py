@@ -10,7 +10,7 @@ from fairfold.splitting.methods import METHOD_NAMES, folds_by, make_splitter, re
 def test_every_name_makes_a_splitter(name):
     splitter = make_splitter(name, 3, random_state=5)
     assert (splitter.n_splits, splitter.random_state) == (3, 5)
-    assert make_splitter(name, random_state=0).random_state == 0  # a seed like any other
+    assert make_splitter(name, random_state=0).random_state == 0  # 0 is a valid seed
     assert make_splitter(name).random_state is None
 
 

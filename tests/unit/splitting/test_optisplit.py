@@ -1,4 +1,4 @@
-"""OptiSplit follows the published algorithm step by step, from whatever folds it starts."""
+"""OptiSplit follows the published algorithm step by step, from any initial folds."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def some_labels(seed, n=80, q=12, low=0.05, high=0.45):
 
 
 def losses_from_scratch(Y, fold_of, k, objective, proportions=None):
-    """Plain references of the kernels; ``proportions`` by default equal."""
+    """Compute reference losses of the kernels. The default ``proportions`` are equal."""
     shares = np.full(k, 1 / k) if proportions is None else proportions
     counts = np.array([Y[fold_of == j].sum(axis=0) for j in range(k)])
     sizes = np.array([(fold_of == j).sum() for j in range(k)])
@@ -32,7 +32,7 @@ def losses_from_scratch(Y, fold_of, k, objective, proportions=None):
 
 
 def published_algorithm(Y, fold_of, k, objective, max_epochs):
-    """Algorithm 1, literally: everything copied and recomputed at every try. Returns folds and the tries made."""
+    """Run Algorithm 1 literally, copying and recomputing everything at every try. Return the folds and the tries."""
     Y, has_labels = Y.copy(), Y.any(axis=1)
     majority = Y.sum(axis=0) > len(Y) / 2
     Y[:, majority] = 1 - Y[:, majority]
@@ -72,7 +72,7 @@ def balance(Y, label, fold_of, k, has_labels):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("objective", ["rld", "dcp", "ld"])
 def test_same_tries_and_folds_as_the_published_algorithm(monkeypatch, seed, objective):
-    Y = some_labels(seed, high=0.45 if seed % 2 else 0.9)  # with labels that most rows have, and without
+    Y = some_labels(seed, high=0.45 if seed % 2 else 0.9)  # with and without majority labels
     start = np.random.default_rng(seed).permutation(np.arange(len(Y)) % 4)
     expected, tries = published_algorithm(Y, start, 4, objective, 3)
     made = []
@@ -85,7 +85,7 @@ def test_same_tries_and_folds_as_the_published_algorithm(monkeypatch, seed, obje
     monkeypatch.setattr(module._Search, "try_label", recorded)
     folds = OptiSplit(4, objective=objective, initial_folds=start).assign(Y)
     assert any(accepted for _, accepted in made)
-    # An epoch in vain is the last here: the published algorithm would repeat it without effect.
+    # The search stops after an epoch without change. The published algorithm would repeat it without effect.
     assert made == tries[: len(made)]
     assert not any(accepted for _, accepted in tries[len(made) :])
     np.testing.assert_array_equal(folds, expected)
@@ -93,7 +93,7 @@ def test_same_tries_and_folds_as_the_published_algorithm(monkeypatch, seed, obje
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_majority_labels_are_balanced_on_their_negatives_in_a_copy(form):
-    """The published code turns column 0 instead, in the caller's matrix."""
+    """The published code flips column 0 instead, in the caller's matrix."""
     Y = some_labels(1, high=0.95)
     given = form(Y.copy())
     majority = Y.sum(axis=0) > len(Y) / 2
@@ -105,7 +105,7 @@ def test_majority_labels_are_balanced_on_their_negatives_in_a_copy(form):
 
 
 def test_rows_without_labels_stay_where_they_are():
-    """Of a majority label they are negatives, so that balancing these would move them."""
+    """These rows are negatives of a majority label, and balancing that label would move them."""
     rng = np.random.default_rng(0)
     Y = (rng.random((80, 3)) < [0.8, 0.4, 0.4]).astype(int)
     Y[::5] = 0
@@ -121,13 +121,13 @@ def test_a_label_of_half_the_rows_is_no_majority():
 
 
 def test_seeds_matter():
-    """The published code draws its initial folds with seed 42 whatever it is told."""
+    """The published code draws its initial folds with seed 42 for any parameter."""
     Y = some_labels(0)
     assert (OptiSplit(4, random_state=0).assign(Y) != OptiSplit(4, random_state=1).assign(Y)).any()
 
 
 def test_an_empty_label_stops_nothing():
-    """The published code gets NaN for its loss and then accepts every move."""
+    """The loss of an empty label is NaN in the published code, which then accepts every move."""
     Y = some_labels(3)
     start = RandomSplit(4, random_state=0).assign(Y)
     padded = np.column_stack([Y[:, :5], np.zeros(len(Y), dtype=int), Y[:, 5:]])
@@ -137,7 +137,7 @@ def test_an_empty_label_stops_nothing():
 
 
 def test_balanced_folds_are_left_alone():
-    """The published code crashes."""
+    """The published code fails with an error."""
     Y, start = np.tile(np.eye(3, dtype=int), (4, 1)), np.repeat(np.arange(4), 3)
     np.testing.assert_array_equal(OptiSplit(4, initial_folds=start).assign(Y), start)
 
@@ -164,7 +164,7 @@ def test_kernels_equal_plain_references_for_any_target(objective, shares):
     fold_of, shares = rng.choice(len(shares), len(Y), p=shares), np.array(shares)
     counts = np.array([Y[fold_of == part].sum(axis=0) for part in range(len(shares))])
     found = module.OBJECTIVES[objective](counts, np.bincount(fold_of), shares, Y.sum(axis=0))
-    # The kernels add up the folds in order and NumPy in pairs: a few units in the last place.
+    # The kernels add up the folds in order and NumPy in pairs. The results differ by a few units in the last place.
     np.testing.assert_allclose(found, losses_from_scratch(Y, fold_of, len(shares), objective, shares), rtol=1e-13)
 
 
@@ -209,7 +209,7 @@ def test_initial_folds_and_groups_exclude_each_other():
 
 
 def test_no_fold_is_emptied():
-    """The first folds grow; the last ones keep rows all the same."""
+    """The first folds grow, and the last ones keep some rows."""
     Y = np.eye(4, dtype=int)[np.arange(12) % 4]
     for seed in range(20):
         folds = OptiSplit(5, random_state=seed).assign(Y)

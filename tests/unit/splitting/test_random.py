@@ -1,4 +1,4 @@
-"""Random folds are even in size and random in content."""
+"""Random folds have even sizes and random members."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def test_sizes_differ_by_one_row_at_most_and_left_over_rows_fall_anywhere():
 def test_every_row_gets_every_fold():
     Y = np.ones((10, 1), dtype=int)
     draws = np.array([RandomSplit(2, random_state=seed).assign(Y) for seed in range(400)])
-    # Each row is in fold 0 with probability 1/2: five standard errors of a mean of 400.
+    # Each row is in fold 0 with probability 1/2. The tolerance is five standard errors of a mean of 400.
     assert np.abs(draws.mean(axis=0) - 0.5).max() < 5 * 0.5 / np.sqrt(400)
 
 

@@ -1,4 +1,4 @@
-"""Stratified sampling: scores as published, and folds whose sizes do not drift."""
+"""Stratified sampling computes the published scores, and its fold sizes do not drift."""
 
 import numpy as np
 import pytest
@@ -35,8 +35,8 @@ def test_scores_equal_plain_loops(seed):
     Y[:, 0] = 0
     Y[3, 0] = 1  # a single positive scores nothing
     is_in = np.random.default_rng(seed).random(60) < 0.2
-    Y[:, 1] = is_in  # all in
-    Y[:, 2] = ~is_in  # all out
+    Y[:, 1] = is_in  # all inside
+    Y[:, 2] = ~is_in  # all outside
     labels = check_labels(Y)
     got = row_scores(labels.astype(np.float32), Y.sum(axis=0), is_in, 0.2, 2.5)
     np.testing.assert_allclose(got, scores_by_loops(Y, is_in, 0.2, 2.5), atol=1e-5)

@@ -18,7 +18,7 @@ from fairfold.weak_labels import (
 
 @pytest.fixture(scope="module")
 def scored():
-    """Scores whose logit is off by a slope and an intercept, the last label without positives."""
+    """Return scores with a wrong slope and intercept on the logit scale. The last label has no positives."""
     rng = np.random.default_rng(0)
     P = rng.random((400, 4)) ** 2
     observed = (rng.random(P.shape) < expit(1.5 * logit(np.clip(P, 1e-3, 1 - 1e-3)) + 0.5)).astype(np.int8)
@@ -27,7 +27,7 @@ def scored():
 
 
 def reference(observed, P, shrinkage):
-    """The stated likelihood, handed to a general optimiser, label by label."""
+    """Maximize the stated likelihood with a general optimizer, label by label."""
     z = logit(np.clip(P, 1e-3, 1 - 1e-3))
 
     def best(z, seen, prior):
@@ -45,14 +45,14 @@ def reference(observed, P, shrinkage):
 @pytest.mark.parametrize("shrinkage", [0.3, 1.0, 20.0])
 def test_calibration_maximises_the_stated_likelihood(scored, shrinkage):
     ours = fit_calibration(*scored, shrinkage=shrinkage)
-    np.testing.assert_allclose(ours, reference(*scored, shrinkage), rtol=0, atol=2e-5)  # Nelder-Mead's own accuracy
+    np.testing.assert_allclose(ours, reference(*scored, shrinkage), rtol=0, atol=2e-5)  # accuracy of Nelder-Mead
 
 
 def test_calibration_finds_slope_and_intercept():
     rng = np.random.default_rng(1)
     P = rng.random((20_000, 2))
     observed = (rng.random(P.shape) < expit(2 * logit(P) - 1)).astype(np.int8)
-    # standard errors are about 0.03
+    # Standard errors are about 0.03.
     np.testing.assert_allclose(fit_calibration(observed, P), [[2, -1], [2, -1]], atol=0.1)
 
 
@@ -75,7 +75,7 @@ def test_calibration_of_extreme_probabilities_is_finite():
 
 
 def plain_frequency(observed, P, z):
-    """The largest lower bound, looked for by loops."""
+    """Search the largest lower bound with loops."""
     n, q = observed.shape
     best = 0.0
     for depth in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0):
@@ -107,14 +107,14 @@ def test_frequency_equals_the_plain_search(seed, z):
 
 @pytest.mark.parametrize(("n_positives", "expected"), [(9, 9 / 14), (10, 1.0)])
 def test_ten_samples_are_the_fewest_that_say_something(n_positives, expected):
-    """All positives are on top. Nine are too few to look at, so that those below them count, too: 14 with a half."""
+    """All positives rank first. A top of nine samples is too small, and the next depth, 1.5, takes 14."""
     ranking = np.arange(40)[:, None]
     assert shared_label_frequency(ranking < n_positives, 1 - ranking / 40, z=0) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("c", [0.3, 0.5, 0.8, 1.0])
 def test_frequency_of_labels_hidden_at_random(c):
-    """One separable label among vague ones is enough; the share of 2,000 samples has a standard error below 0.012."""
+    """One separable label among vague ones suffices. The share of 2,000 samples has a standard error below 0.012."""
     rng = np.random.default_rng(0)
     truth = np.column_stack([np.arange(4000) < 2000, rng.random(4000) < 0.5, rng.random(4000) < 0.2])
     P = np.column_stack([np.where(truth[:, 0], 0.6, 0.1) + 0.1 * rng.random(4000), rng.random((4000, 2))])
@@ -134,7 +134,7 @@ def test_posterior():
 
 
 def written_out(observed, P, shared):
-    """Each label's frequency in plain words."""
+    """Compute each label's frequency in a plain implementation."""
     found = []
     for y, p in zip(observed.T, P.T, strict=True):
         n_positives = (y == 1).sum()
@@ -156,7 +156,7 @@ def test_a_label_s_frequency_lies_between_its_own_and_the_shared_one(scored, unm
 
 
 def test_labels_that_miss_more_are_told_from_those_that_miss_less():
-    """Labels that are easy to rank, of which a half miss nothing and a half seven tenths."""
+    """The labels are easy to rank. Half of them miss nothing, and half miss 70 %."""
     rng = np.random.default_rng(0)
     P = rng.random((6000, 6))
     truth = rng.random(P.shape) < expit(40 * (P - 0.7))
@@ -178,7 +178,7 @@ def test_posteriors_by_label_are_those_of_each():
 
 
 def sparsely(seed, unmeasured=0.0):
-    """Labels and probabilities, most of which are 0, a label without positives, and one without probabilities."""
+    """Return labels and mostly zero probabilities. One label has no positives, and one has no probabilities."""
     rng = np.random.default_rng(seed)
     P = np.round(rng.random((150, 7)), 2) * (rng.random((150, 7)) < 0.3)
     observed = (rng.random(P.shape) < 0.03 + 0.7 * P).astype(np.int8)
@@ -192,7 +192,7 @@ WAYS = pytest.mark.parametrize(("seed", "unmeasured"), [(0, 0.0), (1, 0.0), (2, 
 @WAYS
 @pytest.mark.parametrize("weighted", [False, True])
 def test_calibration_of_sparse_probabilities_is_that_of_what_is_stored(seed, unmeasured, weighted):
-    """As if all else were unmeasured. Sums in another order move their optimum by a few of the last bits."""
+    """All other cells count as unmeasured. Sums in another order change the optimum by a few of the last bits."""
     observed, P = sparsely(seed, unmeasured)
     weights = np.random.default_rng(seed).uniform(0.5, 1.5, len(P)) if weighted else None
     dense = fit_calibration(np.where(P > 0, observed, np.nan), P, sample_weight=weights)

@@ -64,7 +64,7 @@ def plain_bound(rows, seen, prior, delta):
 
 
 def plain_fold(quarters, seen, inside, outside, prior, delta, max_splits, min_set_size, smoothing):
-    """Largest bound of one tree, node by node and set by set."""
+    """Compute the largest bound of one tree, node by node and set by set."""
     n_features = len(quarters[0])
     best = sum(seen[i] for i in outside) / len(outside)
     needed, n_nodes, n_popped = 1.0, 1, 0
@@ -114,7 +114,7 @@ def plain_tice(X, observed, n_folds, n_iterations, delta, max_splits, min_set_si
 
 
 def features(rng, n):
-    """Two real features, one that ties a lot, a constant and two binary ones, in different ranges."""
+    """Return two real features, one with many ties, a constant and two binary ones, in different ranges."""
     return np.column_stack(
         [
             rng.normal(5, 100, n),
@@ -132,7 +132,10 @@ def hide(rng, truth, frequency):
 
 
 def related_labels(rng, X):
-    """Labels that features 1, 2 and 4 tell, one that nothing tells, and one without positives; two thirds are seen."""
+    """Return labels with two thirds of the positives observed.
+
+    Features 1, 2 and 4 predict two labels. Another label depends on no feature, and the last has no positives.
+    """
     truth = np.column_stack(
         [X[:, 1] > 0.4, (X[:, 2] > -1) & (X[:, 4] > 0), rng.random(len(X)) < 0.3, np.zeros(len(X), dtype=bool)]
     )
@@ -147,7 +150,7 @@ def related_labels(rng, X):
         (400, 5, 1, 0.3, 500, 10, 5),
         (300, 2, 2, 0.9, 500, 2, 0.5),  # deep trees
         (300, 3, 3, 0.9, 4, 1, 2.5),  # stopped early: the order of the nodes matters
-        (300, 2, 2, 0.1, 10, 1, 0.5),  # and so does which nodes are worth a split
+        (300, 2, 2, 0.1, 10, 1, 0.5),  # the choice of nodes to split also matters
         (300, 2, 2, 1.0, 7, 1, 0),
         (200, 5, 2, 1.0, 6, 2, 0),  # bounds tie
         (60, 5, 2, 0.5, 500, 10, 5),
@@ -184,15 +187,15 @@ def test_tice_finds_the_frequency_where_positives_stand_alone(frequency, seed):
     X[:2] = [[0] * 4, [1] * 4]
     truth = (X[:, [1]] >= 0.75) | (rng.random((n, 1)) < 0.1)
     estimate = tice(X, hide(rng, truth, frequency), random_state=seed)
-    # The quarter of feature 1 that holds positives only has about n/5 samples outside a fold. Its bound lies below its
-    # observed share by at most the Chebyshev term at c (1 - c) <= 1/4, and the share strays from c by its own sampling
-    # error. Upwards a bound must stray 5 standard errors, the Chebyshev term at delta = 0.038, to pass c.
+    # The quarter of feature 1 with positives only has about n/5 samples outside a fold. Its bound is below its observed
+    # share by at most the Chebyshev term at c (1 - c) <= 1/4, and the share differs from c by a sampling error. To
+    # exceed c, a bound must deviate upward by 5 standard errors, the Chebyshev term at delta = 0.038.
     n_alone = n / 5
     delta = 1 / (1 + 0.004 * n * 0.8)
     chebyshev = 0.5 * math.sqrt((1 - delta) / (delta * n_alone))
     sampling = 4 * math.sqrt(frequency * (1 - frequency) / n_alone)
     assert frequency - chebyshev - sampling < estimate.item() <= frequency
-    assert estimate.item() > 1.5 * frequency * truth.mean()  # and the label's mean is far below
+    assert estimate.item() > 1.5 * frequency * truth.mean()  # the label's mean is far lower
 
 
 def test_the_chance_of_a_bound_stays_above_a_fortieth():
@@ -209,8 +212,8 @@ def test_the_chance_of_a_bound_stays_above_a_fortieth():
 def test_tice_of_labels_that_nothing_tells_is_their_mean():
     rng = np.random.default_rng(3)
     observed = (rng.random((500, 3)) < 0.4).astype(int)
-    # at this delta a bound is 10 standard errors below the share of its set, so the share of the whole remains; it is
-    # the mean over the five sets outside a fold, and every sample is in four of them
+    # At this delta, a bound is 10 standard errors below the share of its set, and the share of the whole remains. This
+    # share is the mean over the five sets outside a fold, and every sample is in four of them.
     estimate = tice(rng.random((500, 5)), observed, delta=0.01, random_state=0)
     np.testing.assert_allclose(estimate, observed.mean(axis=0), rtol=1e-12)
 
@@ -225,7 +228,7 @@ def test_the_published_variant_is_the_mean():
 def test_sparse_features_give_the_same_frequencies():
     rng = np.random.default_rng(5)
     X = np.where(rng.random((300, 8)) < 0.7, 0, rng.normal(0, 1, (300, 8)))
-    X[:, 6], X[:, 7] = np.abs(X[:, 6]) + 1, 0  # no zero, and nothing but zeros
+    X[:, 6], X[:, 7] = np.abs(X[:, 6]) + 1, 0  # one without zeros, one all zero
     observed = hide(rng, X[:, :3] > 0.1, 0.6)
     csr = sparse.csr_array(X)
     parts = np.column_stack([csr.data - 3, np.full(csr.nnz, 3.0)]).ravel()  # each entry stored in two parts
@@ -241,7 +244,7 @@ def test_sparse_features_give_the_same_frequencies():
 
 
 def test_values_on_a_border_belong_to_the_quarter_above():
-    # positives are observed in the third quarter alone, whose least value is 0.5
+    # Positives are observed only in the third quarter, whose lowest value is 0.5.
     X = np.repeat([0.0, 0.25, 0.4375, 0.5, 0.75, 1.0], 100)[:, None]
     observed = (X == 0.5).astype(int)
     assert tice(X, observed, delta=0.5, random_state=0).item() > 0.8
@@ -294,7 +297,7 @@ def test_bad_input_is_named(change, message):
 
 @pytest.mark.parametrize("wrong", [-1, np.nan])
 def test_unmeasured_labels_are_no_positives(wrong):
-    """Not silently counted: who has some leaves them out, as the models do."""
+    """The functions raise an error instead of counting them. Callers exclude them, as the models do."""
     observed, P = np.array([[1, 0], [0, 1], [wrong, 1]]), np.full((3, 2), 0.5)
     for function in (
         lambda: label_frequency(observed, P),

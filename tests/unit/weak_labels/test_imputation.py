@@ -13,7 +13,7 @@ from fairfold.weak_labels import (
 
 
 def plain_slc(observed, P, cap, threshold, frequency):
-    """SLC label by label and candidate by candidate, as the paper describes it."""
+    """Implement SLC label by label and candidate by candidate, as in the paper."""
     imputed = observed.copy()
     for j in range(observed.shape[1]):
         candidates = sorted(range(len(P)), key=lambda i: (-observed[i, j], -P[i, j], i))
@@ -47,7 +47,7 @@ def rng(request):
 
 @pytest.fixture
 def observed(rng):
-    """Six labels, the last without positives."""
+    """Return six labels, the last without positives."""
     return (rng.random((40, 6)) < [0.3, 0.3, 0.1, 0.6, 0.95, 0]).astype(np.int8)
 
 
@@ -122,7 +122,7 @@ def test_cap_is_rounded_and_stays_within_the_samples():
     observed = np.zeros((60, 6))
     for label, n_positives in enumerate([21, 3, 10, 40, 0, 13]):
         observed[:n_positives, label] = 1
-    # in binary 21 / 0.7 lies a hair above 30, and 3 / (3 / 59) a hair below 59
+    # In binary, 21 / 0.7 is slightly above 30, and 3 / (3 / 59) is slightly below 59.
     frequency = np.array([0.7, 3 / 59, 0.3, 0.5, 1.0, 1.0])
     assert positive_cap(observed, frequency).tolist() == [30, 59, 34, 60, 0, 13]
     assert positive_cap(observed, frequency, rounding="floor").tolist() == [30, 59, 33, 60, 0, 13]

@@ -21,7 +21,7 @@ def Y():
 def test_floor_of_rate_times_positives_is_hidden(percent):
     Y = np.tril(np.ones((100, 100), dtype=np.int8))
     hidden = Y.sum(axis=0) - mask_positives(Y, percent / 100, random_state=1).sum(axis=0)
-    # percent * n // 100 is floor(rate * n) in whole numbers, free of the rounding of binary fractions
+    # percent * n // 100 is floor(rate * n) in integers, without binary rounding errors.
     assert hidden.tolist() == [percent * n // 100 for n in range(100, 0, -1)]
 
 
@@ -42,7 +42,7 @@ def test_sparse_input_gives_the_same_labels(Y):
 
 
 def every_entry_stored(Y):
-    """The same labels, sparse in form only: each 0 is stored like each 1."""
+    """Return the labels as a sparse matrix that stores zeros explicitly."""
     stored = sparse.csr_array((Y.ravel(), np.indices(Y.shape).reshape(2, -1)), shape=Y.shape)
     assert stored.nnz == Y.size > Y.sum()
     return stored
@@ -54,7 +54,7 @@ def test_stored_zeros_are_no_positives(Y):
     masked = mask_positives(stored, 0.3, random_state=5)
     np.testing.assert_array_equal(masked.toarray(), dense)
     assert masked.nnz == dense.sum() < Y.sum()
-    assert stored.nnz == Y.size  # the caller's own matrix is as it was
+    assert stored.nnz == Y.size  # the caller's matrix is unchanged
 
 
 def test_seed_decides(Y):
@@ -67,7 +67,7 @@ def test_every_positive_is_equally_likely_to_be_hidden():
     Y = np.ones((20, 1), dtype=int)
     n = 2000
     hidden = sum(1 - mask_positives(Y, 0.25, random_state=seed) for seed in range(n)).ravel()
-    # each count is binomial(2000, 0.25); 4.5 standard deviations leave a chance of 1e-4 for 20 counts
+    # Each count is binomial(2000, 0.25). A deviation of 4.5 standard deviations has a chance of 1e-4 for 20 counts.
     assert np.abs(hidden - 500).max() < 4.5 * np.sqrt(n * 0.25 * 0.75)
 
 

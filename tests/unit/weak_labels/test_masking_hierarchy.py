@@ -1,4 +1,4 @@
-"""Labels that are hidden with all that is below them."""
+"""A label is hidden together with all labels below it."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ def test_as_many_are_hidden_as_what_is_below_allows(ontology, rate, mechanism):
     masked = mask_positives(Y, rate, mechanism=mechanism, hierarchy=hierarchy, random_state=1)
     assert hierarchy.n_violations(masked) == 0 and (masked <= Y).all()
     hidden, wanted = (Y - masked).sum(axis=0), n_hidden(Y.sum(axis=0), rate)
-    kept_below = (masked @ hierarchy.ancestors) > 0  # a label below is still seen
+    kept_below = (masked @ hierarchy.ancestors) > 0  # a label below is still observed
     free = ((Y == 1) & ~kept_below).sum(axis=0)
     np.testing.assert_array_equal(hidden, np.minimum(wanted, free))
     leaves = np.diff(hierarchy.neighbours(below=True)[1]) == 0

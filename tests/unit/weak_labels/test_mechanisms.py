@@ -1,4 +1,4 @@
-"""Which labels go missing: as many as are to, of those that the mechanism says, whatever the labels are held in."""
+"""Each mechanism hides the requested number of labels with the right odds, in any label format."""
 
 import numpy as np
 import pandas as pd
@@ -80,7 +80,7 @@ def test_zeros_of_sparse_labels_become_positive_as_those_of_dense_ones(Y, share,
 
 
 def test_odds_are_those_of_each_draw():
-    """One of three is hidden: each as often as its odds say."""
+    """One of three labels is hidden, each with the frequency given by its odds."""
     Y, p = np.ones((3, 1), dtype=int), np.array([[0.2], [0.5], [0.8]])
     hidden = np.zeros(3)
     for seed in range(1500):
@@ -112,8 +112,8 @@ def test_samples_or_groups_differ_more_than_by_chance(mechanism):
     shares = np.array([1 - masked[units == unit].mean() for unit in np.unique(units)])
     assert shares.mean() == pytest.approx(0.5)
     assert shares.std() > 3 * np.sqrt(0.25 / size)
-    assert shares.min() < 0.2 and shares.max() > 0.8  # of a rate of half, any is as likely
-    if mechanism == "group":  # samples of a group differ by chance only
+    assert shares.min() < 0.2 and shares.max() > 0.8  # at a rate of one half, all shares are equally likely
+    if mechanism == "group":  # within a group, samples differ only by chance
         within = [np.var(1 - masked[units == unit].mean(axis=1)) for unit in np.unique(units)]
         assert np.mean(within) < 1.3 * 0.25 / 40
 

@@ -21,7 +21,10 @@ from fairfold.weak_labels.plateau import (
 
 
 def simulated(slope, n=1500, n_labels=3, seed=0):
-    """Labels and the probabilities that they are drawn by; the steeper, the surer are the surest."""
+    """Return labels and the probabilities that generated them.
+
+    A higher slope raises the highest probabilities.
+    """
     random = np.random.default_rng(seed)
     P = expit(slope * random.normal(size=(n, n_labels)) - 1)
     return (random.random(P.shape) < P).astype(np.int8), P
@@ -70,13 +73,13 @@ def test_intervals_hold_what_was_hidden(rate):
         low, high = found.interval()
         held += low <= 1 - rate + 1e-9 and 1 - rate <= high + 1e-9
         medians.append(found.median)
-    # 11 of 12 or more: with a coverage of 0.95 fewer come about once in ten such tests, and these are wider
+    # With a coverage of 0.95, fewer than 11 of 12 occur once in ten such tests, and these intervals are wider.
     assert held >= 11
     assert np.mean(medians) == pytest.approx(1 - rate, abs=0.08)
 
 
 def test_what_features_do_not_tell_is_left_open():
-    """Scores that say nothing fit any frequency above the share that is observed."""
+    """Uninformative scores fit any frequency above the observed share."""
     Y, _ = simulated(4)
     noise = np.random.default_rng(3).uniform(0.3, 0.5, size=Y.shape)
     low, high = frequency_distribution(mask_positives(Y, 0.5, random_state=0), noise).interval()
@@ -84,14 +87,14 @@ def test_what_features_do_not_tell_is_left_open():
 
 
 def test_exact_probabilities_of_being_observed_hide_the_plateau():
-    """As the module says: their curve is logistic with nothing missing; scores have to go on rising."""
+    """These scores fit a logistic curve with nothing missing. The estimate needs scores that continue to rise."""
     Y, P = simulated(4)
     found = frequency_distribution(mask_positives(Y, 0.5, random_state=0), 0.5 * P)
-    assert found.interval()[0] > 0.5  # which was hidden
+    assert found.interval()[0] > 0.5  # the true frequency is 0.5
 
 
 def test_other_labels_narrow_it_down():
-    """Of two labels that are always one, half of the positives of one are seen where the other is, and never more."""
+    """Two labels are always equal. At most half of the positives of one are observed where the other is."""
     random = np.random.default_rng(0)
     Y = np.repeat((random.random((1500, 1)) < 0.3).astype(np.int8), 2, axis=1)
     observed = mask_positives(Y, 0.5, random_state=1)
@@ -104,7 +107,7 @@ def test_other_labels_narrow_it_down():
 
 
 def test_of_many_labels_those_that_go_with_one_are_asked():
-    """Two labels that are always one among sixty others, more than are asked."""
+    """Two equal labels are among sixty others, more than the limit on compared labels."""
     random = np.random.default_rng(0)
     pair = np.repeat((random.random((800, 1)) < 0.3).astype(np.int8), 2, axis=1)
     Y = np.hstack([(random.random((800, 60)) < 0.1).astype(np.int8), pair])
@@ -158,7 +161,7 @@ def test_other_probabilities_are_refused(P):
 
 
 def test_around_the_plateau_by_drawing():
-    """The logarithm of the frequency is that of the plateau plus an exponential and a normal variable, at most 0."""
+    """The log frequency is that of the plateau plus an exponential and a normal variable, at most 0."""
     random, n = np.random.default_rng(0), 400_000
     probabilities = np.zeros(len(_GRID))
     probabilities[[0, 20, 40, 58]] = 0.1, 0.4, 0.3, 0.2
@@ -168,7 +171,7 @@ def test_around_the_plateau_by_drawing():
     step = np.log(_GRID[1] / _GRID[0])
     nearest = np.clip(np.rint((np.minimum(drawn, 0) - np.log(_GRID[0])) / step), 0, len(_GRID) - 1).astype(int)
     expected = np.bincount(nearest, minlength=len(_GRID)) / n
-    # five standard errors of a share of n draws
+    # The tolerance is five standard errors of a share of n draws.
     np.testing.assert_allclose(_around_the_plateau(probabilities), expected, atol=5 * np.sqrt(0.25 / n))
 
 
@@ -184,7 +187,7 @@ def test_quantiles_and_draws_of_a_distribution():
 
 
 def test_in_a_hierarchy_others_are_not_asked():
-    """What is observed has the label above it observed: asked about that, it would say that nothing is missing."""
+    """Each observed label has an observed parent. Comparing with the parent would suggest that nothing is missing."""
     Y, P = simulated(4, n_labels=2)
     Y, P = np.column_stack([Y[:, 0], Y[:, 0] & Y[:, 1]]), np.column_stack([P[:, 0], P[:, 0] * P[:, 1]])
     observed = Y * (np.random.default_rng(0).random((len(Y), 1)) < 0.5)

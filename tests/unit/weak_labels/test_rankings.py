@@ -1,4 +1,4 @@
-"""Places of stored cells among all samples are those of sorting them all."""
+"""Ranks of stored cells among all samples equal those of a full sort."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from fairfold.weak_labels.rankings import Rankings, places_in_labels
 def test_places_are_those_among_all_samples(seed):
     rng = np.random.default_rng(seed)
     scores = rng.choice([-np.inf, 0, 0.2, 0.7, np.inf], (30, 4))
-    given = (scores != 0) | (rng.random(scores.shape) < 0.4)  # of the zeros, only some
+    given = (scores != 0) | (rng.random(scores.shape) < 0.4)  # only some of the zeros
     rows, labels = np.nonzero(given)
     found = places_in_labels(rows, labels, scores[rows, labels], scores.shape)
     for row, label, place in zip(rows, labels, found, strict=True):

@@ -1,4 +1,4 @@
-"""Do observed labels speak against positives that are missing completely at random?"""
+"""Test for evidence against positives that are missing completely at random."""
 
 import itertools
 
@@ -28,7 +28,10 @@ GROUPS = np.random.default_rng(0).integers(0, 25, N)
 
 
 def labels(seed, dependence=0.0):
-    """Complete labels and their probabilities by features; samples differ in what these do not tell."""
+    """Return complete labels and their probabilities given the features.
+
+    ``dependence`` scales a sample effect that the features do not contain.
+    """
     rng = np.random.default_rng(seed)
     z = rng.normal(scale=3.5, size=(N, Q)) - 1
     shift = dependence * rng.normal(size=(N, 1))
@@ -44,7 +47,7 @@ def p_values(mechanism, seed, dependence=0.0, rate=0.5):
 
 
 def by_hand(pairs, sure, unsure, residuals, unit_of_pair):
-    """The same as a plain regression over listed pairs, with a sandwich of sums over units."""
+    """Fit a plain regression over listed pairs, with a sandwich variance of sums over units."""
     first, second = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
     x = np.column_stack([part[tuple(first.T)] * part[tuple(second.T)] for part in (sure, unsure)])
     y = residuals[tuple(first.T)] * residuals[tuple(second.T)]
@@ -98,7 +101,7 @@ def test_samples_and_groups_that_differ_are_seen(mechanism, test):
 @pytest.mark.parametrize("dependence", [0.0, 1.5])
 @pytest.mark.parametrize("mechanism", ["random", "difficulty", "rarity"])
 def test_nothing_is_seen_of_other_mechanisms_or_of_labels_that_depend_on_each_other(mechanism, dependence):
-    # the hypothesis has a margin: at its middle a p-value is far above the level
+    # The hypothesis has a margin. At its middle, a p-value is far above the level.
     assert min(p_values(mechanism, seed, dependence)[["samples", "groups"]].min() for seed in range(3)) > 0.05
 
 
@@ -107,7 +110,7 @@ def test_samples_that_differ_are_no_groups_that_do():
 
 
 def test_the_estimate_is_the_relative_variance_of_frequencies():
-    # a cell is hidden where its waiting time, exponential with odds u / (1 - u), is below T: see weak_labels.mechanisms
+    # A cell is hidden if its waiting time, exponential with odds u / (1 - u), is below T: see weak_labels.mechanisms.
     def moment(power, T):
         return quad(lambda u: np.exp(-power * T * u / (1 - u)), 0, 1)[0]
 

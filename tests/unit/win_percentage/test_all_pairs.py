@@ -1,4 +1,4 @@
-"""All pairs, counted in any chunks, against a listing of every pair."""
+"""All pairs, counted in any chunks, equal a list of every pair."""
 
 from itertools import combinations
 
@@ -15,7 +15,7 @@ N_FEATURES, N_PAIRS = 30, 435
 
 
 def samples(n=40, *, whole=True):
-    """Few distinct values make many ties."""
+    """Return features with few distinct values and many ties."""
     rng = np.random.default_rng(n)
     y = (np.arange(n) < 0.4 * n).astype(int)
     X = 2 * rng.normal(size=(n, N_FEATURES)) + y[:, None] * rng.normal(size=N_FEATURES)
@@ -23,7 +23,7 @@ def samples(n=40, *, whole=True):
 
 
 def listed(X, y, start=0, stop=N_PAIRS, *, n_best, **options):
-    """The same from a list of all pairs."""
+    """Evaluate a list of all pairs."""
     pairs = np.array(list(combinations(range(N_FEATURES), 2)))[start:stop]
     found = evaluate_feature_sets(X, y, pairs, **options)
     order = sorted(range(len(pairs)), key=lambda k: (-found.performance[k], k))[:n_best]
@@ -42,7 +42,7 @@ def assert_same(one, other):
         np.testing.assert_array_equal(array, theirs[name], err_msg=name, strict=True)
 
 
-@pytest.mark.parametrize("block", [7, 1 << 16])  # of pairs that are in memory at once
+@pytest.mark.parametrize("block", [7, 1 << 16])  # pairs in memory at the same time
 @pytest.mark.parametrize(("n", "whole", "n_best"), [(40, True, 1), (40, True, 20), (47, False, 1000)])
 def test_all_pairs_are_what_a_list_of_pairs_gives(monkeypatch, n, whole, n_best, block):
     monkeypatch.setattr(all_pairs, "BLOCK", block)

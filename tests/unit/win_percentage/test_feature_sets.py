@@ -1,4 +1,4 @@
-"""Random sets of features, and pairs by their number."""
+"""Test random sets of features, and pairs by number."""
 
 from itertools import combinations
 
@@ -25,7 +25,7 @@ def test_draws_are_uniform():
     sets = draw_feature_sets(5, 2, 4000, random_state=0)
     assert (np.diff(sets) > 0).all()
     times = np.unique(sets, axis=0, return_counts=True)[1]
-    # Ten pairs of chance 1/10; 1e-4 of all draws exceed this bound
+    # Ten pairs have a chance of 1/10 each. Of all draws, 1e-4 exceed this bound.
     assert len(times) == 10 and stats.chisquare(times).pvalue > 1e-4
 
 

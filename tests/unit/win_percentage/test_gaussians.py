@@ -1,4 +1,4 @@
-"""The six Gaussian classifiers against scikit-learn, and the kurtosis screening."""
+"""Test the six Gaussian classifiers against scikit-learn, and the kurtosis screening."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ class Unbiased(BaseEstimator):
 
 
 def relative(likelihoods):
-    """Log posteriors: a constant per sample does not matter."""
+    """Subtract a constant per sample from the log posteriors, which does not change the result."""
     return likelihoods - np.logaddexp.reduce(likelihoods, axis=1, keepdims=True)
 
 
@@ -57,7 +57,7 @@ def test_nc_is_nearest_centroid(n_features):
 def test_lda_is_scikit_learns(n_classes, n_features):
     X, y = samples(n_classes, n_features=n_features)
     ours = fitted("LDA", X, y)
-    # Classes of one size: the mean of their unbiased covariances is the pooled one.
+    # For classes of equal size, the mean of their unbiased covariances is the pooled one.
     theirs = LinearDiscriminantAnalysis(
         solver="lsqr", priors=[1 / n_classes] * n_classes, covariance_estimator=Unbiased()
     ).fit(X, y)
@@ -73,7 +73,7 @@ def test_lda_is_scikit_learns(n_classes, n_features):
 def test_qda_is_scikit_learns(n_classes, n_features):
     X, y = samples(n_classes, n_features=n_features)
     theirs = QuadraticDiscriminantAnalysis(priors=[1 / n_classes] * n_classes).fit(X, y)
-    # Versions of scikit-learn differ in what they divide by: give the variances their unbiased sum.
+    # Versions of scikit-learn use different divisors: set the variances to their unbiased values.
     theirs.scalings_ = [
         scaling * X[y == k].var(axis=0, ddof=1).sum() / scaling.sum() for k, scaling in enumerate(theirs.scalings_)
     ]
@@ -113,7 +113,7 @@ def test_ridge_is_a_share_of_the_total_variance():
     plain, default, ridged = (
         GaussianBayes("full", **o).fit(X, y).covariances_ for o in ({"ridge": 0}, {}, {"ridge": 0.5})
     )
-    # variances are about 1, so that sums of them are right to a few 1e-16
+    # Variances are about 1, and their sums are accurate to a few 1e-16.
     np.testing.assert_allclose(default[0] - plain[0], 1e-6 * np.eye(3), rtol=0, atol=1e-14)
     np.testing.assert_allclose(ridged[0] - plain[0], 0.5 * np.eye(3), rtol=0, atol=1e-14)
 
@@ -121,7 +121,7 @@ def test_ridge_is_a_share_of_the_total_variance():
 @pytest.mark.parametrize("name", GAUSSIAN_CLASSIFIERS)
 def test_singular_covariance_still_classifies(name):
     X, y = samples(n_features=2)
-    X = np.column_stack([X, X[:, 0], np.ones(len(X)), y])  # a copy, a constant, and no variance within classes
+    X = np.column_stack([X, X[:, 0], np.ones(len(X)), y])  # a copy, a constant, no variance within classes
     assert (make_gaussian(name).fit(X, y).predict(X) == y).mean() > 0.5
     perfect = np.column_stack([y, np.zeros(len(y))])
     assert (make_gaussian(name).fit(perfect, y).predict(perfect) == y).all()
@@ -165,7 +165,7 @@ def test_standard_error_of_kurtosis_matches_simulation():
     kurtosis = stats.kurtosis(np.random.default_rng(2).normal(size=(30, 20_000)), axis=0, bias=False)
     X = np.random.default_rng(2).normal(size=(30, 20_000))
     kept = np.isin(np.arange(20_000), gaussian_features(X, 1))
-    # the kept are those within one standard deviation, whose own standard error here is about 2 %
+    # Values within one standard deviation are kept. The standard error of this deviation is about 2 %.
     assert np.abs(kurtosis[kept]).max() == pytest.approx(kurtosis.std(), rel=0.08)
 
 

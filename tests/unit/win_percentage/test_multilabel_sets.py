@@ -25,7 +25,10 @@ FOLD_OF = np.arange(60) % 3
 
 @pytest.fixture(scope="module")
 def data():
-    """Features that tell of the labels, the labels, and for each fold those that are seen: a third is hidden."""
+    """Return informative features, labels, folds and the observed labels of each fold.
+
+    A third of the positives is hidden.
+    """
     rng = np.random.default_rng(0)
     Y = (rng.random((60, 3)) < 0.4).astype(int)
     X = rng.normal(size=(60, 6)) + np.hstack([Y, Y]) * [2, 1, 0.5, 0, 3, 1]
@@ -34,7 +37,7 @@ def data():
 
 
 class Sides(BaseEstimator):
-    """The weighted share of each label on either side of one feature's median."""
+    """Classifier that predicts the weighted share of each label on either side of a fixed threshold."""
 
     def __init__(self, feature=0):
         self.feature = feature
@@ -43,7 +46,7 @@ class Sides(BaseEstimator):
         weight = np.ones(len(Y)) if sample_weight is None else sample_weight
         sides = X[:, self.feature] <= 1, X[:, self.feature] > 1
         shares = np.array([np.average(Y[of], axis=0, weights=weight[of]) for of in sides])
-        self.shares_ = shares.round(9)  # equal ones tie, whatever they are summed from
+        self.shares_ = shares.round(9)  # equal shares tie after rounding
         return self
 
     def predict_proba(self, X):
@@ -51,7 +54,7 @@ class Sides(BaseEstimator):
 
 
 class Recorder(BaseEstimator):
-    """Predicts what its class says, and writes down what it is given."""
+    """Classifier that makes a fixed prediction and records its inputs."""
 
     calls: ClassVar = []
 
@@ -126,7 +129,7 @@ def test_models_meet_each_set_and_fold_with_the_same_seed(data, calls):
     seeds = np.reshape([call[2] for call in calls], (3, 3, 2))  # sets, folds, models
     assert (seeds[..., 0] == seeds[..., 1]).all()
     assert len(np.unique(seeds)) == 9
-    assert models["a"].random_state == 5  # the user's own model is left alone
+    assert models["a"].random_state == 5  # the user's model is unchanged
 
 
 def test_training_sees_observed_labels_of_the_other_folds(data, calls):
@@ -161,7 +164,7 @@ def test_forests_that_share_level_0_are_as_good_as_alone(data):
 
 
 class Staged(Recorder):
-    """Two levels: the first orders labels by a feature, the second by another; each metric has one that it prefers."""
+    """Model of two levels with scores from different features. Each metric prefers one level."""
 
     best_level_ = 0
 
@@ -188,7 +191,7 @@ def test_a_cascade_is_judged_on_the_level_that_the_metric_chooses(data):
 
 
 class Fails(Recorder):
-    """Cannot be fitted on the features of the second set, and predicts NaN from those of the third."""
+    """Model that fails to fit on the second feature set and predicts NaN on the third."""
 
     def fit(self, X, Y, **options):
         if X.shape[1] == 3:
@@ -209,7 +212,7 @@ def test_a_model_that_fails_has_a_reason_and_leaves_the_others_alone(data):
         np.testing.assert_array_equal(np.isnan(performances), reason != "")
     assert reason[:2, 1].tolist() == ["", "fold 0: no such features"]
     assert "values that are not finite" in reason[2, 1]
-    assert (reason[:, 2] == "").all()  # probabilities of scikit-learn, an array per label
+    assert (reason[:, 2] == "").all()  # scikit-learn returns an array per label
 
 
 def test_reasons_stand_in_the_table(data):
@@ -235,7 +238,7 @@ def test_equal_predictions_tie_exactly(data):
 
 
 class ExtraTreesOfLabels(ExtraTreesClassifier):
-    """With probabilities in the shape that is asked for."""
+    """Extra-trees classifier that returns probabilities in the required shape."""
 
     def __init__(self, n_estimators=3, random_state=None):
         super().__init__(n_estimators=n_estimators, random_state=random_state)
@@ -290,7 +293,7 @@ def test_permutations_move_whole_rows_and_nothing_else(data, calls):
 
 
 def test_permuted_labels_lose_what_there_is_to_find():
-    """Chance is a share of positives of 0.4 and a correlation of 0, each with a standard deviation of at most 0.07."""
+    """Scores at chance are 0.4, the share of positives, and 0, with standard deviations of at most 0.07."""
     rng = np.random.default_rng(1)
     Y = (rng.random((80, 3)) < 0.4).astype(int)
     X = np.hstack([Y, Y]) + 0.1 * rng.normal(size=(80, 6))

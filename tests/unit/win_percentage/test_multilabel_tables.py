@@ -10,7 +10,7 @@ MODELS = ["RF+ET", "gcForest", "SLCForest+"]  # not in alphabetical order
 
 
 def evaluated(*performances, dataset="plants", metric="mcc"):
-    """Tidy table of (n_sets, n_models) performances, the order of the data first."""
+    """Return a tidy table of (n_sets, n_models) performances, the original order of the labels first."""
     tables = []
     for permutation, values in enumerate(performances):
         models = MODELS[: np.shape(values)[1]]
@@ -30,7 +30,7 @@ def rng():
 
 
 def test_a_model_that_is_best_on_few_sets_takes_over():
-    """The third model is the best on 5 sets of 100, but these are the best of all."""
+    """The third model is the best on 5 sets of 100, and these sets have the best performance of all."""
     performances = np.tile([0.2, 0.1, 0.1], (100, 1))
     performances[:, 0] += np.arange(100) / 1000
     performances[::20, 2] = 0.9 + np.arange(5) / 100
@@ -82,7 +82,7 @@ def test_performances_that_differ_by_rounding_share_the_win():
 
 
 def test_permutations_of_all_sets_stand_beside_the_whole(rng):
-    own, *permuted = rng.random((122, 12, 3))  # 121 are enough for three models: 119 are needed
+    own, *permuted = rng.random((122, 12, 3))  # three models need at least 119
     tables = multilabel_win_tables(evaluated(own, *permuted))
     draws = draws_grid(12)
     chance = np.stack([of_winners(each, draws) for each in permuted])
@@ -134,10 +134,10 @@ def MODELS_KEY(names):
 
 
 def test_exchangeable_models_stay_in_the_range_of_permutations():
-    """Any of c models leaves the range of n permutations with a chance of at most 2 c / (n + 1), here 6 / 20.
+    """At least one of c models leaves the range of n permutations with probability at most 2 c / (n + 1), here 6 / 20.
 
-    Each order of the labels favours models by an effect of its own, that more sets do not average out. Of 60 studies
-    more than 29 leave with a chance below 0.001 (binomial at 0.3), at each N.
+    Each label order has its own effect on the models, which more sets do not average out. With a chance below 0.001
+    (binomial at 0.3), more than 29 of 60 studies leave the range, at each N.
     """
     rng = np.random.default_rng(5)
     left = []
@@ -150,11 +150,11 @@ def test_exchangeable_models_stay_in_the_range_of_permutations():
         left.append(outside.groupby(table["n_draws"]).any().to_numpy())
     left = np.sum(left, axis=0)
     assert (left <= 29).all()
-    assert left.max() > 5  # and the range is no wider than it need be: all of [0, 1] would be
+    assert left.max() > 5  # the range is no wider than necessary
 
 
 def test_a_model_that_fails_on_a_set_has_lost_there(rng):
-    """Its other sets count as they are; where all fail, they share the set."""
+    """Its other sets count unchanged. If all models fail, they share the set."""
     own, permuted = rng.random((8, 3)), rng.random((8, 3))
     table = evaluated(own, permuted)
     failed = np.zeros((2, 8, 3), dtype=bool)

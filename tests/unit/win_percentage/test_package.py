@@ -1,4 +1,4 @@
-"""Numba is loaded with the compiled kernels only."""
+"""Numba is imported only with the compiled kernels."""
 
 import subprocess
 import sys

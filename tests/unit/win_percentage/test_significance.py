@@ -25,13 +25,13 @@ def test_effective_sets_of_many_sets_have_a_closed_form():
     n = np.array([1, 2, 3, 10, 100, 1e3, 1e4, 2e4, 4e4, 1e6, 1e10])
     exact = [1 / np.sum(best_probability(np.ones(20_000, dtype=int), k) ** 2) for k in n]
     assert effective_sets(20_000, n) == pytest.approx(exact, rel=2e-5)
-    assert effective_sets(10**8, 1000) == pytest.approx(2 * 10**8 / 1000, rel=1e-3)  # 2 M / N but for 1 / N
+    assert effective_sets(10**8, 1000) == pytest.approx(2 * 10**8 / 1000, rel=1e-3)  # 2 M / N, except for 1 / N
     assert effective_sets(10**8, 1e10) == pytest.approx(1)
 
 
 @pytest.fixture(scope="module")
 def null():
-    """Win percentages of 3 equal classifiers, from 300 sets each, in 20,000 studies."""
+    """Return win percentages of 3 equal classifiers from 300 sets each, in 20,000 studies."""
     rng, n_draws, n_sets, n_studies = np.random.default_rng(0), [1, 3, 10, 30], 300, 20_000
     weights = np.stack([best_probability(np.ones(n_sets, dtype=int), n) for n in n_draws])
     winner = rng.integers(3, size=(n_studies, n_sets))
@@ -48,7 +48,7 @@ def test_the_simulated_null_is_win_percentage():
 
 def test_null_has_the_mean_and_variance_of_the_beta_distribution(null):
     n_draws, wins = null
-    # a variance from 20,000 values scatters by about 1 %
+    # The error of a variance from 20,000 values is about 1 %.
     expected = (1 / 3) * (2 / 3) / effective_sets(300, n_draws)
     assert wins[..., 0].var(axis=0) == pytest.approx(expected, rel=0.05)
     assert wins.mean(axis=0) == pytest.approx(np.full((4, 3), 1 / 3), abs=0.005)
@@ -59,7 +59,7 @@ def test_intervals_cover_as_they_say(null, alpha):
     n_draws, wins = null
     low, high = null_interval(300, n_draws, 3, alpha=alpha, bonferroni=False)
     outside = ((wins < low[:, None]) | (wins > high[:, None])).mean(axis=0)
-    # K is 300 to 20: skewness that the beta distribution lacks, and a standard error of 0.0015, are within a fifth
+    # K is 300 to 20. The tolerance covers the missing skewness of the beta distribution and an error of 0.0015.
     assert outside == pytest.approx(np.full((4, 3), alpha), rel=0.2)
 
 
@@ -67,7 +67,7 @@ def test_bonferroni_divides_by_the_degrees_of_freedom(null):
     n_draws, wins = null
     low, high = null_interval(300, n_draws, 3)
     any_outside = ((wins < low[:, None]) | (wins > high[:, None])).any(axis=2).mean(axis=0)
-    # three classifiers each fall outside with a chance of 0.05 / 2: at most 0.075 together, and more than 0.05
+    # Each of three classifiers is outside with a chance of 0.05 / 2: together at most 0.075, and more than 0.05.
     assert (any_outside < 0.08).all() and (any_outside > 0.05).all()
     narrow = null_interval(300, n_draws, 3, bonferroni=False)
     assert np.array_equal((low, high), null_interval(300, n_draws, 3, alpha=0.05 / 2, bonferroni=False))
@@ -99,7 +99,7 @@ def test_p_values_are_uniform_and_agree_with_intervals(null):
 def test_winning_by_the_single_best_set_proves_nothing():
     low, high = null_interval(100, [1, 1e6], 6)
     assert (low[1], high[1]) == (0, 1) and 0 < low[0] < 1 / 6 < high[0] < 1
-    # the best set goes to this classifier with chance 1/6
+    # The best set belongs to this classifier with a chance of 1/6.
     assert (p_values(np.eye(6)[:1], 100, [1e6]) == 1).all()
 
 
@@ -154,7 +154,7 @@ def test_permutations_that_differ_by_rounding_are_ties():
 
 
 def test_permutation_interval_keeps_order_statistics():
-    # two classifiers, no adjustment, 5 % on each side of 19: the lowest and the highest of them
+    # Two classifiers need no adjustment. With 5 % on each side of 19, the limits are the lowest and the highest.
     permuted = np.linspace(0.2, 0.8, 19)[:, None] * [1, -1] + [0, 1]
     low, high = permutation_interval(permuted[np.random.default_rng(4).permutation(19)], alpha=0.1)
     assert low == pytest.approx([0.2, 0.2]) and high == pytest.approx([0.8, 0.8])

@@ -20,7 +20,7 @@ MANY_DRAWS = np.concatenate([np.arange(1, 30), np.logspace(1.5, 10, 40)])
 
 
 def enumerated(performance, winners, n_draws):
-    """Mean over all searches, each tie between drawn sets and between winners shared equally."""
+    """Compute the mean over all searches. Ties between drawn sets and between winners are shared equally."""
     totals = [Fraction(0)] * winners.shape[1]
     searches = list(itertools.product(range(len(performance)), repeat=n_draws))
     for drawn in searches:
@@ -41,7 +41,7 @@ def some_sets(seed, n_sets=2000, n_values=40, n_classifiers=6):
 
 @pytest.mark.parametrize("n_draws", [1, 2, 3, 4, 5])
 def test_equals_the_mean_over_all_searches(n_draws):
-    # a handful of roundings of numbers below 1
+    # A few roundings of numbers below 1.
     expected = enumerated(PERFORMANCE, WINNERS, n_draws)
     assert win_percentage(PERFORMANCE, WINNERS, n_draws) == pytest.approx(expected, abs=1e-14)
 
@@ -50,7 +50,7 @@ def test_equals_simulated_searches():
     performance, winners = some_sets(0, n_sets=50, n_values=20, n_classifiers=3)
     rng, n_searches, n_draws = np.random.default_rng(1), 40_000, 7
     drawn = rng.integers(50, size=(n_searches, n_draws))
-    best = drawn[np.arange(n_searches), np.argmax(performance[drawn], axis=1)]  # the first is as good as any
+    best = drawn[np.arange(n_searches), np.argmax(performance[drawn], axis=1)]  # any of the tied ones may be first
     shares = (winners / winners.sum(axis=1, keepdims=True))[best]
     error = shares.std(axis=0) / np.sqrt(n_searches)
     assert (np.abs(win_percentage(performance, winners, n_draws) - shares.mean(axis=0)) < 4 * error).all()
@@ -64,7 +64,7 @@ def test_one_draw_is_the_mean_share_and_many_the_best_set():
 
 def test_sums_to_one_and_keeps_the_shape_of_n():
     wins = win_percentage(*some_sets(2), MANY_DRAWS)
-    # a telescoping sum of up to 40 terms, each with N log F below 40 in size, of relative error 1e-16
+    # This is a telescoping sum of up to 40 terms. N log F is below 40 in each, with a relative error of 1e-16.
     assert np.abs(wins.sum(axis=-1) - 1).max() < 1e-12
     assert win_percentage(*some_sets(2), 5).shape == (6,)
     assert win_percentage(*some_sets(2), [[1, 2, 3]]).shape == (1, 3, 6)
@@ -72,7 +72,7 @@ def test_sums_to_one_and_keeps_the_shape_of_n():
 
 
 def test_nothing_underflows_at_1e10_draws():
-    # One of 1e9 sets is best: all draws miss it with probability (1 - 1e-9)^N, at 1e10 draws exp(-10).
+    # One of 1e9 sets is best. All draws miss it with probability (1 - 1e-9)^N, which is exp(-10) at 1e10 draws.
     histogram = PerformanceHistogram.from_sets([0.5, 0.9], np.eye(2), [10**9 - 1, 1])
     n = np.array([1.0, 1e3, 1e7, 1e8, 1e9, 1e10])
     wins = histogram.win_percentage(n)
@@ -81,7 +81,7 @@ def test_nothing_underflows_at_1e10_draws():
 
 
 def test_two_neighbours_far_up_are_told_apart():
-    # Of 1e10 sets the two best are single ones; at 1e10 draws neither is a difference of rounded numbers.
+    # The two best of 1e10 sets are single ones. At 1e10 draws, neither is a difference of rounded numbers.
     counts = np.array([10**10 - 2, 1, 1])
     n = 1e10
     expected = [np.exp(n * np.log1p(-2e-10)), np.exp(-1) - np.exp(-2), 1 - np.exp(-1)]
@@ -120,7 +120,7 @@ def test_the_histogram_loses_nothing():
 
 
 def test_counts_do_not_round():
-    big = 2**60  # no float holds its neighbour
+    big = 2**60  # floats cannot represent its neighbors
     parts = [PerformanceHistogram.from_sets([0.5], [[1]], [n]) for n in (big, 1)]
     assert PerformanceHistogram.merged(parts).n_sets == big + 1
 
@@ -131,7 +131,7 @@ def test_samples_are_drawn_by_count():
     assert sample.n_sets == 1000 and (sample.counts > 0).all()
     assert np.array_equal(sample.counts, histogram.sample(1000, random_state=0).counts)
     many = histogram.sample(10**9, random_state=1)
-    # a binomial share of 1e9 draws scatters by at most 1.6e-5
+    # A binomial share of 1e9 draws varies by at most 1.6e-5.
     assert many.win_percentage([1, 30]) == pytest.approx(histogram.win_percentage([1, 30]), abs=1e-3)
 
 
@@ -143,15 +143,15 @@ def test_equal_classifiers_win_equally(distribution, weights):
 
 
 def test_power_laws_win_by_their_exponent_at_every_n():
-    # F_c = s^a_c: the best of N has F_c^N, so c wins with a_c over the sum of all a
+    # F_c = s^a_c: the best of N has F_c^N, and c wins with a_c over the sum of all a.
     distributions = [stats.beta(a, 1) for a in (1, 2, 5)]
     wins = theoretical_win_percentage(distributions, [1, 7, 1e4, 1e10])
     assert wins == pytest.approx(np.tile([1 / 8, 2 / 8, 5 / 8], (4, 1)), abs=1e-10)
 
 
 def test_exponential_mixture_has_a_closed_form():
-    # Equal weights, rates 1 and 2. With z = exp(-s), F = 1 - (z + z^2) / 2 and p(s, 1) ds = z / 2 dz / z, so the second
-    # wins with the integral over z in (0, 1) of N F^(N-1) z dz.
+    # Weights are equal, and rates are 1 and 2. With z = exp(-s), F = 1 - (z + z^2) / 2 and p(s, 1) ds = z / 2 dz / z.
+    # The second therefore wins with the integral over z in (0, 1) of N F^(N-1) z dz.
     nodes, node_weights = np.polynomial.legendre.leggauss(60)
     z = (nodes + 1) / 2
     for n in (1, 2, 5, 20):
@@ -205,7 +205,7 @@ def test_estimates_approach_the_theory():
     rng, n_sets, n = np.random.default_rng(8), 100_000, [1, 10, 100]
     drawn = rng.normal([0.60, 0.66], [0.10, 0.07], size=(n_sets, 2))
     estimate = win_percentage(drawn.max(axis=1), drawn == drawn.max(axis=1, keepdims=True), n)
-    # standard error of a weighted mean, at most sqrt(N / (2 M)) / 2 and, at N = 1, sqrt(1 / M) / 2
+    # The standard error of a weighted mean is at most sqrt(N / (2 M)) / 2 and, at N = 1, sqrt(1 / M) / 2.
     error = np.sqrt(np.maximum(np.array(n) / 2, 1) / n_sets) / 2
     assert (np.abs(estimate - theoretical_win_percentage(distributions, n)) < 4 * error[:, None]).all()
 
@@ -216,20 +216,20 @@ def test_theory_holds_at_the_ends_of_supports():
     assert np.array_equal(apart.round(12), [[0, 1]] * 3)
     steep = theoretical_win_percentage([stats.beta(2, 1.2), stats.beta(3, 1.2)], n)
     assert np.abs(steep.sum(axis=1) - 1).max() < 1e-12
-    # near 1 the probability above s is proportional to 1 / B(a, 1.2)
+    # Near 1, the probability above s is proportional to 1 / B(a, 1.2).
     top = 1 / special.beta([2, 3], 1.2)
     assert steep[-1] == pytest.approx(top / top.sum(), abs=1e-5)
-    # one draw is won as often as the weights say, also where the lowest performance cannot be told from 1000
+    # The weights give the result of one draw, even if the lowest performance equals 1000 after rounding.
     low = theoretical_win_percentage([stats.beta(1.5, 3, loc=1000), stats.beta(1.5, 2, loc=1000)], 1, weights=[1, 3])
     assert low == pytest.approx([0.25, 0.75], abs=1e-6)
-    # the upper half always wins against the lower one, but for N draws that all miss it; the density jumps
+    # The upper half wins against the lower one unless all N draws miss it. The density has a jump.
     jump = theoretical_win_percentage([stats.uniform(0, 1), stats.uniform(2, 1)], n, weights=[1, 3])
     assert jump[:, 0] == pytest.approx([0.25, 0, 0], abs=0.005)
 
 
 @pytest.mark.parametrize(
     "epsilon, p, n",
-    [  # the classical sample sizes of one-sided tolerance limits (Wilks 1941)
+    [  # classical sample sizes of one-sided tolerance limits (Wilks 1941)
         (0.1, 0.95, 29),
         (0.1, 0.99, 44),
         (0.05, 0.95, 59),

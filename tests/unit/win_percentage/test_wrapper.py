@@ -1,4 +1,4 @@
-"""The wrapper and its compiled kernel against a plain NumPy reference."""
+"""Test the wrapper and its compiled kernel against a plain NumPy reference."""
 
 from itertools import combinations
 
@@ -30,7 +30,7 @@ def folds(y, n_splits=3, n_repeats=2, random_state=0):
 
 
 def parts(fold_of):
-    """Training and test samples of every fold of every repeat."""
+    """Yield training and test samples of every fold of every repeat."""
     return [(one != fold, one == fold) for one in fold_of for fold in np.unique(one)]
 
 
@@ -40,7 +40,7 @@ def covariance(Z):
 
 
 def covariances(first, second):
-    """Per classifier, the covariances (n_pairs, 2, 2) of the two classes, by the formulas of Table 4."""
+    """Yield the covariances (n_pairs, 2, 2) of the two classes per classifier, by the formulas of Table 4."""
     ridge = RIDGE * np.concatenate([first, second]).var(axis=0, ddof=1)[:, :, None] * np.eye(2)
     S0, S1 = covariance(first), covariance(second)
     n0, n1 = len(first) - 1, len(second) - 1
@@ -57,7 +57,7 @@ def log_density(new, train, S):
 
 
 def reference(X, y, pairs, n_splits, n_repeats, random_state):
-    """Whole units (n_pairs, 6) of the classifiers' performance, and how many units are 1."""
+    """Return the performance (n_pairs, 6) in integer units, and the number of units that equals 1."""
     right = np.zeros((2, len(pairs), 6), dtype=int)
     for train, test in parts(folds(y, n_splits, n_repeats, random_state)):
         Z, new, truth = X[train][:, pairs], X[test][:, pairs], y[test]
@@ -109,7 +109,7 @@ def test_any_size_is_a_plain_loop_over_scikit_learns_recalls(size):
 
 
 def test_equal_densities_go_to_the_first_class():
-    """In every fold the second class is the first moved by a step, and a sample of the first lies midway."""
+    """In every fold, the second class is the shifted first class, and one sample is halfway between them."""
     y = np.repeat([0, 1], 30)
     (fold_of,) = folds(y, n_repeats=1)
     rng = np.random.default_rng(0)
@@ -117,7 +117,7 @@ def test_equal_densities_go_to_the_first_class():
     for fold in range(3):
         first, second = (np.flatnonzero((fold_of == fold) & (y == k)) for k in (0, 1))
         X[first[0]] = step / 2
-        X[first[1:]] -= X[first].sum(axis=0) / 9  # so that the first class has its mean at 0
+        X[first[1:]] -= X[first].sum(axis=0) / 9  # moves the mean of the first class to 0
         X[second] = X[first] + step
     X += 3.7  # sums are rounded
     pairs = np.array(list(combinations(range(8), 2)))
@@ -151,8 +151,8 @@ def test_kernel_equals_the_estimators(n_splits, n_repeats):
 def test_degenerate_pairs_equal_the_estimators():
     X, y = samples(n=36, whole=True)
     X[:, 2], X[:, 3], X[:, 4] = X[:, 0], y, 0
-    X[5, 4] = 1  # constant in the training parts of which sample 5 is no member
-    X[:, 6] = y * 10.0 ** -(np.arange(36) % 15 * 0.4)  # no variance in one class: the ridge alone says how near is near
+    X[5, 4] = 1  # constant in training parts without sample 5
+    X[:, 6] = y * 10.0 ** -(np.arange(36) % 15 * 0.4)  # no variance in one class: only the ridge sets the scale
     X[:, 7] = X[:, 6] * 1.5
     pairs = [(0, 2), (0, 3), (3, 4), (0, 4), (2, 0), (4, 5), (6, 3), (6, 7), (5, 6)]
     models = {name: make_gaussian(name) for name in GAUSSIAN_CLASSIFIERS}
@@ -195,7 +195,7 @@ def test_more_classes_larger_sets_and_other_classifiers():
 
 
 def test_many_classes_do_not_overflow():
-    y = np.repeat(np.arange(18), np.arange(40, 58))  # a performance of 1 is 4e19 units, beyond 64 bits
+    y = np.repeat(np.arange(18), np.arange(40, 58))  # a performance of 1 is 4e19 units, more than 64 bits
     X = np.random.default_rng(0).normal(size=(len(y), 2)) * 0.01 + y[:, None]
     found = evaluate_feature_sets(X, y, [[0, 1]], classifiers=["NC", "DLDA"], n_repeats=1, random_state=0)
     assert Problem.make(X, y, 3, 1, 0).top > 2**64
