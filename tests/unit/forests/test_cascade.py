@@ -248,7 +248,7 @@ def test_length_control(length_control, metric, values, level):
 
 @pytest.mark.parametrize("name", ["gcForest", "CaFE-FLA", "LCForest", "RF+ET"])
 def test_the_level_may_be_chosen_by_other_labels(name):
-    """Hidden labels may choose the level, as in the authors' code. The cascade itself does not change."""
+    """The level may be chosen on complete labels, as in the authors' code. The cascade itself does not change."""
     rng = np.random.default_rng(3)
     X = rng.random((120, 6))
     truth = (X[:, :4] + 0.3 * rng.random((120, 4)) > 0.7).astype(np.int8)

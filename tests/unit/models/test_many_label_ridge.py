@@ -103,7 +103,7 @@ def test_landmarks_are_for_words_that_are_fewer():
     X[1::2] = X[::2]  # duplicate samples are accepted
     for features, n_landmarks, replaced in (
         (sparse.csr_array(X), 40, True),
-        (sparse.csr_array(X), 30, False),  # not fewer than the words
+        (sparse.csr_array(X), 30, False),  # words are not fewer
         (sparse.csr_array(X[:25]), 40, False),  # more than samples
         (X, 40, False),  # not sparse
         (sparse.csr_array(-X), 40, False),  # no words
