@@ -1,4 +1,4 @@
-"""Puts the workflow into what is built, as ``fairfold/project``, where the installed library looks for it."""
+"""Include the workflow in the built package as ``fairfold/project``, where the installed library looks for it."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ FILES = (
 
 
 class BuildWithProject(build_py):
-    """Builds the library, and copies the files around it unless they stay where they are."""
+    """Build command that copies the project files into the package, except for editable installs."""
 
     def run(self) -> None:
         super().run()
@@ -28,7 +28,7 @@ class BuildWithProject(build_py):
                 shutil.copytree(name, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(name, target)
-        # a link in a checkout, by which Snakemake finds the default profile
+        # Snakemake finds the default profile here; in a checkout this is a link.
         shutil.copytree("workflow/profiles", project / "profiles", dirs_exist_ok=True)
 
 

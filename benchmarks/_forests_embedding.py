@@ -1,8 +1,9 @@
-"""Tree embeddings beside a dense principal component analysis; called by forests.py, or run alone.
+"""Compare our tree embeddings with a dense principal component analysis; forests.py calls this script.
 
 Both sides get the same forests (scikit-learn's, 150 trees on four fifths of yeast) and use one core. The peer is
-scikit-learn's ``PCA(svd_solver="full")`` on the matrix of samples by nodes; making that matrix is not counted. Of new
-samples it is also said which share of their variance the components hold, those of all and of some training samples.
+scikit-learn's ``PCA(svd_solver="full")`` on the matrix of samples by nodes; the construction of that matrix is not
+timed. For new samples, the script also reports the share of their variance that the components keep, with components
+from all training samples and from a subset.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from fairfold.forests.embedding import TreeEmbedding
 
 FORESTS = {"random_forest": (RandomForestRegressor, 0.95), "extra_trees": (ExtraTreesRegressor, 0.8)}
 REPEATS = 3
-DECOMPOSED = (1000, 500)  # samples, of some 2,000
+DECOMPOSED = (1000, 500)  # of about 2,000 samples
 
 
 def forest_arrays(grown, X: np.ndarray) -> SimpleNamespace:
-    """What an embedding reads of a forest, from scikit-learn's."""
+    """Convert a scikit-learn forest to the arrays that an embedding reads."""
     trees = [estimator.tree_ for estimator in grown.estimators_]
     starts = np.cumsum([0] + [tree.node_count for tree in trees])
     own = np.repeat(starts[:-1], np.diff(starts))
@@ -42,7 +43,7 @@ def forest_arrays(grown, X: np.ndarray) -> SimpleNamespace:
 
 
 def node_matrix(grown, X: np.ndarray, forest: SimpleNamespace, max_share: float) -> np.ndarray:
-    """Equation 3, dense: samples by kept nodes."""
+    """Compute the dense matrix of Equation 3: samples by kept nodes."""
     of_root = np.repeat(forest.weight_[forest.tree_starts_[:-1]], np.diff(forest.tree_starts_))
     kept = np.flatnonzero(forest.weight_ <= max_share * of_root)
     return grown.decision_path(X)[0].tocsc()[:, kept].toarray() / np.log(forest.weight_[kept] + 1)
@@ -87,12 +88,12 @@ def compare_kind(kind: str, X: np.ndarray, X_new: np.ndarray, Y: np.ndarray) -> 
 
 
 def share_kept(forest: SimpleNamespace, new: np.ndarray, away: float, max_share: float, n: int) -> float:
-    """Of the squared distance of new samples from the mean, what the components of so many samples keep."""
+    """Compute the share of the squared distance of new samples from the mean that the components keep."""
     return (TreeEmbedding(max_share=max_share, max_samples=n).fit(forest).transform(new) ** 2).sum() / away
 
 
 def compare_embedding() -> list[dict]:
-    """One line for each kind of forest; CPU seconds on one core, of ours the best of three."""
+    """Return one row per kind of forest, with CPU seconds on one core; ours are the best of three runs."""
     dataset = prepare("yeast")
     order = np.random.default_rng(0).permutation(len(dataset.X))
     X, Y = np.asarray(dataset.X)[order], np.asarray(dataset.Y, dtype=float)[order]

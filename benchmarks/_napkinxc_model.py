@@ -1,6 +1,7 @@
-"""napkinXC (Jasinska-Obuchowicz et al. 2020) by the interface of scikit-learn: a peer, or a model of one's own.
+"""napkinXC (Jasinska-Obuchowicz et al. 2020) with a scikit-learn interface, for benchmarks or as a user's own model.
 
-`pip install -r benchmarks/requirements-many-labels.txt`; `config/napkinxc.yaml` adds it to the study of many labels.
+Install it with `pip install -r benchmarks/requirements-many-labels.txt`; `config/napkinxc.yaml` adds it to the study of
+many labels.
 """
 
 from __future__ import annotations
@@ -16,24 +17,27 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 
 class NapkinXC(ClassifierMixin, BaseEstimator):
-    """Probabilities of the likeliest labels, with napkinXC's own defaults.
+    """Classifier that predicts probabilities of the most likely labels, with the defaults of napkinXC.
 
     Parameters
     ----------
-    model : ``"PLT"``, probabilistic label trees, or ``"OVR"``, a linear model of each label.
-    n_predicted : most labels of a sample that get a probability; others get 0.
-    random_state : seed.
+    model : {"PLT", "OVR"}
+        Probabilistic label trees, or one linear model per label.
+    n_predicted : int
+        Maximum number of labels per sample with a probability. Other labels get 0.
+    random_state : int
+        Seed.
     """
 
     def __init__(self, model: Literal["PLT", "OVR"] = "PLT", n_predicted: int = 10, random_state: int = 0) -> None:
         self.model, self.n_predicted, self.random_state = model, n_predicted, random_state
 
     def fit(self, X: np.ndarray | sparse.csr_array, Y: np.ndarray | sparse.csr_array) -> NapkinXC:
-        """Fit on (n_samples, n_features) and (n_samples, n_labels) of 0/1."""
+        """Fit the model to features and 0/1 labels."""
         from napkinxc import models
 
         X = sparse.csr_array(X)
-        counts = X.nnz and (X.data >= 0).all()  # of words, which napkinXC weights by itself when it reads files
+        counts = X.nnz and (X.data >= 0).all()  # napkinXC weights word counts only when it reads files
         self._weights = TfidfTransformer().fit(X) if counts else None
         self._folder = tempfile.mkdtemp()
         self._fitted = getattr(models, self.model)(self._folder, threads=1, seed=int(self.random_state) % 2**31)
@@ -42,7 +46,7 @@ class NapkinXC(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: np.ndarray | sparse.csr_array) -> sparse.csr_array:
-        """(n_samples, n_labels)"""
+        """Return probabilities of shape (n_samples, n_labels)."""
         found = self._fitted.predict_proba(self._weighted(sparse.csr_array(X)), top_k=self.n_predicted)
         rows = np.repeat(np.arange(len(found)), [len(row) for row in found])
         pairs = np.array([pair for row in found for pair in row]).reshape(-1, 2)

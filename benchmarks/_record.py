@@ -1,4 +1,4 @@
-"""Where a benchmark writes down what it found, for watch.py."""
+"""Record the results of a benchmark for watch.py."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 import os
 from pathlib import Path
 
-FILE = "FAIRFOLD_BENCHMARK_RECORD"  # environment variable with its path
+FILE = "FAIRFOLD_BENCHMARK_RECORD"  # environment variable with the path of the record
 RATIO, EXPONENT = "ratio", "exponent"
 
 
 def record(case: str, value: float, kind: str = RATIO) -> None:
-    """Add a ratio to a peer's seconds (more is better) or an exponent of growth (less is), where it is asked for."""
+    """Append a speed ratio (higher is better) or a growth exponent (lower is better) if a record is requested."""
     if path := os.environ.get(FILE):
         with Path(path).open("a", encoding="utf-8") as stream:
             stream.write(json.dumps({"case": case, "kind": kind, "value": float(value)}) + "\n")

@@ -1,9 +1,9 @@
-"""One step of the study at growing sizes, in a process of its own: run by scale.py, which fits the exponents.
+"""Time one step of the study at growing sizes in a separate process; scale.py runs it and fits the exponents.
 
     python benchmarks/_scale_growth.py CaFE-FLA samples 400 800 1600
 
-Prints a line of JSON for each size: CPU seconds of one thread, the least of two runs, and the largest resident memory
-so far less that of the process once it is warm. Sizes grow, so that the largest so far is that of the size at hand.
+The script prints one line of JSON per size: CPU seconds of one thread (the smaller of two runs) and the peak resident
+memory above that of the warm process. Sizes must grow, because the peak covers all sizes up to the current one.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy as np
 import scipy.sparse as sp
 
 BASE = {"samples": 400, "labels": 8, "features": 40, "trees": 20, "levels": 2, "permutations": 20}
-MANY = "many labels, "  # before the name of a model; from 129 labels on forests grow on sketches
+MANY = "many labels, "  # prefix of model names; forests use sketches from 129 labels on
 BASE_OF_MANY = {"samples": 4000, "labels": 1000}
 SPLITTERS = ("annealed", "IS", "OptiSplit-rLD")
-CARDINALITY = 4  # labels of a sample, on average
+CARDINALITY = 4  # average number of labels per sample
 
 
 def draw_labels(samples: int, labels: int, rng: np.random.Generator) -> sp.csr_array:
-    """Labels by Zipf's law: the k-th is 1/k as frequent as the first; more labels, about as many positives."""
+    """Draw labels by Zipf's law: the k-th is 1/k as frequent as the first. The number of positives stays similar."""
     frequency = 1 / np.arange(1, labels + 1)
     drawn = rng.choice(labels, (samples, CARDINALITY), p=frequency / frequency.sum())
     rows = np.repeat(np.arange(samples), CARDINALITY)
@@ -89,7 +89,7 @@ def main() -> None:
     step = step_of(method)
     base = {**BASE, **{split: {"samples": 4000, "labels": 100}, permute: {"samples": 100}}.get(step, {})}
     base |= BASE_OF_MANY if method.startswith(MANY) else {}
-    step(method, base)()  # compiles
+    step(method, base)()  # compile before timing
     warm = peak_mib()
     for size in map(int, sizes):
         run = step(method, {**base, axis: size})

@@ -1,16 +1,16 @@
-"""What config/paper.yaml takes: jobs by part, their seconds from measured parts, wall time on some numbers of cores.
+"""Project the run time of config/paper.yaml: jobs and CPU seconds of each part, and wall time by number of cores.
 
-- Weak labels, rank stability: one fit and its predictions of six models on each dataset, one fold of five at rate 50
-  with few trees and with three times as many, and the line through both up to all trees, times folds and trainings;
-  other models take what their likes take (``LIKE``), datasets that cannot be had the mean of the others.
-- Cross-testing: some permutations of each point, times 1,000 of them in 1,000 repetitions.
-- Cross-testing of forests, forests on feature sets: one fit of each candidate on half the rows, times the fits.
-- Pairs: some pairs at each number of samples, times the pairs; those of the eight endpoints as their paper counts them.
-- Splitters: one split of ``SPLIT_LIKE``, times the ratio of positives, or of squared labels for OptiSplit where that is
-  more; the three matrices of the Gene Ontology all as large as the largest.
+- Weak labels, rank stability: six models are fitted and applied once per dataset (one fold of five, missing rate 50)
+  with few trees and with three times the number. A line through both gives the time of all trees, which is multiplied
+  by folds and trainings. Other models get the time of a similar model (``LIKE``); unavailable datasets get the mean.
+- Cross-testing: a few permutations of each point, multiplied by 1,000 permutations in 1,000 repetitions.
+- Cross-testing of forests, forests on feature sets: one fit of each candidate on half the rows, multiplied by the fits.
+- Pairs: a few pairs at each number of samples, multiplied by the pairs. The paper lists the pairs of its endpoints.
+- Splitters: one split of ``SPLIT_LIKE``, multiplied by the ratio of positives, or by the ratio of squared labels for
+  OptiSplit if that is larger. The three matrices of the Gene Ontology are assumed to have the size of the largest.
 
-To each job its start is added: a process that imports what most scripts do. Jobs go, longest first, to the core that is
-free first; dependencies between them, Snakemake's own time and waiting in a queue are left out.
+Each job also gets a start-up time: a process that imports what most scripts import. The longest job goes first, to the
+first free core. Dependencies between jobs, Snakemake's own time and queue time are ignored.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ LIKE = {
     "CaFE-SLC+": "CaFE-FLA+",
 }
 SPLIT_LIKE = "delicious"
-N_PATIENTS = 246  # of neuroblastoma; how many have an outcome is not known before the file is there
+N_PATIENTS = 246  # neuroblastoma; the number with an outcome is unknown before the download
 ENDPOINTS, ENDPOINT_PAIRS = ("breast-", "myeloma-", "neuroblastoma-"), 4.0e8
 CANDIDATES = ("SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA", "RF+ET")  # the defaults of cross_testing.models
-FITS_OF_FORESTS = 16_261  # of a repetition, as docs/guide/estimate.md counts them
+FITS_OF_FORESTS = 16_261  # per repetition; docs/guide/estimate.md shows the count
 SOME_PERMUTATIONS = 500
 SOME_PAIRS = 200_000
 
@@ -62,7 +62,7 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 
 
 def start_seconds() -> float:
-    """CPU seconds of a process that does nothing but import what those that train models do."""
+    """Measure the CPU seconds of a process that only imports the packages of training jobs."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     imports = "import pandas, fairfold.forests.out_of_bag, fairfold.evaluation.scores"
     subprocess.run([sys.executable, "-c", imports], check=True)
@@ -71,10 +71,10 @@ def start_seconds() -> float:
 
 
 def seconds_per_fold(datasets: list[str], n_trees: int) -> pd.DataFrame:
-    """Dataset by model: seconds to train and apply each model once at the published settings."""
+    """Compute the seconds to train and apply each model once per dataset at the published settings."""
     found = {}
     for model in MODEL_NAMES:
-        make_model(model, n_trees=2, max_levels=1, random_state=0).fit(*load("simulated-multilabel"))  # compiles
+        make_model(model, n_trees=2, max_levels=1, random_state=0).fit(*load("simulated-multilabel"))  # compile first
     for name in datasets:
         try:
             measured = {model: extrapolated(name, model, n_trees) for model in MODEL_NAMES if model not in LIKE}
@@ -86,20 +86,20 @@ def seconds_per_fold(datasets: list[str], n_trees: int) -> pd.DataFrame:
 
 
 def extrapolated(name: str, model: str, n_trees: int) -> float:
-    """Seconds with so many trees, from the line through those with few."""
+    """Extrapolate the seconds for ``n_trees`` trees from two small forests."""
     seconds = [time_model(name, model, argparse.Namespace(n_trees=n))["cpu_seconds"] for n in FEW_TREES]
     slope, at_none = np.polyfit(FEW_TREES, seconds, 1)
     return max(seconds[-1], at_none + slope * n_trees)
 
 
 def fit_seconds(name: str, models: tuple[str, ...], forest: dict, n_features: int | None = None) -> float:
-    """Mean seconds to fit one of the models on half the rows of a dataset, with all features or some."""
+    """Measure the mean seconds to fit one of the models on half the rows, with all features or ``n_features``."""
     X, Y = load(name)
     rows = np.random.default_rng(0).permutation(len(Y))[: len(Y) // 2]
     X, Y = np.asarray(X[rows])[:, :n_features], mask_positives(Y[rows], 0.5, random_state=0)
     measured = {LIKE.get(model, model) for model in models}
     for model in measured:
-        make_model(model, **{**forest, "n_trees": 2}, random_state=0).fit(X, Y)  # compiles
+        make_model(model, **{**forest, "n_trees": 2}, random_state=0).fit(X, Y)  # compile first
     fits = {m: cpu_seconds(lambda m=m: make_model(m, **forest, random_state=0).fit(X, Y)) for m in measured}
     return float(np.mean([fits[LIKE.get(model, model)] for model in models]))
 
@@ -123,7 +123,7 @@ def seconds_of_permutation(dataset: str, n: int, share: float, with_nested: bool
     X = np.asarray(data.X[draw_rows(data.Y, n, rng)], dtype=float)
     engine = SVMEngine.for_candidates(published_candidates(parameters), X, np.arange(n) % 2)
     plans = plans_of(n, share, with_nested, rng)
-    engine.run(plans[0], np.arange(n)[None])  # compiles
+    engine.run(plans[0], np.arange(n)[None])  # compile first
     orders = [draw_orders(plan.part, SOME_PERMUTATIONS, rng) for plan in plans]
     run = cpu_seconds(lambda: [engine.run(*pair) for pair in zip(plans, orders, strict=True)])
     return run / SOME_PERMUTATIONS
@@ -181,12 +181,12 @@ def splitting_jobs(study: dict) -> dict[str, list[float]]:
             ratio = sizes[name][1] / positives
             if method.startswith("OptiSplit"):
                 ratio = max(ratio, (sizes[name][0] / labels) ** 2)
-            jobs.append(10 * ratio * seconds)  # ten splits in a job
+            jobs.append(10 * ratio * seconds)  # ten splits per job
     return {"splitters": jobs}
 
 
 def labels_and_positives(name: str) -> tuple[int, float]:
-    """Of a dataset, by the catalog where it tells; the Gene Ontology's are all taken for the largest of them."""
+    """Return both counts from the catalog if listed; Gene Ontology datasets get the counts of the largest one."""
     expected = load_catalog()["GO-BP" if name.startswith("GO-") else name].expected
     if not expected:
         Y = prepare(name).Y
@@ -195,7 +195,7 @@ def labels_and_positives(name: str) -> tuple[int, float]:
 
 
 def hours(seconds: list[float], n_cores: int) -> float:
-    """Wall time when each job, longest first, goes to the core that is free first."""
+    """Compute the wall time if each job, longest first, goes to the first free core."""
     free = [0.0] * n_cores
     for each in sorted(seconds, reverse=True):
         heapq.heapreplace(free, free[0] + each)
@@ -203,11 +203,11 @@ def hours(seconds: list[float], n_cores: int) -> float:
 
 
 def project(paper: dict, n_jobs: int) -> pd.DataFrame:
-    """A line per part and one of all: jobs, CPU hours, minutes of the longest job, hours on each number of cores.
+    """Return a row per part and a total: jobs, CPU hours, minutes of the longest job, hours by number of cores.
 
-    ``n_jobs`` is how many the study has where each job is one of its parts.
+    ``n_jobs`` is the number of jobs of the whole study when they match the parts.
     """
-    check_config(paper)  # which adds the defaults
+    check_config(paper)  # also adds the defaults
     start = start_seconds()
     parts = {
         **splitting_jobs(paper["splitting"]),

@@ -1,8 +1,8 @@
-"""Runs one public splitter in its own environment; called by splitting.py. Keeps to Python 3.8.
+"""Run one public splitter in its own environment; called by splitting.py. Keep this file compatible with Python 3.8.
 
 Usage: python _splitting_peer.py PEER LABELS.npz N_SPLITS SEED FOLDS.npy
 
-Writes the test fold of each row, and prints the CPU seconds of the call as the last line.
+The script writes the test fold of each row and prints the CPU seconds of the call as the last line.
 """
 
 import sys

@@ -1,13 +1,14 @@
-"""Our permutation tests of whole procedures and a plain scikit-learn loop of the same fits, in one run.
+"""Compare our permutation tests of whole procedures with a plain scikit-learn loop of the same fits.
 
     python benchmarks/cross_testing.py [--only ratio projection] [--permutations 200]
 
-`ratio`: permutations per CPU second of one thread, of all three procedures on the simulated data, n = 100, half of it
-the test part. The loop fits `SVC` on a kernel matrix computed once for both sides; with principal components each side
-computes them per training part. Both make the same choices and count the same; the benchmark stops if they do not.
+`ratio`: permutations per CPU second of one thread for all three procedures on the simulated data, with n = 100 and half
+of it as the test part. The loop fits `SVC` on a kernel matrix that is computed once for both sides. With principal
+components, each side computes a kernel matrix per training part. The benchmark stops if the two sides differ in their
+choices or counts.
 
-`projection`: the published scale, 1,000 repetitions with 1,000 permutations of every point of Figures 4 to 8, from the
-time of a few permutations of each. Data come from the mirror in FAIRFOLD_MIRROR or are downloaded.
+`projection`: the published scale, 1,000 repetitions with 1,000 permutations of every point of Figures 4 to 8,
+extrapolated from a few permutations of each point. Data come from the mirror in FAIRFOLD_MIRROR or are downloaded.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ def cpu_seconds(work: Callable[..., object], *arguments: object) -> float:
 
 
 def plans_of(n: int, share: float, with_nested: bool, rng: np.random.Generator) -> list[Plan]:
-    """What one repetition runs: the two procedures with a test part together, and nested cross-validation."""
+    """Return the plans of a repetition: both procedures with a test part, and nested cross-validation."""
     y = np.arange(n) % 2
     testing, cross_testing = holdout_plans(y, N_SPLITS, holdout_size(n, share), rng)
     return [testing + cross_testing] + [nested_plan(y, N_SPLITS, rng)] * with_nested
 
 
 def plain_loop(candidates: list, X: np.ndarray, K: np.ndarray, plan: Plan, orders: np.ndarray) -> np.ndarray:
-    """Correct predictions of each test in each order, by scikit-learn."""
+    """Count the correct predictions of each test in each order with scikit-learn."""
     y = np.arange(len(X)) % 2
 
     def correct(candidate: object, order: np.ndarray, train: np.ndarray, test: np.ndarray) -> int:
@@ -93,12 +94,12 @@ def compare(n_permutations: int) -> None:
 
 
 def seconds_of_point(data: Dataset, search: str, n: int, share: float, with_nested: bool, few: int) -> float:
-    """CPU seconds of one permutation."""
+    """Measure the CPU seconds of one permutation."""
     rng = np.random.default_rng(n)
     X = np.asarray(data.X[draw_rows(data.Y, n, rng)], dtype=float)
     engine = SVMEngine.for_candidates(published_candidates(search), X, np.arange(n) % 2)
     plans = plans_of(n, share, with_nested, rng)
-    engine.run(plans[0], np.arange(n)[None])  # compiles
+    engine.run(plans[0], np.arange(n)[None])  # compile before timing
     return sum(cpu_seconds(engine.run, plan, draw_orders(plan.part, few, rng)) / few for plan in plans)
 
 

@@ -1,12 +1,13 @@
-"""Decoding and posteriors of many classes, and the loop over samples a user would write with SciPy, in one run.
+"""Compare our decoding and posteriors of many classes with a SciPy loop over samples.
 
     python benchmarks/ecoc.py [--samples 100000] [--classes 20] [--scipy 200]
 
-One against one, so 190 learners for 20 classes. Answers are those of drawn posteriors with noise in their logits.
-`ours`: CPU seconds of one thread for all samples. `SciPy`: the same for some samples, one at a time, extrapolated: the
-average loss of each class in NumPy; the Kullback-Leibler divergence by L-BFGS-B in log p with its gradient, from the
-uniform start alone and from both starts that the method asks for; the least squares by SLSQP. Ours uses that for pairs
-all starts lead to one minimum. Both sides' answers are compared, so that speed is not bought with worse ones.
+The coding is one-vs-one, with 190 learners for 20 classes. Learner outputs come from drawn posteriors with noise in
+their logits. `ours`: CPU seconds of one thread for all samples. `SciPy`: extrapolated from some samples, one at a time.
+The SciPy side computes the average loss of each class in NumPy. It minimizes the Kullback-Leibler divergence with
+L-BFGS-B in log p with its gradient, from the uniform start alone and from both starts of the method, and the least
+squares with SLSQP. For pairs of classes, all starts lead to one minimum, so ours uses one. The results of both sides
+are compared to detect a loss of accuracy.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import argparse
 import os
 import time
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: both sides on one core
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # set before NumPy is imported: both sides use one core
 
 import numpy as np
 from _record import record
@@ -25,7 +26,7 @@ from fairfold.ecoc import kl_divergence, kl_posterior, make_coding, neg_loss, qp
 
 
 def draw(n: int, n_classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coding matrix, answers and weights."""
+    """Draw a coding matrix, learner outputs and weights."""
     rng = np.random.default_rng(0)
     M = make_coding("onevsone", n_classes)
     P = rng.dirichlet(np.full(n_classes, 0.3), size=n) + 1e-6
@@ -97,7 +98,7 @@ def main() -> None:
     M, R, w = draw(options.samples, options.classes)
     n_some = min(options.scipy, options.samples)
     some = R[:n_some]
-    kl_posterior(M, R[:2], w)  # compiles
+    kl_posterior(M, R[:2], w)  # compile before timing
     qp_posterior(M, R[:2])
     print(f"{options.samples:,} samples, {options.classes} classes, {M.shape[1]} learners, one thread")
 

@@ -1,9 +1,10 @@
-"""What it does to accuracies of cross-testing how classes are dealt to folds: in equal shares, or by chance.
+"""Compare stratified and random folds in cross-testing: the effect on accuracy.
 
     python benchmarks/fold_dealing.py [--repetitions 1000] [--write resources/measured/fold_dealing.csv]
 
-The points of Figures 4 and 6 of Korjus, Hebart & Vicente (2016) without permutation tests, both ways on the same
-samples, beside the published ones: accuracy, its standard error, and how often the smallest C is chosen.
+The points of Figures 4 and 6 of Korjus, Hebart & Vicente (2016) are computed without permutation tests, both ways on
+the same samples. The table shows accuracy, its standard error, how often the smallest C is chosen, and the published
+values.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ POINT = ["dataset", "data_size", "procedure", "folds"]
 
 
 def published_points() -> pd.DataFrame:
-    """Columns ``dataset, data_size, procedure, published``."""
+    """Return a table with columns ``dataset, data_size, procedure, published``."""
     points = pd.read_csv(PROJECT / "resources/published/cross_testing.csv")
     points = points.query("x_name == 'data_size' and metric == 'accuracy' and dataset in @DATASETS")
     names = {"approach": "procedure", "x": "data_size", "value": "published"}
@@ -36,7 +37,7 @@ def published_points() -> pd.DataFrame:
 
 
 def repetitions_of(name: str, data: Dataset, sizes: list[int], n: int) -> pd.DataFrame:
-    """Accuracy of each procedure in each repetition, and the share of its choices that are the smallest C."""
+    """Compute the accuracy of each procedure in each repetition and the share of choices of the smallest C."""
     candidates, rows = published_candidates("c-only"), []
     for repetition in tqdm(range(n), desc=name):
         order = draw_rows(data.Y, max(sizes), np.random.default_rng(seed_sequence(0, name, repetition)))

@@ -1,9 +1,9 @@
-"""Our forests and scikit-learn's on the same data, in one run: CPU seconds of one thread, ratios and scores.
+"""Compare our forests with scikit-learn's on the same data: CPU seconds of one thread, ratios and scores.
 
     python benchmarks/forests.py [--only growth scores wide embedding cascade study] [--data yeast]
 
-Data come from the mirror in FAIRFOLD_MIRROR or are downloaded. Seconds are the least of ``--repeats`` runs, with
-out-of-bag predictions on both sides; ours include the binning of the features, and not the compilation of our kernels,
+Data come from the mirror in FAIRFOLD_MIRROR or are downloaded. Seconds are the minimum of ``--repeats`` runs, with
+out-of-bag predictions on both sides. Ours include the binning of features but not the compilation of our kernels,
 which are cached.
 """
 
@@ -52,7 +52,7 @@ SETTINGS = {"min_samples_leaf": 5, "max_features": "sqrt", "max_samples": 0.5, "
 
 
 def load(name: str) -> tuple:
-    """Features as they are, labels dense."""
+    """Load features unchanged and labels as a dense matrix."""
     dataset = prepare(name)
     Y = dataset.Y.toarray() if sp.issparse(dataset.Y) else np.asarray(dataset.Y)
     return dataset.X, Y.astype(np.int8)
@@ -77,12 +77,12 @@ def cpu_seconds(function: Callable, repeats: int) -> float:
 
 
 def compare_growth(name: str, X, Y: np.ndarray, options: argparse.Namespace) -> list[dict]:
-    """Seconds of both sides for each kind of forest."""
+    """Time both sides for each kind of forest."""
     lines = []
     for kind in PEERS:
-        forest = ours(kind, X, Y, 1)  # compiles
+        forest = ours(kind, X, Y, 1)  # compile before timing
         our_seconds = cpu_seconds(lambda kind=kind: ours(kind, X, Y, options.n_trees), options.repeats)
-        # scikit-learn takes X as it is, and turns it into its own form at each fit as we do
+        # scikit-learn converts X to its own format in each fit, and so do we.
         peer_seconds = cpu_seconds(lambda kind=kind: peer(kind, X, Y, options.n_trees), options.repeats)
         forest = ours(kind, X, Y, options.n_trees)
         walk_seconds = cpu_seconds(lambda forest=forest: forest.predict_proba(X), options.repeats)
@@ -101,12 +101,12 @@ def compare_growth(name: str, X, Y: np.ndarray, options: argparse.Namespace) -> 
 
 
 def growth(options: argparse.Namespace) -> pd.DataFrame:
-    """Time to grow, on the data asked for."""
+    """Time the growth of forests on the requested data."""
     return pd.DataFrame([line for name in options.data for line in compare_growth(name, *load(name), options)])
 
 
 def wide(options: argparse.Namespace) -> pd.DataFrame:
-    """Time to grow on many rare features, given as sparse matrices: 0/1 and 45 labels; 0/1, or numbers, and 10."""
+    """Time growth on wide sparse matrices: binary features with 45 labels, binary or numeric ones with 10."""
     rng = np.random.default_rng(0)
     X = sp.csr_array((rng.random((1500, 1449)) < 0.02).astype(float))
     Y = (X[:, :45].toarray() + rng.random((1500, 45)) > 0.97).astype(np.int8)
@@ -119,7 +119,7 @@ def wide(options: argparse.Namespace) -> pd.DataFrame:
 
 
 def scores(options: argparse.Namespace) -> pd.DataFrame:
-    """Micro AP and AUROC on the second half of the rows, and how many standard errors the means over seeds differ."""
+    """Compare micro AP and AUROC on the second half of the rows, in standard errors of the means over seeds."""
     lines = []
     for name in options.data:
         X, Y = load(name)
@@ -151,20 +151,20 @@ def _summary(name: str, kind: str, found: np.ndarray) -> list[dict]:
 
 
 def embedding(_: argparse.Namespace) -> pd.DataFrame:
-    """Principal components of tree embeddings beside those of a dense matrix."""
+    """Compare principal components of tree embeddings with those of a dense matrix."""
     return pd.DataFrame(compare_embedding())
 
 
 def cascade(options: argparse.Namespace) -> pd.DataFrame:
-    """The largest of the nine models, all levels and their predictors, on four fifths of the rows, half the labels."""
+    """Time the largest of the nine models with all levels on four fifths of the rows, with half of the labels."""
     return pd.DataFrame([time_model(name, "CaFE-FLA", options) for name in options.data])
 
 
 def study(options: argparse.Namespace) -> pd.DataFrame:
-    """What the study of Ilidio et al. (2024) costs: each model fitted and applied once on each dataset at hand.
+    """Estimate the cost of the study of Ilidio et al. (2024) from one fit of each model on each available dataset.
 
-    13 datasets, 4 missing rates, 5 folds. Datasets that cannot be had are taken to cost as much as the mean of the
-    others; 2 cores run two jobs at a time.
+    The study has 13 datasets, 4 missing rates and 5 folds. Unavailable datasets get the mean cost of the others. Two
+    cores run two jobs at a time.
     """
     lines = []
     for name in STUDY_DATA:
@@ -180,7 +180,7 @@ def study(options: argparse.Namespace) -> pd.DataFrame:
 
 
 def time_model(name: str, model: str, options: argparse.Namespace) -> dict:
-    """CPU seconds to fit a model at the paper's settings, and to predict the rest at every level."""
+    """Measure CPU seconds to fit a model at the paper's settings and to predict the other rows at every level."""
     X, Y = load(name)
     train = OptiSplit(STUDY_FOLDS, random_state=0).assign(Y) > 0
     observed = mask_positives(Y[train], 0.5, random_state=0)

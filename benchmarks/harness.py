@@ -1,12 +1,12 @@
-"""Models of other packages through the study's harness, and the same called by hand, in one run.
+"""Compare models of other packages in the study's harness with direct calls of the same models.
 
     python benchmarks/harness.py [--dataset digits-segments] [--models logistic HistGB LightGBM] [--rounds 3]
 
-`by hand`: CPU seconds of the loop that a user would write: for each fold, for each label, the package's own classifier
-with the same settings, then the same scores. `harness`: the same model by its name through `score_on_folds`. `own`: by
-the name of its class from a configuration, so in a process of its own: in the first round, as a job of the study would,
-with some two seconds to start the process and to try the model out. Of the others the least of all rounds, one side
-after the other in each; threads are one on each side. Scores of all sides are compared, and have to be equal.
+`by hand`: CPU seconds of a loop over folds and labels that fits the package's own classifier with the same settings
+and computes the same scores. `harness`: the same model by name through `score_on_folds`. `own`: the same model by the
+name of its class from a configuration, in a separate process, in the first round only. Like a job of the study, it
+includes the start of the process and a trial fit. The other times are the minimum of all rounds, which alternate
+between the sides. Each side uses one thread. The scores of all sides must be equal.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from fairfold.splitting import IterativeStratification
 BOOSTING = {"n_estimators": 200, "num_leaves": 15, "learning_rate": 0.05, "deterministic": True}
 LIGHTGBM = {**BOOSTING, "force_row_wise": True, "n_jobs": 1, "verbose": -1}
 HISTOGRAMS = {"max_iter": 200, "max_leaf_nodes": 15, "learning_rate": 0.05, "early_stopping": False}
-# What the names stand for, written out: class, parameters, whether features are standardised
+# Name -> class, parameters, and whether features are standardized
 WRITTEN_OUT = {
     "logistic": (LogisticRegression, {"max_iter": 1000}, True),
     "HistGB": (HistGradientBoostingClassifier, HISTOGRAMS, False),
@@ -64,7 +64,7 @@ def by_name(name: str, X: np.ndarray, Y: np.ndarray, fold_of: np.ndarray) -> lis
 
 
 def register_as_own(name: str) -> str:
-    """The same model as one of a configuration; its name."""
+    """Register the model as a user's own model and return its name."""
     make, parameters, scale = WRITTEN_OUT[name]
     entry = {"class": f"{make.__module__}.{make.__name__}", "file": None, "parameters": parameters, "scale": scale}
     entry |= {"labels": "one-per-label", "tune": {}, "minutes": 60}
@@ -100,7 +100,7 @@ def main() -> None:
             if any(found != rounds[0][0][1] for _, found in others):
                 raise SystemExit(f"{name}: scores differ")
         hand, harness = (min(each[side][0] for each in rounds) for side in range(2))
-        isolated = rounds[0][2][0]  # in which its process starts
+        isolated = rounds[0][2][0]  # includes the start of the process
         ratios = harness / hand, isolated / hand
         print(f"{name:10s} {hand:9.2f} {harness:9.2f} {ratios[0]:6.3f} {isolated:9.2f} {ratios[1]:6.3f}", flush=True)
 

@@ -1,15 +1,15 @@
-"""Probabilities made to keep the true-path rule: by isotonic regression, and by raising parents to their children.
+"""Compare two ways to make probabilities respect the true-path rule: isotonic regression and raising of parents.
 
     python benchmarks/hierarchies.py [--ontologies 12] [--models ML-kNN logistic ...] [--rates 0 50] [--folds 3]
         [--enron-models ML-kNN logistic ...]
 
-Models that know nothing of the hierarchy predict left-out folds; of the training parts so many percent of positives
-are hidden. The same probabilities are then reconciled in both ways, and scored by all labels. Data are generated
-ontologies (400 samples, 30 labels, 20 features), and enron with its labels' four categories above them. Shown is the
-mean of isotonic regression minus that of raising; of S min and the squared error less is better. Standard errors are
-over ontologies, of each one's mean over models and folds; of enron over folds, and count that their training parts
-overlap (Nadeau & Bengio 2003). `above` is how many of the probabilities that have a parent were above it before.
-`mean` leaves out models of which none ever was, as both ways leave them as they are.
+Models without access to the hierarchy predict left-out folds. A given percentage of positives is hidden from the
+training parts. The same probabilities are then reconciled in both ways and scored on all labels. The data are generated
+ontologies (400 samples, 30 labels, 20 features), and enron with the four categories of its labels as parents. The table
+shows the mean of isotonic regression minus that of raising; for S min and the squared error, lower is better. Standard
+errors are over ontologies, averaged over models and folds. For enron they are over folds and account for overlapping
+training parts (Nadeau & Bengio 2003). `above` is the share of probabilities with a parent that exceeded it before.
+`mean` excludes models that never violate the rule, because neither way changes them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def scores_of(Y: np.ndarray, P: np.ndarray, information: np.ndarray) -> pd.Serie
 def differences(
     X: np.ndarray, Y: np.ndarray, hierarchy: Hierarchy, models: list[str], rate: int, n_folds: int, name: str
 ) -> pd.DataFrame:
-    """A row per model and fold: isotonic minus maximum, and how many probabilities of how many were above a parent."""
+    """Return a row per model and fold: isotonic minus maximum, and counts of probabilities above a parent."""
     fold_of, rows = IterativeStratification(n_folds, random_state=0).assign(Y), []
     for fold, (train, test) in enumerate(parts_of(fold_of, len(Y))):
         seed = seed_for(0, "hierarchies", name, rate, fold)
@@ -93,14 +93,14 @@ def on_enron(models: list[str], rates: list[int], n_folds: int) -> pd.DataFrame:
 
 
 def report(title: str, found: pd.DataFrame, unit: str, correlation: float) -> None:
-    """A line per missing rate and model, and of means over them; errors are over units of which two correlate so."""
+    """Print a line per missing rate and model, and means; errors are over units with this correlation."""
     heads = "".join(f"{name:>20s}" for name in SCORES.values())
     print(f"\n{title}\n{'hidden':8s}{'model':14s}{heads}{'above':>18s}")
     breaks = found.groupby("model")["above"].transform("sum") > 0
     rates = [(f"{rate} %", of_rate) for rate, of_rate in found.groupby("rate", sort=False)]
     for hidden, of_rate in [*rates, ("all", found)] if len(rates) > 1 else rates:
         for model, table in [*of_rate.groupby("model", sort=False), ("mean", of_rate[breaks[of_rate.index]])]:
-            if table.empty:  # no model broke the rule
+            if table.empty:  # no model violated the rule
                 continue
             units = table.groupby(unit)[list(SCORES)].mean().to_numpy()
             cells = zip(*mean_and_error(units.T, correlation), strict=True)

@@ -1,12 +1,11 @@
-"""How long scripts of the workflow wait for their imports, beside NumPy and pandas alone.
+"""Compare the import times of the workflow's scripts with those of NumPy and pandas alone.
 
     python benchmarks/imports.py [--repeats 5]
 
-Each script's imports run in a process of their own, one after the other; the least of some runs. *Imports* are the
-seconds that `python -X importtime` says, which also says what takes long in one of them; *CPU* are those of the process
-on all cores, with its end, less those of one that imports nothing; the ratio is of the latter. What a script loads when
-it comes to what needs it is not among them: scikit-learn and Numba, which take a second, where models are fitted, in a
-unit of many small jobs once for all of them.
+The imports of each script run in a separate process, one script after the other. Each number is the minimum of several
+runs. *Imports* are the seconds that `python -X importtime` reports. *CPU* are the seconds of the process on all cores,
+including its exit, minus those of a process without imports. The ratio uses the CPU seconds. Imports inside functions
+are not included: scikit-learn and Numba load when models are fitted, and only once in a batched job.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ _ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(WORKFLOW), str(
 
 
 def imports_of(script: Path) -> str:
-    """The imports at a script's top, as a script."""
+    """Return the top-level imports of a script as source code."""
     body = ast.parse(script.read_text(encoding="utf-8")).body
     return "\n".join(ast.unparse(line) for line in body if isinstance(line, (ast.Import, ast.ImportFrom)))
 
 
 def cpu_seconds(script: str, repeats: int) -> float:
-    """Least CPU seconds of a new interpreter that runs it, less those of one that runs nothing."""
+    """Measure the minimum CPU seconds of a new interpreter that runs the script, minus an empty one."""
     return min(_once(script) for _ in range(repeats)) - min(_once("") for _ in range(repeats))
 
 
@@ -46,7 +45,7 @@ def _once(script: str) -> float:
 
 
 def import_seconds(script: str, repeats: int) -> float:
-    """Least sum of what modules take, as a new interpreter says that is asked for it."""
+    """Measure the minimum total import time that a new interpreter reports."""
     return min(_told(script) for _ in range(repeats))
 
 

@@ -1,17 +1,18 @@
-"""Models of many labels and napkinXC's, on the published split, in one run: scores at k, seconds and memory.
+"""Compare models of many labels with napkinXC on the published split: scores at k, seconds and memory.
 
     python benchmarks/many_labels.py [--dataset bibtex delicious] [--models Stack+ gcForest+ ...] [--rates 0 50]
     python benchmarks/many_labels.py --dataset 50000x5000 --models gcForest+ --rates 0 --n-trees 50 --max-levels 2
 
-Each model is fitted in a process of its own, on one thread. Seconds are of processor time to fit and to predict, of
-code that is compiled; MB is the largest memory of the process above what it had with the data read and all imports
-made, and in all. Propensities are of the training labels before any are hidden. napkinXC (Jasinska-Obuchowicz et al.
-2020) gets words weighted as it does by itself, and its own defaults; `pip install -r
-benchmarks/requirements-many-labels.txt`. Without a published split, a fifth of the samples is left out by iterative
-stratification. A number of samples and one of labels, 50000x5000, stand for generated data like the Gene Ontology's, of
-100 features, and 5,000 samples to test. `--sketches` compares columns of a sketch with the exact engine, on forests of
-as many levels above the first as are asked for, none by default. With several `--seeds`, other labels are hidden and
-other random numbers drawn each time, and the first model's mean leads are printed with their standard errors.
+Each model is fitted in a separate process on one thread. Seconds are CPU time to fit and to predict with compiled code.
+Memory (MB) is the peak above that of the process with data and imports loaded, and the total peak. Propensities come
+from the training labels before any are hidden. napkinXC (Jasinska-Obuchowicz et al. 2020) uses its own defaults and
+word weights; install it with `pip install -r benchmarks/requirements-many-labels.txt`. Without a published split,
+iterative stratification leaves out a fifth of the samples.
+
+A dataset such as 50000x5000 is generated: samples by labels like the Gene Ontology's, with 100 features and 5,000 test
+samples. `--sketches` compares columns of a sketch with the exact engine, on forests with the requested number of levels
+above the first (0 by default). With several `--seeds`, hidden labels and random numbers differ for each seed, and the
+script prints the mean leads of the first model with their standard errors.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from fairfold.weak_labels import mask_positives
 MODELS = ["Stack+", "gcForest+", "RF+ET", "napkinXC trees", "napkinXC one per label"]
 N_TESTED = 5000
 PEERS = {"napkinXC trees": "PLT", "napkinXC one per label": "OVR"}
-LEADS = {"P@1": 0, "PSP@5": 4}  # places among the scores
+LEADS = {"P@1": 0, "PSP@5": 4}  # positions among the scores
 HEAD = f"{'model':24s}{'P@1':>7s}{'P@3':>7s}{'P@5':>7s}{'PSP@1':>7s}{'PSP@5':>7s}{'AP':>7s}{'fit s':>8s}{'pred s':>8s}"
 
 
@@ -57,14 +58,14 @@ def split(name: str) -> tuple[np.ndarray | sparse.csr_array, sparse.csr_array, n
 
 
 def measure(dataset: str, name: str, rate: int, settings: dict, seed: int = 0) -> tuple[list[float], list[float]]:
-    """Scores, and seconds to fit, seconds to predict, MB of the model, and MB in all."""
+    """Return the scores, and the seconds to fit, seconds to predict, MB of the model and total MB."""
     X, Y, is_test = split(dataset)
     seen = mask_positives(Y[~is_test], rate / 100, random_state=seed_for(seed, dataset, rate)) if rate else Y[~is_test]
-    if name not in PEERS:  # so that everything is compiled
+    if name not in PEERS:  # compile before timing
         make_model(name, random_state=0, n_trees=6).fit(X[:300], seen[:300]).predict_proba(X[:10])
     before, start = memory(), cpu_seconds()
     if name in PEERS:
-        ctypes.CDLL(None).srand(seed)  # by which it draws besides
+        ctypes.CDLL(None).srand(seed)  # napkinXC also draws from the C library
         model = NapkinXC(PEERS[name], random_state=seed)
     else:
         model = make_model(name, random_state=seed, **settings)
@@ -99,7 +100,7 @@ def report(label: str, scores: list[float], costs: list[float]) -> None:
 
 
 def report_leads(scores: dict[str, list[list[float]]]) -> None:
-    """Mean lead of the first model over each other one, over seeds, with its standard error."""
+    """Print the mean lead of the first model over each other model, with its standard error over seeds."""
     first, *others = scores
     for name in others:
         leads = np.array(scores[first]) - scores[name]

@@ -1,11 +1,11 @@
-"""What is estimated of labels that are missing in a hierarchy, and of the same labels missing independently.
+"""Compare estimates of the missing rate in a hierarchy with those of independently missing labels.
 
     python benchmarks/missing_in_hierarchies.py [--ontologies 3] [--samples 2000] [--labels 150] [--rates 30 50 70]
 
-Of generated ontologies with features positives are hidden, so that the true-path rule is kept, or each by itself; of
-the 64 labels with most observed positives the models learn half of the samples and predict the other. Shown are the
-share that is hidden, what is estimated by predictions of joint-GB, with other labels asked and without, each with its
-95 % interval, and scores of RF+ET by all labels, by observed ones, and corrected with the share that is known.
+Positives of generated ontologies are hidden, either consistently with the true-path rule or independently. Models are
+trained on half of the samples and predict the other half, for the 64 labels with most observed positives. The table
+shows the hidden share, its estimates from predictions of joint-GB with and without the other labels as features (with
+95 % intervals), and scores of RF+ET on all labels, on observed labels, and corrected with the known share.
 """
 
 from __future__ import annotations

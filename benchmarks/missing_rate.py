@@ -1,10 +1,11 @@
-"""Missing rates estimated by the predictions of several models, beside what was hidden, from a run of the study.
+"""Compare missing rates estimated from predictions of several models with the true rates, from a run of the study.
 
     snakemake --cores 2 --configfile config/correction.yaml --directory ../correction
     python benchmarks/missing_rate.py ../correction/results [--models joint-GB gcForest+ ...] [--write CSV]
 
-Printed are mean absolute errors, in percent of the positives, of each model's median and of the geometric mean of the
-label frequencies of two, on the datasets on which the estimate's settings were chosen and on the others.
+The script prints mean absolute errors in percent of the positives, for the median of each model and for the geometric
+mean of two models' label frequencies. Datasets that were used to choose the settings of the estimate are shown
+separately from the others.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ COLUMNS = ["dataset", "rate", "model", "hidden_share", "estimated_rate", "low", 
 
 
 def estimates(unit: Path, data: Dataset, models: list[str]) -> pd.DataFrame:
-    """A row per model for one dataset and rate, whose folder of results is ``unit``."""
+    """Return a row per model for one dataset and rate; ``unit`` is the folder of results."""
     rate = int(unit.name.removeprefix("rate-"))
     with np.load(unit / "hidden.npz") as arrays:
         observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
@@ -42,7 +43,7 @@ def estimates(unit: Path, data: Dataset, models: list[str]) -> pd.DataFrame:
 
 
 def errors(found: pd.DataFrame) -> pd.DataFrame:
-    """Mean absolute errors of models, and of pairs of them, by rate and kind of dataset."""
+    """Compute mean absolute errors of models and pairs of models by rate and kind of dataset."""
     unit = ["dataset", "rate"]
     frequency = 1 - found.pivot_table(index=unit, columns="model", values="estimated_rate") / 100
     hidden = found.groupby(unit)["hidden_share"].first()

@@ -1,12 +1,12 @@
-"""The missing rate, from the mean of repeated cross-validations' probabilities and from those of one: how far off?
+"""Compare missing-rate estimates from repeated cross-validation with those from a single one.
 
     python benchmarks/missing_rate_repeats.py [--datasets flags emotions] [--rates 30 50 70] [--masks 4] [--repeats 3]
 
-Labels of complete data are hidden as in the study: of the test parts once, of the training parts for each fold anew.
-`joint-GB` predicts left-out samples in several splits of five folds, and the label frequency is estimated from the
-mean of a sample's probabilities, and from each split's by itself. Shown are the mean absolute errors in points of the
-missing rate, that of one split being the mean over splits, and how many 95 % intervals hold the share that was hidden.
-The standard error of their difference is over masks (the last line: of all), as if these were independent data.
+Labels of complete data are hidden as in the study: once for the test parts, and separately for the training part of
+each fold. `joint-GB` predicts left-out samples in several splits of five folds. The label frequency is estimated from
+the mean of each sample's probabilities, and from each split alone. The table shows mean absolute errors in percentage
+points of the missing rate (for single splits, the mean over splits) and the number of 95 % intervals that contain the
+hidden share. The standard error of the difference is over masks, treated as independent; in the last line, over all.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ N_SPLITS = 5
 
 
 def errors_of(dataset: str, rate: int, mask: int, n_repeats: int) -> dict:
-    """Absolute errors, and whether intervals hold, of one repetition (mean over them) and of all."""
+    """Return absolute errors and interval coverage for one repetition (on average) and for all together."""
     data, names = prepare(dataset), ("missing rate repeats", dataset, rate)
     folds, _ = repeated_splits("annealed", data.Y, N_SPLITS, n_repeats, seed=mask, names=names)
     hidden = hide_in_training_parts(data.Y, folds, rate / 100, seed=mask, names=names)

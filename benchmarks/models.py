@@ -1,13 +1,12 @@
-"""All contenders on the same folds and the same hidden labels, in one run: scores and seconds beside the first one's.
+"""Compare all models on the same folds and hidden labels: scores and seconds relative to the first model.
 
     python benchmarks/models.py [--dataset digits-segments] [--models Stack+ ...] [--rates 0 50] [--folds 5] [--add CSV]
 
-Scores are of left-out folds by all labels: average precision of all (sample, label) pairs and mean over labels,
-Matthews correlation with the threshold one half and, where a model chooses one for it, with that. A difference is the
-first model's lead, with its standard error over folds, which counts that their training parts overlap (Nadeau & Bengio
-2003). Seconds are of processor time to fit a fold, on one thread; the ratio is to the first model's. `LightGBM-tuned`
-searches leaves, rate and rounds in each training part (with a + behind it, corrected too). `--add` appends the means to
-a table.
+Left-out folds are scored on all labels: average precision (micro and macro), Matthews correlation at threshold one half
+and, if the model supports it, at a threshold that the model chooses. A difference is the first model's lead with its
+standard error over folds, which accounts for overlapping training parts (Nadeau & Bengio 2003). Seconds are CPU time to
+fit a fold on one thread; the ratio is to the first model. `LightGBM-tuned` searches leaves, learning rate and rounds in
+each training part; the suffix + adds the correction for missing labels. `--add` appends the means to a table.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def scores_of(model: object, X: np.ndarray, Y: np.ndarray) -> list[float]:
     has_both = Y.any(axis=0) & ~Y.all(axis=0)
     try:
         chosen = model.predict(X, objective="mcc")
-    except ModelError:  # without calibrated probabilities
+    except ModelError:  # the model has no calibrated probabilities
         chosen = P > 0.5
     return [
         average_precision_score(Y.ravel(), P.ravel()),
@@ -58,7 +57,7 @@ def scores_of(model: object, X: np.ndarray, Y: np.ndarray) -> list[float]:
 
 
 def race(dataset: str, models: list[str], rate: int, n_folds: int) -> pd.DataFrame:
-    """A row per model and fold."""
+    """Return a row per model and fold."""
     data = prepare(dataset)
     fold_of = IterativeStratification(n_folds, random_state=0).assign(data.Y)
     Y, rows = np.asarray(data.Y.toarray() if hasattr(data.Y, "toarray") else data.Y), []

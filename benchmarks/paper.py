@@ -1,13 +1,18 @@
-"""What a run of config/paper.yaml gave, whole or in part, kept as resources/regenerated.
+"""Store the results of a run of config/paper.yaml, complete or partial, in resources/regenerated.
 
     snakemake --cores 2 --configfile config/paper.yaml --directory ../paper         # a night; it may be interrupted
     python benchmarks/paper.py ../paper/results --commit 0123abc [--machine "..."]
 
-Kept are the tables that the report's figures of the five papers read, and those that it shows, of large ones five
-digits, packed, and the largest not at all, nor what samples measure; `published.csv`, every printed number beside ours
-with the command that makes ours again; `parts.csv`, jobs, processor seconds and memory of each rule; `unavailable.csv`
-and `failures.csv`, which data could not be had and what has no number, and why; and `run.csv`, seed, versions and
-machine. What the run has not made yet is left out.
+The script keeps these files:
+
+- the tables that the report shows for the five papers or reads for their figures. Large tables are rounded to five
+  digits and packed; the largest ones and raw measurements of samples are omitted.
+- `published.csv`: every printed number next to our result, with the command that recomputes ours.
+- `parts.csv`: jobs, CPU seconds and memory of each rule.
+- `unavailable.csv` and `failures.csv`: unavailable data and results without a number, with the reasons.
+- `run.csv`: seed, versions and machine.
+
+Results that the run has not computed yet are omitted.
 """
 
 from __future__ import annotations
@@ -36,10 +41,10 @@ from fairfold.study import check_study, leave_out
 ROOT = Path(__file__).parents[1]
 PUBLISHED, KEPT = ROOT / "resources" / "published", ROOT / "resources" / "regenerated"
 COMMAND = "snakemake --cores 2 results/{} --configfile config/paper.yaml"
-SECTIONS = ("splitting", "weak-labels", "cross-testing", "win-percentage", "ecoc")  # of the report: a paper each
-DATA = "win_percentage/*/samples.csv"  # what samples measure, not what the run found
-LARGEST, LARGEST_PACKED = 150_000, 130_000  # bytes of a table, which is packed or left out if it has more
-# What the comparisons with the papers read, as they call it
+SECTIONS = ("splitting", "weak-labels", "cross-testing", "win-percentage", "ecoc")  # report sections, one per paper
+DATA = "win_percentage/*/samples.csv"  # input data, not results
+LARGEST, LARGEST_PACKED = 150_000, 130_000  # bytes; larger tables are packed or omitted
+# Tables that the comparisons with the papers read, by their names there
 COMPARED = {
     "cross_testing": "tables/cross_testing_fig[0-9].csv",
     "label_matrices": "tables/label_matrices.csv",
@@ -61,7 +66,7 @@ COMPARED = {
 
 
 def published_beside_ours(results: Path, config: Mapping[str, Any]) -> pd.DataFrame:
-    """Every printed number, ours where the run has made it, and the command for it."""
+    """Return every printed number, our result if the run has computed it, and the command for it."""
     printed = {name: pd.read_csv(PUBLISHED / f"{name}.csv", dtype=str, keep_default_na=False) for name in COMPARISONS}
     files = {name: sorted(results.glob(pattern)) for name, pattern in COMPARED.items()}
     ours = {name: pd.concat(map(pd.read_csv, paths), ignore_index=True) for name, paths in files.items() if paths}
@@ -75,7 +80,7 @@ def published_beside_ours(results: Path, config: Mapping[str, Any]) -> pd.DataFr
 
 
 def tables_to_keep(results: Path, config: Mapping[str, Any]) -> Iterator[str]:
-    """What the report's figures of the papers read, and the tables that it shows; those that there are."""
+    """Yield the existing tables that the report shows for the papers or reads for their figures."""
     contents = [section for section in load_contents() if section.id in SECTIONS]
     there = [str(path.relative_to(results)) for path in results.rglob("*.csv")]
     shown = [item.table for section in contents for item in section.items if item.table]
@@ -85,7 +90,7 @@ def tables_to_keep(results: Path, config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def failures(results: Path) -> pd.DataFrame:
-    """What has a reason in place of a number, by the tables that the report asks, or their parts."""
+    """Return the results that have a reason instead of a number, by table."""
     entries = (item for section in load_contents() for item in section.items if item.failures)
     patterns = [*next(entries).failures, COMPARED["scores"]]
     tables = [read_results(path) for pattern in patterns for path in sorted(results.glob(pattern))]
@@ -94,7 +99,7 @@ def failures(results: Path) -> pd.DataFrame:
 
 
 def run_of(config: Mapping[str, Any], commit: str, machine: str) -> pd.DataFrame:
-    """Where the numbers are from, a line each."""
+    """Return the origin of the numbers, one row per fact."""
     versions = gather_versions().set_axis(["what", "value"], axis=1)
     first = pd.DataFrame([("seed", config["seed"]), ("commit", commit)], columns=["what", "value"])
     if machine:

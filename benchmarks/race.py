@@ -1,13 +1,13 @@
-"""The race of all models on real datasets, config/race.yaml: what its runs gave, and the guide's tables of it.
+"""Store the scores of config/race.yaml, the race of all models on real datasets, and compute the tables of the guide.
 
     python benchmarks/race.py --add results --commit 24a8ed2    # keep the scores of a run, whole or in part
     python benchmarks/race.py                                   # the tables of what is kept
 
-The whole race takes longer than one sitting on two cores. Its jobs depend on nothing but the seed, so what a run at one
-commit gave stays true beside what others give later: the row of a fold says which commit it is from, and a model whose
-code has changed is run again. Kept are `resources/measured/race_scores.csv`, final scores of each fold, by all labels
-and by those that are observed there, and `race_missing_rates.csv`, what the recommendation estimates. From these
-follow `race.csv`, means over folds, and `race_regret.csv`, of the models that have run on every dataset at every rate.
+The race can be run in parts, because its jobs depend only on the seed. Results from several commits can be combined:
+each row contains the commit that it comes from. Rerun a model after a change of its code. The script stores
+`resources/measured/race_scores.csv` (final scores of each fold on all labels and on observed labels) and
+`race_missing_rates.csv` (estimates of the recommendation). From these it computes `race.csv` (means over folds) and
+`race_regret.csv`, for the models that have run on every dataset at every rate.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHOWN_STRATEGIES = ["recommendation", "observed labels", "other datasets", "any 
 
 
 def scores_of_run(results: Path, commit: str) -> pd.DataFrame:
-    """A row per dataset, missing rate, model and fold."""
+    """Return a row per dataset, missing rate, model and fold."""
     path = results / "tables" / "weak_label_scores.csv"
     scores = pd.read_csv(path)
     final = scores[scores["is_final"] & scores["metric"].isin(SCORES)]
@@ -50,7 +50,7 @@ def missing_rates_of_run(results: Path, commit: str) -> pd.DataFrame | None:
 
 
 def keep(new: pd.DataFrame | None, name: str, key: list[str], order: list[str]) -> None:
-    """Put the rows in the place of earlier ones of the same key, in the order of the configuration."""
+    """Replace earlier rows of the same key and sort all rows in the order of the configuration."""
     path = MEASURED / name
     if new is None:
         return
@@ -63,7 +63,7 @@ def keep(new: pd.DataFrame | None, name: str, key: list[str], order: list[str]) 
 
 
 def complete(scores: pd.DataFrame, datasets: list[str], models: list[str], rates: list[int]) -> list[str]:
-    """Models that have run on every dataset at every rate; says what the others lack."""
+    """Return the models that have run on every dataset at every rate; print the missing runs of the others."""
     done, found = set(scores[UNIT].itertuples(index=False, name=None)), []
     for model in models:
         missing = [(dataset, rate) for dataset in datasets for rate in rates if (dataset, rate, model) not in done]
@@ -75,7 +75,7 @@ def complete(scores: pd.DataFrame, datasets: list[str], models: list[str], rates
 
 
 def long_form(scores: pd.DataFrame) -> pd.DataFrame:
-    """As the study's table of scores."""
+    """Convert to the layout of the study's table of scores."""
     parts = [
         scores[[*UNIT, "fold"]].assign(
             metric=metric, is_final=True, value=scores[metric], observed_value=scores[f"observed_{metric}"]
@@ -129,7 +129,7 @@ def report_regret(scores: pd.DataFrame, heads: str) -> None:
 
 
 def report_pairs(scores: pd.DataFrame) -> None:
-    """Whom each model is significantly better than, by signed-rank tests over datasets, adjusted over all pairs."""
+    """Print the models that each model beats significantly (signed-rank tests, adjusted over all pairs)."""
     pairs = rank_tables(long_form(scores))["pairs"]
     pairs = pairs[pairs["is_different"]]
     better = pairs["model_a"].where(pairs["mean_difference"] > 0, pairs["model_b"])

@@ -1,11 +1,11 @@
-"""Do intervals of extrapolated learning curves hold? The largest sizes are held out, and compared with their forecast.
+"""Check the coverage of intervals of extrapolated learning curves on held-out larger sizes.
 
     python benchmarks/sample_curves.py [--datasets birds foodtruck ...] [--models logistic ExtraTrees ...]
 
-Models learn from shares of each training part, on two splits of five folds. The power law is fitted up to half of it,
-and up to 28 %, and its 95 % interval for all of it is compared with the mean score there. Shown are the share of
-intervals that hold it, over models and metrics, with deviations widened as the study does and without; the mean width
-and the mean error, beside that of taking the last score that was fitted for the answer.
+Models are trained on shares of each training part, on two splits of five folds. The power law is fitted to sizes up to
+half of the training part, and up to 28 %. Its 95 % interval for the whole part is compared with the mean score there.
+The table shows the coverage over models and metrics, with and without the widened deviations of the study, the mean
+width, the mean error, and the mean error of a forecast that repeats the last fitted score.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ REPORTED_ON = ["birds", "GrampositivePseAAC", "VirusPseAAC", "foodtruck"]
 MODELS = {"logistic": {}, "ExtraTrees": {"n_trees": 50}, "kernel-ridge": {}}
 SHARES, FITTED_UP_TO = [0.1, 0.14, 0.2, 0.28, 0.35, 0.5, 0.7, 1.0], [0.5, 0.28]
 N_SPLITS, N_REPEATS = 5, 2
-NOT_WIDENED = 10**9  # folds of which each is so small a share correlate by nothing
+NOT_WIDENED = 10**9  # with this number of folds, the correlation vanishes
 UNIT = ["dataset", "metric", "model"]
 
 
 def scores_of(dataset: str, model: str) -> pd.DataFrame:
-    """Scores at all shares, as the study's table has them."""
+    """Compute scores at all shares in the layout of the study's table."""
     data, tables = prepare(dataset), []
     for repeat in range(N_REPEATS):
         fold_of = IterativeStratification(N_SPLITS, random_state=repeat).assign(data.Y)
@@ -53,7 +53,7 @@ def _score(X: Matrix, Y: Matrix, fold_of: np.ndarray, make: object, rows: np.nda
 
 
 def held_out(scores: pd.DataFrame, up_to: float, n_splits: int) -> pd.DataFrame:
-    """A row per dataset, metric and model: whether the interval holds the score, its width, and errors."""
+    """Return a row per dataset, metric and model: coverage, width and errors."""
     expected = sample_curves(scores[scores["share"] <= up_to], n_splits=n_splits, seed=1, times=(1 / up_to,))
     expected = expected[expected["kind"] == EXTRAPOLATED].set_index(UNIT)
     means = scores.groupby([*UNIT, "share"])["value"].mean().unstack("share").reindex(expected.index)

@@ -1,15 +1,15 @@
-"""How the study's cost grows, and what its published scale takes: CPU seconds of one thread, and peak memory.
+"""Measure how the cost of the study grows and project its published scale: CPU seconds of one thread and peak memory.
 
     python benchmarks/scale.py [--only growth planning projection]
 
-`growth`: each step at doubling sizes, one process for each line; the exponent e of seconds ~ size^e is fitted to the
-last three sizes. Features, labels and classes are drawn, so that nothing is downloaded.
+`growth`: each step at doubling sizes, one process per line. The exponent e of seconds ~ size^e is fitted to the last
+three sizes. Features, labels and classes are drawn at random, so no download is needed.
 
-`planning`: dry runs of the quick study, and of config/paper.yaml with more and more jobs (shorter chunks of
+`planning`: dry runs of the quick study, and of config/paper.yaml with a growing number of jobs (shorter chunks of
 cross-testing).
 
-`projection`: jobs and CPU seconds of config/paper.yaml by part, and the wall time on 2, 16 and 1,000 cores
-(_scale_projection.py says from what). Data come from the mirror in FAIRFOLD_MIRROR or are downloaded.
+`projection`: jobs and CPU seconds of config/paper.yaml by part, and the wall time on 2, 16 and 1,000 cores (see
+_scale_projection.py for the method). Data come from the mirror in FAIRFOLD_MIRROR or are downloaded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from _record import EXPONENT, record
 ROOT = Path(__file__).resolve().parents[1]
 WORKER = Path(__file__).with_name("_scale_growth.py")
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-DOUBLINGS = {  # method -> axis -> the least size, and how often it is doubled
+DOUBLINGS = {  # method -> axis -> smallest size and number of doublings
     **{name: {"samples": (4000, 3), "labels": (100, 3)} for name in ("annealed", "IS", "OptiSplit-rLD")},
     "RF+ET": {"samples": (800, 3), "labels": (16, 3), "features": (80, 3), "trees": (40, 3)},
     "SLCForest": {"samples": (400, 3), "labels": (8, 3), "features": (40, 3), "trees": (20, 3), "levels": (2, 2)},
@@ -41,11 +41,11 @@ DOUBLINGS = {  # method -> axis -> the least size, and how often it is doubled
     "permutations": {"samples": (50, 3), "permutations": (20, 3)},
     "pairs": {"samples": (100, 2), "features": (200, 2)},
 }
-CHUNKS = (100, 20, 9, 4)  # repetitions of cross-testing in one job
+CHUNKS = (100, 20, 9, 4)  # cross-testing repetitions per job
 
 
 def measured_lines(method: str, axis: str, sizes: list[int]) -> pd.DataFrame:
-    """Seconds and memory of one step at growing sizes."""
+    """Measure seconds and memory of one step at growing sizes."""
     command = [sys.executable, str(WORKER), method, axis, *map(str, sizes)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **ONE_THREAD})
     return pd.DataFrame(map(json.loads, done.stdout.splitlines()))
@@ -78,7 +78,7 @@ def growth() -> pd.DataFrame:
 
 
 def dry_run(config: dict, *more: str) -> tuple[dict[str, int], float, float]:
-    """Jobs by rule, CPU seconds and MiB of planning a configuration, with more options, in an empty folder."""
+    """Plan a configuration in an empty folder; return jobs by rule, CPU seconds and MiB."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "study.yaml").write_text(yaml.safe_dump(config))
         options = ["--configfile", "study.yaml", "--cores", "1", "--scheduler", "greedy", "--quiet", "rules", *more]
@@ -109,7 +109,7 @@ def planning() -> pd.DataFrame:
 def projection() -> pd.DataFrame:
     from _scale_projection import project
 
-    # there, jobs are those of the parts
+    # With the Slurm profile, the jobs of the plan match those of the parts.
     cluster = "--workflow-profile", str(ROOT / "workflow/profiles/slurm")
     n_jobs = dry_run(paper := yaml.safe_load((ROOT / "config/paper.yaml").read_text()), *cluster)[0]["total"]
     return project(paper, n_jobs)

@@ -1,13 +1,13 @@
-"""Level and power of the tests of labels that are missing completely at random.
+"""Measure level and power of the tests that labels are missing completely at random.
 
     python benchmarks/scar_test.py [--datasets flags birds ...] [--seeds 3] [--simulated 100] [--write CSV]
 
-Labels of complete datasets are hidden by each mechanism, `joint-GB` predicts samples that it was not fitted on (five
-folds) from what is left, the label frequency is estimated, and the tests are made, as in the study. Groups are drawn at
-random, one for twenty samples, at least ten. Simulated data have probabilities that are exact, labels that depend on
-each other (`dependence`: standard deviation of what a sample's labels share, on the logit scale), and an estimated
-frequency, too. Shown is the share of p-values, not adjusted, below 0.05: what should be at most that at random, and is
-the power elsewhere, as far as there can be any.
+Labels of complete datasets are hidden by each mechanism. `joint-GB` is trained on the observed labels and predicts
+left-out samples (five folds). The label frequency is estimated and the tests are computed as in the study. Groups are
+drawn at random, one per twenty samples and at least ten. Simulated data have exact probabilities, dependent labels
+(`dependence`: standard deviation of the shared effect of a sample on the logit scale), and an estimated frequency. The
+table shows the share of unadjusted p-values below 0.05. It is the level if labels are missing at random, which should
+not exceed 0.05, and the power otherwise.
 """
 
 from __future__ import annotations

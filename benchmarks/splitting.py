@@ -1,11 +1,11 @@
-"""Our splitters and public ones on the same matrices, in one run: CPU seconds, four measures, bounds and ratios.
+"""Compare our splitters with public ones on the same matrices: CPU seconds, four measures, bounds and ratios.
 
     python benchmarks/splitting.py [--peers PYTHON] [--data bibtex delicious ...]
 
 Data come from the mirror in FAIRFOLD_MIRROR or are downloaded; the GO-like matrix is generated. Peers need old versions
-of NumPy, so they run in the interpreter given by --peers (how to make it stands in requirements-splitting.txt). Data or
-peers that are missing, fail or exceed --peer-seconds become a line with the reason. Seconds are CPU time of one thread,
-without the compilation of our kernels, which are cached.
+of NumPy, so they run in the interpreter given by --peers (see requirements-splitting.txt). Missing data and peers that
+are missing, fail or exceed --peer-seconds become a line with the reason. Seconds are CPU time of one thread without the
+compilation of our kernels, which are cached.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ PEER_OF = {
     "IterativeStratification pairs first-seen": "scikit_multilearn_pairs",
 }
 COLUMNS = ("data", "method", "cpu_seconds", "ED", "LD", "DCP", "rLD", "rLD/bound", "note")
-LONG = 12  # times the default sweeps
+LONG = 12  # multiple of the default sweeps
 PAIRS_AT_MOST = 20_000_000
-OPTISPLIT_CELLS_AT_MOST = 2_000_000_000  # labels squared times folds: the losses that its tries compute
+OPTISPLIT_CELLS_AT_MOST = 2_000_000_000  # labels squared times folds: losses per attempt
 
 
 def load(name: str) -> sp.csr_array:
-    """The labels of a dataset, without labels that never occur."""
+    """Load the labels of a dataset without labels that never occur."""
     Y = sp.csr_array(prepare(name).Y)
     return sp.csr_array(Y[:, np.flatnonzero(Y.sum(axis=0))], dtype=np.int8)
 
 
 def our_methods(Y: sp.csr_array, n_splits: int) -> dict:
-    """Splitters by name; those that would take hours or more memory than this machine has are left out."""
+    """Return splitters by name, without those that would take hours or exceed the memory."""
     sweeps = LONG * default_sweeps(Y.nnz)
     methods = {
         "RandomSplit": RandomSplit(n_splits),
@@ -89,7 +89,7 @@ def run_ours(splitter: object, Y: sp.csr_array, seed: int) -> tuple[float, np.nd
 
 
 def run_peer(python: str, peer: str, Y: sp.csr_array, n_splits: int, seed: int, limit: float) -> tuple:
-    """CPU seconds and folds, or NaN and the reason why there are none."""
+    """Return CPU seconds and folds, or NaN and the reason of the failure."""
     with tempfile.TemporaryDirectory() as folder:
         labels, folds = Path(folder) / "labels.npz", Path(folder) / "folds.npy"
         sp.save_npz(labels, sp.csr_matrix(Y))
@@ -141,7 +141,7 @@ def compare(name: str, arguments: argparse.Namespace) -> list[dict]:
 
 
 def speed_ups(table: pd.DataFrame) -> pd.DataFrame:
-    """How many times faster ours is than the peer with the same method, where both finished."""
+    """Compute the speed-up over the peer with the same method if both finished."""
     seconds = table.set_index(["data", "method"])["cpu_seconds"]
     found = [
         {
@@ -158,7 +158,7 @@ def speed_ups(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def compile_kernels() -> None:
-    """One small run of each splitter, so that no measured time holds a compilation."""
+    """Run each splitter once on small data to exclude compilation from the timings."""
     Y = sp.csr_array((np.random.default_rng(0).random((60, 8)) < 0.3).astype(np.int8))
     for splitter in our_methods(Y, 2).values():
         splitter.assign(Y)

@@ -1,14 +1,13 @@
-"""Positives that were hidden on purpose, found among all zeros: by our posteriors, and by cleanlab on the same ones.
+"""Find positives that were hidden on purpose among all zeros, with our posteriors and with cleanlab on the same models.
 
     pip install cleanlab
     python benchmarks/suspects.py [--datasets emotions yeast ...] [--models Stack+ logistic] [--rates 10 30 50]
 
-Each model predicts samples that it was not fitted on (five folds). Ours ranks the cells that say 0 by the posterior, as
-`tables/suspect_labels.csv` does. cleanlab scores each label's cells by `get_label_quality_scores`, by self-confidence
-(the probability of the label that is given; of a 0 the same order within a label), by the same with probabilities
-adjusted for what is usual for the label (`adjust_pred_probs`), and by the normalised margin; its cells are ranked over
-all labels by the lowest quality. Shown is the share of hidden positives among the first k cells, for k from 20 to as
-many as were hidden.
+Each model predicts left-out samples (five folds). Our method ranks the zero cells by the posterior, as in
+`tables/suspect_labels.csv`. cleanlab scores the cells of each label with `get_label_quality_scores`: by self-confidence
+(the probability of the given label), by self-confidence with adjusted probabilities (`adjust_pred_probs`), and by the
+normalized margin. Its cells are ranked over all labels by the lowest quality. The table shows the share of hidden
+positives among the first k cells, for k from 20 to the number of hidden positives.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ DATASETS = ["emotions", "birds", "yeast", "scene"]
 
 
 def cleanlab_rankings(observed: np.ndarray, P: np.ndarray) -> dict[str, np.ndarray]:
-    """Way -> (n_samples, n_labels) how suspicious each cell is; nothing where cleanlab is not installed."""
+    """Return the suspicion of each cell by method; empty if cleanlab is not installed."""
     try:
         from cleanlab.rank import get_label_quality_scores
     except ImportError:
@@ -47,7 +46,7 @@ def cleanlab_rankings(observed: np.ndarray, P: np.ndarray) -> dict[str, np.ndarr
             both = np.clip(np.column_stack([1 - P[:, label], P[:, label]]), 1e-9, 1)
             both /= both.sum(axis=1, keepdims=True)
             given = observed[:, label].astype(int)
-            if len(np.unique(given)) < 2:  # cleanlab takes none of one class
+            if len(np.unique(given)) < 2:  # cleanlab requires two classes
                 quality[:, label] = both[np.arange(len(given)), given]
                 continue
             quality[:, label] = get_label_quality_scores(given, both, **options)

@@ -1,14 +1,14 @@
-"""Benchmarks of speed, beside what they gave last: one table of ratios to peers and of exponents of growth.
+"""Run all speed benchmarks and compare them with stored results: ratios to peers and exponents of growth.
 
     python benchmarks/watch.py [--only forests growth ...] [--peers PYTHON] [--keep]
 
-A ratio is how many times as fast ours is as a peer on the same input, in the same run; an exponent is the e of seconds
-~ size^e. Both hold on other machines, where seconds do not; nothing else may run. What lost more than a fifth of its
-ratio, or grows faster by .2, is printed in red, and is measured once more before that. What is kept and was not found
-again, because a benchmark failed or has the case no more, is red, too; with anything red the exit code is 1.
+A ratio is the speed-up over a peer on the same input in the same run. An exponent is the e of seconds ~ size^e. Both
+are comparable across machines, unlike seconds, if no other work runs. A case is printed in red if its ratio falls by
+more than a fifth or its exponent grows by 0.2; it is measured twice before that. A stored case that is not found,
+because a benchmark failed or dropped it, is red too. The exit code is 1 if any case is red.
 
-The table goes to .cache/benchmarks.csv; `--keep` writes it to resources/measured/benchmarks.csv instead, in place of
-the rows that are there of the same benchmarks. Peers of the splitters need an interpreter of their own: `--peers`, see
+The table is written to .cache/benchmarks.csv. With `--keep`, it replaces the rows of the same benchmarks in
+resources/measured/benchmarks.csv. Peers of the splitters need a separate interpreter: `--peers`, see
 requirements-splitting.txt.
 """
 
@@ -50,7 +50,7 @@ RED, PLAIN = "\033[31m", "\033[0m"
 
 
 def measure(name: str, *more: str) -> pd.DataFrame:
-    """What a benchmark records, with more options; what it prints goes to the screen."""
+    """Run a benchmark with further options and return its records."""
     with tempfile.NamedTemporaryFile("r", encoding="utf-8") as stream:
         script, *options = [*BENCHMARKS[name], *more]
         environment = {**os.environ, **ONE_THREAD, FILE: stream.name}
@@ -61,7 +61,7 @@ def measure(name: str, *more: str) -> pd.DataFrame:
 
 
 def measure_beside(name: str, kept: pd.DataFrame, *more: str) -> pd.DataFrame:
-    """What a benchmark records, the better of two times where it is worse than what is kept; nothing where it fails."""
+    """Run a benchmark, twice if it is worse than stored; return the better records, or none if it fails."""
     try:
         found = measure(name, *more)
         if beside(found, kept)["worse"].any():
@@ -73,7 +73,7 @@ def measure_beside(name: str, kept: pd.DataFrame, *more: str) -> pd.DataFrame:
 
 
 def better(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """The better value of each case: other work on the machine makes numbers worse only."""
+    """Return the better value of each case, because other work on the machine only makes numbers worse."""
     values = first.merge(second, on=KEYS, suffixes=("", "_again"))
     pair = values[["value", "value_again"]]
     best = np.where(values["kind"] == RATIO, pair.max(axis=1), pair.min(axis=1))
@@ -81,9 +81,9 @@ def better(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 
 
 def beside(found: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
-    """Columns ``KEYS, value, kept, change, worse``: ratios change by a factor, exponents by a difference.
+    """Return columns ``KEYS, value, kept, change, worse``; the change is a factor for ratios, else a difference.
 
-    What is kept and not found has no value; it is not ``worse``, but see :func:`is_lost`.
+    Stored cases that were not found have no value and are not ``worse``; see :func:`is_lost`.
     """
     table = found.merge(kept[[*KEYS, "value"]].rename(columns={"value": "kept"}), on=KEYS, how="outer", sort=True)
     is_exponent = table["kind"] == EXPONENT
@@ -92,7 +92,7 @@ def beside(found: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_lost(table: pd.DataFrame) -> pd.Series:
-    """What is worse, or not there any more."""
+    """Return whether each case is worse or missing."""
     return table["worse"] | table["value"].isna()
 
 
@@ -109,7 +109,7 @@ def lines_of(table: pd.DataFrame, coloured: bool) -> list[str]:
 
 
 def write(found: pd.DataFrame, kept: pd.DataFrame, path: Path) -> None:
-    """Write what was found, with the rows of other benchmarks that are kept."""
+    """Write the new rows together with the stored rows of other benchmarks."""
     said = {"version": __version__, "python": platform.python_version(), "machine": platform.machine()}
     found = found.assign(**said, cores=os.cpu_count(), date=datetime.now(UTC).date().isoformat())
     others = kept[~kept["benchmark"].isin(found["benchmark"])]

@@ -1,12 +1,12 @@
-"""Our compiled evaluation of feature pairs and the loop a user would write with scikit-learn, in one run.
+"""Compare our compiled evaluation of feature pairs with a scikit-learn loop.
 
     python benchmarks/win_percentage.py [--pairs 1000000]
 
-`ratio`: CPU seconds of one thread per pair and classifier, the same data and folds on both sides: ours for all six
-Gaussian classifiers, scikit-learn's for the four that it has. Nearest centroid and linear discriminant analysis are the
-same model on both sides, so what they reach is compared, too; the other two divide variances by n, not n - 1.
-`projection`: all pairs of the paper's Table 5 (4.0e8 of them), from the time of some pairs at each of its numbers of
-samples. Data are random, as wide as a microarray; times do not depend on values.
+`ratio`: CPU seconds of one thread per pair and classifier, with the same data and folds on both sides. Ours evaluates
+all six Gaussian classifiers, scikit-learn the four that it has. Nearest centroid and linear discriminant analysis are
+the same model on both sides, so their performance is compared too; the other two divide variances by n, not n - 1.
+`projection`: all pairs of the paper's Table 5 (4.0e8), extrapolated from some pairs at each number of samples. Data are
+random with the width of a microarray; run times do not depend on values.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ PEERS = {
     "UDA": GaussianNB(priors=[0.5, 0.5]),
     "QDA": QuadraticDiscriminantAnalysis(priors=[0.5, 0.5]),
 }
-SAMPLES = (130, 340, 246)  # of the paper's endpoints: breast cancer, multiple myeloma, neuroblastoma
+SAMPLES = (130, 340, 246)  # endpoints of the paper: breast cancer, multiple myeloma, neuroblastoma
 FEATURES, ALL_PAIRS, CORES = 20_000, 4.0e8, 2
-COMPARED = 20  # pairs for scikit-learn
+COMPARED = 20  # pairs that scikit-learn evaluates
 
 
 def draw(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Features and classes of n samples."""
+    """Draw features and classes of n samples."""
     rng = np.random.default_rng(n)
     y = (rng.random(n) < 0.4).astype(int)
     return rng.normal(size=(n, FEATURES)) + 0.5 * y[:, None], y
 
 
 def scikit_learn(X: np.ndarray, y: np.ndarray, fold_of: np.ndarray, pair: tuple[int, int]) -> list[float]:
-    """Mean of sensitivity and specificity of each peer on one pair."""
+    """Compute the mean of sensitivity and specificity of each peer on one pair."""
     part, performances = X[:, pair], []
     for model in PEERS.values():
         recalls = []
@@ -60,8 +60,8 @@ def scikit_learn(X: np.ndarray, y: np.ndarray, fold_of: np.ndarray, pair: tuple[
 
 
 def cpu_seconds(X: np.ndarray, y: np.ndarray, n_some: int) -> float:
-    """Seconds per pair of the evaluation of all pairs, its preparations left out."""
-    evaluate_all_pairs(X, y, stop=1)  # compiles
+    """Measure the seconds per pair without preparation."""
+    evaluate_all_pairs(X, y, stop=1)  # compile before timing
     start = time.process_time()
     evaluate_all_pairs(X, y, stop=1)
     prepared = time.process_time()
@@ -70,7 +70,7 @@ def cpu_seconds(X: np.ndarray, y: np.ndarray, n_some: int) -> float:
 
 
 def compare(X: np.ndarray, y: np.ndarray, seconds: float) -> None:
-    """Print the ratio to scikit-learn, and how often both find the same performance."""
+    """Print the ratio to scikit-learn and how often both give the same performance."""
     pairs = [(0, second) for second in range(1, COMPARED + 1)]
     fold_of = Problem.make(X, y, 3, 2, 0).fold_of
     start = time.process_time()
@@ -82,7 +82,7 @@ def compare(X: np.ndarray, y: np.ndarray, seconds: float) -> None:
     )
     print(f"{peer_seconds / own_seconds:,.0f}x (wanted 2,000x)")
     record(f"pairs of features, n = {len(y)}, scikit-learn", peer_seconds / own_seconds)
-    same = ["NC", "LDA"]  # the first columns of theirs
+    same = ["NC", "LDA"]  # the first columns of scikit-learn's results
     ours = evaluate_feature_sets(X, y, pairs, classifiers=same).performances
     equal = np.isclose(ours, theirs[:, : len(same)], rtol=0, atol=1e-12).sum(axis=0)
     print(f"the same performance of {' and '.join(same)} on {' and '.join(map(str, equal))} of {COMPARED} pairs")

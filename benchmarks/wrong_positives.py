@@ -1,14 +1,14 @@
-"""Wrong positives beside missing ones: `PML+`, its parts, its base `gcForest+` and others on the same folds and labels.
+"""Compare `PML+`, its parts, its base `gcForest+` and other models on labels with wrong and missing positives.
 
     python benchmarks/wrong_positives.py [--datasets birds ...] [--models PML+ ...] [--missing 0 30 50]
         [--wrong 0 10 20] [--folds 3] [--levels 3] [--write resources/measured/wrong_positives.csv]
 
-From each training part so many percent of each label's positives are hidden at random, and zeros become positives
-until so many percent of those observed are wrong. Scores are of left-out folds by all true labels: average precision
-of all (sample, label) pairs and mean over labels, Matthews correlation and F1 at one half. Of `PML+` the estimated
-share of wrong positives and label frequency stand beside them, and what it drops: the share of observed positives,
-precision, and recall among the wrong ones. `PML+ floor` is without dropping. `gcForest+ clean` is `gcForest+` on labels
-without the wrong positives, which no model can know.
+In each training part, a given percentage of each label's positives is hidden at random. Zeros then become positives
+until a given percentage of the observed positives is wrong. Left-out folds are scored on all true labels: average
+precision (micro and macro), Matthews correlation and F1 at one half. For `PML+`, the table also shows the estimated
+share of wrong positives, the label frequency, and the dropped positives: their share of observed positives, their
+precision, and their recall of wrong positives. `PML+ floor` does not drop positives. `gcForest+ clean` is trained on
+labels without wrong positives, as an unattainable reference.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def scores_of(Y: np.ndarray, P: np.ndarray) -> list[float]:
 
 
 def findings_of(model: object, observed: np.ndarray, is_wrong: np.ndarray) -> list[float]:
-    """The columns ``FOUND``; NaN where the model knows nothing of wrong positives, or there are none."""
+    """Return the columns ``FOUND``; NaN if the model does not estimate wrong positives or none exist."""
     share = is_wrong.sum() / observed.sum()
     inner = getattr(model, "estimator_", None)
     if not hasattr(inner, "dropped_"):
@@ -62,7 +62,7 @@ def findings_of(model: object, observed: np.ndarray, is_wrong: np.ndarray) -> li
 
 
 def measure(dataset: str, models: list[str], missing: int, wrong: int, options: argparse.Namespace) -> pd.DataFrame:
-    """Means over folds, a row per model."""
+    """Return means over folds, a row per model."""
     data = prepare(dataset)
     Y = np.asarray(data.Y.toarray() if hasattr(data.Y, "toarray") else data.Y).astype(np.int8)
     fold_of = IterativeStratification(options.folds, random_state=0).assign(Y)

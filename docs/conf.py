@@ -1,4 +1,4 @@
-"""How Sphinx makes the site of documents: `make docs`."""
+"""Sphinx configuration of the documentation site (`make docs`)."""
 
 import sys
 from importlib.metadata import version as version_of
@@ -20,13 +20,13 @@ extensions = [
 exclude_patterns = ["_build", "gallery", "auto_gallery/*.py.md5", "example"]
 templates_path = ["_templates"]
 nitpicky = True
-# Docstrings of what is promised say where the code is that does it, which is read there and not promised.
+# Public docstrings link to internal modules, which have no page in the reference.
 nitpick_ignore_regex = [
     (r"py:.*", r"fairfold\.ecoc\.(learners|decoding|posterior)\..*"),
     (r"py:.*", r"fairfold\.forests\.(embedding|imputers|levels|shapes|sketched|trees)\b.*"),
     (r"py:.*", r"fairfold\.weak_labels\.(label_frequenc|mechanisms|tice).*"),
     (r"py:.*", r"fairfold\.evaluation\.thresholds\..*"),
-    (r"py:obj", r"classes_"),  # as of any classifier
+    (r"py:obj", r"classes_"),  # defined by every classifier
 ]
 
 myst_enable_extensions = ["deflist", "colon_fence"]
@@ -34,19 +34,19 @@ myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
 
 autosummary_generate = True
-autodoc_typehints = "none"  # the docstrings say more
+autodoc_typehints = "none"  # the docstrings contain more detail
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
-# Of numpydoc's checks those that find what misleads a reader: no docstring, no summary, a parameter that is not
-# there or not said, no word of what is returned, a section of another name or order. Left out are punctuation, and
-# what raises or yields nothing of note.
+# These numpydoc checks find docstrings that mislead a reader: missing docstrings or summaries, missing or unknown
+# parameters, a missing Returns section, and unknown or misordered sections. Checks of punctuation and of Raises and
+# Yields sections are disabled.
 numpydoc_validation_checks = {
     *("GL01", "GL05", "GL06", "GL07", "GL08"),
     *("PR01", "PR02", "RT01", "SS01", "SS04"),
 }
-# What comes out of functions is never made by a user: its docstring has attributes in place of parameters. Fields of an
-# entry of the catalog are those of its schema; a legend's methods take a name and give what it looks like; and what
-# splitters have in common with scikit-learn's is said there.
+# Users never construct result classes, so their docstrings list attributes instead of parameters. The catalog schema
+# documents the fields of an entry, and scikit-learn documents the common methods of splitters. The methods of a legend
+# are self-explanatory.
 numpydoc_validation_exclude = {
     r"\.__init__$",
     r"\.(FinalModel|Outcome|Predictions)$",
@@ -64,7 +64,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),
     "show_memory": False,
     "show_signature": False,
-    "min_reported_time": 3600,  # no word about times, which differ
+    "min_reported_time": 3600,  # hide run times, which vary
     "write_computation_times": False,
     "matplotlib_animations": False,
     "abort_on_example_error": True,

@@ -1,7 +1,7 @@
-"""Parts of the site that are generated from code, settings, the catalog and measured tables.
+"""Parts of the documentation site that are generated from code, settings, the catalog and measured tables.
 
-A page asks for one with the directive ``{generated} <name> <arguments>``; each is a function here that returns
-Markdown, and has to be named in ``PARTS``.
+A page includes a part with the directive ``{generated} <name> <arguments>``. Each part is a function in this module
+that returns Markdown and is listed in ``PARTS``.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from fairfold.evaluation.metrics import METRICS, ON_REQUEST
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED, PUBLISHED = ROOT / "resources/measured", ROOT / "resources/published"
 REGENERATED = ROOT / "resources/regenerated"
-DRAWN = ROOT / "docs/_drawn"  # figures, made when the site is
+DRAWN = ROOT / "docs/_drawn"  # figures that are drawn during the build
 RATES = (0, 30, 50, 70)
 MIB = 1 << 20
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table in Markdown; texts of its own keep their vertical bars."""
+    """Format a Markdown table; vertical bars in cells are escaped."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
@@ -46,7 +46,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 Keys = Iterator[tuple[str, Mapping[str, Any], bool]]
 
-_OF_THEIR_OWN = {  # settings with a table of their own -> their place in the configuration
+_OF_THEIR_OWN = {  # settings with a separate table -> their path in the configuration
     "own_dataset": ("data", "own", "<id>"),
     "variant": ("data", "variants", "<id>"),
     "own_model": ("models", "own", "<name>"),
@@ -54,7 +54,7 @@ _OF_THEIR_OWN = {  # settings with a table of their own -> their place in the co
 
 
 def configuration(part: str) -> str:
-    """The keys of one section, such as ``weak_labels``, or of ``own_dataset``, ``own_model`` and ``variant``."""
+    """List the keys of a section such as ``weak_labels``, or of ``own_dataset``, ``own_model`` or ``variant``."""
     from fairfold.core.violations import node_at
     from fairfold.study import Study
 
@@ -67,7 +67,7 @@ def configuration(part: str) -> str:
 
 
 def keys_of(node: Mapping[str, Any], path: str, schema: Mapping[str, Any]) -> Keys:
-    """Each key below a node of the schema: its path, its own node, and whether it is required."""
+    """Yield each key below a node of the schema: its path, its node, and whether it is required."""
     from fairfold.core.violations import resolved, values_of
 
     required = node.get("required", [])
@@ -93,7 +93,7 @@ def _cells(path: str, entry: Mapping[str, Any], is_required: bool) -> list[str]:
 
 
 def _allowed(entry: Mapping[str, Any]) -> str:
-    """Type and allowed values of a key."""
+    """Describe the type and allowed values of a key."""
     alternatives = entry.get("anyOf", ())
     if len(alternatives) > 1:
         return " or ".join(_allowed(each) for each in reversed(alternatives))  # null comes first
@@ -115,11 +115,11 @@ def _in_yaml(value: object) -> str:
     return f"`{text}`"
 
 
-# --- what there is by name ----------------------------------------------------------------------------------------
+# --- tables of names ----------------------------------------------------------------------------------------------
 
 
 def models() -> str:
-    """Every model by its name, with what its module says of it."""
+    """List every model with the summary of its module."""
     from fairfold.models.registry import _DECLARED, MODEL_NAMES
 
     modules: dict[str, list[str]] = {}
@@ -137,7 +137,7 @@ def _code(names: Iterable[str]) -> str:
 
 
 def deep_forests() -> str:
-    """Table 3 of the paper, with ours."""
+    """Compare the deep forests of Table 3 of the paper with ours."""
     from fairfold.models.description import describe_models
     from fairfold.models.registry import MODEL_NAMES
 
@@ -148,7 +148,7 @@ def deep_forests() -> str:
 
 
 def splitters() -> str:
-    """Every splitter by its name."""
+    """List every splitter."""
     from fairfold.splitting.methods import _DECLARED
 
     rows = []
@@ -159,7 +159,7 @@ def splitters() -> str:
 
 
 def metrics() -> str:
-    """Every metric by its name."""
+    """List every metric."""
     better = {1: "more", -1: "less"}
     rows = [
         [
@@ -173,7 +173,7 @@ def metrics() -> str:
 
 
 def datasets() -> str:
-    """The catalog."""
+    """List the datasets of the catalog."""
     from fairfold.datasets import load_catalog
 
     rows = []
@@ -192,23 +192,23 @@ def _first_line(module: str) -> str:
 
 
 def command_line(command: str) -> str:
-    """What ``python -m fairfold <command> --help`` prints."""
+    """Return the output of ``python -m fairfold <command> --help``."""
     from fairfold.__main__ import _parser
 
-    os.environ["COLUMNS"] = "81"  # of which argparse leaves two free
+    os.environ["COLUMNS"] = "81"  # argparse uses two columns fewer
     with redirect_stdout(StringIO()) as printed, suppress(SystemExit):
         _parser().parse_args([command, "--help"])
     return f"```text\n{printed.getvalue()}```"
 
 
-# --- what was measured --------------------------------------------------------------------------------------------
+# --- measured results ---------------------------------------------------------------------------------------------
 
 _LEADING = ["average_precision", "mcc"]
 _RACE_HEADS = ["", *(head for name in _LEADING for head in (f"{METRICS[name].short}, 0", "30", "50", "70"))]
 
 
 def race() -> str:
-    """Means over the eleven datasets of the race, by model and missing rate."""
+    """Average the scores over the eleven datasets of the race, by model and missing rate."""
     from fairfold.models import MODEL_NAMES
 
     scores = pd.read_csv(MEASURED / "race.csv")
@@ -220,7 +220,7 @@ def race() -> str:
 
 
 def race_regret() -> str:
-    """How far below the best model each way to choose one ends."""
+    """Show the regret of each strategy for choosing a model."""
     regret = pd.read_csv(MEASURED / "race_regret.csv")
     wide = regret.set_index(["strategy", "metric", "missing_rate"])["regret"].unstack(["metric", "missing_rate"])
     shown = ["recommendation", "observed labels", "other datasets"]
@@ -233,7 +233,7 @@ _ALWAYS = ("Stack+", "gcForest+", "joint-GB+", "RandomForest", "LightGBM", "Ligh
 
 
 def weak_labels_beside_published() -> str:
-    """Scores of the authors' result files and ours in the settings of their code, means over the datasets of both."""
+    """Compare the authors' mean scores with ours in the settings of their code, over the common datasets."""
     both = _scores_of_authors().query("place.str.endswith('best out-of-bag level') and metric in @_LEADING")
     means = both.groupby(["model", "metric", "missing_rate"])[["published", "ours"]].mean()
     rows = []
@@ -250,7 +250,7 @@ def weak_labels_beside_published() -> str:
 
 
 def weak_labels_agreement() -> str:
-    """How far single scores lie from the authors', in standard errors, in all and by model."""
+    """Summarize differences of single scores from the authors', in standard errors, overall and by model."""
     both = _scores_of_authors().dropna(subset="difference_in_se")
     sizes = both["difference_in_se"].abs()
     spread = (both["difference_in_se"] ** 2).groupby(both["model"]).mean().pow(0.5).sort_values()
@@ -268,7 +268,7 @@ def _scores_of_authors() -> pd.DataFrame:
 
 
 def splits() -> str:
-    """rLD of the folds of each method, and the least possible."""
+    """Show the rLD of the folds of each method and its lower bound."""
     means = pd.read_csv(MEASURED / "splits.csv").query("measure == 'rLD'")
     wide = means.pivot_table(index="splitter", columns="dataset", values="mean", sort=False)
     least = means.groupby("dataset")["bound"].first()[wide.columns]
@@ -278,7 +278,7 @@ def splits() -> str:
 
 
 def splits_beside_published() -> str:
-    """Table 2 of the paper on folds and our means, of what could be run on the same matrices."""
+    """Compare Table 2 of the paper on folds with our means on the same matrices."""
     both = _computed().query("paper.str.startswith('Tiittanen') and place == 'Table 2'")
     keys = both["what"].str.split(", ", expand=True).set_axis(["dataset", "splitter", "measure"], axis=1)
     both = both.assign(**keys)
@@ -294,7 +294,7 @@ _MEASURES = ("ED", "LD", "DCP", "rLD")
 
 
 def cross_testing_agreement() -> str:
-    """How far the points of each figure of cross-testing lie from the published ones, in standard errors."""
+    """Show differences of the cross-testing figures from the published ones, in standard errors."""
     both = _computed().query("paper.str.startswith('Korjus')").dropna(subset="difference_in_se")
     both = both.assign(data=both["what"].str.split(", ").str[0])
     rows = []
@@ -308,7 +308,7 @@ def cross_testing_agreement() -> str:
 
 
 def published_of(paper: str) -> str:
-    """All numbers of a paper that have one of ours, by their places."""
+    """List the numbers of a paper that have a counterpart in our results, in the order of the paper."""
     both = _computed().query("paper == @paper")
     rows = []
     for row in both.itertuples():
@@ -318,7 +318,7 @@ def published_of(paper: str) -> str:
 
 
 def codes_beside_published() -> str:
-    """The rows that MATLAB's page prints, and the mean of our samples of the same classes."""
+    """Compare the rows on MATLAB's page with the mean of our samples of the same classes."""
     both = _computed().query("place in ('example custom-loss', 'example posterior')")
     keys = both["what"].str.extract(r"row (\d+), (.*), (\w+) of (\w+)$").set_axis([*_ROW, "class"], axis=1)
     both = both.assign(**keys)
@@ -342,11 +342,11 @@ def _computed() -> pd.DataFrame:
     return both[both["ours"].notna()]
 
 
-# --- what a run of config/paper.yaml gave -------------------------------------------------------------------------
+# --- results of a run of config/paper.yaml ------------------------------------------------------------------------
 
 
 def regenerated_run() -> str:
-    """What the whole run took, on what."""
+    """Describe the cost, versions and machine of the run."""
     run = pd.read_csv(REGENERATED / "run.csv").set_index("what")["value"]
     parts = pd.read_csv(REGENERATED / "parts.csv")
     longest = parts.sort_values("cpu_seconds", ascending=False).head(8)
@@ -364,7 +364,7 @@ def regenerated_run() -> str:
 
 
 def regenerated_failures() -> str:
-    """What the run could not compute or has not come to, and why."""
+    """List results that the run failed to compute or has not computed yet, with the reasons."""
     left_out = pd.read_csv(REGENERATED / "unavailable.csv")
     names = ", ".join(f"`{name}`" for name in left_out["dataset"].unique())
     failed = pd.read_csv(REGENERATED / "failures.csv", keep_default_na=False)
@@ -382,14 +382,14 @@ def regenerated_failures() -> str:
 
 
 def regenerated_sentences() -> str:
-    """What the comparison with the papers comes to."""
+    """Summarize the comparison with the papers in sentences."""
     from fairfold.report.published import published_sentences
 
     return "\n".join(f"- {sentence}" for sentence in published_sentences(_published_beside_ours()))
 
 
 def regenerated_numbers(paper: str) -> str:
-    """All printed numbers of a paper beside ours, folded, the largest distance first."""
+    """List all printed numbers of a paper next to ours in a collapsed table, largest difference first."""
     both = _published_beside_ours().query("paper == @paper")
     heads = ("place", "what", "printed", "ours", "distance", "note", "file")
     rows = (
@@ -432,7 +432,7 @@ def _distance(row: Any) -> str:
 
 
 def regenerated_figures(section: str) -> str:
-    """The figures of a section of the report, each under its title; drawn where the tables that it reads are kept."""
+    """Draw the figures of a report section whose tables are stored, each under its title."""
     from fairfold.figures import save_figure
     from fairfold.report.contents import figures_of, load_contents
     from fairfold.study import check_study
@@ -475,7 +475,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
 
 
 def scrape_figure(block: tuple, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
-    """What Sphinx-Gallery shows of a block of code: the figure that it leaves in ``figure``."""
+    """Return the figure that a block of code assigns to ``figure``, for Sphinx-Gallery."""
     from matplotlib.figure import Figure
     from sphinx_gallery.scrapers import figure_rst
 
@@ -488,7 +488,7 @@ def scrape_figure(block: tuple, block_vars: dict[str, Any], gallery_conf: dict[s
 
 
 class Generated(SphinxDirective):
-    """``{generated} name argument ...``: what the function of that name returns, as if it stood in the page."""
+    """Directive ``{generated} name argument ...``: insert the Markdown that the named function returns."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -504,12 +504,12 @@ class Generated(SphinxDirective):
 
 
 def skip_fields(app: Sphinx, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:
-    """Leave fields of named tuples out: the docstring of the class says what each is."""
+    """Skip fields of named tuples, which the docstring of the class documents."""
     return True if type(member).__name__ == "_tuplegetter" else None
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make the directive known to Sphinx."""
+    """Register the directive with Sphinx."""
     app.add_directive("generated", Generated)
     app.add_lexer("csv", TextLexer)
     app.add_lexer("snakemake", PythonLexer)

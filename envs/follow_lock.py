@@ -1,11 +1,11 @@
-"""Write the versions of requirements.lock into environment.yaml and Apptainer.def, so that all say the same."""
+"""Write the versions of requirements.lock into environment.yaml and Apptainer.def to keep all three consistent."""
 
 import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
 PYTHON = "3.12"
-# Packages that people install by hand; conda finds the rest as their dependencies.
+# Direct dependencies; conda resolves the others.
 NAMED = [
     *("snakemake", "pygments", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib-base", "numba", "platformdirs"),
     *("lightgbm", "requests", "tenacity", "tqdm", "rdata", "liac-arff", "defusedxml", "pydantic", "pyyaml"),
@@ -14,12 +14,12 @@ NAMED = [
 
 
 def locked_versions(text: str) -> dict[str, str]:
-    """Package -> version, from the lines of a lock file."""
+    """Return the version of each package in a lock file."""
     return dict(re.findall(r"^([a-z0-9._-]+)==([^\s;\\]+)", text, flags=re.MULTILINE))
 
 
 def environment(versions: dict[str, str]) -> str:
-    """The conda environment."""
+    """Return the text of the conda environment."""
     pins = [f"  - {name}={versions[name.removesuffix('-base')]}" for name in NAMED]
     lines = ["# Made from requirements.lock by `make lock`.", "name: fairfold", "channels:", "  - conda-forge"]
     lines += ["  - bioconda", "  - nodefaults", "dependencies:", f"  - python={PYTHON}", *pins]
@@ -27,7 +27,7 @@ def environment(versions: dict[str, str]) -> str:
 
 
 def relabelled(definition: str, versions: dict[str, str]) -> str:
-    """The definition of the image with these versions under %labels, for `apptainer inspect` to tell."""
+    """Return the image definition with these versions under %labels, which `apptainer inspect` shows."""
     labels = "".join(f"    {name} {versions[name]}\n" for name in (each.removesuffix("-base") for each in NAMED))
     definition = re.sub(r"(?<=^From: python:)[\d.]+", PYTHON, definition, flags=re.MULTILINE)
     return re.sub(r"(?<=^%labels\n)(    .*\n)*", labels, definition, flags=re.MULTILINE)

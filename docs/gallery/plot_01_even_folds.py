@@ -2,9 +2,9 @@
 How even are the folds?
 =======================
 
-A label matrix like the Gene Ontology's, 20,000 samples and 400 labels, is split into five folds by four methods.
-Each dot is a label: how far its rate of positives in a fold is from its rate in all data, relative to that rate
-(rLD). Grey is the least that folds of equal size allow.
+Four methods split a label matrix like the Gene Ontology's, with 20,000 samples and 400 labels, into five folds. Each
+dot is a label. It shows the difference between the rate of positives in a fold and the rate in all data, relative to
+the latter (rLD). Gray is the lower bound for folds of equal size.
 """
 
 import pandas as pd
@@ -24,5 +24,5 @@ deviations = pd.concat(tables)
 figure = plot_label_deviations(deviations)
 
 # %%
-# Rare labels are what methods differ by: a label with ten positives has two in each fold, or it has not.
+# The methods differ mainly on rare labels. A label with ten positives should have two in each fold.
 print(deviations.groupby("splitter", sort=False)[["rLD", "rLD_bound"]].mean().round(4))

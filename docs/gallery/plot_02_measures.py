@@ -2,10 +2,10 @@
 Which measure of evenness?
 ==========================
 
-Figure 1 of Tiittanen, Holm & Törönen (2021): 100 labels of 20 to 50,000 positives, and three patterns of ten folds: a
-label is spread equally; it has 20 % more in one fold and 20 % less in another; it is missing from one fold. A measure
-is fit for imbalanced labels when it judges the same pattern alike, whatever the size of the label: rLD and DCP are
-flat, LD drifts.
+This is Figure 1 of Tiittanen, Holm & Törönen (2021), with 100 labels of 20 to 50,000 positives and three patterns of
+ten folds. In the first pattern, each label is spread equally. In the second, a label has 20 % more positives in one
+fold and 20 % fewer in another. In the third, a label is missing from one fold. A measure suits imbalanced labels if its
+value for a pattern does not depend on the size of the label. rLD and DCP are flat, LD drifts.
 """
 
 import pandas as pd

@@ -2,8 +2,9 @@
 What do even folds cost?
 ========================
 
-Seven methods on a label matrix like the Gene Ontology's, 20,000 samples and 400 labels, two splits by each: how many
-times the least possible unevenness (rLD) against the CPU seconds that a split takes. Low and left is better.
+Seven methods split a label matrix like the Gene Ontology's, with 20,000 samples and 400 labels, twice each. The figure
+shows the unevenness (rLD) as a multiple of its lower bound against the CPU seconds of a split. Lower values are better
+on both axes.
 """
 
 import pandas as pd

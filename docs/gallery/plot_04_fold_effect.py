@@ -2,10 +2,9 @@
 Do even folds matter?
 =====================
 
-Half of the samples are cross-validated as if they were all there is; the other half says what the score should have
-been. How much do estimates of a linear model scatter when only the folds change (spread), and are they too low or too
-high (bias)? Labels are terms of an ontology, some of which few samples have; bars are 95 % intervals over five
-halvings.
+Half of the samples are cross-validated as if they were the whole dataset. The other half provides the reference score.
+The figure shows the spread of the estimates of a linear model when only the folds change, and their bias. Labels are
+terms of an ontology, and some are rare. Bars are 95 % intervals over five random halves.
 """
 
 from fairfold.datasets.generate import gene_ontology_like

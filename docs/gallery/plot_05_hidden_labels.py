@@ -1,10 +1,11 @@
 """
-What hidden labels do
-=====================
+The effect of hidden labels
+===========================
 
-Part of each label's positives is hidden from training, and models are scored by all labels of left-out samples. How
-well they *rank* labels (average precision) falls slowly. How well they *decide* (Matthews correlation, at one half)
-falls fast, because their probabilities are those of observed labels. A ``+`` behind a name corrects that.
+A part of each label's positives is hidden from training. Models are scored on all labels of left-out samples. The
+*ranking* of labels (average precision) degrades slowly. *Decisions* at threshold one half (Matthews correlation)
+degrade fast, because the models predict probabilities of observed labels. The suffix ``+`` marks models that correct
+for this.
 """
 
 import pandas as pd

@@ -1,11 +1,11 @@
 """
-Scores of labels that nobody has
-================================
+Corrected scores for incomplete labels
+======================================
 
-What a user can compute are scores on observed labels. Here half of the positives are hidden from training and from
-the left-out samples, too: the score on observed labels (hollow) is far below the one on all labels (filled), which
-only we know. Corrected by the share of positives that is observed (bars, 95 % intervals of bootstrap samples), it is
-near it.
+In practice, scores can only be computed on observed labels. Here half of the positives are hidden from training and
+from the left-out samples. The score on observed labels (hollow) is far below the score on all labels (filled), which is
+unknown in practice. The correction with the share of positives that is observed (bars, 95 % bootstrap intervals) brings
+the score close to the latter.
 """
 
 import numpy as np

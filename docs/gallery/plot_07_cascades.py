@@ -1,10 +1,10 @@
 """
-What cascade levels add
-=======================
+The effect of cascade levels
+============================
 
-Deep forests for weak labels impute labels that seem to be missing, level by level, with half of the positives hidden
-here. The published forest (``SLCForest``) trains each level on its own predictions of the training samples, which give
-their labels away; later levels rank no better than the first. Ours (``SLCForest+``) trains on out-of-bag predictions.
+Deep forests for weak labels impute likely missing labels level by level. Half of the positives are hidden here. The
+published forest (``SLCForest``) trains each level on its own predictions of the training samples, which leak their
+labels, so later levels rank no better than the first. Our variant (``SLCForest+``) trains on out-of-bag predictions.
 """
 
 import numpy as np

@@ -3,8 +3,8 @@ Are the right labels imputed?
 =============================
 
 Half of each label's positives are hidden from training. Three cascades estimate the share of positives that is observed
-(label frequency) and impute labels by it, level by level. What was hidden on purpose is known, so that it can be said
-how many of the imputed labels had been (precision), and how many of the hidden ones are found (recall).
+(label frequency) and use it to impute labels level by level. The hidden labels are known, so we can compute the share
+of imputed labels that were hidden (precision) and the share of hidden labels that are found (recall).
 """
 
 import pandas as pd
@@ -26,6 +26,6 @@ tables = imputation_tables(pd.concat(parts))
 figure = plot_imputation(tables["imputation"])
 
 # %%
-# The estimated label frequency of each label beside the share that was kept, a half. On the grey line estimates are
-# right.
+# Compare the estimated label frequency of each label with the share that was kept, one half. Estimates on the gray line
+# are exact.
 figure = plot_label_frequencies(tables["frequencies"], tables["errors"])

@@ -1,10 +1,10 @@
 """
-Would other folds rank the models alike?
-========================================
+Do other folds change the ranking of models?
+============================================
 
-Four models on three splits of the same samples, each trained twice on each split with half of the positives hidden
-anew. How alike are their orders on different splits (filled, with 95 % intervals) and on the same split (hollow)? What
-lies between them is the split's doing; three splits are few, as the intervals say.
+Four models are trained on three splits of the same samples, twice on each split, with a different half of the positives
+hidden each time. The figure compares the agreement of rankings between different splits (filled, with 95 % intervals)
+and on the same split (hollow). The difference is the effect of the split. Three splits give wide intervals.
 """
 
 import pandas as pd

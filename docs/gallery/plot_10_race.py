@@ -1,10 +1,10 @@
 """
-The race, drawn
-===============
+The race of models
+==================
 
-Scores that come with the project, of thirty-nine models on eleven real datasets, as the figure that a study draws: a
-dot for each dataset, a bar over those that tests cannot tell apart. Choose other models, another metric or rate by
-the lines that name them.
+The project contains scores of thirty-nine models on eleven real datasets. The figure has a dot for each dataset and a
+bar over models that do not differ significantly. Edit the code to choose other models, another metric or another
+missing rate.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ shown = (tables[name] for name in ("ranks", "comparisons", "cliques"))
 figure = plot_percentile_ranks(*shown, legend_table(models))
 
 # %%
-# What each way to choose a model costs, on the mean of these datasets: each is left out in turn.
+# The average regret of each strategy for choosing a model. Each dataset is left out in turn.
 regret = pd.read_csv(measured / "race_regret.csv")
 ways = ["recommendation", "observed labels", "other datasets", "any model"]
 ways += [f"always {model}" for model in models]

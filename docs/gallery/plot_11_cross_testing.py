@@ -2,9 +2,9 @@
 Which estimate finds the effect?
 ================================
 
-Nested cross-validation, cross-validation and testing, and cross-validation and cross-testing, each with a permutation
-test of the whole procedure, on two classes that two of six dimensions tell apart together. Twelve samples of each
-size stand for the thousand of the paper (Figure 4 of Korjus, Hebart & Vicente 2016); bars are 95 % intervals.
+Nested cross-validation, cross-validation and testing, and cross-validation and cross-testing are compared, each with a
+permutation test of the whole procedure. Two of six dimensions jointly separate the two classes. The example uses twelve
+samples of each size instead of the thousand in Figure 4 of Korjus, Hebart & Vicente (2016). Bars are 95 % intervals.
 """
 
 from fairfold.datasets import prepare
@@ -19,6 +19,6 @@ table = table.assign(figure="fig4", dataset="simulated", x_name="data_size", x=t
 figure = plot_cross_testing(summarise(table))
 
 # %%
-# Twelve samples of each size are too few to tell the procedures apart: their intervals overlap. The report of the study
-# at published scale has a thousand, beside the published points.
+# With twelve samples of each size, the intervals of the procedures overlap. The report of the study at published scale
+# uses a thousand and shows the published points.
 print(table.groupby(["data_size", "procedure"])["accuracy"].mean().unstack().round(3))

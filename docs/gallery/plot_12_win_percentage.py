@@ -2,9 +2,9 @@
 How likely is a classifier to win?
 ==================================
 
-Six Gaussian Bayes classifiers on all 435 pairs of features of the breast-cancer data. When N pairs are drawn at
-random and all six are tried on each, how likely is each to have the best result? The grey band is where equal
-classifiers stay.
+Six Gaussian Bayes classifiers are evaluated on all 435 pairs of features of the breast-cancer data. When N pairs are
+drawn at random and all six classifiers are tried on each, how likely is each classifier to have the best result? The
+gray band is the range of equal classifiers.
 """
 
 import numpy as np

@@ -2,8 +2,9 @@
 Posteriors of error-correcting codes
 ====================================
 
-The example of MATLAB's page of ``kfoldPredict``: three kinds of iris by two features, one support vector machine for
-each pair of classes, and the posterior probabilities that fit their answers best, over the plane of the two features.
+This is an example from MATLAB's page on ``kfoldPredict``: three species of iris, two features, and one support vector
+machine for each pair of classes. The figure shows the posterior probabilities that best fit the outputs of the machines
+over the plane of the two features.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """
-Which classes are taken for each other?
-=======================================
+Which classes are confused?
+===========================
 
-Ten classes by error-correcting output codes: one support vector machine for each of the 45 pairs of digits, and each
-sample's prediction by the fold that did not see it. Rows are true classes.
+Error-correcting output codes classify ten digits with one support vector machine for each of the 45 pairs. Each sample
+is predicted by the model of the fold that leaves it out. Rows are true classes.
 """
 
 import numpy as np

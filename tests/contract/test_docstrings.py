@@ -1,4 +1,4 @@
-"""The examples of all docstrings run and give the printed output."""
+"""The examples in all docstrings run and produce the documented output."""
 
 import doctest
 import importlib
@@ -6,7 +6,7 @@ import pkgutil
 
 import fairfold
 
-FEWEST = 120  # docstrings with examples
+FEWEST = 120  # minimum number of docstrings with examples
 
 
 def test_examples_of_docstrings_give_their_output():

@@ -1,4 +1,4 @@
-"""Every model goes through scikit-learn's own tools, which give what a loop by hand over the folds gives."""
+"""Every model works with scikit-learn's tools, which give the results of an explicit loop over the folds."""
 
 import warnings
 
@@ -29,7 +29,7 @@ from fairfold.forests.models import OUT_OF_BAG_MODELS
 
 mpl.use("Agg")
 FOLDS = KFold(3, shuffle=True, random_state=0)
-# One of each way to impute, to correct and to embed; the others are combinations of these.
+# One model per kind of imputation, correction and embedding; the others combine these.
 NAMES = ("RF+ET", "gcForest", "CaFE-OS", "SLCForest", "CaFE-FLA", "gcForest+", "FLAForest+")
 NAMED = ("RF+ET", "CaFE-SLC", "gcForest+")
 FEATURES, LABELS = ["depth", "salt", "light", "wind"], ["sea", "sky", "sand"]
@@ -37,7 +37,7 @@ FEATURES, LABELS = ["depth", "salt", "light", "wind"], ["sea", "sky", "sand"]
 
 @pytest.fixture(scope="module")
 def data():
-    """Features and three labels, of which each fold has positives and negatives."""
+    """Return features and three labels; each fold has positives and negatives of each label."""
     rng = np.random.default_rng(0)
     X = rng.random((96, 4))
     return X, (X[:, :3] + 0.4 * rng.random((96, 3)) > 0.7).astype(int)
@@ -56,7 +56,7 @@ def small(name, **changes):
 
 @pytest.fixture(scope="module")
 def by_hand(data):
-    """Model -> test rows, labels and probabilities of each fold; each model is fitted once."""
+    """Return test rows, labels and probabilities of each fold by model; each model is fitted once."""
     X, Y = data
     found = {}
 
@@ -71,7 +71,7 @@ def by_hand(data):
     return predictions
 
 
-# name of a scorer, or the scorer -> the number that a loop by hand computes of labels and probabilities
+# Scorer or its name -> function that computes the score from labels and probabilities in an explicit loop.
 SCORERS = {
     "f1_micro": lambda Y, P: f1_score(Y, (P > 0.5).astype(int), average="micro"),
     "f1_macro": lambda Y, P: f1_score(Y, (P > 0.5).astype(int), average="macro"),
@@ -107,7 +107,7 @@ def test_scores_and_predictions_are_those_of_a_loop_by_hand(name, data, by_hand)
 @pytest.mark.parametrize("n_labels", [1, 2])
 @pytest.mark.parametrize("scorer", ["f1_micro", "accuracy", "average_precision", "roc_auc"])
 def test_one_or_two_labels_are_not_taken_for_two_classes(scorer, n_labels, data, by_hand):
-    """scikit-learn reads ``classes_`` of two plain numbers as one label's classes, and drops a column."""
+    """scikit-learn interprets two plain numbers in ``classes_`` as the classes of one label and drops a column."""
     X, Y = data
     expected = [SCORERS[scorer](truth, P) for _, truth, P in by_hand("SLCForest", n_labels)]
     scores = cross_val_score(small("SLCForest"), X, Y[:, :n_labels], cv=FOLDS, scoring=scorer, error_score="raise")
@@ -181,7 +181,7 @@ def test_importance_is_measured_by_scores(data):
     X, Y = data
     model = small("SLCForest", n_trees=20).fit(X, Y)
     found = permutation_importance(model, X, Y, scoring="average_precision", n_repeats=3, random_state=0)
-    assert (found["importances_mean"][:3] > 0.02).all()  # the features that the labels were made of
+    assert (found["importances_mean"][:3] > 0.02).all()  # the features that determine the labels
     assert abs(found["importances_mean"][3]) < 0.02
 
 
@@ -285,7 +285,7 @@ def test_predictions_come_back_with_the_names(name, frames, tmp_path):
     assert model.set_output(transform="pandas") is model
     model.save(tmp_path / "model.npz")
     for fitted in (model, load_model(tmp_path / "model.npz"), clone(model).fit(X, Y)):
-        fitted.set_output()  # changes nothing
+        fitted.set_output()  # has no effect
         pd.testing.assert_frame_equal(fitted.predict_proba(X[:7]), pd.DataFrame(P, X.index[:7], LABELS))
         pd.testing.assert_frame_equal(fitted.predict(X[:7]), pd.DataFrame(predicted, X.index[:7], LABELS))
         assert type(fitted.set_output(transform="default").predict(X)) is np.ndarray

@@ -1,8 +1,8 @@
-"""What takes folds or a splitter gives the numbers of a plain loop, in whatever order and form the splitter deals.
+"""Functions that take folds or a splitter give the results of a plain loop, for any order and form of the folds.
 
-Each consumer stands beside a loop that indexes with what the splitter gives as it is. The model's predictions do not
-depend on the order of its training samples, so that labels and predictions must be equal, and only sums over samples
-may differ, by rounding.
+Each consumer is compared with a loop that uses the indices of the splitter directly. The model's predictions do not
+depend on the order of its training samples. Labels and predictions must therefore be equal, and only sums over samples
+may differ by rounding.
 """
 
 import functools
@@ -43,12 +43,12 @@ from fairfold.win_percentage import evaluate_feature_sets
 from fairfold.win_percentage.multilabel_sets import evaluate_multilabel_sets
 
 N = 90
-ROUNDING = {"rel": 1e-11, "abs": 1e-12, "nan_ok": True}  # of sums of N numbers, taken in another order
+ROUNDING = {"rel": 1e-11, "abs": 1e-12, "nan_ok": True}  # of sums in a different order
 
 
 @functools.cache
 def data():
-    """Features, three labels that depend on them, one class, and labels of which some are hidden."""
+    """Return features, three dependent labels, one class, and partly hidden labels."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 4))
     Y = (X[:, :3] + rng.normal(size=(N, 3)) > 0.3).astype(np.int8)
@@ -65,7 +65,7 @@ def thirds(n):
 
 
 def three_of_four(n):
-    """A quarter of the samples is never tested, and always trained on."""
+    """Yield folds that never test a quarter of the samples and always train on it."""
     parts = [test[test % 4 > 0] for _, test in thirds(n)]
     return [(np.setdiff1d(np.arange(n), test), test) for test in parts]
 
@@ -83,7 +83,7 @@ def as_list(part, n):
 
 
 class Dealer:
-    """A splitter for any number of samples, with parts in a form of its own."""
+    """Splitter for any number of samples with parts in a custom form."""
 
     def __init__(self, deal, form=lambda part, n: part):
         self.deal, self.form = deal, form
@@ -109,7 +109,7 @@ PARTIAL = {
     "StratifiedShuffleSplit": StratifiedShuffleSplit(1, test_size=0.3, random_state=0),
 }
 ANY = WHOLE | PARTIAL
-# Consumers of fold numbers; tests/unit/core/test_folds.py has parts of all forms.
+# Consumers of fold numbers; tests/unit/core/test_folds.py covers all forms of parts.
 NUMBERED = {name: ANY[name] for name in ("in any order", "partial in any order")}
 REPEATED = {
     "RepeatedKFold": RepeatedKFold(n_splits=3, n_repeats=2, random_state=0),
@@ -138,7 +138,7 @@ def fold_of(splitter):
 
 
 class Neighbours(ClassifierMixin, BaseEstimator):
-    """Share of each label among the nearest neighbours; one level; knows what it was trained on."""
+    """Predict the share of each label among the nearest neighbors; stores its training samples."""
 
     best_levels_ = dict.fromkeys(BASIC_METRICS, 0)
 
@@ -197,7 +197,7 @@ def average_precision(Y, P):
 
 
 def chosen_by(splitter, X, Y):
-    """The candidate with the highest total over the folds of a splitter."""
+    """Return the candidate with the highest total over the folds of a splitter."""
     totals = dict.fromkeys(CANDIDATES, 0.0)
     for train, test in splitter.split(X, Y):
         for name, model in CANDIDATES.items():
@@ -207,7 +207,7 @@ def chosen_by(splitter, X, Y):
 
 
 def rounds_of(procedure, splitter, X, Y):
-    """Name of the candidate, training and test samples of each test of a procedure, ascending."""
+    """Return the candidate and the sorted training and test samples of each test of a procedure."""
     rows = np.arange(N)
     if procedure is nested_cross_validate:
         for train, test in splitter.split(X, Y):
@@ -295,7 +295,7 @@ def test_labels_hidden_from_training(splitter):
 
 @given(NUMBERED)
 def test_scores_on_complete_labels(splitter):
-    """Each sample that is ever left out counts in its fold, and no other does."""
+    """Each left-out sample counts in its fold; other samples are ignored."""
     X, Y, _, _ = data()
     folds = fold_of(splitter)
     hidden = hide_in_test_parts(Y, folds, 0.4, seed=0, names=("a",))
@@ -339,7 +339,7 @@ def test_performance_on_feature_sets():
             }
 
 
-# ---- what folds do, and how even they are
+# ---- effect and evenness of folds
 
 
 def test_effect_of_folds():
@@ -395,7 +395,7 @@ def test_folds_to_start_from():
     np.testing.assert_array_equal(OptiSplit(3, random_state=0, initial_folds=fold_of(splitter)).assign(Y), by_hand)
 
 
-# ---- the library's own splitters
+# ---- splitters of the library
 
 
 @pytest.mark.parametrize("splitter", OWN, ids=repr)
@@ -414,7 +414,7 @@ def test_own_splitters_deal_in_order(splitter):
     np.testing.assert_array_equal(found.fold_of_, splitter.assign(indicators))
 
 
-# ---- what cannot be taken
+# ---- invalid folds
 
 
 def codes(cv):
@@ -431,7 +431,7 @@ TAKES_SPLITTERS = {"codes": codes, "procedures": choose}
 
 
 def refusal(take, what):
-    """The one sentence that tells why something is not taken."""
+    """Return the error message of a rejected input, which is one sentence."""
     with pytest.raises(StudyError) as caught:
         take(what)
     message = str(caught.value)
@@ -558,7 +558,7 @@ def test_untested_samples_are_refused_where_all_must_be_tested(name):
 
 @pytest.mark.parametrize("name", sorted(TAKES_FOLDS))
 def test_a_splitter_in_place_of_folds_is_refused(name):
-    if name != "codes":  # which take both
+    if name != "codes":  # codes accept both
         assert "KFold" in refusal(TAKES_FOLDS[name], KFold(3))
 
 

@@ -1,4 +1,4 @@
-"""Hostile input: whatever a file or a configuration holds, a reader gives a valid object or raises a StudyError."""
+"""Hostile input: for any content of a file or configuration, a reader returns a valid object or raises a StudyError."""
 
 import contextlib
 import copy
@@ -63,7 +63,7 @@ def read_series(path):
 
 
 def read_mage(path):
-    """The file is the matrix; its sample table is whole."""
+    """Read the file as the matrix, with an intact sample table."""
     table = path.with_name("whole.sdrf.txt")
     table.write_text(SDRF)
     expression.read_mage_samples(table, path).values("Characteristics [Sex]")
@@ -102,7 +102,7 @@ READERS = {
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Path of a small valid file of each kind, uncompressed where damage would not reach the parser otherwise."""
+    """Return the path of a valid file of each kind, uncompressed if compression would hide damage."""
     folder = tmp_path_factory.mktemp("whole")
     paths = {kind: folder / kind for kind in READERS}
     header = "@relation r\n@attribute x numeric\n@attribute 'y z' {0,1}\n@data\n"
@@ -134,7 +134,7 @@ def whole(tmp_path_factory):
 
 
 def read_or_refuse(kind, path):
-    """What the reader makes of it; None where it refuses. Anything else that is raised fails the test."""
+    """Return the result of the reader, or None if it raises a StudyError. Other exceptions fail the test."""
     load_catalog.__globals__["_load"].cache_clear()
     try:
         return READERS[kind](path)
@@ -145,7 +145,7 @@ def read_or_refuse(kind, path):
 
 @st.composite
 def damaged(draw, content):
-    """The content with one to four pieces flipped, cut out, written twice, moved, or replaced by random bytes."""
+    """Flip, remove, duplicate, move or randomize one to four pieces of the content."""
     for _ in range(draw(st.integers(1, 4))):
         start, length = draw(st.integers(0, len(content))), draw(st.integers(0, 40))
         before, piece, after = content[:start], content[start : start + length], content[start + length :]
@@ -277,7 +277,7 @@ def test_nonsense_in_the_right_words(kind, tmp_path, data):
     read_or_refuse(kind, path)
 
 
-# --- arrays that do not fit together ----------------------------------------------------------------------------------
+# --- arrays of inconsistent shapes ------------------------------------------------------------------------------------
 
 LENGTHS = st.sampled_from([0, 1, 2, 3, 7, 40, 41])
 SHAPES = st.lists(LENGTHS, max_size=3).map(tuple)
@@ -286,7 +286,7 @@ VALUES = st.sampled_from([-(2**31), -1, 0, 1, 2, 39, 2**31 - 1])
 
 @st.composite
 def strange_arrays(draw, whole):
-    """An array of another type or shape, or of the same with another number somewhere."""
+    """Draw an array with another type, another shape or one changed number."""
     if whole.size and whole.dtype.kind in "iuf" and draw(st.booleans()):
         changed = whole.copy()
         changed[np.unravel_index(draw(st.integers(0, whole.size - 1)), whole.shape)] = draw(VALUES) % 2**7
@@ -301,7 +301,7 @@ def strange_arrays(draw, whole):
 @settings(bounded, max_examples=60)
 @given(data=st.data())
 def test_arrays_that_do_not_fit(kind, whole, tmp_path, data):
-    """Compiled code is not handed what would make it read beyond its arrays."""
+    """Compiled code never receives input that makes it read beyond its arrays."""
     with zipfile.ZipFile(whole[kind]) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     name = data.draw(st.sampled_from(sorted(name for name in files if name.endswith(".npy"))))
@@ -315,7 +315,7 @@ def test_arrays_that_do_not_fit(kind, whole, tmp_path, data):
     if found is None:
         return
     if kind == "model":
-        with contextlib.suppress(Exception):  # a model of strange numbers may fail, but not end the process
+        with contextlib.suppress(Exception):  # such a model may raise, but not crash the process
             found.predict_proba(np.zeros((5, 3)))
     elif kind == "dataset":
         assert found.X.shape == (found.Y.shape[0], len(found.feature_names))
@@ -340,7 +340,7 @@ ANYTHING = st.recursive(
 
 
 def places(document, path=()):
-    """Paths of all values in a nested document."""
+    """Yield the paths of all values in a nested document."""
     yield path
     items = (
         document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
@@ -350,7 +350,7 @@ def places(document, path=()):
 
 
 def changed(data, document):
-    """The document with one value replaced, or one key added, by anything."""
+    """Replace one value of the document or add one key."""
     document = [copy.deepcopy(document)]
     *parents, last = data.draw(st.sampled_from(list(places(document))[1:]))
     place = document
@@ -366,7 +366,7 @@ def changed(data, document):
 @settings(bounded, max_examples=60)
 @given(data=st.data())
 def test_configurations(data):
-    """What passes the check is what the workflow expects: whole numbers, plain names, numbers within their range."""
+    """Accepted configurations have whole numbers, plain names and numbers within their ranges."""
     config = changed(data, CONFIG)
     try:
         check_config(config)
@@ -392,7 +392,7 @@ def test_catalogs(data, tmp_path):
         assert entry.fingerprint
 
 
-# --- nothing is written outside ---------------------------------------------------------------------------------------
+# --- no writes outside the folder -------------------------------------------------------------------------------------
 
 ESCAPES = ["../evil", "../../evil", "/evil", "a/../../evil", "..", ".hidden", "evil\n", "C:\\evil", "a\\..\\evil", "~"]
 
@@ -418,7 +418,7 @@ def test_ids_that_lead_elsewhere(name, tmp_path):
 @pytest.mark.parametrize("kind", ["dataset", "model", "npz"])
 @pytest.mark.parametrize("member", ["../evil.npy", "/evil.npy", "a/../../evil.npy", "link.npy"])
 def test_members_of_archives_that_lead_elsewhere(kind, member, whole, tmp_path):
-    """Members are read in memory: those with other names do nothing, links are not followed, nothing is written."""
+    """Members are read in memory: unknown names are ignored, links are not followed, nothing is written."""
     folder = tmp_path / "inner"
     folder.mkdir()
     path = folder / "archive.npz"
@@ -432,7 +432,7 @@ def test_members_of_archives_that_lead_elsewhere(kind, member, whole, tmp_path):
 
 
 def test_a_label_file_that_names_another(tmp_path):
-    """Entities of XML may name files; they are refused."""
+    """XML entities can refer to files and are rejected."""
     secret = tmp_path / "secret"
     secret.write_text("secret")
     text = f'<!DOCTYPE labels [<!ENTITY x SYSTEM "{secret.as_uri()}">]><labels><label name="a">&x;</label></labels>'
@@ -443,7 +443,7 @@ def test_a_label_file_that_names_another(tmp_path):
 
 
 def test_a_dataset_of_hostile_names_stays_text(tmp_path):
-    """Names in data are data: they come back as they are, and nothing runs."""
+    """Names in data are returned unchanged and never executed."""
     evil = "$(touch evil); `touch evil` <script> {{ 7 * 7 }} ../../evil"
     (tmp_path / "toy.csv").write_text(f'"{evil}",y\n1,0\n2,1\n')
     stanza = {"path": str(tmp_path / "toy.csv"), "format": "csv", "labels": {"last": 1}}

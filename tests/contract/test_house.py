@@ -1,4 +1,4 @@
-"""The house: who may import whom, and what a script may be."""
+"""Architecture of the library: allowed imports between packages, and requirements for scripts."""
 
 import ast
 import os
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import pytest
 import yaml
 
-ALLOWED = {  # package -> packages and modules of the library that it may import besides itself and `errors`
+ALLOWED = {  # package -> packages and modules that it may import, in addition to itself and `errors`
     "core": set(),
     "datasets": {"core"},
     "splitting": {"core"},
@@ -33,7 +33,7 @@ ALLOWED = {  # package -> packages and modules of the library that it may import
 
 
 def imported(path):
-    """Names of modules that a file imports, wherever in it."""
+    """Return the names of all modules that a file imports, also inside functions."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
             yield node.module or ""
@@ -63,7 +63,7 @@ def test_rooms_stay_small(library):
 
 
 def test_papers_are_imported_by_their_scripts_alone(root):
-    """No module of the library outside papers imports it."""
+    """No module of the library outside the papers package imports it."""
     library = root / "workflow/fairfold"
     for path in library.rglob("*.py"):
         if "papers" not in path.relative_to(library).parts:
@@ -71,7 +71,7 @@ def test_papers_are_imported_by_their_scripts_alone(root):
 
 
 def test_table_of_stages_is_true(root):
-    """The page on extending names rule files, the scripts that they run, and packages that these import."""
+    """The page on extensions lists the rule files, their scripts and the packages that these import."""
     page = (root / "docs/extend.md").read_text()
     rows = re.findall(r"^\| [^|]+ \| `(\w+\.smk)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", page, re.MULTILINE)
     files = {path.name for path in (root / "workflow/rules").glob("*.smk")}
@@ -97,12 +97,12 @@ def test_no_module_imports_itself_by_way_of_others(library):
         ".".join(path.relative_to(library.parent).with_suffix("").parts): path for path in library.rglob("*.py")
     }
     graph = {name: {each for each in imported(path) if each in module_of} for name, path in module_of.items()}
-    tuple(TopologicalSorter(graph).static_order())  # raises CycleError, which names the modules
+    tuple(TopologicalSorter(graph).static_order())  # raises CycleError with the names of the modules
 
 
 @pytest.fixture
 def locked(root):
-    """Package -> version in the lock."""
+    """Return the version of each package in the lock."""
     text = (root / "envs/requirements.lock").read_text()
     return dict(re.findall(r"^([a-z0-9._-]+)==([^\s;\\]+)", text, re.MULTILINE))
 
@@ -123,7 +123,7 @@ def test_image_and_lock_say_the_same(root, locked):
     labels = dict(line.split() for line in sections["labels"].splitlines())
     assert labels.keys() == {name.removesuffix("-base") for name in conda_pins(root)} - {"python"}
     assert labels.items() <= locked.items()
-    # it installs from the lock and nothing besides, on the Python that conda has, too
+    # The image installs only from the lock, with the Python version of the conda environment.
     source, target = sections["files"].split()
     assert (root / source).samefile(root / "envs/requirements.lock")
     installs = re.findall(r"\bpip install\b(.*)", text)
@@ -150,7 +150,7 @@ def test_every_direct_dependency_is_locked(root, locked):
     assert wanted and wanted <= locked.keys()
 
 
-PUBLIC = {  # package or module -> names that users import from there; docs/reference/library.md promises them
+PUBLIC = {  # package or module -> public names, documented in docs/reference/library.md
     "datasets": "Dataset load_catalog prepare",
     "datasets.catalog": "Entry",
     "datasets.generate": "GeneOntologyBlocks PATTERNS gene_ontology_like metric_behaviour simulated_multilabel",
@@ -220,7 +220,7 @@ HEAVY = ("lightgbm", "matplotlib", "numba", "sklearn", "snakemake")
 
 
 def test_importing_the_library_loads_nothing_heavy():
-    """What takes long to load is loaded by what needs it."""
+    """Slow imports happen in the functions that need them."""
     packages = ", ".join(f"fairfold.{module}" for module in PUBLIC if "." not in module)
     code = f"import sys, fairfold, {packages}; print(*{{*{HEAVY}}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -228,7 +228,7 @@ def test_importing_the_library_loads_nothing_heavy():
 
 
 def test_modules_of_a_package_load_when_they_are_used():
-    """By a process that has loaded none of them, without an import of their own."""
+    """Attribute access in a fresh process loads them without an explicit import."""
     code = "import sys; from fairfold import {}; before = '{}' in sys.modules; print(before, {}.__name__)"
     for package, module in (
         ("papers", "papers.ecoc_examples"),
@@ -241,7 +241,7 @@ def test_modules_of_a_package_load_when_they_are_used():
 
 
 def test_scripts_load_nothing_heavy_before_they_need_it(root):
-    """Nor what SciPy loads on first use; each script is read by a process that has nothing else to do."""
+    """This includes lazy imports of SciPy; one process runs the top-level imports of all scripts."""
     scripts = list((root / "workflow/scripts").glob("*.py"))
     tops = {path.name: [node for node in ast.parse(path.read_text()).body if _is_import(node)] for path in scripts}
     code = "\n".join(ast.unparse(node) for nodes in tops.values() for node in nodes)
@@ -270,7 +270,7 @@ def test_what_the_reference_promises_is_public(root):
 
 
 def test_documents_use_what_is_promised(root):
-    """The gallery, and what is shown of the library."""
+    """The gallery and the examples of the library import only public names."""
     shown = [path.read_text() for path in (root / "docs/gallery").glob("*.py")]
     for page in [root / "README.md", *(root / "docs").glob("*.md"), *(root / "docs/guide").glob("*.md")]:
         shown += re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
@@ -290,7 +290,7 @@ def test_tests_called_slow_are_there(root):
 
 
 def test_what_benchmarks_import_is_there(root):
-    """No other test runs the long ones."""
+    """No other test runs the long benchmarks."""
     missing = [
         f"{path.name}: {node.module}.{alias.name}"
         for path in (root / "benchmarks").glob("*.py")

@@ -1,4 +1,4 @@
-"""Labels at every public function: NaN is unmeasured in any form, -1 is refused, and all else is one sentence."""
+"""Labels at every public function: NaN is unmeasured in any form, -1 is rejected, other input gives one clear error."""
 
 import numpy as np
 import pandas as pd
@@ -60,7 +60,7 @@ TOP = tuple(name for name, metric in METRICS.items() if metric.use == "top")
 
 
 def with_cells(Y, value, dtype=object):
-    """Labels with a value in the cells that are unmeasured."""
+    """Return labels with the given value in unmeasured cells."""
     changed = Y.astype(dtype)
     changed[GAPS] = value
     return changed
@@ -203,11 +203,11 @@ NEED_COMPLETE = {
     "imputation_quality": lambda Y: imputation_quality(Y, Y, COMPLETE),
     "fold_effect": lambda Y: fold_effect({"random": lambda Y, seed: np.arange(len(Y)) % 2}, X, Y, n_splits=2),
 }
-ONE_DIMENSION = ("Split", "Sampling", "Stratification", "distribution", "proportion", "lower_bound")  # One label.
+ONE_DIMENSION = ("Split", "Sampling", "Stratification", "distribution", "proportion", "lower_bound")  # 1-D is one label
 
 
 def plain(found):
-    """Numbers of whatever a function returns, NaN where text or nothing is."""
+    """Convert a result to numbers; text and None become NaN."""
     if isinstance(found, dict):
         return [plain(each) for each in found.values()]
     if isinstance(found, pd.DataFrame):
@@ -221,7 +221,7 @@ def assert_same(found, expected):
     if isinstance(expected, list):
         for one, other in zip(found, expected, strict=True):
             assert_same(one, other)
-    else:  # Sparse labels are added up in another order.
+    else:  # Sparse labels are summed in a different order.
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
@@ -262,7 +262,7 @@ def test_minus_one_is_refused(door):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("door", [*DOORS, *NEED_COMPLETE])
 def test_all_else_is_one_sentence(door):
-    """Or a result: one dimension is one label to splitters, and some functions count any number of samples."""
+    """Some functions return a result: splitters accept 1-D labels, and some counts accept any number of samples."""
     for form, Y in OTHERS.items():
         try:
             found = {**DOORS, **NEED_COMPLETE}[door](Y)

@@ -1,4 +1,4 @@
-"""Predictions are dense for dense labels and sparse for sparse ones, whatever the model and the number of labels."""
+"""Predictions are dense for dense labels and sparse for sparse labels, for every model and number of labels."""
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ def predictions_of(model, X):
     return found
 
 
-SLOW = ("HistGB+", "chains+", "RBF-SVM+")  # corrected by the code that corrects logistic+
+SLOW = ("HistGB+", "chains+", "RBF-SVM+")  # use the same correction code as logistic+
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ SLOW = ("HistGB+", "chains+", "RBF-SVM+")  # corrected by the code that corrects
     ],
 )
 def test_every_model_predicts_in_the_kind_of_its_labels(name, are_many, monkeypatch, tmp_path):
-    """Three labels are many where two are the most that forests learn from exactly."""
+    """The limit of the exact engine is set to two labels, so three labels are many."""
     if are_many:
         monkeypatch.setattr("fairfold.forests.base.MOST_EXACT", 2)
         monkeypatch.setattr("fairfold.models.one_level.MOST_EXACT", 2)

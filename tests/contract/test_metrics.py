@@ -1,4 +1,4 @@
-"""A metric is one entry of ``METRICS``: scores, corrections, thresholds, ranks, tables and figures follow from it."""
+"""A metric is one entry of ``METRICS``; scores, corrections, thresholds, ranks, tables and figures use it."""
 
 import json
 import os
@@ -119,7 +119,7 @@ NEW = {"recall", "precision", "gap"}
 
 @pytest.fixture(scope="module")
 def told(root, tmp_path_factory):
-    """What the library says of a study with three more entries, in a copy of it."""
+    """Return the output of a copy of the library with three more entries."""
     folder = tmp_path_factory.mktemp("extended")
     shutil.copytree(root / "workflow", folder / "workflow", ignore=shutil.ignore_patterns("__pycache__"))
     path = folder / "workflow/fairfold/evaluation/metrics.py"

@@ -1,4 +1,4 @@
-"""What is read from files stays data: nothing is evaluated, unpickled, given to a shell, or extracted from archives."""
+"""Data from files is never evaluated, unpickled, passed to a shell, or extracted from archives."""
 
 import ast
 import re
@@ -23,17 +23,17 @@ FORBIDDEN_CALLS = {
 FORBIDDEN_METHODS = {"extract", "extractall", "to_pickle", "read_pickle"}
 FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "tarfile", "xml", "telnetlib"}
 
-# A fitted model of the user's own, which its worker process has pickled, and which no file keeps.
+# A user's own fitted model, pickled by its worker process and never stored in a file.
 UNPICKLES = {"isolated.py"}
 
 
 def sources(root):
-    """Python files of the workflow; rules are looked through below."""
+    """Return the Python files of the workflow; another test covers the rules."""
     return sorted((root / "workflow").rglob("*.py"))
 
 
 def dotted(node):
-    """``os.system`` of the node that names it; empty for anything else."""
+    """Return the dotted name of a node, such as ``os.system``, or an empty string."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -104,7 +104,7 @@ def test_rules_run_no_text_either(root):
 
 
 def test_shell_commands_quote_what_they_are_given(root):
-    """In a ``shell:`` directive, or a call of ``shell()``, every placeholder is ``{...:q}``."""
+    """Every placeholder in a ``shell:`` directive or a ``shell()`` call has the form ``{...:q}``."""
     for path in rules(root):
         assert unquoted(path.read_text()) == [], path
 

@@ -1,4 +1,4 @@
-"""No model sees a label of a test part, or one that was hidden: with these poisoned, it predicts the same bytes."""
+"""No model uses hidden labels or labels of a test part: changing them does not change its predictions."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def small(name, seed):
 
 
 class Recorder:
-    """A model that keeps what it predicts."""
+    """Wrapper that records the predictions of a model."""
 
     def __init__(self, model, predicted):
         self.model, self.predicted = model, predicted
@@ -63,4 +63,4 @@ def test_test_labels_and_hidden_labels_are_never_seen(data, name):
     assert len(expected) >= 2
     assert predictions(name, X, other_truth, fold_of, poisoned) == expected
     seen = [observed_labels(Y, hidden, fold)[fold_of != fold].sum() for fold in (0, 1)]
-    assert sum(seen) < sum(Y[fold_of != fold].sum() for fold in (0, 1))  # something was hidden
+    assert sum(seen) < sum(Y[fold_of != fold].sum() for fold in (0, 1))  # some labels were hidden

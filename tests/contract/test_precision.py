@@ -1,4 +1,4 @@
-"""No model of trees depends on where a feature's zero is or on its unit, and none merges values that it could use."""
+"""Tree models do not depend on the origin or unit of a feature, and keep values distinct if that is possible."""
 
 from pathlib import Path
 
@@ -20,13 +20,13 @@ MOVES = {
     "a tiny unit far from zero": lambda x: (x + 2.0**40) * 1e-30,
 }
 RATIOS = ("below single precision", "above single precision")
-PAIRS = (("a large constant", RATIOS[0]), (RATIOS[1], "a tiny unit far from zero"))  # of the first two features
-# A correction changes what a model learns, not how it reads features: of a pair one is enough.
+PAIRS = (("a large constant", RATIOS[0]), (RATIOS[1], "a tiny unit far from zero"))  # ratios of the first two features
+# A correction changes the labels, not the processing of features, so one model of each pair is enough.
 NAMES = [name for name in MODEL_NAMES if name.removesuffix("+") == name or name.removesuffix("+") not in MODEL_NAMES]
 NAMES.append("CaFE-FLA+")
-BLIND = ("dummy", "logistic", "chains", "kNN", "ML-kNN", "RBF-SVM")  # to differences of large numbers
-BELOW = -(2.0**24)  # LightGBM bins negative and positive values apart, so that they have predictions of their own
-ROUNDING = {"RBF-SVM": 1e-3}  # of models whose own solver stops at that tolerance; others 1e-6
+BLIND = ("dummy", "logistic", "chains", "kNN", "ML-kNN", "RBF-SVM")  # models that lose differences of large numbers
+BELOW = -(2.0**24)  # LightGBM bins negative and positive values separately
+ROUNDING = {"RBF-SVM": 1e-3}  # tolerance of the solver; 1e-6 for other models
 
 
 def make(name):
@@ -36,9 +36,9 @@ def make(name):
 
 @pytest.fixture(scope="module")
 def data():
-    """Two features of whole numbers, some missing in the second; one label needs each, a third is noise."""
+    """Return two integer features (one with missing values) and noise; each label depends on one feature."""
     rng = np.random.default_rng(0)
-    X = rng.choice(2**23, (210, 3), replace=False).astype(float) + 1  # exact in single precision, and hardly any tie
+    X = rng.choice(2**23, (210, 3), replace=False).astype(float) + 1  # exact in single precision, few ties
     Y = np.column_stack([np.sin(X[:, 0] / 4e5) > 0.3, X[:, 1] > 5e6]).astype(np.int8)
     X[rng.random(210) < 0.15, 1] = np.nan
     return X, Y
@@ -52,7 +52,7 @@ def moved(X, pair):
 
 
 def predictions(name, X, Y):
-    """Of samples that the model did not see: most between training values, some outside."""
+    """Predict new samples, most within the range of the training values and some outside."""
     return make(name).fit(X[:150], Y[:150]).predict_proba(X[150:])
 
 
@@ -80,7 +80,7 @@ def test_nor_does_a_unit_of_sparse_features(name, data):
 def test_saved_models_predict_the_same(name, data, tmp_path):
     X, Y = data
     X = moved(X, ["a large constant"] * 2)
-    X[:9, 0] = 0  # far from all others, so that values are moved
+    X[:9, 0] = 0  # far from the others, so values are shifted
     model = make(name).fit(X, Y)
     model.save(tmp_path / "model")
     new = np.vstack([X + 0.4, X - 0.4, np.where(np.isnan(X), X, 1e300), np.where(np.isnan(X), X, -1e300)])
@@ -89,7 +89,7 @@ def test_saved_models_predict_the_same(name, data, tmp_path):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in BLIND])
 def test_times_as_large_integers_are_used(name):
-    """Trees that merge them have an average precision of .6; linear models and distances cannot use them."""
+    """Trees that merge the values reach an average precision of 0.6; linear models and distances cannot use them."""
     table = pd.read_csv(CASE)
     Y = table.filter(like="label_").to_numpy()
     X = table.drop(columns=table.filter(like="label_").columns).to_numpy()

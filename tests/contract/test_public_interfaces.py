@@ -1,4 +1,4 @@
-"""No private name of another package is imported, read, passed or overridden: any release may change it."""
+"""No private name of another package is imported, read, passed or overridden, because any release may change it."""
 
 import ast
 import importlib
@@ -29,7 +29,7 @@ def rule_files(root):
 
 
 def names_of_ours(trees):
-    """Every name that our own code defines: functions, classes, variables, parameters and attributes."""
+    """Return all names that our code defines: functions, classes, variables, parameters and attributes."""
     found = set()
     for node in (node for tree in trees for node in ast.walk(tree)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -42,7 +42,7 @@ def names_of_ours(trees):
 
 
 def foreign_names(tree, ours, local_modules=frozenset()):
-    """Private names of other packages that a file uses, with their lines."""
+    """Yield private names of other packages that a file uses, with line numbers."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -75,7 +75,7 @@ def test_python_uses_no_private_name_of_another_package(trees, root):
 
 
 def private_attributes(text):
-    """Private attributes in the text of a rule file, which is not all Python, with their lines."""
+    """Yield private attributes in a rule file, which is not pure Python, with line numbers."""
     for number, line in enumerate(text.splitlines(), 1):
         code = re.sub(r"\"[^\"]*\"|'[^']*'|#.*", "", line)
         yield from ((number, name) for name in re.findall(r"\.(_\w+)", code) if is_private(name))
@@ -93,13 +93,13 @@ def test_rules_use_no_private_name_of_another_package(root):
 
 
 def overridden(cls, names):
-    """Private names of a class that a base of another package has, too."""
+    """Return private names of a class that a base class of another package also defines."""
     bases = [base for base in cls.__mro__[1:] if base.__module__.split(".")[0] not in BUILT_IN]
     return [name for name in names if is_private(name) and any(name in vars(base) for base in bases)]
 
 
 def members(node):
-    """Names that the body of a class defines."""
+    """Yield the names that a class body defines."""
     for each in node.body:
         if isinstance(each, ast.FunctionDef):
             yield each.name

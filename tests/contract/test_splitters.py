@@ -1,4 +1,4 @@
-"""What every splitter promises, whatever its method."""
+"""Properties that every splitter guarantees."""
 
 import itertools
 
@@ -41,7 +41,7 @@ EXACT_SIZES = [name for name in SPLITTERS if "anneal" in name] + ["PMBSRS", "ran
 
 
 class Majority(ClassifierMixin, BaseEstimator):
-    """The more frequent value of each label."""
+    """Classifier that predicts the more frequent value of each label."""
 
     def __init__(self, ignored=None):
         self.ignored = ignored
@@ -146,14 +146,14 @@ def test_a_name_that_is_no_parameter_is_refused(make):
     for wrong in ("n_split", "cv__n_splits"):
         with pytest.raises(ValueError, match="Invalid parameter"):
             make().set_params(**{wrong: 2})
-    with pytest.raises(SplitError, match="n_splits is 0"):  # values are checked where they are used
+    with pytest.raises(SplitError, match="n_splits is 0"):  # values are checked on use
         make().set_params(n_splits=0).assign(some_labels())
 
 
 def test_repr_makes_the_same_splitter(make):
     made = eval(repr(make(random_state=7)), {cls.__name__: cls for cls, _ in SPLITTERS.values()})
     assert made.get_params() == make(random_state=7).get_params()
-    assert "=None" not in repr(make())  # defaults are left out
+    assert "=None" not in repr(make())  # defaults are omitted
 
 
 def test_tools_of_scikit_learn_take_them_with_several_labels(make):
@@ -239,7 +239,7 @@ def test_groups_stay_together(make):
     assert np.unique(folds).tolist() == [0, 1, 2, 3]
 
 
-GROUPS = {  # rows of each group
+GROUPS = {  # number of rows per group
     "five sites": [28, 26, 20, 12, 4],
     "two sites": [30, 9],
     "one huge group": [180] + [2] * 10,
@@ -249,7 +249,7 @@ GROUPS = {  # rows of each group
 
 
 def labels_of_groups(groups, seed=0):
-    """Labels, of which the first is in one group only and the second in all rows of the largest."""
+    """Draw labels; the first occurs in one group only, the second in all rows of the largest group."""
     Y = (np.random.default_rng(seed).random((len(groups), 5)) < 0.3).astype(int)
     Y[:, 0] = groups == groups[-1]
     Y[:, 1] |= groups == groups[0]
@@ -281,7 +281,7 @@ def test_groups_of_any_size_make_folds(make, sizes):
 @pytest.mark.filterwarnings("ignore::fairfold.errors.UnevenFoldsWarning")
 @pytest.mark.parametrize("seed", range(3))
 def test_folds_of_whole_groups_are_as_even_as_can_be(make, seed):
-    """Within the slack: a fold may be 5 % (or 1 row) above the fair size, which no split can be below in all folds."""
+    """Folds may exceed the fair size by 5 % or one row; no split is below the fair size in all folds."""
     rng, n_splits = np.random.default_rng(seed), 2 + seed % 3
     sizes = rng.integers(1, 40, 6)
     groups = np.repeat(np.arange(6), sizes)
@@ -295,12 +295,12 @@ def test_training_and_test_sets_have_their_sizes(make):
     Y = some_labels()
     train, test = make(2).train_test(Y, 0.3)
     assert sorted([*train, *test]) == list(range(len(Y)))
-    # The labels of the methods that move rows freely may pull the size a little: 5 % of the rows.
+    # Methods that move rows freely may change the size by up to 5 % of the rows to balance labels.
     assert abs(len(test) - 0.3 * len(Y)) <= 0.05 * len(Y)
 
 
 def deviations_of_shares(name, Y, test_size):
-    """Relative deviation of each label's share in the test part from the target."""
+    """Compute the relative deviation of each label's share in the test part from the target."""
     splitter, settings = SPLITTERS[name]
     _, test = splitter(random_state=0, **settings).train_test(Y, test_size)
     return np.abs(Y[test].sum(axis=0) / Y.sum(axis=0) / test_size - 1)
@@ -311,11 +311,11 @@ def deviations_of_shares(name, Y, test_size):
 def test_test_parts_have_their_share_of_each_label(name, test_size):
     Y = some_labels(n=800)
     found, positives = deviations_of_shares(name, Y, test_size), Y.sum(axis=0)
-    # A random part has a hypergeometric share, whose standard deviation is below this binomial one. No splitter should
-    # be further from the target than chance: 4 of these for each of 10 labels are exceeded once in 1,600 parts.
+    # A random part has a hypergeometric share, with a standard deviation below this binomial one. Chance exceeds 4 of
+    # these for any of 10 labels once in 1,600 parts. No splitter should be further from the target.
     chance = np.sqrt((1 - test_size) / (test_size * positives))
     assert (found < 4 * chance).all()
-    if name in BALANCING:  # half of the mean deviation of a random part, 0.8 standard deviations
+    if name in BALANCING:  # half of the mean deviation of a random part (0.8 standard deviations)
         assert found.mean() < 0.4 * chance.mean()
 
 

@@ -1,4 +1,4 @@
-"""A metric that is undefined on a dataset leaves every comparison there, without a warning and never as the best."""
+"""A dataset with an undefined metric is excluded from comparisons of that metric, without a warning or a best model."""
 
 import itertools
 
@@ -26,7 +26,7 @@ DATASETS, MODELS, METRICS = ("one-label", "yeast"), ("RF+ET", "kNN"), ("average_
 
 
 def scores(datasets=DATASETS, **columns):
-    """Scores of two models; ranking loss is undefined on the first dataset and in one fold of the second."""
+    """Return scores of two models; ranking loss is undefined on one dataset and in one fold of another."""
     names = ["dataset", "missing_rate", "model", "fold", "metric", *columns]
     values = itertools.product(datasets, (0, 50), MODELS, range(4), METRICS, *columns.values())
     table = pd.DataFrame(list(values), columns=names).assign(level=0, is_final=True, reason="")

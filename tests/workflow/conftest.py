@@ -1,4 +1,4 @@
-"""A study in a fresh folder, run as a user would: by the command line."""
+"""Fixtures that run a study in a fresh folder from the command line, as a user would."""
 
 import copy
 import fcntl
@@ -95,7 +95,7 @@ PRELOADED, CLIENT = (Path(__file__).with_name(name) for name in ("preloaded.py",
 
 @pytest.fixture(scope="session", autouse=True)
 def python(tmp_path_factory):
-    """Path of a Python that has loaded packages already, where processes can be forked and watched."""
+    """Return the path of a Python with preloaded packages, where processes can be forked and watched."""
     if not hasattr(os, "pidfd_open"):
         yield sys.executable
         return
@@ -104,7 +104,7 @@ def python(tmp_path_factory):
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -IS "{CLIENT}" "{address}" "$0" "$@"\n')
     python.chmod(0o755)
     command = [sys.executable, PRELOADED, address]
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg"}  # a fork of threads is none
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg"}  # threads do not survive a fork
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:
         server.stdout.readline()
         Study.python = str(python)
@@ -113,9 +113,10 @@ def python(tmp_path_factory):
 
 
 class Study:
-    """A working directory with a configuration, and the command that runs the workflow in it.
+    """Working directory with a configuration, and the command that runs the workflow in it.
 
-    ``python=sys.executable`` is for tests that look at processes: the preloaded Python has its jobs run by others.
+    Tests that inspect processes use ``python=sys.executable``, because the preloaded Python runs jobs in other
+    processes.
     """
 
     python = sys.executable
@@ -152,9 +153,9 @@ class Study:
         return process.returncode, output
 
     def results(self) -> dict[str, str]:
-        """Checksum of every table, figure and array; reports, logs and run times hold the clock.
+        """Return checksums of all tables, figures and arrays; reports, logs and run times depend on the clock.
 
-        What was scored is noted by target, and tests run other targets than the whole study.
+        The markers of scored targets are excluded, because tests also run targets other than the whole study.
         """
         results = self.folder / "results"
         paths = {str(path.relative_to(results)): path for path in sorted(results.rglob("*")) if path.is_file()}
@@ -168,25 +169,25 @@ class Study:
 
 @pytest.fixture
 def tiny():
-    """Configuration of the smallest study that has every part, to be changed at will."""
+    """Return the configuration of the smallest study with every part; tests may change it."""
     return copy.deepcopy(TINY)
 
 
 @pytest.fixture
 def study(tmp_path, root):
-    """Maker of studies in fresh folders."""
+    """Return a factory of studies in fresh folders."""
     return lambda config=TINY, name="study": Study(tmp_path / name, root, config)
 
 
 @pytest.fixture(scope="session")
 def study_class():
-    """What :func:`study` makes, for fixtures of a wider scope."""
+    """Return the class of :func:`study`, for fixtures with a wider scope."""
     return Study
 
 
 @pytest.fixture
 def copy_of_project(root, tmp_path):
-    """A copy of the project to be edited, which uses the code that is compiled for the original."""
+    """Return an editable copy of the project that reuses the compiled code of the original."""
     target = tmp_path / "project"
     for part in ("workflow", "resources", "config", "envs"):
         shutil.copytree(root / part, target / part)
@@ -198,7 +199,7 @@ def copy_of_project(root, tmp_path):
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, root):
-    """The tiny study, run once on three cores, and what it printed; tests that run side by side share it."""
+    """Run the tiny study once on three cores; parallel tests share it and its output."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent

@@ -1,8 +1,7 @@
-"""A Python that has loaded what jobs import, for the many short jobs of the studies that tests run.
+"""Python server with preloaded packages for the many short jobs of the studies that tests run.
 
-It loads the packages below once, warms up those that load more when they are first used, and then forks a process for
-every command that a client sends, which takes Python's place. Nothing of fairfold is loaded beforehand: each command
-finds its own, as it would without.
+It imports the packages below, warms up those with lazy imports, and then forks a process for each command of a client,
+which replaces Python. It never imports fairfold, so each command finds its own copy as usual.
 """
 
 import atexit
@@ -49,16 +48,16 @@ PACKAGES = (
     "tqdm",
     "yte",
 )
-N_BYTES = 8  # of the length that comes before a message of the client
+N_BYTES = 8  # length prefix of a client message
 
 
 def serve(path: str) -> None:
-    """Load the packages, say so, and fork a process for every client that connects, until standard input ends."""
+    """Load the packages, report it, and fork a process for each client until standard input ends."""
     packages = {name: importlib.import_module(name) for name in PACKAGES}
     packages["numba"].njit(lambda values: values.sum())(packages["numpy"].zeros(1))
     draw_something(packages["matplotlib.pyplot"])
     gc.collect()
-    gc.freeze()  # else the collector of each child would copy all of it
+    gc.freeze()  # otherwise the collector of each child would copy all objects
     with socket.socket(socket.AF_UNIX) as listener, selectors.DefaultSelector() as events:
         listener.bind(path)
         listener.listen(64)
@@ -71,7 +70,7 @@ def serve(path: str) -> None:
 
 
 def draw_something(pyplot: types.ModuleType) -> None:
-    """A figure for nobody: fonts are found, and what writes them is loaded."""
+    """Draw a figure to find fonts and load the writers."""
     with pyplot.rc_context({"pdf.fonttype": 42}):
         figure = pyplot.figure(layout="constrained")
         figure.add_subplot(title="$x$")
@@ -81,13 +80,13 @@ def draw_something(pyplot: types.ModuleType) -> None:
 
 
 def begin(connection: socket.socket, events: selectors.BaseSelector) -> None:
-    """Run a client's command in a process of its own, which does not outlive the client."""
+    """Run a client's command in a new process, which does not outlive the client."""
     streams = []
     try:
         head, streams, _, _ = socket.recv_fds(connection, N_BYTES, 3)
         with connection.makefile("rb") as stream:
             folder, environment, python, arguments = json.loads(stream.read(int.from_bytes(head, "big")))
-    except (OSError, ValueError):  # the client was killed before it had said all
+    except (OSError, ValueError):  # the client was killed while it was sending
         for descriptor in (connection.detach(), *streams):
             os.close(descriptor)
         return
@@ -102,9 +101,9 @@ def begin(connection: socket.socket, events: selectors.BaseSelector) -> None:
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
-        os._exit(run(python, arguments))  # taking all that was loaded apart would take longer than most jobs do
-    with contextlib.suppress(OSError):  # it was first, or has ended
-        os.setpgid(process, process)  # so that it can be ended with all that it starts, whose clients end their own
+        os._exit(run(python, arguments))  # regular cleanup would take longer than most jobs
+    with contextlib.suppress(OSError):  # the child was first or has ended
+        os.setpgid(process, process)  # allows killing it with its children; their clients end their own
     for stream in streams:
         os.close(stream)
     Command(process, connection, events)
@@ -121,32 +120,32 @@ class Command:
         events.register(connection, selectors.EVENT_READ, self.kill)
 
     def kill(self) -> None:
-        """The client is gone."""
-        if not self.has_ended:  # in the same moment
+        """Kill the command after the client has ended."""
+        if not self.has_ended:  # both may end at the same time
             os.killpg(self.process, signal.SIGKILL)
             self.events.unregister(self.connection)
 
     def end(self) -> None:
-        """The process is gone."""
+        """Send the exit code after the process has ended."""
         self.has_ended = True
         _, status = os.waitpid(self.process, 0)
         self.events.unregister(self.watched)
         os.close(self.watched)
-        with contextlib.suppress(KeyError, BrokenPipeError):  # as the client is
+        with contextlib.suppress(KeyError, BrokenPipeError):  # the client has ended too
             self.events.unregister(self.connection)
             self.connection.sendall(bytes([os.waitstatus_to_exitcode(status) % 256]))
         self.connection.close()
 
 
 def run(python: str, arguments: list[str]) -> int:
-    """What ``python *arguments`` does, with its exit code; all that it has yet to write is written."""
+    """Run ``python *arguments``, flush its output and return its exit code."""
     sys.path[1:1] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     try:
         if arguments[0] == "-m":
             sys.argv = arguments[1:]
             sys.path[0] = str(Path.cwd())
             if arguments[1] in ("fairfold", "snakemake"):
-                sys.executable = python  # of what they start
+                sys.executable = python  # for child processes
             runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         else:
             sys.argv = arguments

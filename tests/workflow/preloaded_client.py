@@ -1,15 +1,15 @@
-"""Takes Python's place: has a command run by the one of preloaded.py, and ends with its exit code."""
+"""Stand-in for Python: send a command to the server of preloaded.py and exit with its exit code."""
 
 import json
 import os
 import socket
 import sys
 
-N_BYTES = 8  # of the length that comes before the message
+N_BYTES = 8  # length prefix of a message
 
 
 def send(path: str, python: str, arguments: list[str]) -> int:
-    """Hand on arguments, folder, environment and streams; returns the command's exit code."""
+    """Send arguments, folder, environment and streams; return the exit code of the command."""
     message = json.dumps([os.getcwd(), dict(os.environ), python, arguments]).encode()  # noqa: PTH109, slow to import
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
@@ -20,6 +20,6 @@ def send(path: str, python: str, arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[3] == "-B":  # a worker of loky, which takes over open files
+    if sys.argv[3] == "-B":  # a worker of loky, which inherits open files
         os.execv(sys.executable, [sys.executable, *sys.argv[3:]])
     sys.exit(send(sys.argv[1], sys.argv[2], sys.argv[3:]))

@@ -1,4 +1,4 @@
-"""A cache between checkouts: what one has prepared and split into folds, another takes from there."""
+"""Checkouts share a cache of prepared datasets and folds."""
 
 import re
 
@@ -19,7 +19,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def run(study, *targets):
-    """What was made anew and is now in the cache; a job that finds its output there says otherwise."""
+    """Return the outputs that were computed and cached, without those that were found in the cache."""
     code, output = study.run(*targets)
     assert code == 0, output
     assert len(re.findall("Symlinking output file", output)) == len(set(targets) - {TIMED})
@@ -27,7 +27,7 @@ def run(study, *targets):
 
 
 def files(cache):
-    """Each file of the cache; one written again has another inode and time."""
+    """Return each file of the cache with inode and time, which change when it is rewritten."""
     return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in cache.iterdir()}
 
 
@@ -35,7 +35,7 @@ def test_a_second_checkout_reuses_datasets_and_folds(study, tiny, cache, copy_of
     first = study(name="first")
     assert run(first, *WANTED, TIMED) == set(WANTED)
     made = files(cache)
-    assert len(made) == len(WANTED)  # so no two share one
+    assert len(made) == len(WANTED)  # all entries are distinct
 
     second = study(name="second")
     second.snakefile = copy_of_project / "Snakefile"
@@ -43,18 +43,18 @@ def test_a_second_checkout_reuses_datasets_and_folds(study, tiny, cache, copy_of
     assert files(cache) == made
     assert first.results() == second.results()
     assert all((second.folder / path).resolve().parent == cache for path in WANTED)
-    # seconds are of this machine and of now
+    # Run times are never taken from a cache.
     assert not (second.folder / TIMED).is_symlink()
 
     code, output = second.run(*WANTED, TIMED)
     assert code == 0, output
     assert "Nothing to be done" in output
 
-    # what differs is not taken from there: another seed, and an update of the library
+    # Another seed or an update of the library invalidates the cache.
     other = study({**tiny, "seed": 2}, "seed")
     assert run(other, DATASET, WANTED[1]) == {WANTED[1]}
     for number, (edit, made_anew) in enumerate((("# edited\n", set()), ("EDITED = True\n", {WANTED[1]}))):
-        methods = copy_of_project / "workflow/fairfold/splitting/methods.py"  # nothing of it is compiled
+        methods = copy_of_project / "workflow/fairfold/splitting/methods.py"  # not a compiled module
         with methods.open("a") as stream:
             stream.write(edit)
         edited = study(name=f"edited-{number}")

@@ -1,4 +1,4 @@
-"""From a table to sentences by one command, and on from where it stopped."""
+"""One command runs a study from a table to summary sentences and resumes an interrupted one."""
 
 import re
 import shlex
@@ -41,7 +41,7 @@ def test_a_table_becomes_sentences(table, python, monkeypatch, capfd):
     assert main(["recommend", str(folder), "--dataset", "my-leaves"]) == 0
     assert capfd.readouterr().out.rstrip() in said
 
-    assert main([*asked, "--missing-rates", "50"]) == 1  # another study
+    assert main([*asked, "--missing-rates", "50"]) == 1  # a different study
     assert "name another folder by --directory" in capfd.readouterr().err
 
     go_on, predict = said.splitlines()[-1], f"  python -m fairfold predict {shlex.quote(str(home_of(folder)))} new.csv"
@@ -55,7 +55,7 @@ def test_a_table_becomes_sentences(table, python, monkeypatch, capfd):
 
 
 def command_of(line):
-    """What follows the module's name in a line that says what to type."""
+    """Return the command in a line that suggests one."""
     python, _, module, *words = shlex.split(line)
     assert (python, module) == ("python", "fairfold")
     return words

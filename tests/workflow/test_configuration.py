@@ -1,6 +1,6 @@
-"""Which configuration a study has: one file and the defaults of the settings, whatever stands around it.
+"""A study uses one configuration file and default settings, independent of files around it.
 
-From the project's root, where Snakemake would find the quick study's configuration and mix it with another.
+Tests run in the project's root, where Snakemake could mix the quick study's configuration with another one.
 """
 
 import copy
@@ -23,7 +23,7 @@ OWN = {
 
 @pytest.fixture
 def snakemake(copy_of_project, python):
-    """Runner of Snakemake in the root of a copy of the project."""
+    """Return a function that runs Snakemake in the root of a copy of the project."""
 
     def run(*arguments, folder=copy_of_project):
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -37,7 +37,7 @@ def snakemake(copy_of_project, python):
 
 
 def expected(document):
-    """The document with all defaults."""
+    """Return the document with all defaults."""
     config = copy.deepcopy(document)
     check_config(config)
     return config
@@ -80,7 +80,7 @@ def test_a_folder_of_studies_may_have_a_configuration_of_its_own(snakemake, tmp_
 
 
 def test_a_file_that_is_no_configuration_is_told_in_one_sentence(snakemake):
-    """Also where a profile names it; tests/unit/core/test_config.py has all sentences."""
+    """This includes files named by a profile; tests/unit/core/test_config.py covers all messages."""
     arguments = ["--workflow-profile", "workflow/profiles/slurm", "--configfile", "gone.yaml"]
     code, output = snakemake("-n", *arguments)
     assert code != 0
@@ -89,7 +89,7 @@ def test_a_file_that_is_no_configuration_is_told_in_one_sentence(snakemake):
 
 
 def test_a_mistake_is_told_in_one_line_before_anything_is_written(study, tiny):
-    """tests/unit/core/test_config.py and tests/unit/test_study.py have all sentences."""
+    """tests/unit/core/test_config.py and tests/unit/test_study.py cover all messages."""
     tiny["data"]["own"] = {"x": {"path": "gone.csv", "format": "csv", "labels": {"last": 1}}}
     mistaken = study(tiny)
     code, output = mistaken.run()
@@ -100,7 +100,7 @@ def test_a_mistake_is_told_in_one_line_before_anything_is_written(study, tiny):
 
 
 def test_two_configurations_in_one_folder_keep_what_they_share(study, tiny):
-    """Only what differs is made when one follows the other: tables over all datasets, and what one of them adds."""
+    """Only differing results are recomputed: tables over all datasets, and additions of one configuration."""
     first = {name: tiny[name] for name in ("seed", "folds")}
     weak_labels = {"datasets": tiny["weak_labels"]["datasets"]}
     first["weak_labels"] = weak_labels | {"models": ["logistic", "dummy"], "missing_rates": [50]}

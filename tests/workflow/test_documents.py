@@ -1,7 +1,7 @@
-"""What the documents tell a reader to type is run as it stands there, in the root of a copy of the project.
+"""The commands in the documents run unchanged in the root of a copy of the project.
 
-Commands that take long are run dry; each is a line of its own. The site is built once, with its gallery, and is to say
-nothing that Sphinx warns of.
+Long commands are dry runs; each line is one command. The site is built once with its gallery, and Sphinx must not
+report any warning.
 """
 
 import json
@@ -31,12 +31,12 @@ MADE = ("_build", "auto_gallery", "api")
 PAGES = sorted(
     str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md") if not set(path.parts).intersection(MADE)
 )
-# what pages of the site include, too
+# Pages of the site include files of these folders.
 FOLDERS = ("config", "benchmarks", "envs", "resources", "results", "tests/cluster")
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"{folder}/README.md" for folder in FOLDERS), *PAGES]
-DOORS = "docs/extend.md"  # of which tests/workflow/test_doors.py makes a study
-PROFILES = "tests/cluster/README.md"  # for engines that are not here
-LANGUAGES = ("sh", "yaml", "csv", "python", "snakemake", "text")  # the last: test_module.py
+DOORS = "docs/extend.md"  # tests/workflow/test_doors.py runs it
+PROFILES = "tests/cluster/README.md"  # for engines that are not installed
+LANGUAGES = ("sh", "yaml", "csv", "python", "snakemake", "text")  # the last one: see test_module.py
 
 
 def blocks(document, language):
@@ -44,7 +44,7 @@ def blocks(document, language):
 
 
 def commands_of(document):
-    """Each line of the document's commands, on any number of cores, with the folders that the block names before."""
+    """Yield each command of the document, for any number of cores, with the folders that the block names."""
     for block in blocks(document, "sh"):
         before = ""
         for line in block.splitlines():
@@ -56,7 +56,7 @@ def commands_of(document):
 
 
 def planned_together(commands):
-    """The commands, where those that differ in their targets alone are one: Snakemake is started once for them."""
+    """Merge commands that differ only in their targets to start Snakemake once."""
     targets = {}
     for command in commands:
         start, named, rest = re.fullmatch(r"(snakemake --cores 2|)((?: (?!-)\S+)*)(.*)", command).groups()
@@ -72,7 +72,7 @@ EXAMPLES = [(name, block) for name in DOCUMENTS if name != DOORS for block in bl
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory):
-    """A copy of the project, with the files that the documents tell the reader to have."""
+    """Return a copy of the project with the files that the documents require."""
     folder = tmp_path_factory.mktemp("reader") / "project"
     folder.mkdir()
     for part in ("workflow", "resources", "config", "envs", "tests/cluster"):
@@ -84,7 +84,7 @@ def reader(tmp_path_factory):
     for place in (folder, folder.parent / "my-study"):
         place.mkdir(exist_ok=True)
         (place / "my-plants.csv").write_text(blocks("docs/start.md", "csv")[0])
-    # what `python -m fairfold study` writes, which is refused where it differs
+    # `python -m fairfold study` writes this file and rejects a different one.
     stanza = {"path": "../my-plants.csv", "labels": {"prefix": "label_"}}
     study = {"seed": 1, "data": {"own": {"my-plants": stanza}}, "weak_labels": {"datasets": ["my-plants"]}}
     (folder / "my-plants-study").mkdir()
@@ -104,10 +104,10 @@ def reader(tmp_path_factory):
 
 
 def dry(command, python):
-    """The command as it is to be tested: planned only, and by this Python."""
+    """Change a command to a dry run with this Python."""
     before, command = re.fullmatch(r"((?:[A-Z_]+=\S+ )*)(.*)", command).groups()
     program, *words = command.split(maxsplit=1)
-    if program == "apptainer":  # the file that it builds from, and the image that rules run in
+    if program == "apptainer":  # the definition file and the image of the rules
         return f"test -f envs/Apptainer.def && grep fairfold.sif workflow/Snakefile && echo {command}"
     if program == "sh":
         return f"sh -n {words[0].split()[0]} && echo {command.split()[1]}"
@@ -116,16 +116,16 @@ def dry(command, python):
     if program == "python":
         return f"{python} {' '.join(words)}{' --dry-run' * command.startswith('python -m fairfold study')}"
     assert program == "snakemake", f"say how {command!r} is to be tested"
-    if "config/paper.yaml" in command:  # all of it, whatever can be had here
+    if "config/paper.yaml" in command:  # the whole study, including unavailable data
         words.append("""--config "data={'unavailable': 'stop'}" """)
     return f"{before}{python} -m snakemake --dry-run --quiet rules {' '.join(words)}"
 
 
 @pytest.fixture(scope="module")
 def results(reader, python):
-    """What each command did: command -> the future process, two at a time."""
+    """Run the commands, two at a time; return the future process of each."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MAKEFLAGS")}
-    stand_in = reader.parent / "tools/apptainer"  # which Snakemake asks for its version before it plans
+    stand_in = reader.parent / "tools/apptainer"  # Snakemake checks its version before planning
     stand_in.parent.mkdir()
     stand_in.write_text("#!/bin/sh\necho apptainer version 1.3.4\n")
     stand_in.chmod(0o755)
@@ -171,7 +171,7 @@ def test_each_example_of_the_library_runs(document, example, tmp_path, python):
 
 
 def test_each_profile_says_what_there_is_to_say():
-    """Of engines whose plugins are not installed: all but the plugins' own options is looked up."""
+    """For engines without installed plugins, all options except those of the plugins are checked."""
     options = {name.removeprefix("--") for name in get_argument_parser()._option_string_actions}
     asked = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text())["default-resources"]
     profiles = [yaml.safe_load(block) for block in blocks(PROFILES, "yaml")]
@@ -187,7 +187,7 @@ def test_each_profile_says_what_there_is_to_say():
 def test_no_block_of_the_documents_is_left_out(document):
     fences = [line for line in (ROOT / document).read_text().splitlines() if line.startswith("```")]
     assert set(fences[1::2]) <= {"```"}
-    shown = {fence.removeprefix("```") for fence in fences[::2] if not fence.startswith("```{")}  # which are directives
+    shown = {fence.removeprefix("```") for fence in fences[::2] if not fence.startswith("```{")}  # skip directives
     assert shown <= {*LANGUAGES}
 
 
@@ -196,12 +196,12 @@ def test_there_are_blocks_of_each_kind():
 
 
 def slug(heading):
-    """The anchor of a heading, as it is made on the site and where the sources are read."""
+    """Return the anchor of a heading on the site and on GitHub."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
 def anchors(page):
-    """Anchors of a page, and of what it includes."""
+    """Return the anchors of a page and of the files that it includes."""
     text = page.read_text()
     included = re.findall(r"^```{include} (\S+)$", text, re.MULTILINE)
     found = {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
@@ -213,7 +213,7 @@ def test_links_lead_to_what_is_there(document):
     text = re.sub(r"^```.*?^```$", "", (ROOT / document).read_text(), flags=re.MULTILINE | re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"", text):
         path, _, anchor = "".join(target).partition("#")
-        if path.startswith(("https:", "http:")) or "auto_gallery/" in path:  # which Sphinx looks for
+        if path.startswith(("https:", "http:")) or "auto_gallery/" in path:  # checked by Sphinx
             continue
         there = (ROOT / document).parent / path if path else ROOT / document
         assert there.exists(), f"{document}: {path}"
@@ -230,7 +230,7 @@ def test_lines_are_short_enough_to_be_read():
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory, python):
-    """The site, built from a copy of the documents, whose gallery is run by the library that other tests compile."""
+    """Build the site from a copy of the documents; the gallery uses the compiled code of other tests."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "workflow").symlink_to(ROOT / "workflow")
     for part in ("docs", "resources", "benchmarks", "envs", "results", "config", "tests/cluster"):
@@ -285,7 +285,7 @@ async function look() {
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_site_in_a_browser(site, tmp_path, width):
-    """Each page without a network: no wider than the screen, with all pictures, and the search finds what is there."""
+    """Offline, no page is wider than the screen, all images load, and the search finds existing pages."""
     find_browser()
     pages = sorted(str(path.relative_to(site)) for path in site.rglob("*.html"))
     with served(site.parent) as address:

@@ -1,6 +1,6 @@
-"""One more model, splitter, metric, figure or dataset is one new file or entry; nothing else has to know of it.
+"""A new model, splitter, metric, figure or dataset needs one file or entry and no other change.
 
-What is added is what docs/extend.md shows.
+The additions are the examples of docs/extend.md.
 """
 
 import re
@@ -17,7 +17,7 @@ METRIC = f"METRICS = {{\n{METRIC}"
 
 @pytest.fixture
 def extended(copy_of_project):
-    """A copy of the project with one more of each."""
+    """Return a copy of the project with one addition of each kind."""
     library = copy_of_project / "workflow" / "fairfold"
     (library / "models/catalogue/mine.py").write_text(MODEL)
     (library / "splitting/catalogue/in_turn.py").write_text(SPLITTER)
@@ -41,7 +41,7 @@ def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path)
     tiny["cross_testing"]["models"] |= {"candidates": models, "scoring": "recall"}
     tiny["cross_testing"]["experiments"] = {}
     tiny["win_percentage"] = {"models": tiny["win_percentage"]["models"] | {"models": models, "n_permutations": 0}}
-    del tiny["ecoc"]  # which none of them can change
+    del tiny["ecoc"]  # not affected by the additions
     study = study_class(tmp_path / "study", extended, tiny)
     code, output = study.run("results/report.html", cores=3)
     assert code == 0, output

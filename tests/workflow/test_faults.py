@@ -1,7 +1,6 @@
-"""Faults, each injected for real: kills, a full disk, a read-only one, a broken download, NaN inside a model.
+"""Real faults are injected: kills, a full disk, a read-only disk, a broken download, NaN inside a model.
 
-After each, no file in the place of a result is anything but whole, and a rerun ends with the bytes of an undisturbed
-run.
+After each fault, every existing result file is intact, and a rerun gives the same bytes as an undisturbed run.
 """
 
 import contextlib
@@ -32,7 +31,7 @@ TARGET = "results/tables/split_quality.csv"
 
 
 def toy_table():
-    """60 samples of two features and three labels, the last with few positives."""
+    """Return 60 samples with two features and three labels, the last with few positives."""
     rng = np.random.default_rng(0)
     X = rng.random((60, 2)).round(3)
     labels = {f"y{j}": (X[:, j % 2] > 0.5 + 0.15 * j).astype(int) for j in range(3)}
@@ -55,7 +54,7 @@ SMALL = {
 
 @pytest.fixture
 def toy(study):
-    """Maker of small studies of a small dataset, each job of which takes about a second."""
+    """Return a factory of small studies whose jobs take about a second."""
 
     def make(name="study"):
         made = study(SMALL, name)
@@ -67,7 +66,7 @@ def toy(study):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory, root, study_class):
-    """Checksums of the results of the small study's target."""
+    """Return checksums of the results of the small study's target."""
     whole = study_class(tmp_path_factory.mktemp("undisturbed") / "study", root, SMALL)
     toy_table().to_csv(whole.folder / "toy.csv", index=False)
     code, output = whole.run(TARGET)
@@ -76,7 +75,7 @@ def undisturbed(tmp_path_factory, root, study_class):
 
 
 def assert_whole(study, undisturbed):
-    """Whatever lies in the place of a result is that result; temporary files begin with a dot."""
+    """Check that all result files are intact; names of temporary files begin with a dot."""
     found = {name: digest for name, digest in study.results().items() if not Path(name).name.startswith(".")}
     assert found == {name: undisturbed.get(name) for name in found}
 
@@ -91,7 +90,7 @@ def finish(study, undisturbed):
 
 
 def first_jobs(study, process):
-    """Processes that run scripts, once there are any; none if it ends without."""
+    """Wait for processes that run scripts; return none if the run ends first."""
     scripts = f"{study.folder}/.snakemake/scripts/"
     while process.poll() is None:
         running = psutil.process_iter(["cmdline"])
@@ -102,18 +101,18 @@ def first_jobs(study, process):
 
 
 def kill_the_run(study, process, moments):
-    """SIGKILL of everything at a random moment after its start or that of its first job; whether it still ran."""
+    """Kill everything at a random time after the start of the run or first job; return whether it still ran."""
     if moments.random() < 0.7:
         first_jobs(study, process)
     time.sleep(moments.uniform(0, 1.5))
-    with contextlib.suppress(ProcessLookupError):  # it is done
+    with contextlib.suppress(ProcessLookupError):  # the run has ended
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     return process.returncode == -signal.SIGKILL
 
 
 def kill_a_job(study, process, moments):
-    """SIGKILL of one job's process at a random moment after its start; whether the run says that it failed."""
+    """Kill the process of one job at a random time after its start; return whether the run reports a failure."""
     jobs = first_jobs(study, process)
     time.sleep(moments.uniform(0, 0.2))
     with contextlib.suppress(psutil.Error, IndexError):
@@ -126,25 +125,25 @@ def test_kills_at_random_moments(toy, undisturbed):
     killed, hits = toy(), Counter()
     for seed in range(KILLS):
         moments = random.Random(seed)
-        # There is always something left to do: all tables, which need all arrays, and some of these.
+        # Delete all tables, which need all arrays, and some arrays, to guarantee remaining work.
         tables, arrays = (sorted(killed.folder.glob(f"results/*/**/*.{kind}")) for kind in ("csv", "npz"))
         for path in [*tables, *moments.sample(arrays, len(arrays) // 2)]:
             path.unlink()
         kill = kill_the_run if seed % 4 else kill_a_job
         hits[kill] += kill(killed, killed.start(TARGET), moments)
         assert_whole(killed, undisturbed)
-    assert hits[kill_the_run] >= 3 and hits[kill_a_job] >= 1  # of 6 and 2
+    assert hits[kill_the_run] >= 3 and hits[kill_a_job] >= 1  # out of 6 and 2
     finish(killed, undisturbed)
 
 
 # --- deleted results --------------------------------------------------------------------------------------------------
 
 
-NOT_TARGETS = ("logs/", "benchmarks/")  # written beside the results, not results themselves
+NOT_TARGETS = ("logs/", "benchmarks/")  # side files, not results
 
 
 def files(study):
-    """Paths of all results under the folder of results."""
+    """Return the paths of all results in the results folder."""
     results = study.folder / "results"
     paths = [path.relative_to(results).as_posix() for path in sorted(results.rglob("*")) if path.is_file()]
     return [path for path in paths if not path.startswith(NOT_TARGETS)]
@@ -152,7 +151,7 @@ def files(study):
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory, root, study_class):
-    """The small study with its final models."""
+    """Run the small study with its final models."""
     config = {**SMALL, "splitting": {}, "final": {"model": "RF+ET"}}
     study = study_class(tmp_path_factory.mktemp("small") / "study", root, config)
     toy_table().to_csv(study.folder / "toy.csv", index=False)
@@ -162,7 +161,7 @@ def small(tmp_path_factory, root, study_class):
 
 
 def assert_made_again(study, damage):
-    """After `damage`, the next run writes the same files as before, with the same bytes; its output."""
+    """Check that a run after `damage` restores the same bytes; return its output."""
     names, checksums = files(study), study.results()
     damage()
     code, output = study.run("all", "final", cores=3)
@@ -181,11 +180,11 @@ def test_folders(small):
 
 
 def test_every_file_is_a_target(finished, study_class, root, tmp_path):
-    """In a study with every part, an up-to-date report hides no missing file."""
+    """In a study with every part, missing files are found even if the report is up to date."""
     whole, _ = finished
     shutil.copytree(whole.folder, tmp_path / "study", symlinks=True)
     study = study_class(tmp_path / "study", root)
-    # without the last ones, Snakemake makes all others anyway
+    # Snakemake recomputes everything if the last files are missing.
     others = sorted({*files(study)} - {"report.html", "scored/study.done"})
     removed = [f"results/{name}" for name in random.Random(0).sample(others, len(others) // 2)]
     for name in removed:
@@ -205,7 +204,7 @@ def flip_a_bit(content):
 
 
 def damage(path, change, keep_date=False):
-    """Overwrite a file in place; a disk that loses data leaves its date as it was."""
+    """Overwrite a file in place; data loss on a disk does not change the date."""
     dates = path.stat()
     path.write_bytes(change(path.read_bytes()))
     if keep_date:
@@ -213,7 +212,7 @@ def damage(path, change, keep_date=False):
 
 
 def study_again(study):
-    """Status and output of `python -m fairfold study` in this folder."""
+    """Run `python -m fairfold study` in this folder; return its status and output."""
     (study.folder / "config").mkdir()
     shutil.copy(study.folder / "study.yaml", study.folder / "config" / "config.yaml")
     command = [study.python, "-m", "fairfold", "study", "--cores", "2", "-d", str(study.folder)]
@@ -232,7 +231,7 @@ DAMAGES = {
 
 
 def test_damaged_results(small):
-    """The next run names each file, and writes it again."""
+    """The next run reports each damaged file and rewrites it."""
 
     def damage_them():
         for name, change in DAMAGES.items():
@@ -244,9 +243,9 @@ def test_damaged_results(small):
 
 
 def test_a_damage_that_only_a_job_sees(small):
-    """The command deletes the damaged file, and runs the study once more."""
+    """The command deletes the damaged file and reruns the study."""
     names, checksums = files(small), small.results()
-    small.run("--dry-run")  # which checks the results once more
+    small.run("--dry-run")  # also checks the results
     table = small.folder / "results/tables/comparisons.csv"
     damage(table, lambda content: content[: len(content) // 2], keep_date=True)
     (small.folder / "results/tables/recommendation.csv").unlink()
@@ -270,13 +269,13 @@ def test_a_cache_folder_that_cannot_be_made(toy, monkeypatch):
 
 
 def test_a_limit_of_processes(tmp_path):
-    """With the rights of a user who may have few processes."""
+    """The study runs with the rights of a user with a small process limit."""
     setpriv = shutil.which("setpriv")
     if setpriv is None or os.geteuid() != 0:
         pytest.skip("limits are set for another user, which takes root and setpriv")
     toy_table().to_csv(tmp_path / "toy.csv", index=False)
     tmp_path.chmod(0o777)
-    rights = "+dac_override,+dac_read_search"  # to read Python where it is root's
+    rights = "+dac_override,+dac_read_search"  # to read a Python owned by root
     user = [setpriv, "--reuid", "65534", "--clear-groups", f"--inh-caps={rights}", f"--ambient-caps={rights}"]
     study = [sys.executable, "-m", "fairfold", "study", str(tmp_path / "toy.csv"), "--labels", "y", "--cores", "2"]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
@@ -295,7 +294,7 @@ def test_a_limit_of_processes(tmp_path):
 
 @contextlib.contextmanager
 def mounted(folder, *arguments):
-    """A file system mounted on a folder; the test is skipped where that is not allowed."""
+    """Mount a file system on a folder, or skip the test if that is not allowed."""
     folder.mkdir(exist_ok=True)
     mount = shutil.which("mount")
     done = mount and subprocess.run([mount, *arguments, folder], capture_output=True, text=True, check=False)
@@ -308,7 +307,7 @@ def mounted(folder, *arguments):
 
 
 def told(output, sentence):
-    """The line with the sentence, without a traceback anywhere."""
+    """Return the line with the sentence; check that the output has no traceback."""
     assert "Traceback" not in output
     lines = [line for line in output.splitlines() if sentence in line]
     assert lines, output
@@ -320,13 +319,13 @@ def test_a_full_disk(toy, undisturbed):
     results = full.folder / "results"
     with mounted(results, "-t", "tmpfs", "-o", "size=256k", "tmpfs"):
         ballast = results / "ballast"
-        for free in (0, 12, 24):  # KiB: too little for anything, for the first results, for the last ones
+        for free in (0, 12, 24):  # KiB: no space at all, for the first results, for the last ones
             ballast.write_bytes(b"")
             space = shutil.disk_usage(results).free - free * 1024
             ballast.write_bytes(bytes(space))
             code, output = full.run(TARGET)
             assert code != 0, f"{free} KiB were enough"
-            # by us, or by Snakemake, which writes times beside the results
+            # The message comes from us or from Snakemake, which writes run times to the results folder.
             where = "" if free else "results cannot be written to: "
             told(output, f"{where}No space left on device")
             ballast.unlink()
@@ -353,7 +352,7 @@ CSV = toy_table().to_csv(index=False).encode()
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
-    """What stands under each path, in turn, the last for ever: content to send, or a function of the handler."""
+    """Responses of each path in order, the last one repeated: content or a function of the handler."""
 
     def __init__(self, answers, *arguments):
         self.answers = answers
@@ -380,7 +379,7 @@ def broken(handler):
 
 
 def reset(handler):
-    """Half of the file, then a TCP reset."""
+    """Send half of the file, then a TCP reset."""
     handler.send(200, CSV[: len(CSV) // 2], len(CSV))
     handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     os.close(handler.connection.detach())
@@ -393,13 +392,13 @@ def stall(handler):
 
 @pytest.fixture
 def serve():
-    """Starter of a local server of answers by path; gives its address."""
+    """Return a function that starts a local server with responses by path and returns its address."""
     with contextlib.ExitStack() as stack:
 
         def start(answers):
             handler = functools.partial(Answers, answers)
             server = stack.enter_context(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
-            server.daemon_threads, server.handle_error = True, lambda *_: None  # clients that hang up are meant
+            server.daemon_threads, server.handle_error = True, lambda *_: None  # clients hang up on purpose
             threading.Thread(target=server.serve_forever, daemon=True).start()
             stack.callback(server.shutdown)
             return f"http://127.0.0.1:{server.server_port}"
@@ -414,9 +413,9 @@ def replaced(path, old, new):
 
 
 def test_a_broken_download(study_class, copy_of_project, serve, tmp_path, monkeypatch):
-    """Every address gives something else, so nothing is used; when one is mended, the dataset is whole."""
+    """No response is used if all addresses give wrong data; after one is fixed, the dataset is complete."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    other = CSV.replace(b"0", b"1")  # of the same size
+    other = CSV.replace(b"0", b"1")  # same size
     answers = {
         "/corrupted": [CSV[:-9] + b"x" + CSV[-8:]],
         "/swapped": [other],
@@ -471,7 +470,7 @@ def test_a_broken_download(study_class, copy_of_project, serve, tmp_path, monkey
 # --- NaN inside a model -----------------------------------------------------------------------------------------------
 
 
-ALSO = {  # what else trains the models
+ALSO = {  # other parts that train the models
     "weak_labels": {
         **SMALL["weak_labels"],
         "rank_stability": {"datasets": ["toy"], "splitters": ["random"], "repeats": 2, "trainings": 2},
@@ -481,12 +480,12 @@ ALSO = {  # what else trains the models
 
 
 def test_nan_inside_a_model(toy, study_class, copy_of_project):
-    """One model computes NaN: it has rows with the reason, the report a red line, and the others are not touched."""
+    """A model that computes NaN gets rows with the reason and a red line in the report; others are unaffected."""
     whole = toy("whole")
     scores = "results/weak_labels/toy/rate-50/scores_0.csv"
     code, output = whole.run(scores)
     assert code == 0, output
-    levels = copy_of_project / "workflow/fairfold/forests/levels.py"  # nothing of it is compiled
+    levels = copy_of_project / "workflow/fairfold/forests/levels.py"  # not a compiled module
     line = "parts.append(self.embedding.training_scores(self.forest))"
     replaced(levels, line, "parts.append(self.embedding.training_scores(self.forest) * np.nan)")
     sick = study_class(whole.folder.parent / "sick", copy_of_project, {**SMALL, "splitting": {}, **ALSO})

@@ -1,4 +1,4 @@
-"""A study of more labels than the exact engine takes: nothing is made dense, and what is left out says why."""
+"""A study with more labels than the exact engine accepts keeps sparse matrices sparse and explains omitted results."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ N_LABELS, UNIT = 150, "results/weak_labels/many/rate-50"
 
 @pytest.fixture(scope="module")
 def many(study_class, tmp_path_factory, root):
-    """A study of generated labels in a hierarchy, as far as its scores."""
+    """Run a study of generated labels in a hierarchy up to the scores."""
     made = study_class(
         tmp_path_factory.mktemp("many") / "study",
         root,
@@ -47,7 +47,7 @@ def test_predictions_are_as_sparse_as_the_models(many):
         predictions = FinalPredictions.load(many / UNIT / "predictions_0.npz", model)
         assert predictions.by("mcc").shape == (300, N_LABELS) and predictions.by("mcc").nnz < 300 * N_LABELS
     scores = pd.read_csv(many / UNIT / "complete_scores.csv").set_index(["model", "metric"])
-    assert "ranking_loss" in scores.loc["RF+ET"].query("note.notna()").index  # of labels below each other
+    assert "ranking_loss" in scores.loc["RF+ET"].query("note.notna()").index  # undefined for labels of a hierarchy
     known = scores.loc["RF+ET"].query("note.isna()").drop(columns="note")
     assert len(known) == 4 and known.notna().all(axis=None) and (known["low"] <= known["corrected"]).all()
     hierarchical = pd.read_csv(many / "results/tables/hierarchical_scores.csv")
@@ -68,6 +68,6 @@ def test_missing_labels_are_estimated_by_the_most_common_ones(many):
     data, (P, labels) = Dataset.load(many / "results/datasets/many.npz"), Reference.load(many / UNIT / "reference.npz")
     assert P.shape == (300, 64) and np.isfinite(P).all()
     n_positives = np.asarray(data.Y.sum(axis=0)).ravel()
-    assert n_positives[labels].min() >= np.sort(n_positives)[-80]  # nearly, as half of them are hidden
+    assert n_positives[labels].min() >= np.sort(n_positives)[-80]  # approximate, as half of the labels are hidden
     row = pd.read_csv(many / UNIT / "missing_rate.csv").iloc[0]
     assert 40 < row["hidden_share"] < 50 and row["low"] <= row["estimated_rate"] <= row["high"]

@@ -1,4 +1,4 @@
-"""The workflow as a module of another one: under other names of rules, and in a folder of its own."""
+"""The workflow can be a module of another one, with other rule names and its own folder."""
 
 import os
 import re
@@ -35,7 +35,7 @@ def test_it_is_a_module_of_another_workflow(tmp_path, root, python):
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [python, "-m", "snakemake", "--cores", "2", "--configfile", "config.yaml"]
     for n_rows, expected in ((300, "100%"), (None, "Nothing to be done"), (290, "100%")):
-        if n_rows is not None:  # beside the other workflow, not below the prefix
+        if n_rows is not None:  # next to the other workflow, not below the prefix
             table[:n_rows].to_csv(tmp_path / "mine.csv", index=False)
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr

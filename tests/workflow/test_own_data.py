@@ -1,4 +1,4 @@
-"""A user's own file through the whole study, as docs/start.md tells it."""
+"""A user's own file passes through the whole study, as in docs/start.md."""
 
 import datetime
 import html
@@ -18,7 +18,7 @@ from fairfold.final import load_final
 
 
 def plants(n_samples):
-    """A file like the worked example: same header, more rows."""
+    """Return a table like the worked example, with the same header and more rows."""
     rng = np.random.default_rng(0)
     height, area, ph = rng.random(n_samples), 3 * rng.random(n_samples), 5 + 3 * rng.random(n_samples)
     shade, drought = area > 1.5, ph + height > 7
@@ -67,7 +67,7 @@ def test_the_worked_example(root, study):
     }
     suspects = pd.read_csv(mine.folder / "results/tables/suspect_labels.csv")
     for row in suspects[suspects["kind"] == "missing"][:5].itertuples():
-        assert table.loc[row.sample - 1, row.label] == 0  # rows count from 1
+        assert table.loc[row.sample - 1, row.label] == 0  # row numbers start at 1
     precision = pd.read_csv(mine.folder / "results/tables/suspect_precision.csv")
     assert (precision["precision"] > precision["chance"]).all()
     found = pd.read_csv(mine.folder / "found.csv")
@@ -86,7 +86,7 @@ def own(**changes):
 
 
 def test_columns_and_empty_cells_are_accounted_for(study):
-    """In the log, on the screen, in the report and with the model, whose scores are those of measured cells."""
+    """The log, screen, report and model mention them; scores use measured cells only."""
     config = own(id="sample_id", ignore=["note*"], missing_value="-99")
     config["weak_labels"] |= {"models": ["RF+ET", "SLCForest", "logistic"], "missing_rates": [50]}
     config["weak_labels"]["forest"] = {"n_trees": 10, "max_levels": 1}
@@ -157,7 +157,7 @@ def test_too_few_samples_are_refused_before_training(study):
     assert "DataError: dataset mine: 8 samples are too few for weak_labels: with 9 folds, 7 are in training" in output
     assert "] split_dataset: " not in output and "Traceback" not in output
 
-    # It is a matter of the settings, and prepared anew for others.
+    # The check depends on the settings and is repeated when they change.
     config["weak_labels"]["forest"]["min_samples_leaf"] = 1
     (mine.folder / "study.yaml").write_text(yaml.safe_dump(config))
     code, output = mine.run()
@@ -167,10 +167,10 @@ def test_too_few_samples_are_refused_before_training(study):
 
 
 def test_a_dataset_on_which_no_model_can_be_scored(study):
-    """The others have their results and the report its reasons, but the study does not end well: nor does the next."""
+    """Other datasets get results and the report shows the reason, but this run and the next one fail."""
     config = own()
     config["folds"]["n_splits"] = 2
-    # one's own would be refused when they are prepared, were they too few
+    # A user's own file would be rejected during preparation if it had too few samples.
     config["weak_labels"]["datasets"] = [few := "simulated-multilabel", "mine"]
     config["weak_labels"]["forest"]["min_samples_leaf"] = 160
     both = study(config)
@@ -189,7 +189,7 @@ def test_a_dataset_on_which_no_model_can_be_scored(study):
     assert scores.loc[few, "value"].isna().all() and scores.loc["mine", "value"].notna().all()
     assert scores.loc[few, "reason"].str.contains(reason).all() and scores.loc["mine", "reason"].isna().all()
     told = pd.read_csv(results / "recommendation/sentences.csv").groupby("dataset")["sentence"].agg(list)
-    assert told[few][0].startswith("About ")  # by a model that needs fewer samples
+    assert told[few][0].startswith("About ")  # from a model that needs fewer samples
     assert told[few][-2:] == ["No model has a score in every fold, so that there is nothing to recommend."] * 2
     assert told["mine"][0].startswith("About ")
     report = (results / "report.html").read_bytes()
@@ -200,14 +200,14 @@ def test_a_dataset_on_which_no_model_can_be_scored(study):
     assert (results / "report.html").read_bytes() == report
     code, output = both.run("--dry-run")
     assert code == 0 and sentence not in output
-    assert re.search(r"^total +2$", output, re.MULTILINE), output  # the check, and the target
+    assert re.search(r"^total +2$", output, re.MULTILINE), output  # the check and the target
     code, output = both.run("recommendation")
     assert code == 1
     assert output.strip().splitlines()[-1].endswith("see the column 'reason' of results/tables/weak_label_scores.csv.")
 
 
 def copies():
-    """Four near-copies of each of 50 patients, and labels that say nothing."""
+    """Return four near-copies of each of 50 patients with random labels."""
     rng = np.random.default_rng(0)
     patient = rng.permutation(np.repeat(np.arange(50), 4))
     X = rng.normal(size=(50, 5))[patient] + 0.01 * rng.normal(size=(200, 5))
@@ -219,7 +219,7 @@ def copies():
 
 
 def test_patients_are_kept_together(study):
-    """From the folds to the final model; as samples of their own they seem to be well predicted."""
+    """Groups apply from the folds to the final model; without groups the scores are too high."""
     config, table = own(groups="patient"), copies()
     config["data"]["own"]["blind"] = own(ignore=["patient"])["data"]["own"]["mine"]
     config["weak_labels"] |= {"datasets": ["mine", "blind"], "models": ["gcForest+", "kNN+"]}
@@ -243,7 +243,7 @@ def test_patients_are_kept_together(study):
 
 
 def test_folds_of_ones_own(study):
-    """By number, and a training and a test part."""
+    """Users can give numbered folds, or a training and a test part."""
     config, table = own(), plants(90)
     config["data"]["own"] = {
         name: {"path": "mine.csv", "labels": {"prefix": "label_"}, "folds": name, "ignore": [other]}
@@ -267,7 +267,7 @@ def test_folds_of_ones_own(study):
 
 
 def test_the_messy_table_of_the_documents(root, study):
-    """From the file to predictions for new leaves, by the documents' configuration with smaller forests."""
+    """The documented configuration, with smaller forests, leads from the file to predictions for new leaves."""
     for name, content in messy_table.files().items():
         assert (root / "docs/example" / name).read_bytes() == content, "run tests/messy_table.py"
     config = yaml.safe_load((root / "docs/example/leaves.yaml").read_text())
@@ -295,7 +295,7 @@ def test_the_messy_table_of_the_documents(root, study):
 
 
 def test_all_parts_take_groups_weights_gaps_and_unmeasured_labels(study):
-    """Permutations exchange whole patients, and confirmed negatives are hidden as unmeasured labels."""
+    """Permutations exchange whole patients, and hiding turns confirmed negatives into unmeasured labels."""
     config, table = own(groups="patient", weights="much", negatives="confirmed"), copies().astype(object)
     table["much"] = np.arange(len(table)) % 3 + 1
     table.loc[::9, "a"] = table.loc[::3, "label_x"] = ""
@@ -322,7 +322,7 @@ def test_all_parts_take_groups_weights_gaps_and_unmeasured_labels(study):
 
 
 def test_samples_have_weights(study):
-    """By weight a feature means the opposite: for models, their scores, and the model to take home."""
+    """Weights reverse the meaning of a feature for models, scores and the final model."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(160, 3))
     heavy = np.arange(160) % 4 == 0
@@ -354,7 +354,7 @@ def test_samples_have_weights(study):
 
 
 def test_what_comes_later_is_tested_by_what_was_before(study):
-    """Folds are periods: what happens in one changes no number of those before it, and one alone allows no test."""
+    """If folds are periods, a period does not affect earlier results, and a single one allows no test."""
     config = own(dates="day", hold_out={"after": [datetime.date(2020, 6, 30), datetime.date(2021, 3, 31)]})
     config["weak_labels"] |= {"models": ["RF+ET", "logistic"], "missing_rates": [0, 30]}
     table = plants(120)
@@ -403,13 +403,13 @@ def test_what_comes_later_is_tested_by_what_was_before(study):
 
 
 def test_odd_names_of_files_and_folders(tmp_path, python):
-    """Braces are wildcards to Snakemake, and a dash begins an option."""
+    """Snakemake treats braces as wildcards, and a dash begins an option."""
     folder = "-a{b}c {dataset} 'n' 5 % #ü"
     place = tmp_path / folder
     place.mkdir()
     command = [python, "-m", "fairfold", "study", f"./{folder}/-my{{data}}.csv", "--labels", "label_"]
     command += ["-d", f"./{folder}/out", "--cores", "1", "--snakemake", "results/tables/datasets.csv"]
-    for n_samples in (60, 70):  # a change of the file is noticed
+    for n_samples in (60, 70):  # a change of the file is detected
         plants(n_samples).to_csv(place / "-my{data}.csv", index=False)
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Models of a user's own in a study: beside ours, each in its process, and its failures are its own."""
+"""A study runs a user's own models next to ours, each in a separate process that isolates failures."""
 
 import re
 import sys
@@ -30,7 +30,7 @@ MODELS = ["trees", "trees+", "unlucky", "RF+ET"]
 
 @pytest.fixture
 def mine(study):
-    """Maker of a small study with models in a file of its folder."""
+    """Return a factory of small studies with models in a file of the folder."""
 
     def make(**changes):
         trees = {"class": "some_trees", "file": "mine.py", "parameters": {"n": 3}, "labels": "together", **changes}
@@ -53,7 +53,7 @@ def mine(study):
 
 
 def trained(study):
-    """Models that another run trains, by its log."""
+    """Return the models that a rerun trains, from its log."""
     log = study.folder / "results/logs/train_and_score/simulated-multilabel_50_0.log"
     before = log.stat().st_mtime_ns
     code, output = study.run("results/tables/weak_label_scores.csv")
@@ -81,7 +81,7 @@ def test_it_is_scored_and_stops_no_other(mine):
     legend = pd.read_csv(results / "legend.csv").set_index("name")
     assert legend.loc["trees+", "family"] == "trees"
 
-    # its results depend on its code and its entry, and those of others do not
+    # Only its own results depend on its code and its entry.
     assert trained(study) == set()
     assert trained(mine(parameters={"n": 4})) == {"trees", "trees+"}
     study = mine(parameters={"n": 4})

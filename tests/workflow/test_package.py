@@ -1,4 +1,4 @@
-"""What is built holds all that runs: the library by itself, and the workflow in it."""
+"""The built package contains everything that runs: the library and the workflow."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-# what `pip install fairfold` does not bring
+# packages that `pip install fairfold` does not install
 OF_STUDIES = (
     "docutils",
     "jinja2",
@@ -42,7 +42,7 @@ print(fairfold.__file__)
 
 
 PLANTS = "height,label_a,label_b\n" + "".join(f"{n},{n % 2},{n % 3 == 0:d}\n" for n in range(60))
-# interpreters for whose versions all is installed anew, which takes minutes and the package index; `make package-test`
+# Interpreters for fresh installations, which take minutes and need the package index; see `make package-test`.
 PYTHONS = os.environ.get("FAIRFOLD_PYTHONS", "").split()
 
 
@@ -65,7 +65,7 @@ BUILDERS = {"wheel": build_wheel, "sdist": build_sdist}
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory, root):
-    """A copy of the project, as setuptools builds beside its sources."""
+    """Return a copy of the project, because setuptools writes next to the sources."""
     source = tmp_path_factory.mktemp("source") / "project"
     left = shutil.ignore_patterns(".*", "__pycache__", "results", "build", "*.egg-info", "_build")
     shutil.copytree(root, source, ignore=left, symlinks=True)
@@ -79,7 +79,7 @@ def wheel(tmp_path_factory, source):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """Environment of a Python that has the wheel, and no checkout."""
+    """Return an environment with the installed wheel and no checkout."""
     folder = tmp_path_factory.mktemp("site")
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), str(wheel)]
     subprocess.run(install, check=True, capture_output=True, text=True)
@@ -99,7 +99,7 @@ STUDY = ("study", "plants.csv", "--labels", "label_")
 
 
 def write_tables(folder):
-    """A table to study, and new samples."""
+    """Write a table for the study and new samples."""
     (folder / "plants.csv").write_text(PLANTS)
     (folder / "new.csv").write_text("height\n3\n4\n5\n")
 
@@ -119,7 +119,7 @@ def test_an_installed_fairfold_runs_its_commands(installed, tmp_path, python):
     planned = run(*STUDY, *quick, "--dry-run")
     assert str(folder / "fairfold/project/Snakefile") in planned
     said = run(*STUDY, *quick, "--snakemake", "final")
-    assert "To rank labels" in said and "The report is" not in said  # which was not asked for
+    assert "To rank labels" in said and "The report is" not in said  # the report was not requested
     assert "3 samples, by logistic" in run("predict", "out/results/final/plants", "new.csv", "-o", "new-labels.csv")
     assert len((tmp_path / "new-labels.csv").read_text().splitlines()) == 4
 
@@ -160,7 +160,7 @@ trust:
 
 
 def test_the_workflow_is_a_module_from_a_git_address(installed, source, tmp_path):
-    """Its rules come from the repository, and what they run from what is installed."""
+    """The rules come from the repository, and their code from the installed package."""
     environment, _ = installed
     repository, study = tmp_path / "repository", tmp_path / "study"
     git = ["git", "-c", "user.name=nobody", "-c", "user.email=nobody@localhost", "-C", str(repository)]
@@ -194,7 +194,7 @@ def test_a_source_distribution_builds_the_same_wheel(source, wheel, tmp_path):
 @pytest.mark.parametrize("kind", BUILDERS)
 @pytest.mark.parametrize("interpreter", PYTHONS or ["none"])
 def test_it_is_installed_and_runs(interpreter, kind, source, tmp_path):
-    """In an environment that has nothing, with what the package index has now: the library, then a study."""
+    """The library and then a study run in a fresh environment with current versions of the package index."""
     built = BUILDERS[kind](source, tmp_path)
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     write_tables(tmp_path)

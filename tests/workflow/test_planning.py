@@ -1,4 +1,4 @@
-"""Planning is no part of the wait, even for thousands of jobs."""
+"""Planning takes little time, even for thousands of jobs."""
 
 import copy
 import re
@@ -14,18 +14,18 @@ from fairfold.study import check_study
 
 def test_a_thousand_jobs_are_planned_in_half_a_minute(study, root):
     config = yaml.safe_load((root / "config" / "paper.yaml").read_text())
-    config["cross_testing"]["repetitions_per_job"] = 4  # shorter chunks, more of them
-    config["data"]["unavailable"] = "stop"  # whatever can be had here
+    config["cross_testing"]["repetitions_per_job"] = 4  # more and shorter chunks
+    config["data"]["unavailable"] = "stop"  # include unavailable datasets
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     code, output = study(config).run("--dry-run", "--quiet", "rules", cores=1)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert code == 0, output
     assert int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1]) > 1000
-    # CPU seconds, which other work on the machine does not change; some 8 were measured
+    # CPU seconds do not depend on other work on the machine; about 8 are expected.
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 30
 
 
-# What may come from a cache cannot be measured, and what takes a moment need not be.
+# Cached and very short jobs have no benchmark.
 MEASURED = {
     *("compare_splitters", "estimate_fold_effect", "train_and_score", "correct_scores", "score_many_labels"),
     *("repeat_weak_labels", "score_by_samples", "score_mechanism", "repeat_procedures", "cross_test_models"),
@@ -34,7 +34,7 @@ MEASURED = {
 
 
 def jobs_of(one_study, **options):
-    """Rule of each job that would be run, and what the plan says of it."""
+    """Return the rule and the plan of each job in a dry run."""
     code, output = one_study.run("study", "--dry-run", "--quiet", "progress", **options)
     assert code == 0, output
     blocks = re.findall(r"^(?:local)?rule (\w+):\n((?:    .+\n)+)", output, re.MULTILINE)
@@ -52,7 +52,7 @@ def test_every_job_has_a_log_of_its_own_and_is_measured(study):
 
 
 def test_the_quick_study_has_few_jobs(study, root):
-    """Each takes a second besides its work."""
+    """Each job adds a second of overhead."""
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())
     code, output = study(config).run("--dry-run", "--quiet", "rules")
     assert code == 0, output
@@ -71,7 +71,7 @@ def test_nothing_is_published_of_a_users_own_data_alone(study, tmp_path):
 
 @pytest.mark.parametrize(("cores", "expected"), [(2, {"1"}), (9, {"2"}), (400, {"7"})])
 def test_units_share_the_cores(study, root, cores, expected):
-    """Of four units each has a core, or as many as are there for each, and no more than it has models."""
+    """Four batched jobs share the cores equally; each has at least one and at most one per model."""
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())
     jobs = jobs_of(study(config), cores=cores)
     threads = [job.get("threads", "1") for rule, job in jobs if rule == "train_and_score"]
@@ -99,7 +99,7 @@ ORDER = [
 
 
 def test_rules_have_one_order(root):
-    """Directives come in the same order in every rule, and the rules stay few."""
+    """Every rule has the same order of directives, and the number of rules is limited."""
     texts = [path.read_text() for path in (root / "workflow").glob("**/*.smk")]
     rules = [rule for text in texts for rule in re.split(r"^(?:use )?rule .*:\n", text, flags=re.MULTILINE)[1:]]
     assert len(rules) > 35
@@ -111,9 +111,9 @@ def test_rules_have_one_order(root):
 
 
 def test_each_number_beside_a_printed_one_can_be_asked_for(study, root):
-    """The table's files are what the workflow makes at the published scale."""
+    """The workflow can make every file in the table at the published scale."""
     config = yaml.safe_load((root / "config" / "paper.yaml").read_text())
-    config["data"]["unavailable"] = "stop"  # whatever can be had here
+    config["data"]["unavailable"] = "stop"  # include unavailable datasets
     paths = (root / "resources/published").glob("*.csv")
     published = {path.stem: pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths}
     checked = copy.deepcopy(config)

@@ -1,4 +1,4 @@
-"""Which jobs a change of code runs again, and which it does not."""
+"""A change of code reruns the affected jobs and no others."""
 
 import re
 import shutil
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def rerun(finished, study_class, copy_of_project, tmp_path):
-    """Edit files of a copy of the project -> numbers of jobs, by rule, that a dry run of the finished study wants."""
+    """Return a function that edits files of a project copy and counts the jobs of a dry run by rule."""
     done = study_class(tmp_path / "study", copy_of_project)
     shutil.copytree(finished[0].folder, done.folder, dirs_exist_ok=True)
 
@@ -40,7 +40,7 @@ def test_documentation_runs_nothing_and_code_runs_what_uses_its_package(rerun):
         ("scripts/adapter.py", '"""', '"""The '),
         ("rules/weak_labels.smk", "# Hide labels", "# Hide some labels"),
     ]
-    moved = set(rerun())  # the copy's own published tables, which are inputs
+    moved = set(rerun())  # the published tables of the copy are inputs
     assert moved <= ENDS | {
         *("tabulate_splitting", "tabulate_cross_testing", "compare_published"),
         *("draw_overview", "draw_splitting", "draw_cross_testing"),
@@ -54,9 +54,9 @@ def test_documentation_runs_nothing_and_code_runs_what_uses_its_package(rerun):
     posterior = ("fairfold/ecoc/posterior.py", "import numpy as np\n", "import numpy as np\n\nEPOCH = 2\n")
     wanted = rerun(kernel)
     assert wanted.keys() >= TRAININGS
-    assert wanted["train_and_score"] == 2  # at two rates
+    assert wanted["train_and_score"] == 2  # at two missing rates
     assert not wanted.keys() & {"split_dataset", "mask_labels", "evaluate_pairs", "predict_ecoc", "repeat_procedures"}
     found = set(rerun(posterior))
     assert found >= {"predict_ecoc", "compare_codes", "concat_tables"}
-    # Rules of the papers share a package; no other rule uses codes.
+    # Rules of the papers share a package; no other rule uses error-correcting codes.
     assert not found & (TRAININGS | {"score_mechanism", "correct_scores", "split_dataset", "tabulate_weak_labels"})

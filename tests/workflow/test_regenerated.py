@@ -1,4 +1,4 @@
-"""What is kept of a run of the papers, resources/regenerated, is what the code gives: its quick parts, made again."""
+"""The stored results in resources/regenerated match the code: quick parts are recomputed."""
 
 import gzip
 from pathlib import Path
@@ -16,7 +16,7 @@ EXAMPLES = ["linear", "custom-loss"]
 
 @pytest.fixture(scope="module")
 def again(study_class, tmp_path_factory, root, mirror):
-    """Folder of results of parts that take seconds, in the settings of config/paper.yaml."""
+    """Recompute the quick parts with the settings of config/paper.yaml; return the folder of results."""
     config = yaml.safe_load((root / "config" / "paper.yaml").read_text())
     config["data"] = {"mirrors": [str(mirror)]}
     config["splitting"] = {"datasets": ["bibtex"], "methods": SPLITTERS, "repeats": 2}
@@ -35,7 +35,7 @@ def again(study_class, tmp_path_factory, root, mirror):
 
 
 def kept(table):
-    """A table of the run, which goes over several sittings."""
+    """Read a table of the stored run."""
     path = KEPT / table
     path = path if path.exists() else path.with_suffix(".csv.gz")
     if not path.exists():
@@ -55,7 +55,7 @@ def test_scores_on_weak_labels(again):
     new = pd.read_csv(again / "weak_labels/flags/rate-30/scores_0.csv")
     new = new[new["is_final"]].groupby(["model", "metric"])["value"].mean().rename("mean")
     assert len(new) >= 10
-    # Other folds: those that are kept are of iterative stratification before it took rows in random order
+    # The stored folds come from an older version of iterative stratification without random row order.
     old = kept("published.csv").query("what.str.startswith('flags, 30, ')")
     old = old[old["place"].isin(["authors' files, level 0", "authors' files, best out-of-bag level"])]
     names = old["what"].str.split(", ", expand=True)
@@ -74,7 +74,7 @@ def printed():
 def test_scores_of_the_authors_are_met(printed):
     both = printed.query('place.str.startswith("authors\' files")').dropna(subset="difference_in_se")
     distance = both["difference_in_se"]
-    assert len(both) > 2000 and (distance.abs() <= 2).mean() > 0.94  # 0.954 if all were as far as chance
+    assert len(both) > 2000 and (distance.abs() <= 2).mean() > 0.94  # 0.954 by chance alone
     by_model = (distance**2).groupby(both["what"].str.split(", ").str[2]).mean() ** 0.5
     assert len(by_model) == 9 and by_model.max() < 1.1
 

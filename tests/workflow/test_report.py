@@ -1,4 +1,4 @@
-"""The report as a reader sees it: in a browser, offline, on a desktop and on a phone."""
+"""The report works in a browser: offline, on a desktop and on a phone."""
 
 import json
 import re
@@ -10,14 +10,14 @@ from PIL import Image
 
 from fairfold.report.contents import load_contents, select
 
-# Figures that say nothing of their points, and why a reader would not point at one.
+# Figures without descriptions of points, and the reasons.
 WITHOUT_POINTS = {
     "figures/win_percentage_fig1_*.png": "a picture of boundaries; its samples have no names",
     "figures/win_percentage_fig2.png": "densities of an example, whose heights mean nothing by themselves",
     "figures/win_percentage_fig4.png": "densities, whose heights mean nothing by themselves",
 }
 
-# Runs before anything of the page: what goes wrong is collected.
+# Runs before the page loads and collects errors.
 COLLECT = """<script>
 window.wrong = [];
 addEventListener("error", (event) => wrong.push(`error: ${event.message ?? event.target.src}`), true);
@@ -26,7 +26,7 @@ addEventListener("securitypolicyviolation", (event) => wrong.push(`policy: ${eve
 console.error = (...words) => wrong.push(`console: ${words.join(" ")}`);
 </script>"""
 
-# Uses a page as a reader does, and tells what it sees.
+# Uses a page like a reader and returns the visible state.
 LOOK = """
 const text = (cell) => cell.dataset.key ?? cell.textContent;
 const column = (table, k) => [...table.tBodies[0].rows].map((row) => text(row.cells[k]));
@@ -79,7 +79,7 @@ async function look() {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A folder that is served, and its address."""
+    """Serve a folder; return it and its address."""
     find_browser()
     folder = tmp_path_factory.mktemp("site")
     with served(folder) as address:
@@ -88,7 +88,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture
 def look(site, tmp_path):
-    """What a browser without a network sees of a page that is so wide."""
+    """Return a function that opens a page of a given width in an offline browser."""
 
     def look(source, width):
         folder, address = site
@@ -99,7 +99,7 @@ def look(site, tmp_path):
 
 
 def assert_sorted(columns):
-    """A click sorts upwards, the next one downwards; empty cells are last both times."""
+    """Check that one click sorts upwards and the next one downwards, with empty cells last."""
     for each in columns:
         (first, up), (second, down) = each["orders"]
         assert (first, second) == ("ascending", "descending")
@@ -143,12 +143,12 @@ def test_a_page_of_a_table_in_a_browser(finished, look, width):
 
 
 def test_every_result_has_its_place(finished):
-    """No figure or table of the tiny study is left to the end, where those go that no entry names."""
+    """Every figure and table of the tiny study has an entry in the contents."""
     study, _ = finished
     report = (study.folder / "results/report.html").read_text()
     assert "Other results" not in report
     absent = re.findall(r"Not made by this configuration: (.*?)\.</p>", report)
-    assert len(absent) == 2 and absent[0].startswith("Scores in a hierarchy")  # no labels are below each other
+    assert len(absent) == 2 and absent[0].startswith("Scores in a hierarchy")  # the labels have no hierarchy
     assert absent[1] == "Posterior probabilities"  # arrhythmia is downloaded
     for path in (study.folder / "results/tables").rglob("*.csv"):
         assert path.with_suffix(".html").is_file()
@@ -156,7 +156,7 @@ def test_every_result_has_its_place(finished):
 
 
 def test_every_figure_says_what_its_points_are(finished):
-    """But for those that are listed; of all others the reader can point at what is drawn."""
+    """All figures except the listed ones describe their points on hover."""
     study, _ = finished
     results = study.folder / "results"
     files = [path.relative_to(results).as_posix() for path in results.rglob("*.png")]
@@ -171,7 +171,7 @@ def test_every_figure_says_what_its_points_are(finished):
             assert len(json.dumps(points)) < 100_000
         absent += [] if found else [pattern]
     assert silent == set(WITHOUT_POINTS)
-    # not in the tiny study; test_points.py draws them
+    # The tiny study lacks these; test_points.py draws them.
     assert absent == ["figures/fold_effect.png", "figures/ecoc_posterior_*.png"]
 
 
@@ -191,7 +191,7 @@ def test_figures_for_a_paper(finished):
     archive = results / "paper_figures.zip"
     with zipfile.ZipFile(archive) as opened:
         names = set(opened.namelist())
-    archive.unlink()  # other tests compare what the study alone makes
+    archive.unlink()  # other tests compare the files of the study
     figures = {f"figures/{path.name}" for path in results.rglob("*.p[dn][fg]")}
     tables = {path.relative_to(results).as_posix() for path in (results / "tables").rglob("*.csv")}
     assert len(figures) > 30

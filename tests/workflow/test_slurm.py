@@ -1,4 +1,4 @@
-"""The profile for Slurm names what exists and asks for what grows; a run on a real Slurm gives the same bytes."""
+"""The Slurm profile names existing rules and scales its requests; a run on a real Slurm gives the same bytes."""
 
 import json
 import os
@@ -14,13 +14,13 @@ import yaml
 import yte
 
 PROFILE = "workflow/profiles/slurm"
-# Targets of the tiny study that take few submissions, and rules of every kind: in both kinds of groups, by themselves,
-# with threads.
+# Targets of the tiny study with few submissions and every kind of rule: in both kinds of groups, single, and with
+# threads.
 MODELS = ["weak_labels/simulated-multilabel/rate-50/scores_0.csv"]
 SPLITS = ["figures/label_deviations.png", "tables/split_summary.csv", "timings/quality_against_seconds.csv"]
 TARGETS = [f"results/{path}" for path in (*SPLITS, *MODELS)]
-TOO_LITTLE = 100  # MiB for each of both models; Snakemake alone takes as much in the job
-# Waits for a Slurm on this machine that keeps no accounts; a site's own needs none of them.
+TOO_LITTLE = 100  # MiB per model; Snakemake alone needs that much in the job
+# Options for a local Slurm without accounting; a real cluster does not need them.
 FOR_THIS_SLURM = [
     *("--slurm-status-command", "squeue", "--slurm-no-account", "--slurm-init-seconds-before-status-checks", "5"),
     *("--seconds-between-status-checks", "3", "--latency-wait", "10"),
@@ -32,8 +32,8 @@ def load_profile(root, profile=PROFILE):
 
 
 def rules(root, study):
-    """Every rule of the workflow that runs a script, and whether it runs where snakemake does."""
-    # the quick study has all parts, and so all figures, but for those of what takes long
+    """Return every rule that runs a script and whether it is a local rule."""
+    # The quick study has all parts and figures, except those of slow parts.
     config = yaml.safe_load((root / "config/config.yaml").read_text())
     for part in ("mechanisms", "sample_curves"):
         config["weak_labels"][part] = {"datasets": ["simulated-multilabel"]}
@@ -69,7 +69,7 @@ def test_a_rule_is_in_one_group(root):
 
 
 def test_no_dataset_waits_for_another(root):
-    """Jobs that do not need each other are put together only where they are of one dataset or experiment."""
+    """Independent jobs are grouped only within one dataset or experiment."""
     profile = load_profile(root)
     assert {*profile["group-components"]} == {group for group in profile["groups"].values() if "{" in group}
     for group in profile["group-components"]:
@@ -82,7 +82,7 @@ def test_jobs_that_do_not_need_each_other_run_at_once(root):
 
 
 def test_the_whole_study_can_be_planned(study, root):
-    """Which it can not when a group is named after a wildcard that one of its rules does not have."""
+    """Planning fails if the name of a group uses a wildcard that one of its rules lacks."""
     code, output = study().run("--dry-run", "--workflow-profile", str(root / PROFILE))
     assert code == 0, output
 
@@ -133,12 +133,12 @@ def test_the_profile_has_what_the_default_profile_has(root, monkeypatch):
 
 
 def cores_on_slurm():
-    """A group that asked for more cores than the one node has would be pending for ever."""
+    """Return the cores of the node; a group that requests more would be pending forever."""
     return min(2, os.cpu_count())
 
 
 def run_on_slurm(study, root, *targets, profile=None):
-    """Run the study beside a Slurm of its own; the output. Skips where none can be started."""
+    """Run the study on a new local Slurm and return the output, or skip the test if none can be started."""
     profile = str(profile or root / PROFILE)
     options = {"cores": cores_on_slurm(), "python": sys.executable}
     command = study.command(*targets, "--workflow-profile", profile, *FOR_THIS_SLURM, **options)
@@ -151,7 +151,7 @@ def run_on_slurm(study, root, *targets, profile=None):
         )
         try:
             process.wait()
-        finally:  # also when pytest stops a test that takes too long
+        finally:  # also after a timeout of pytest
             process.terminate()
             process.wait(timeout=60)
         output = Path(stream.name).read_text()
@@ -163,7 +163,7 @@ def run_on_slurm(study, root, *targets, profile=None):
 
 @pytest.fixture(scope="module")
 def on_slurm(tmp_path_factory, study_class, root):
-    """A study that ran on Slurm, and its output; its training jobs ask for too little memory at first."""
+    """Run a study on Slurm; its training jobs first request too little memory. Return it and its output."""
     folder = tmp_path_factory.mktemp("on-slurm")
     profile = json.loads(json.dumps(load_profile(root)))  # a copy without aliases
     profile["set-resources"]["train_and_score"]["mem_mb"] = f"{TOO_LITTLE} if attempt == 1 else 1500"
@@ -185,20 +185,20 @@ def test_short_jobs_went_together(on_slurm):
     output = on_slurm[1]
     jobs = int(re.search(r"^\[\d+/(\d+) jobs", output, re.MULTILINE)[1])
     submissions = output.count("has been submitted with SLURM jobid") - output.count("Trying to restart job")
-    assert 0 < submissions < jobs - 1  # the dataset is read where snakemake runs
+    assert 0 < submissions < jobs - 1  # the dataset is prepared by a local rule
 
 
 def test_jobs_out_of_memory_were_made_again_with_more(on_slurm):
     study, output = on_slurm
     assert "Trying to restart job" in output
-    (log,) = study.folder.glob(".snakemake/slurm_logs/group_models_*/**/*.log")  # of those that failed
+    (log,) = study.folder.glob(".snakemake/slurm_logs/group_models_*/**/*.log")  # of the failed jobs
     asked = min(len(MODELS), cores_on_slurm()) * TOO_LITTLE * 2**20
     assert re.search(rf"exceeded memory limit \(\d+ > {asked}\), being killed", log.read_text())
 
 
 @pytest.mark.timeout(3 * 3600)
 def test_the_study_on_slurm_is_that_of_this_machine(study, root):
-    """Only on demand, by `make slurm-test`: it runs the quick study twice."""
+    """Runs only with `make slurm-test`, because it runs the quick study twice."""
     config = os.environ.get("FAIRFOLD_SLURM_STUDY")
     if not config:
         pytest.skip("takes two runs of the quick study; `make slurm-test` runs it")

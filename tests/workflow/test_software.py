@@ -1,6 +1,6 @@
-"""Software from a container or from conda: what Snakemake asks of either command, answered by a stand-in of it.
+"""Software from a container or from conda: stand-ins answer the commands of Snakemake.
 
-Neither the image nor the environment is built here: only that all jobs run in them, and find the library there.
+The tests build neither the image nor the environment. They check that all jobs run in them and find the library.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-TABLE = "results/tables/datasets.csv"  # two jobs: the dataset is prepared, then described
+TABLE = "results/tables/datasets.csv"  # two jobs: prepare and describe the dataset
 
 CONDA = """#!/bin/sh
 case "$1" in
@@ -35,7 +35,7 @@ PATH="{folder}:$PATH" exec "$@"
 
 @pytest.fixture
 def tools(tmp_path, monkeypatch):
-    """Maker of a folder of commands that come first in PATH; ``calls`` in it lists how they were called."""
+    """Return a factory of a folder of commands that is first in PATH; its file ``calls`` lists the calls."""
 
     def make(**scripts):
         folder = tmp_path / "tools"
@@ -59,7 +59,7 @@ def test_all_jobs_run_in_the_image(study, tools, root):
     entered = [line for line in calls if line.startswith("exec")]
     assert len(entered) == 2
     assert all(f"--home {mine.folder} " in line and " fairfold.sif bash -c " in line for line in entered)
-    # The library is mounted. PYTHONPATH names it and the scripts, and goes before the search path of the job.
+    # The library is mounted. PYTHONPATH contains it and the scripts and precedes the search path of the job.
     paths = f"{root / 'workflow'}:{root / 'workflow/scripts'}"
     assert all(f" --bind {root / 'workflow'}:/mnt/snakemake_searchpaths/item_" in line for line in entered)
     assert [line.split("PYTHONPATH=")[1] for line in calls if "PYTHONPATH=" in line] == [paths] * 2
@@ -72,8 +72,8 @@ def test_all_jobs_run_in_the_environment(study, tools):
     assert code == 0, output
     calls = (folder / "calls").read_text().splitlines()
     ran = [line for line in calls if ".snakemake/conda/" in line]
-    assert len(ran) == 4  # each job asks for the version of this Python, then runs by it
-    # Snakemake hides PYTHONPATH from these jobs; they have its own search path, the library's folder included
+    assert len(ran) == 4  # each job checks the Python version, then runs
+    # Snakemake hides PYTHONPATH from these jobs and sets a search path that includes the library.
     assert all(line.endswith("PYTHONPATH=") for line in ran)
 
 

@@ -1,4 +1,4 @@
-"""The study from end to end."""
+"""End-to-end tests of the study."""
 
 import math
 import os
@@ -66,7 +66,7 @@ def test_models_share_their_first_level(finished):
 
 
 def test_one_more_model_trains_no_other(finished, study):
-    """The job of the unit runs again, and takes finished models from the cache, also after it was killed."""
+    """The batched job reruns and takes finished models from the cache, also after a kill."""
     more, unit = study(), "weak_labels/simulated-multilabel/rate-50"
     shutil.copytree(finished[0].folder, more.folder, dirs_exist_ok=True)
     models = "weak_labels={models: [gcForest+, RF+ET]}"
@@ -124,7 +124,7 @@ def test_folds_and_hidden_labels_are_what_they_say(finished):
 
 
 def test_cross_validation_is_repeated_on_another_split(finished, study, tiny):
-    """Scores of the first split are those of a study without repetitions, and tests know how many there are."""
+    """The first split gives the scores of an unrepeated study; tests account for the number of splits."""
     once, _ = finished
     tiny["folds"]["repeats"] = 2
     twice = study(tiny)
@@ -143,7 +143,7 @@ def test_cross_validation_is_repeated_on_another_split(finished, study, tiny):
     hidden, alone = (
         np.load(each.folder / "results/weak_labels/simulated-multilabel/rate-50/hidden.npz") for each in (twice, once)
     )
-    np.testing.assert_array_equal(hidden["hidden_in_tests"], alone["hidden_in_tests"])  # the data lack the same labels
+    np.testing.assert_array_equal(hidden["hidden_in_tests"], alone["hidden_in_tests"])  # the same labels are hidden
     complete = pd.read_csv(results / "tables/complete_scores.csv").set_index(["missing_rate", "model", "metric"])
     for column, values in (("complete", "value"), ("observed", "observed_value")):
         means = final.groupby(["missing_rate", "model", "metric"])[values].mean()
@@ -154,7 +154,7 @@ def test_cross_validation_is_repeated_on_another_split(finished, study, tiny):
     best = table.index[table["difference"] == 0][0]
     for model in table.index.drop(best):
         ahead = values.loc[best] - values.loc[model]
-        t = ahead.mean() / np.sqrt(ahead.var(ddof=1) * (1 / 4 + 1))  # 2 x 2 folds, half of the samples in each
+        t = ahead.mean() / np.sqrt(ahead.var(ddof=1) * (1 / 4 + 1))  # 2 x 2 folds of half of the samples
         assert table.loc[model, "p_value"] == pytest.approx(2 * stats.t.sf(abs(t), 3))
 
 
@@ -169,7 +169,7 @@ def test_the_study_is_repeated_on_other_folds_and_on_the_same(finished):
     units = ["splitter", "repeat", "training", "model", "fold"]
     assert scores.groupby(units)["metric"].agg(set).eq(METRICS).all()
     assert len(scores) == 2 * 2 * 2 * 2 * 2 * len(METRICS)
-    # nothing repeats itself: folds differ between repeats, hidden labels and forests between trainings
+    # Folds differ between repeats; hidden labels and forests differ between trainings.
     assert scores.query("model == 'RF+ET' and metric == 'roc_auc'")["value"].is_unique
     stability = pd.read_csv(results / "tables/rank_stability.csv")
     assert stability.groupby("splitter")["metric"].agg(set).eq(METRICS).all()
@@ -362,7 +362,7 @@ def test_a_second_run_has_nothing_to_do(finished):
 
 
 def test_larger_jobs_give_the_same(finished, study, tiny):
-    """Ranks and cross-testing are in one part here, and in several in the finished study."""
+    """Ranks and cross-testing run in one part here and in several in the finished study."""
     tiny["weak_labels"]["rank_stability"]["repeats_per_job"] = tiny["weak_labels"]["rank_stability"]["repeats"]
     for part in (tiny["cross_testing"], tiny["cross_testing"]["models"]):
         part["repetitions_per_job"] = part["repetitions"]
@@ -388,13 +388,13 @@ def test_adding_a_dataset_changes_no_other_result(finished, study, tiny):
 
 
 def assert_a_part_of(finished, study, *paths):
-    """The study has these results, and nothing that differs from the finished one."""
+    """Check that the study has these results and that none differs from the finished study."""
     found, whole = study.results(), finished[0].results()
     assert {name: whole.get(name) for name in found} == found
     assert {*paths} <= found.keys()
 
 
-PARTS = {  # the tables at the end of each chain of rules, and a figure of each kind of text, lines and images
+PARTS = {  # the last table of each chain of rules, and figures with text, lines and images
     "splitting": ["tables/split_summary.csv", "figures/label_deviations.png"],
     "weak_labels": ["tables/pairs.csv", "tables/rank_stability.csv", "figures/imputation.png"],
     "cross_testing": ["figures/cross_testing_fig4.pdf", "tables/cross_testing_models.csv"],
@@ -405,7 +405,7 @@ PARTS = {  # the tables at the end of each chain of rules, and a figure of each 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_killed_run_on_one_core_is_finished_by_the_next(finished, study, part):
-    """SIGKILL of the whole process group at a random moment; the next run has the bytes of three cores."""
+    """After SIGKILL of the process group at a random time, the next run gives the same bytes as three cores."""
     killed, moments = study(), random.Random(part)
     targets = [f"results/{path}" for path in PARTS[part]]
     process = killed.start(*targets, cores=1)
@@ -418,12 +418,12 @@ def test_a_killed_run_on_one_core_is_finished_by_the_next(finished, study, part)
 
 
 def test_a_run_killed_without_its_jobs_is_finished_by_the_next(finished, study):
-    """SIGKILL of the main process alone: its jobs go on for a while beside those of the next run."""
+    """After SIGKILL of the main process alone, its jobs overlap for a while with those of the next run."""
     killed, targets = study(), [f"results/{path}" for path in PARTS["weak_labels"]]
     process = killed.start(*targets, python=sys.executable)
     while "] split_dataset: " not in (line := process.stdout.readline()):
         assert line or process.poll() is None
-    time.sleep(2)  # in which models are begun
+    time.sleep(2)  # until training starts
     process.kill()
     process.wait()
     code, output = killed.run(*targets)
@@ -434,7 +434,7 @@ def test_a_run_killed_without_its_jobs_is_finished_by_the_next(finished, study):
 def test_two_runs_in_one_folder(finished, study):
     folder = study()
     first, logs = folder.start("splitting"), folder.folder / "results/logs"
-    while not logs.exists() and first.poll() is None:  # made by the first job, after the run has its lock
+    while not logs.exists() and first.poll() is None:  # created by the first job, after the lock
         time.sleep(0.05)
     code, output = folder.run("splitting")
     assert code != 0
@@ -446,7 +446,7 @@ def test_two_runs_in_one_folder(finished, study):
 
 
 def test_real_data(mirror, study, tiny, monkeypatch):
-    """The slice on `flags`, from a mirror."""
+    """Run a part of the study on `flags` from a mirror."""
     monkeypatch.setenv("FAIRFOLD_MIRROR", str(mirror))
     weak_labels = {"datasets": ["flags"], "missing_rates": [0, 50], "models": ["RF+ET", "SLCForest", "CaFE-FLA+"]}
     weak_labels["forest"] = {"n_trees": 60, "max_levels": 6}
@@ -455,6 +455,6 @@ def test_real_data(mirror, study, tiny, monkeypatch):
     assert code == 0, output
     scores = pd.read_csv(flags.folder / "results/tables/weak_label_scores.csv")
     final = scores[scores["is_final"]].groupby(["missing_rate", "model", "metric"])["value"].mean()
-    # better than chance by far; imputation pays on thresholded scores once labels are hidden (Ilidio et al. 2024)
+    # Scores are far above chance. With hidden labels, imputation improves thresholded scores (Ilidio et al. 2024).
     assert (final[:, :, "roc_auc"] > 0.65).all()
     assert final[50, "SLCForest", "mcc"] > final[50, "RF+ET", "mcc"]

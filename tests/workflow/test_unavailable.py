@@ -1,4 +1,4 @@
-"""A study that skips what cannot be had is made without it and says so; one that stops, stops."""
+"""A study that skips unavailable data runs without it and reports it; one that stops on unavailable data fails."""
 
 import pandas as pd
 import yaml

@@ -1,4 +1,4 @@
-"""Whole studies of tables whose labels leave metrics undefined."""
+"""Whole studies of tables whose labels make metrics undefined."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ MODELS = ["RF+ET", "logistic+"]
 
 @pytest.fixture(scope="module")
 def folder(root, study_class, tmp_path_factory):
-    """A study of one label, and of sites, which are folds, where all samples have the label or none has it."""
+    """Run a study of one label with sites as folds; within a site the label is constant."""
     own = {name: {"path": f"{name}.csv", "labels": {"prefix": "label_"}} for name in ("one-label", "sites")}
     own["sites"]["groups"] = "site"
     weak_labels = {"datasets": [*own], "models": MODELS, "missing_rates": [0]}
