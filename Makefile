@@ -1,22 +1,22 @@
 # study       run the quick study and make results/report.html
 # paper       run the study at the published scale (downloads data, hours)
-# test        run all tests, side by side on all cores
-# test-fast   run those that take no time, for every save
-# slurm-test  run the quick study on a Slurm of its own and compare (Debian; installs Slurm where it may)
-# package-test  install what is built for several Pythons (PYTHONS="python3.12 ...") and run a study with it
-# bench       time ours and other packages, beside what the same gave last; ARGS=--keep keeps it
-# docs        build the site of documents, docs/_build/html/index.html
+# test        run all tests in parallel on all cores
+# test-fast   run the fast tests
+# slurm-test  run the quick study on a local Slurm and compare (Debian; installs Slurm if permitted)
+# package-test  install the built package with several Pythons (PYTHONS="python3.12 ...") and run a study
+# bench       time ours and other packages and compare with stored results; ARGS=--keep stores the new ones
+# docs        build the documentation site, docs/_build/html/index.html
 # lint        check the style of the code and the spelling
-# lock        pin the newest versions of all dependencies anew
+# lock        pin the newest versions of all dependencies
 #
-# Each makes its environment, .venv, when that is missing or outdated. Needs Python 3.11 to 3.13, git and make.
+# Each target creates the environment .venv if it is missing or outdated. Needs Python 3.11 to 3.13, git and make.
 
 SHELL := /bin/sh
-unexport PYTHONDONTWRITEBYTECODE # hundreds of jobs would compile the library anew
+unexport PYTHONDONTWRITEBYTECODE # otherwise hundreds of jobs would recompile the library
 BIN := .venv/bin
 ENVIRONMENT := .venv/installed
 SNAKEMAKE := $(BIN)/snakemake --cores $(or $(CORES),all)
-# A file's tests stay together, as they share what is costly.
+# Tests of a file run in one process, because they share expensive fixtures.
 SIDE_BY_SIDE := --numprocesses $(or $(CORES),auto) --dist loadfile --no-loadscope-reorder
 
 .PHONY: study paper test test-fast slurm-test package-test bench docs lint lock
@@ -46,7 +46,7 @@ bench: $(ENVIRONMENT)
 	@$(BIN)/python benchmarks/watch.py $(ARGS)
 
 docs: $(ENVIRONMENT)
-	@rm -rf docs/auto_gallery docs/reference/api # of examples and names that are no more
+	@rm -rf docs/auto_gallery docs/reference/api # remove pages of deleted examples and names
 	@MPLBACKEND=agg $(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
 	@echo "The site is $(CURDIR)/docs/_build/html/index.html"
 
@@ -56,7 +56,7 @@ lint: $(ENVIRONMENT)
 	@$(BIN)/snakefmt --check Snakefile workflow
 	@git ls-files -z | xargs -0 $(BIN)/codespell
 
-# The stamp is written last: an interrupted installation is begun anew.
+# The stamp is written last, so an interrupted installation is repeated.
 $(ENVIRONMENT): envs/requirements.lock pyproject.toml
 	@echo "Installing the locked packages into .venv (about a minute) ..."
 	@rm -rf .venv

@@ -1,7 +1,7 @@
 """Store the scores of config/race.yaml, the race of all models on real datasets, and compute the tables of the guide.
 
-    python benchmarks/race.py --add results --commit 24a8ed2    # keep the scores of a run, whole or in part
-    python benchmarks/race.py                                   # the tables of what is kept
+    python benchmarks/race.py --add results --commit 24a8ed2    # store the scores of a run, complete or partial
+    python benchmarks/race.py                                   # compute the tables from the stored scores
 
 The race can be run in parts, because its jobs depend only on the seed. Results from several commits can be combined:
 each row contains the commit that it comes from. Rerun a model after a change of its code. The script stores

@@ -110,7 +110,7 @@ def begin(connection: socket.socket, events: selectors.BaseSelector) -> None:
 
 
 class Command:
-    """A process that was begun for a client: either may end first."""
+    """Process of a client's command; either may end first."""
 
     def __init__(self, process: int, connection: socket.socket, events: selectors.BaseSelector) -> None:
         self.process, self.connection, self.events = process, connection, events

@@ -196,7 +196,7 @@ def test_there_are_blocks_of_each_kind():
 
 
 def slug(heading):
-    """Return the anchor of a heading on the site and on GitHub."""
+    """Return the anchor of a heading on the site and in the rendered sources."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 

@@ -1,7 +1,7 @@
-# The last job of a target, which fails where no model could be scored on some dataset: else a study would end well with
-# nothing to show. It fails again in each run until that is mended.
+# Last job of a target. It fails if no model could be scored on some dataset, because the study would otherwise succeed
+# without results. It fails in each run until the problem is fixed.
 
-# Part of the configuration that trains models on its datasets -> tables of their scores, or why there are none
+# Part of the configuration that trains models -> tables with their scores or the reasons for missing scores.
 SCORES_OF = {
     "weak_labels": ["results/tables/weak_label_scores.csv"],
     "weak_labels.rank_stability": STABILITY_PARTS,
@@ -10,7 +10,7 @@ SCORES_OF = {
     "cross_testing.models": ["results/cross_testing/models.csv"] * bool(CHOSEN_FROM["datasets"]),
     "win_percentage.models": ["results/tables/win_percentage/model_sets.csv"] * bool(SETS_OF["dataset"]),
 }
-# Target -> what it makes, and the parts whose models it scores
+# Target -> its files, and the parts whose models it scores.
 TARGETS = {
     "study": (
         [*STUDY_FILES, *FIGURES, *rules.render_report.output, *rules.describe_models.output, "results/config.yaml"],
@@ -29,7 +29,7 @@ TARGETS = {
 
 rule check_scores:
     input:
-        lambda wildcards: TARGETS[wildcards.target][0],  # so that it comes last
+        lambda wildcards: TARGETS[wildcards.target][0],  # makes this job the last one
         tables=lambda wildcards: [path for part in TARGETS[wildcards.target][1] for path in SCORES_OF[part]],
     output:
         touch("results/scored/{target}.done"),
@@ -38,7 +38,7 @@ rule check_scores:
     wildcard_constraints:
         target="|".join(TARGETS),
     retries: 0
-    localrule: True  # a moment, and a cluster's profile would try it again
+    localrule: True  # short, and the profile of a cluster would retry it
     params:
         parts=lambda wildcards: [part for part in TARGETS[wildcards.target][1] for _ in SCORES_OF[part]],
         code=code("check_scores"),

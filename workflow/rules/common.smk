@@ -11,7 +11,7 @@ from pathlib import Path
 from snakemake.sourcecache import infer_source_file
 from snakemake.utils import update_config
 
-# Begins the address of each rule; in a git repository, the name of a branch ends it.
+# Common prefix of the addresses of all rules; in a git repository, it ends with the name of the branch.
 ADDRESS = workflow.current_basedir.get_path_or_uri(secret_free=True).rpartition("/")[0]
 WORKFLOW = Path(ADDRESS)
 if not (WORKFLOW / "fairfold").is_dir():  # installed with the library, or from a git address
@@ -24,11 +24,11 @@ if not (WORKFLOW / "fairfold").is_dir():  # installed with the library, or from 
 SCRIPTS = WORKFLOW / "scripts"
 BASE_OF_SCRIPTS = infer_source_file(str(WORKFLOW / "rules"))
 ENVIRONMENT = str(WORKFLOW.parent / "envs" / "environment.yaml")
-# Scripts import the library beside them, whether or not another one is installed.
+# Scripts import the library next to them, even if another version is installed.
 sys.path.insert(0, str(WORKFLOW))
 PATHS = [str(WORKFLOW), str(SCRIPTS), os.environ.get("PYTHONPATH")]
 os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, PATHS)))
-# A full disk would show a traceback for each line of Snakemake's log.
+# On a full disk, logging would otherwise print a traceback for each line.
 logging.raiseExceptions = False
 
 from fairfold import study  # noqa: E402
@@ -42,7 +42,7 @@ from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
 from fairfold.report.contents import figures_of, load_contents, owner  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 
-# Snakemake leaves the nested values of `--config folds="{'n_splits': 7}"` as text.
+# Snakemake does not convert nested values such as `--config folds="{'n_splits': 7}"` from text.
 GIVEN = {name: value for name, value in workflow.config_settings.config.items() if isinstance(value, (dict, list))}
 update_config(config, {name: typed(value) for name, value in GIVEN.items() if name in config})
 try:
@@ -51,9 +51,9 @@ try:
 except StudyError as error:
     sys.exit(str(error))
 CONTENTS = load_contents()
-# Datasets with many labels: the model that estimates missing labels learns their most common ones only.
+# Datasets with many labels. The model that estimates missing labels is trained on their most common labels only.
 WITH_OWN_REFERENCE = study.with_own_reference(config, CATALOG)
-# Stage -> all files that its rules write, without figures; filled in by the stages
+# Stage -> all files that its rules write, without figures. The stages add their entries.
 FILES_OF = {}
 
 
@@ -151,7 +151,7 @@ def scored(target):
 
 
 if workflow.is_main_process:
-    # Damaged results are recomputed; while another run writes here, it is left to that run.
+    # Damaged results are removed and recomputed. Skip this if another run holds the lock of the folder.
     with suppress(StudyError), lock_of_folder():
         for path, flaw in remove_damage("results").items():
             print(f"{path}: {flaw}. It is made again.", file=sys.stderr)

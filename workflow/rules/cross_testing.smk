@@ -1,4 +1,4 @@
-# Nested cross-validation, testing and cross-testing side by side, with permutation tests, many times
+# Compare nested cross-validation, testing and cross-testing, with permutation tests, in many repetitions.
 
 CROSS_TESTING = config["cross_testing"]
 EXPERIMENTS = CROSS_TESTING["experiments"]
@@ -10,7 +10,7 @@ CHOICE_TABLES = [
     "results/tables/cross_testing_models.csv",
 ]
 CHOICE_OPTIONS = ("n_splits", "test_fraction", "n_permutations", "n_samples", "exchange")
-# A job repeats some of the procedures, and is named by its first repetition. A killed run loses no more than its jobs.
+# A job runs a range of repetitions and is named after the first one. A killed run loses only its running jobs.
 EXPERIMENT_JOBS = {
     "experiment": EXPERIMENTS,
     "first": range(0, CROSS_TESTING["repetitions"], CROSS_TESTING["repetitions_per_job"]),
@@ -50,7 +50,7 @@ rule cross_test_models:
         "results/logs/cross_test_models/{dataset}_{first}.log",
     benchmark:
         "results/benchmarks/cross_test_models/{dataset}_{first}.tsv"
-    priority: 1  # the longest jobs, for which nothing but tables waits: begun last, they would end last
+    priority: 1  # start the longest jobs early; only tables depend on them
     params:
         seed=config["seed"],
         repetitions=numbers_of_job(CHOICE_JOBS["first"]),

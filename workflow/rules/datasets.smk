@@ -1,6 +1,6 @@
-# catalog - fetch - verify - read - filter -> one .npz per dataset; what its columns are, and which look wrong
+# Fetch, verify, read and filter the datasets of the catalog into one .npz each; describe and check their columns.
 
-# The final models are a target of their own.
+# The final models are a separate target.
 USED_DATASETS = list(dict(study.used_datasets({**config, "final": {"datasets": []}})))
 OWN_DATASETS = [name for name in dict(study.used_datasets(config)) if name in config["data"]["own"]]
 EXAMPLE_DATASETS = [study.EXAMPLE_DATASETS[example] for example in config["ecoc"]["examples"]]
@@ -12,11 +12,11 @@ rule prepare_dataset:
         "results/datasets/{dataset}.npz",
     log:
         "results/logs/prepare_dataset/{dataset}.log",
-    cache: "omit-software"  # and so not measured: Snakemake has no benchmark of what it takes from a cache
-    priority: 2  # all else waits for data and folds
-    localrule: True  # downloads, for which a cluster's nodes often have no network
+    cache: "omit-software"  # Snakemake cannot benchmark cached rules
+    priority: 2  # all other jobs wait for data and folds
+    localrule: True  # downloads; the nodes of a cluster often have no network
     params:
-        # A user's own files are no inputs: Snakemake takes braces in their paths for wildcards, and adds a module's prefix.
+        # A user's own files are not inputs: Snakemake would treat braces as wildcards and add a module's prefix.
         dataset=lambda wildcards: wildcards.dataset,
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
         versions=lambda wildcards: CATALOG[wildcards.dataset].versions,
@@ -49,8 +49,8 @@ rule inspect_dataset:
         "results/datasets/{dataset}.suspects.csv",
     log:
         "results/logs/inspect_dataset/{dataset}.log",
-    priority: 1  # before hours of training
-    localrule: True  # its warnings are for the screen
+    priority: 1  # before the long training jobs
+    localrule: True  # shows its warnings on the screen
     params:
         n_splits=config["folds"]["n_splits"],
         code=code("inspect_dataset"),

@@ -1,4 +1,4 @@
-# Error-correcting output codes with cross-validated predictions: the documentation page's examples, and a comparison
+# Error-correcting output codes with cross-validated predictions: MATLAB's examples, and a comparison of codes.
 
 ECOC = config["ecoc"]
 ECOC_EXAMPLES = ECOC["examples"]

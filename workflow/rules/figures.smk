@@ -1,4 +1,4 @@
-# Figures that modules of fairfold.figures declare, if the study makes the tables that they read. A job draws those of a part.
+# Draw the figures of fairfold.figures whose tables the study computes. A job draws the figures of one part.
 
 STUDY_FILES = list(dict.fromkeys(path for files in FILES_OF.values() for path in files))
 TABLES = [path for path in STUDY_FILES if re.match(r"results/tables/.*\.csv$", path)]

@@ -1,11 +1,11 @@
-# The model to take home: the recommended one, or the one that is named, fitted on all rows; and what it says of the labels
+# Fit the final model, recommended or named in the configuration, on all rows and examine the labels with it.
 
 FINAL = config["final"]
 FINAL_DATASETS = FINAL["datasets"] or WEAK_LABELS["datasets"]
 FINAL_MODELS = [FINAL["model"]] if FINAL["model"] else WEAK_LABELS["models"]
-# Where the model to take home is named; nothing where the configuration does
+# Table with the name of the final model; empty if the configuration names it.
 RECOMMENDED = ["results/tables/recommendation.csv"] * (FINAL["model"] is None)
-# A dataset's two jobs side by side, as neither waits for the other
+# The two jobs of a dataset run in parallel, because they are independent.
 FINAL_THREADS = threads_of_each(2 * len(FINAL_DATASETS), most=8)
 
 
@@ -13,7 +13,7 @@ rule fit_final_model:
     input:
         dataset="results/datasets/{dataset}.npz",
         recommendation=RECOMMENDED,
-        # nothing where the model is not in the study
+        # empty if the study does not score the model
         scores=lambda wildcards: ["results/tables/complete_scores.csv"]
         * (wildcards.dataset in WEAK_LABELS["datasets"] and {*FINAL_MODELS} <= {*WEAK_LABELS["models"]}),
     output:
@@ -50,7 +50,7 @@ rule examine_labels:
         "results/logs/examine_labels/{dataset}.log",
     benchmark:
         "results/benchmarks/examine_labels/{dataset}.tsv"
-    priority: 1  # the longest, for which no more than its page waits
+    priority: 1  # start the longest job early; only its page depends on it
     threads: FINAL_THREADS
     params:
         seed=config["seed"],
@@ -82,7 +82,7 @@ rule write_dataset_page:
         "../scripts/write_dataset_page.py"
 
 
-# A target of its own: these models are fitted when a study is done.
+# A separate target: these models are fitted after the study.
 FINAL_FILES = [
     *expand(rules.examine_labels.input.folds, dataset=FINAL_DATASETS),
     *expand(rules.fit_final_model.output, dataset=FINAL_DATASETS),

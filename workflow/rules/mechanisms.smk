@@ -1,4 +1,4 @@
-# Labels that are not missing at random: what estimates that suppose so say of them, and what the labels say against it
+# Labels missing not at random: errors of estimates that assume missing at random, and evidence against the assumption.
 
 MECHANISMS = WEAK_LABELS["mechanisms"]
 MECHANISM_MODELS = MECHANISMS["models"] or WEAK_LABELS["models"]

@@ -1,7 +1,7 @@
-# Published numbers beside those of the study, and how far they lie apart
+# Compare published numbers with those of the study.
 
 PAGE_EXAMPLES = [name for name in ECOC_EXAMPLES if name in ("custom-loss", "posterior")]
-# What the papers print -> our table of it, where this configuration makes one
+# Published result -> our table, if this configuration computes it.
 COMPARED_TABLES = {
     "label_matrices": "results/tables/label_matrices.csv",
     "splits": "results/tables/split_summary.csv",
@@ -30,7 +30,7 @@ rule write_config:
         "../scripts/write_config.py"
 
 
-# In a module, paths of outputs begin with the module's prefix. Snakemake adds it to inputs, so it is removed here.
+# In a module, output paths start with the module's prefix. Snakemake adds it to inputs, so it is removed here.
 PREFIX = rules.write_config.output[0].removesuffix("results/config.yaml")
 for stage, files in FILES_OF.items():
     FILES_OF[stage] = [path.removeprefix(PREFIX) for path in files]
@@ -53,5 +53,5 @@ rule compare_published:
         "../scripts/compare_published.py"
 
 
-# There are no published numbers of a user's own data.
+# No published numbers exist for a user's own data.
 FILES_OF["published"] = ["results/tables/published.csv"] * bool({*USED_DATASETS} - {*OWN_DATASETS} or ECOC_EXAMPLES)

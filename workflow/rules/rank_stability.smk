@@ -1,4 +1,4 @@
-# How much of a model's rank comes from the split: the weak-label study on many splits, more than once on each
+# Effect of the split on the ranks of models: the weak-label study on many splits, with several trainings on each.
 
 STABILITY = WEAK_LABELS["rank_stability"]
 STABILITY_MODELS = STABILITY["models"] or WEAK_LABELS["models"]

@@ -1,4 +1,4 @@
-# How many labels each dataset lacks, and which models to trust on it
+# Estimate the missing rate of each dataset and recommend models.
 
 AS_THEY_ARE = {"dataset": WEAK_LABELS["datasets"], "rate": 0}
 
@@ -19,7 +19,7 @@ rule estimate_label_frequency:
         seed=config["seed"],
         unit=UNIT_OPTIONS,
         model=study.model_of_study(config, study.REFERENCE),
-        # a few labels stand for all where labels are many
+        # with many labels, a few represent all
         n_labels=lambda wildcards: study.REFERENCE_LABELS if wildcards.dataset in WITH_OWN_REFERENCE else None,
         code=code("estimate_label_frequency"),
     script:
@@ -50,7 +50,7 @@ rule correct_scores:
 
 rule recommend_models:
     input:
-        # win percentages, and what more samples would give, where they are computed
+        # win percentages and learning curves, if they are computed
         **{"win_percentages": "results/tables/win_percentage/models.csv"} if SETS_OF["dataset"] else {},
         **{"sample_curves": "results/tables/sample_curves.csv"} if SAMPLE_CURVES["datasets"] else {},
         missing_rates=expand(rules.estimate_label_frequency.output.missing_rate, **ESTIMATED),
@@ -71,7 +71,7 @@ rule recommend_models:
         regret="results/tables/regret.csv",
         choices="results/tables/choices.csv",
         numbers="results/tables/recommendation.csv",
-        # in words, with seconds and memory, which differ from run to run
+        # sentences contain run times and memory, which vary between runs
         sentences="results/recommendation/sentences.csv",
     log:
         "results/logs/recommend_models.log",

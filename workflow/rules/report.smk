@@ -1,6 +1,6 @@
-# Tables of several jobs, the report of the study, and an archive of its figures
+# Join tables of several jobs, render the report of the study, and pack its figures.
 
-# Name -> tables of the same columns, which are put below each other
+# Name -> tables with the same columns, which are concatenated.
 JOINED = {
     "suspects": expand("results/datasets/{dataset}.suspects.csv", dataset=OWN_DATASETS),
     "fold_effect": expand("results/splitting/fold_effect/{dataset}.csv", dataset=FOLD_EFFECT["datasets"]),
@@ -28,7 +28,7 @@ rule render_report:
     log:
         "results/logs/render_report.log",
     params:
-        # templates, style, captions and contents are read, too
+        # includes templates, style, captions and contents
         code=code_of(SCRIPTS / "render_report.py", PAGES),
     script:
         "../scripts/render_report.py"
@@ -58,7 +58,7 @@ rule concat_tables:
         "results/logs/concat_tables/{joined}.log",
     wildcard_constraints:
         joined="|".join(name for name, parts in JOINED.items() if parts),
-    localrule: True  # a moment; in a submission, tables of one part would wait for another
+    localrule: True  # short; in a submission, the tables of one part would wait for another part
     params:
         code=code("concat_tables"),
     script:
@@ -71,7 +71,7 @@ rule describe_models:
         legend="results/legend.csv",
     log:
         "results/logs/describe_models.log",
-    localrule: True  # a moment; in a submission, figures of one part would wait for another
+    localrule: True  # short; in a submission, the figures of one part would wait for another part
     params:
         names=WEAK_LABELS["models"],
         variant=WEAK_LABELS["variant"],

@@ -1,4 +1,4 @@
-# How much more samples would help: scores by number of training samples, and what a power law expects of more
+# Learning curves: scores by number of training samples, and a power-law forecast for more samples.
 
 SAMPLE_CURVES = WEAK_LABELS["sample_curves"]
 CURVE_MODELS = SAMPLE_CURVES["models"] or WEAK_LABELS["models"]

@@ -1,4 +1,4 @@
-# Folds of a dataset, how even those of different methods are, and what that does to scores
+# Split datasets into folds, compare the evenness of the methods, and estimate the effect on scores.
 
 SPLITTING = config["splitting"]
 FOLD_EFFECT = SPLITTING["fold_effect"]
@@ -12,9 +12,9 @@ rule split_dataset:
     log:
         "results/logs/split_dataset/{dataset}_{splitter}_{n_splits}_{repeats}.log",
     cache: "omit-software"
-    priority: 2  # all else waits for data and folds
+    priority: 2  # all other jobs wait for data and folds
     params:
-        # A cache tells jobs apart by their parameters, not by wildcards: all that changes the folds is named here.
+        # The cache identifies jobs by parameters, not by wildcards, so list everything that changes the folds.
         splitter="{splitter}",
         repeats="{repeats}",
         seed=config["seed"],

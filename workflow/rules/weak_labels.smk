@@ -1,13 +1,13 @@
-# Hide labels, train, score on all labels that the data have, rank the models
+# Hide labels, train models, score them on all measured labels, and rank them.
 
 WEAK_LABELS = config["weak_labels"]
 FOLDS = folds_of(config["folds"]["n_splits"], repeats=config["folds"]["repeats"])
 UNITS = {"dataset": WEAK_LABELS["datasets"], "rate": WEAK_LABELS["missing_rates"]}
 HIERARCHICAL = {**UNITS, "dataset": [name for name in WEAK_LABELS["datasets"] if CATALOG[name].hierarchical]}
 MANY = {**UNITS, "dataset": study.with_many_labels(config, CATALOG)}
-# The share of missing labels is estimated for the data as they are, and where the study hides labels.
+# The missing rate is estimated for the original data and for each rate at which the study hides labels.
 ESTIMATED = {"dataset": WEAK_LABELS["datasets"], "rate": sorted({0, *WEAK_LABELS["missing_rates"]})}
-# A job trains some models on one dataset at one missing rate; its part is the number of the job.
+# A job trains some models on one dataset at one missing rate; `part` is the number of the job.
 MODELS = WEAK_LABELS["models"]
 MODELS_PER_JOB = WEAK_LABELS["models_per_job"] or len(MODELS)
 MODELS_OF_PART = [MODELS[first : first + MODELS_PER_JOB] for first in range(0, len(MODELS), MODELS_PER_JOB)]

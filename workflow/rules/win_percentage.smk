@@ -1,4 +1,4 @@
-# How likely each Gaussian classifier is to win a random search over feature pairs, and each forest over feature sets
+# Win percentages of Gaussian classifiers in random searches over feature pairs, and of forests over feature sets.
 
 WIN_PERCENTAGE = config["win_percentage"]
 PAIRS_OF = WIN_PERCENTAGE["datasets"]
@@ -12,7 +12,7 @@ SETS_OF = {"dataset": MODEL_SETS["datasets"], "rate": MODEL_SETS["missing_rate"]
 SETS_MODELS = MODEL_SETS["models"] or WEAK_LABELS["models"]
 N_PERMUTED_SETS = MODEL_SETS["n_permuted_sets"] or MODEL_SETS["n_sets"]
 SETS = range(0, MODEL_SETS["n_sets"], MODEL_SETS["sets_per_job"])
-# counted from 1, as 0 is the order of the data
+# Permutations start at 1, because 0 is the original order.
 PERMUTATIONS = range(1, MODEL_SETS["n_permutations"] + 1, MODEL_SETS["permutations_per_job"])
 
 
