@@ -27,7 +27,7 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
     "final": {"core", "datasets", "evaluation", "models", "recommendation", "splitting"},
     "figures": {"core"},
     "report": {"core", "evaluation", "figures"},
-    "papers": {"core", "cross_testing", "ecoc", "evaluation", "report", "win_percentage"},
+    "papers": {"core", "cross_testing", "ecoc", "evaluation", "win_percentage"},
     "commands": {"core", "datasets", "final", "report", "study"},
 }
 

@@ -236,7 +236,8 @@ def site(tmp_path_factory, python):
     for part in ("docs", "resources", "benchmarks", "envs", "results", "config", "tests/cluster"):
         ignored = shutil.ignore_patterns(*MADE, *(["[!R]*"] if part == "results" else []))
         shutil.copytree(ROOT / part, folder / part, ignore=ignored)
-    shutil.copy2(ROOT / "CITATION.cff", folder)
+    for name in ("CITATION.cff", "CHANGELOG.md"):
+        shutil.copy2(ROOT / name, folder)
     command = [python, "-m", "sphinx", "-q", "-W", "--keep-going", "docs", "html"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow"), "MPLBACKEND": "agg"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)

@@ -84,10 +84,19 @@ def read_sources(sources: list[bytes]) -> tuple[str, list[str]]:
     trees = [ast.parse(source) for source in sources]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     for node in nodes:
-        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:]
+        if isinstance(node, _DOCUMENTED):
+            node.body = [statement for statement in node.body if not _is_text(statement)]
     imported = {name for node in nodes for name in _imported(node)}
     return hashlib.sha256(repr([ast.dump(tree) for tree in trees]).encode()).hexdigest(), sorted(imported)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Return whether a statement is a docstring of a module, class, function or attribute."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
 
 
 def _imported(node: ast.AST) -> Iterator[str]:

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairfold.report.published import distance
-
 COLUMNS = ["paper", "place", "what", "published", "ours", "standard_error", "difference_in_se", "difference_in_digits"]
 COLUMNS += ["file", "note"]
 Tables = Mapping[str, pd.DataFrame]
@@ -101,7 +99,8 @@ def by_distance(comparison: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         The sorted rows.
     """
-    order = distance(comparison).sort_values(ascending=False, kind="stable", na_position="last").index
+    distances = comparison["difference_in_se"].fillna(comparison["difference_in_digits"]).abs()
+    order = distances.sort_values(ascending=False, kind="stable", na_position="last").index
     return comparison.loc[order].reset_index(drop=True)
 
 
