@@ -20,18 +20,18 @@ from fairfold.errors import DataError
 logger = logging.getLogger(__name__)
 
 MARKS = {",": "comma", ".": "point"}
-_OTHER = {",": ".", ".": ","}
-_EXPONENT = r"([eE][+-]?[0-9]+)?"
-_DECIMAL = {mark: re.compile(rf"[+-]?([0-9]+[{mark}][0-9]*|[{mark}][0-9]+){_EXPONENT}") for mark in MARKS}
-_AMBIGUOUS = {mark: re.compile(rf"[+-]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}") for mark in MARKS}
-_GROUPED = {
-    mark: re.compile(
-        rf"[+-]?[1-9][0-9]{{0,2}}(([{mark}][0-9]{{3}}){{2,}}|([{mark}][0-9]{{3}})+[{other}][0-9]*){_EXPONENT}"
-    )
-    for mark, other in _OTHER.items()
-}
+_EXPONENT = "(?:[eE][+-]?[0-9]+)?"
+_DECIMAL = rf"(?:[0-9]+[{{0}}][0-9]*|[{{0}}][0-9]+){_EXPONENT}"
+_GROUPED = (
+    rf"[1-9][0-9]{{{{0,2}}}}(?:(?:[{{0}}][0-9]{{{{3}}}}){{{{2,}}}}|(?:[{{0}}][0-9]{{{{3}}}})+[{{1}}][0-9]*){_EXPONENT}"
+)
+_NUMBER = re.compile(
+    rf"[+-]?(?:(?P<grouped>{_GROUPED.format(',', '.')}|{_GROUPED.format('.', ',')})"
+    rf"|(?P<ambiguous>[1-9][0-9]{{0,2}}[.,][0-9]{{3}})|(?P<decimal>{_DECIMAL.format('.,')})"
+    r"|(?P<short>[1-9][0-9]{0,2})|(?P<long>[1-9][0-9]{3,}))"
+)
+_WITH_COMMA = re.compile(rf"[+-]?{_DECIMAL.format(',')}")
 _CODES = re.compile("[1-9],[1-9]")
-_WHOLE = re.compile(r"[+-]?[1-9][0-9]*")
 _MOST_DOUBTS = 3  # maximum number of doubts on the screen and in the log
 _ADVICE = "or leave the column out (ignore)."
 
@@ -51,24 +51,16 @@ class Evidence:
     ----------
     name : str
         Name of the column.
-    decimal : dict of str to Found
-        By mark, a cell with the mark as an unambiguous decimal mark.
-    ambiguous : dict of str to Found
-        By mark, a cell with the mark as a decimal mark or thousands separator.
-    grouped : Found or None
-        A cell that has thousands separators.
-    short, long : str or None
-        A whole number other than 0 with at most three digits, and one with more.
+    first : dict of (str, str) to Found
+        First cell by form and mark. The forms are "decimal" (the mark is certainly a decimal mark), "ambiguous" (it may
+        also be a thousands separator), "grouped" (the number has thousands separators), and "short" and "long" for
+        whole numbers other than 0 without a mark, with at most three digits or more.
     has_codes_only : bool
         Whether all decimal commas are between two digits from 1 to 9. A cell such as ``1,2`` may be a list of codes.
     """
 
     name: str
-    decimal: dict[str, Found] = field(default_factory=dict)
-    ambiguous: dict[str, Found] = field(default_factory=dict)
-    grouped: Found | None = None
-    short: str | None = None
-    long: str | None = None
+    first: dict[tuple[str, str], Found] = field(default_factory=dict)
     has_codes_only: bool = True
 
     def add(self, cell: str, place: str) -> bool:
@@ -91,44 +83,16 @@ class Evidence:
         >>> height = Evidence("height")
         >>> height.add("0,5", "row 1"), height.add("12", "row 2")
         (True, False)
-        >>> height.decimal[","].cell
+        >>> height.first["decimal", ","].cell
         '0,5'
         """
-        for mark in MARKS:
-            if mark not in cell:
-                continue
-            if _GROUPED[mark].fullmatch(cell):
-                self.grouped = self.grouped or Found(cell, place)
-                return True
-            for pattern, found in ((_AMBIGUOUS, self.ambiguous), (_DECIMAL, self.decimal)):
-                if pattern[mark].fullmatch(cell):
-                    found.setdefault(mark, Found(cell, place))
-                    self.has_codes_only = self.has_codes_only and _CODES.fullmatch(cell) is not None
-                    return True
-        if _WHOLE.fullmatch(cell):
-            if len(cell.lstrip("+-")) > 3:
-                self.long = self.long or cell
-            else:
-                self.short = self.short or cell
-        return False
-
-    def needs(self, cell: str) -> bool:
-        """Return whether a cell may add to the recorded evidence.
-
-        Parameters
-        ----------
-        cell : str
-            Text of the cell.
-
-        Returns
-        -------
-        bool
-            False if the cell is certainly redundant.
-        """
-        has_comma, has_point = "," in cell, "." in cell
-        if has_comma != has_point:
-            return ("," if has_comma else ".") not in self.decimal or (has_comma and self.has_codes_only)
-        return has_comma or (cell != "0" and (self.long if len(cell) > 3 else self.short) is None)
+        number = _NUMBER.fullmatch(cell)
+        if number is None:
+            return False
+        mark = next((mark for mark in MARKS if mark in cell), "")
+        self.first.setdefault((str(number.lastgroup), mark), Found(cell, place))
+        self.has_codes_only = self.has_codes_only and (not mark or _CODES.fullmatch(cell) is not None)
+        return bool(mark)
 
     def with_mark(self, mark: str) -> Found | None:
         """Return a cell that has the mark, or None.
@@ -143,7 +107,7 @@ class Evidence:
         Found or None
             A cell with the mark and its position.
         """
-        return self.decimal.get(mark) or self.ambiguous.get(mark)
+        return self.first.get(("decimal", mark)) or self.first.get(("ambiguous", mark))
 
     def fits_thousands(self, mark: str) -> bool:
         """Return whether the mark may separate thousands in all numbers of the column.
@@ -160,7 +124,8 @@ class Evidence:
         bool
             Whether the mark may separate thousands.
         """
-        return mark in self.ambiguous and mark not in self.decimal and self.short is not None and self.long is None
+        forms = {form for form, its_mark in self.first if its_mark in (mark, "")}
+        return {"ambiguous", "short"} <= forms and not {"decimal", "long"} & forms
 
 
 def gather(
@@ -187,14 +152,14 @@ def gather(
     Examples
     --------
     >>> found = gather([(2, ["0,5", "1"]), (3, ["1,392", "0"])], {0: "height", 1: "label_a"}, Path("plants.csv"))
-    >>> found[0].decimal[","]
+    >>> found[0].first["decimal", ","]
     Found(cell='0,5', place='plants.csv, data row 1 (line 2)')
     """
     found = {at: Evidence(name) for at, name in columns.items()}
     for number, (line, cells) in enumerate(rows, start=1):
         for at, evidence in found.items():
             cell = cells[at].strip() if at < len(cells) else ""
-            if cell != missing and evidence.needs(cell):
+            if cell != missing:
                 evidence.add(cell, f"{path}, data row {number} (line {line})")
     return list(found.values())
 
@@ -278,7 +243,7 @@ def quoted(name: str) -> str:
 
 
 def _with_point(cell: str) -> str:
-    return cell.replace(",", ".") if _DECIMAL[","].fullmatch(cell.strip()) else cell
+    return cell.replace(",", ".") if _WITH_COMMA.fullmatch(cell.strip()) else cell
 
 
 @dataclass(frozen=True)
@@ -345,17 +310,17 @@ def decide(found: Sequence[Evidence], path: Path, separator: str, learned: Learn
     if mark is None:
         return Decimals(learned.mark if learned else ".")
     by_format = separator == "," and mark == "."
-    examples = [(one.decimal[mark].cell, one.name) for one in found if mark in one.decimal]
-    unclear = [one for one in found if mark in one.ambiguous and mark not in one.decimal]
+    decided = [(one.first["decimal", mark].cell, one.name) for one in found if ("decimal", mark) in one.first]
+    unclear = [one for one in found if ("decimal", mark) not in one.first and ("ambiguous", mark) in one.first]
     changed = [one for one in unclear if learned and one.name in learned.whole]
     if changed and not by_format:
         raise _thousands(changed[0], mark, "and the model learned from whole numbers in this column")
-    if not examples:
+    if not decided:
         _refuse_unclear(unclear, mark, by_format=by_format, learned=learned)
-    if mark == "," and examples and all(one.has_codes_only for one in found):
-        return Decimals(mark, examples[0], tuple(_code(one) for one in found if mark in one.decimal))
-    doubtful = [one for one in unclear if one in changed or one.fits_thousands(mark) or not (examples or by_format)]
-    shown = examples[0] if examples and (learned or not by_format) else None
+    if mark == "," and decided and all(one.has_codes_only for one in found):
+        return Decimals(mark, decided[0], tuple(_code(one) for one in found if ("decimal", mark) in one.first))
+    doubtful = [one for one in unclear if one in changed or one.fits_thousands(mark) or not (decided or by_format)]
+    shown = decided[0] if decided and (learned or not by_format) else None
     return Decimals(mark, shown, tuple(_doubt(one, mark) for one in doubtful))
 
 
@@ -380,60 +345,55 @@ def codes_with_commas(found: Collection[Evidence]) -> set[str]:
     >>> codes_with_commas([height, codes])
     {'codes'}
     """
-    if not any(one.with_mark(".") for one in found):
-        return set()
-    return {one.name for one in found if "," in one.decimal}
+    has_points = any(one.with_mark(".") for one in found)
+    return {one.name for one in found if has_points and ("decimal", ",") in one.first}
 
 
 def _refuse_groups(found: Sequence[Evidence]) -> None:
     for one in found:
-        if one.grouped:
-            cell = one.grouped.cell
-            mark = next(character for character in cell if character in MARKS)
+        for cell in (cell for (form, _), cell in one.first.items() if form == "grouped"):
+            mark = next(character for character in cell.cell if character in MARKS)
             raise DataError(
-                f'{_where(one, one.grouped)}: the {MARKS[mark]} in "{cell}" looks like a thousands separator. '
-                f"Write {cell.replace(mark, '')}, {_ADVICE}"
+                f'{_where(one, cell)}: the {MARKS[mark]} in "{cell.cell}" looks like a thousands separator. '
+                f"Write {cell.cell.replace(mark, '')}, {_ADVICE}"
             )
 
 
 def _refuse_two_marks(found: Sequence[Evidence]) -> None:
-    columns = {mark: [one for one in found if one.with_mark(mark)] for mark in MARKS}
+    columns = {mark: [(one, cell) for one in found if (cell := one.with_mark(mark))] for mark in MARKS}
     if not all(columns.values()):
         return
-    certain = [mark for mark in MARKS if any(mark in one.decimal for one in found)]
-    if len(certain) == 1:
-        (mark,) = certain
-        known = next(one for one in found if mark in one.decimal)
-        because = f'because "{known.decimal[mark].cell}" in column {quoted(known.name)} has a decimal {MARKS[mark]}'
-        one, other = columns[_OTHER[mark]][0], _OTHER[mark]
-        raise _thousands(one, other, because, one.ambiguous[other].cell.replace(other, mark))
-    rare = min(MARKS, key=lambda mark: len(columns[mark]))
-    usual = _OTHER[rare]
-    one, other = columns[rare][0], columns[usual][0]
-    cell, other_cell = one.with_mark(rare), other.with_mark(usual).cell
+    certain = {mark: [one for one in found if ("decimal", mark) in one.first] for mark in MARKS}
+    for mark, other in (",.", ".,"):
+        if certain[mark] and not certain[other]:
+            known, (one, cell) = certain[mark][0], columns[other][0]
+            example = f'"{known.first["decimal", mark].cell}" in column {quoted(known.name)}'
+            because = f"because {example} has a decimal {MARKS[mark]}"
+            raise _thousands(one, other, because, cell.cell.replace(other, mark))
+    rare, usual = sorted(MARKS, key=lambda mark: len(columns[mark]))
+    (one, cell), (another, usual_cell) = columns[rare][0], columns[usual][0]
     raise DataError(
-        f'{_where(one, cell)}: "{cell.cell}" has a {MARKS[rare]}, but "{other_cell}" in column {quoted(other.name)} '
-        f"has a {MARKS[usual]}. Write all numbers with the same decimal mark, {_ADVICE}"
+        f'{_where(one, cell)}: "{cell.cell}" has a {MARKS[rare]}, but "{usual_cell.cell}" in column '
+        f"{quoted(another.name)} has a {MARKS[usual]}. Write all numbers with the same decimal mark, {_ADVICE}"
     )
 
 
 def _refuse_unclear(unclear: Sequence[Evidence], mark: str, *, by_format: bool, learned: Learned | None) -> None:
     """Raise if no number of the table resolves the ambiguous ones."""
-    if learned:
-        if learned.mark != mark:
-            raise _thousands(unclear[0], mark, f"and the model learned from decimal {MARKS[learned.mark]}s")
+    fitting = [one for one in unclear if one.fits_thousands(mark)]
+    if learned and learned.mark != mark:
+        raise _thousands(unclear[0], mark, f"and the model learned from decimal {MARKS[learned.mark]}s")
+    if learned or by_format:
         return
-    if by_format:
-        return
-    if fitting := [one for one in unclear if one.fits_thousands(mark)]:
-        raise _thousands(fitting[0], mark, f'because "{fitting[0].short}" has none')
+    if fitting:
+        raise _thousands(fitting[0], mark, f'because "{fitting[0].first["short", ""].cell}" has none')
     if mark == ",":
         raise _thousands(unclear[0], mark, "and no number in the table shows that it is a decimal comma")
 
 
 def _thousands(one: Evidence, mark: str, because: str, decimal: str | None = None) -> DataError:
     """Return an error that suggests the number without a separator, or the ``decimal``, by default with four digits."""
-    found = one.ambiguous[mark]
+    found = one.first["ambiguous", mark]
     return DataError(
         f'{_where(one, found)}: the {MARKS[mark]} in "{found.cell}" looks like a thousands separator, {because}. '
         f"Write {found.cell.replace(mark, '')} or {decimal or found.cell + '0'}, {_ADVICE}"
@@ -441,7 +401,7 @@ def _thousands(one: Evidence, mark: str, because: str, decimal: str | None = Non
 
 
 def _code(one: Evidence) -> str:
-    found = one.decimal[","]
+    found = one.first["decimal", ","]
     return (
         f'{_where(one, found)}: "{found.cell}" is read as {found.cell.replace(",", ".")}. If it is a list of codes, '
         "write a column of 0 and 1 for each code, or leave the column out (ignore)."
@@ -449,7 +409,7 @@ def _code(one: Evidence) -> str:
 
 
 def _doubt(one: Evidence, mark: str) -> str:
-    found = one.ambiguous[mark]
+    found = one.first["ambiguous", mark]
     return (
         f'{_where(one, found)}: "{found.cell}" is read as {found.cell.replace(mark, ".")}. '
         f"If its {MARKS[mark]} separates thousands, write {found.cell.replace(mark, '')}."

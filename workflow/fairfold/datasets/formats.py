@@ -230,10 +230,8 @@ def text_columns_of(
     for number, (line, cells) in enumerate(rows, start=1):
         for at, evidence in list(left.items()):
             cell = cells[at].strip() if at < len(cells) else ""
-            if not is_text(cell):
-                if evidence.needs(cell):
-                    evidence.add(cell, "")
-            elif not (file.text and evidence.add(cell, "")):  # Numbers with commas in delimited text are not text.
+            has_mark = evidence.add(cell, "")
+            if is_text(cell) and not (file.text and has_mark):  # Numbers with commas in delimited text are not text.
                 if _DATE.fullmatch(cell):
                     _number(cell, evidence.name, f"{path}, data row {number} (line {line})", None)
                 found.add(left.pop(at).name)
