@@ -6,6 +6,7 @@ Data with many labels have sparse labels and probabilities. Cells that a sparse 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +15,7 @@ from fairfold.errors import StudyError
 
 _CELLS_AT_ONCE = 65_536
 
-Matrix = np.ndarray | sparse.csr_array
+Matrix: TypeAlias = np.ndarray | sparse.csr_array
 """Features or labels of shape (n_samples, n_columns), as an array or in CSR format."""
 
 GAPS = frozenset({"", "?", "-", "na", "n/a", "nan", "nil", "none", "null"})
