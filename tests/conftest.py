@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+# As in jobs of a study. Waiting threads of matrix products would use most of the processor time of small inputs.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 SLOW = ROOT / "tests" / "slow.txt"  # tests with slow cases (half a second or more)
 
 
