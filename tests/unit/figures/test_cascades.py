@@ -141,7 +141,7 @@ def test_a_study_in_which_nothing_ran_has_figures_that_say_so(curves, imputation
 
 def test_a_rate_at_which_nothing_ran_is_an_empty_panel(curves):
     gone = (curves["missing_rate"] == 50) & (curves["metric"] == "mcc")
-    assert not plot_learning_curves(curves[~gone]).axes[1].lines[-1].get_xdata().size
+    assert not plot_learning_curves(curves[~gone]).axes[1].lines[0].get_xdata().size
 
 
 @pytest.mark.parametrize("suffix", ["pdf", "png"])

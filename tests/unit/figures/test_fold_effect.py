@@ -58,7 +58,7 @@ def test_bars_are_the_intervals(summary):
     spread = panels[1, 1].collections[0].get_segments()
     np.testing.assert_allclose([bar[:, 0] for bar in spread], 1000 * numbers[["sd_low", "sd_high"]])
     quantile = stats.t.ppf(0.975, 4)
-    thin, thick = panels[3, 1].collections[:2]
+    thick, thin = panels[3, 1].collections[:2]
     for bars, error in ((thin, 2), (thick, 0.5)):
         expected = 1000 * numbers["bias"].to_numpy()[:, None] + [[-quantile * error, quantile * error]]
         np.testing.assert_allclose([bar[:, 0] for bar in bars.get_segments()], expected)

@@ -175,8 +175,8 @@ def test_levels(tmp_path):
         {"dataset": "a", "missing_rate": 0, "model": "CaFE", "level": [0, 1], "metric": "mcc", "mean": [0.5, 0.75]}
     )
     assert texts_of(plot_learning_curves(curves), tmp_path) == [
-        "CaFE, level 0: gain 0.000",
-        "CaFE, level 1: gain 0.250",
+        "CaFE, level 0: 0.000",
+        "CaFE, level 1: 0.250",
     ]
 
 
@@ -266,10 +266,10 @@ def test_effect_of_folds(tmp_path):
     table = table.assign(method="random", sd=0.002, bias=-0.001, sd_low=0.001, sd_high=0.004)
     table = table.assign(bias_se=0, bias_difference_se=0)
     assert texts_of(plot_fold_effect(table, n_halvings=3), tmp_path) == [
-        "random, micro-averaged: sd 2.0 (1.0 to 4.0) thousandths",
-        "random, macro-averaged: sd 2.0 (1.0 to 4.0) thousandths",
-        "random, micro-averaged: bias -1.0 (-1.0 to -1.0) thousandths",
-        "random, macro-averaged: bias -1.0 (-1.0 to -1.0) thousandths",
+        "random, micro-averaged sd in thousandths: 2.0 (1.0 to 4.0)",
+        "random, macro-averaged sd in thousandths: 2.0 (1.0 to 4.0)",
+        "random, micro-averaged bias in thousandths: -1.0 (-1.0 to -1.0)",
+        "random, macro-averaged bias in thousandths: -1.0 (-1.0 to -1.0)",
     ]
 
 
@@ -295,7 +295,7 @@ def test_procedures_on_weak_labels(tmp_path):
         "CV + testing, labels as they are: 0.500 (0.250 to 0.750)",
         "CV + testing, labels as they are, one repetition: 0.400",
         "CV + testing, labels left after hiding, one repetition: 0.600",
-        "CV + testing: 50% significant (10% to 90%)",
+        "CV + testing, significant: 50% (10% to 90%)",
         "CV + testing: CaFE in 25% of choices",
         "CV + testing: RF+ET in 75% of choices",
     ]
@@ -315,9 +315,9 @@ def test_ways_in_which_labels_are_missing(tmp_path):
     table = table.assign(metric="mcc", complete=0.5, corrected=0.25, low=0.125, high=0.375)
     table = table.assign(hidden_share=50, estimated_rate=30, rate_low=np.nan, rate_high=np.nan)
     assert texts_of(plot_mechanisms(table), tmp_path) == [
-        "group, 20 % wrong, CaFE: estimated 0.250 (0.125 to 0.375)",
+        "group, 20 % wrong, CaFE, estimated: 0.250 (0.125 to 0.375)",
         "group, 20 % wrong, CaFE: 0.500 by all labels",
-        "group, 20 % wrong, missing rate: estimated 30.0",
+        "group, 20 % wrong, missing rate, estimated: 30.0",
         "group, 20 % wrong, missing rate: 50.0 by all labels",
     ]
 
@@ -327,8 +327,8 @@ def test_labels(tmp_path):
     table = table.assign(**{f"{score}_low": np.nan for score in ("roc_auc", "average_precision", "mcc")})
     table = table.assign(**{f"{score}_high": np.nan for score in ("roc_auc", "average_precision", "mcc")})
     assert texts_of(plot_label_scores(table, legend_table([])), tmp_path) == [
-        "x: AUROC 0.750",
-        "x: Matthews correlation 0.500",
+        "x, AUROC: 0.750",
+        "x, Matthews correlation: 0.500",
     ]
 
 

@@ -5,7 +5,7 @@ The paper (Ilidio et al. 2024) has no such figures: it shows final scores only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -14,7 +14,7 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import STYLE, add_legend, look_of, new_figure, nothing_to_draw
+from fairfold.figures.style import add_legend, look_of, new_figure, nothing_to_draw, panels_of
 
 _Figure = partial(FigureSpec, section="weak-labels")
 _Diagnosis = partial(_Figure, labels_of="weak_labels.datasets", when="weak_labels.missing_rates")
@@ -51,16 +51,14 @@ def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = Non
     curves = curves.join(start, on=keys)
     names = Legend(legend, curves["model"].unique())
     sign = np.where(curves["metric"].map(names.is_loss), -1, 1)
-    curves["gain"] = sign * (curves["mean"] - curves["start"])
+    curves["value"] = sign * (curves["mean"] - curves["start"])
     last_level = curves.groupby("model", sort=False)["level"].max()
     metrics = curves["metric"].unique()
     labels = [f"{'drop' if names.is_loss(metric) else 'gain'} of\n{names.label(metric)}" for metric in metrics]
-
-    def draw(axes: Axes, row: int, part: pd.DataFrame, look: dict) -> None:
-        axes.axhline(0, color="black", linewidth=0.6, zorder=0.9)
-        _draw_mean(axes, part[part["metric"] == metrics[row]], "gain", look)
-
-    return _grid(curves, labels, names, last_level.index[last_level > 0], draw)
+    figure = _plot_levels(curves, labels, names, last_level.index[last_level > 0])
+    for panel in figure.axes:
+        panel.axhline(0, color="black", linewidth=0.6, zorder=0.9)
+    return figure
 
 
 @_Diagnosis(
@@ -89,15 +87,13 @@ def plot_imputation(imputation: pd.DataFrame, legend: pd.DataFrame | None = None
     imputation = imputation[imputation["missing_rate"] > 0]
     if imputation.empty:
         return nothing_to_draw()
-    quantities = ["precision", "recall"]
-
-    def draw(axes: Axes, row: int, part: pd.DataFrame, look: dict) -> None:
-        _draw_mean(axes, part, quantities[row], look)
-        axes.set_ylim(-0.03, 1.03)
-
     models = imputation["model"].unique()
-    labels = [f"{quantity} of\nimputed labels" for quantity in quantities]
-    return _grid(imputation, labels, Legend(legend, models), models, draw)
+    table = imputation.melt(["dataset", "missing_rate", "model", "level"], ["precision", "recall"], "metric")
+    labels = ["precision of\nimputed labels", "recall of\nimputed labels"]
+    figure = _plot_levels(table, labels, Legend(legend, models), models)
+    for panel in figure.axes:
+        panel.set_ylim(-0.03, 1.03)
+    return figure
 
 
 @_Diagnosis(
@@ -148,8 +144,8 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
     for row in axes:
         note = {"transform": row[0].get_yaxis_transform(), "ha": "right", "va": "center", "fontsize": 6.5}
         row[0].text(-0.04, 1.18, "bias\nMAE", **note)
-    figure.supxlabel("share of positives kept", fontsize=STYLE["axes.labelsize"])
-    figure.supylabel("estimated label frequency", fontsize=STYLE["axes.labelsize"])
+    figure.supxlabel("share of positives kept")
+    figure.supylabel("estimated label frequency")
     add_legend(figure, axes[0, 0].get_legend_handles_labels()[0], len(rates))
     return figure
 
@@ -163,39 +159,30 @@ def _draw_frequencies(axes: Axes, dots: pd.DataFrame, errors: pd.DataFrame, look
         axes.text(dots["kept"].mean(), 1.18, text, ha="center", va="center", fontsize=6.5)
 
 
-def _grid(
-    table: pd.DataFrame,
-    labels: Sequence[str],
-    names: Legend,
-    models: Sequence[str],
-    draw: Callable[[Axes, int, pd.DataFrame, dict], None],
-) -> Figure:
-    """Create panels over cascade levels, with a row per label and a column per missing rate; ``draw`` each model."""
+def _plot_levels(table: pd.DataFrame, labels: Sequence[str], names: Legend, models: Sequence[str]) -> Figure:
+    """Draw means over datasets against the level: a row per metric, a column per missing rate, a line per model."""
     from matplotlib.ticker import MaxNLocator
 
     rates = table["missing_rate"].unique()
-    width = max(4.3, 1.2 + 1.55 * len(rates))
-    n_columns = int(width / 1.3)  # columns of the legend
-    height = 0.7 + 1.25 * len(labels) + 0.17 * -(-len(models) // n_columns)
-    figure, axes = new_figure(width, height, len(labels), len(rates), sharex=True, sharey="row")
-    for row, label in enumerate(labels):
-        for panel, rate in zip(axes[row], rates, strict=True):
-            for model in models:
-                part = table[(table["missing_rate"] == rate) & (table["model"] == model)]
-                draw(panel, row, part, {**names.line(model), "label": model})
-            panel.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-        axes[row, 0].set_ylabel(label)
+    size = (max(4.3, 1.2 + 1.55 * len(rates)), 0.7 + 1.25 * len(labels))
+    figure, axes = new_figure(*size, len(labels), len(rates), sharex=True, sharey="row")
+    for panel, _, _, part in panels_of(axes, table, "metric", "missing_rate"):
+        for model in models:
+            _draw_mean(panel, part[part["model"] == model], {**names.line(model), "label": model})
+        panel.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    for panel, label in zip(axes[:, 0], labels, strict=True):
+        panel.set_ylabel(label)
     for panel, rate in zip(axes[0], rates, strict=True):
         panel.set_title(f"{rate} % hidden")
-    figure.supxlabel("cascade level", fontsize=STYLE["axes.labelsize"])
-    add_legend(figure, axes[0, 0].get_legend_handles_labels()[0], n_columns)
+    figure.supxlabel("cascade level")
+    add_legend(figure, axes[0, 0].get_legend_handles_labels()[0])
     return figure
 
 
-def _draw_mean(axes: Axes, part: pd.DataFrame, value: str, look: dict) -> None:
+def _draw_mean(axes: Axes, part: pd.DataFrame, look: dict) -> None:
     # Infinity marks undefined values, because only missing levels are carried forward.
-    wide = part.assign(value=part[value].fillna(np.inf)).pivot(index="dataset", columns="level", values="value")
+    wide = part.assign(value=part["value"].fillna(np.inf)).pivot(index="dataset", columns="level", values="value")
     means = wide.ffill(axis=1).replace(np.inf, np.nan).mean()
     style = {"markeredgecolor": "black", "markeredgewidth": 0.3, "linewidth": 1, "markersize": 3.2}
-    texts = [f"{look['label']}, level {level}: {value} {mean:.3f}" for level, mean in means.items()]
+    texts = [f"{look['label']}, level {level}: {mean:.3f}" for level, mean in means.items()]
     plot_points(axes, means.index, means, texts, **look, **style)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.points import interval, plot_points, tell_at
+from fairfold.figures.points import plot_intervals, plot_points, tell_at
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import add_legend, entry, name_rows, new_figure, nothing_to_draw
 
@@ -90,11 +90,9 @@ def _draw_scores(axes: Axes, part: pd.DataFrame, runs: pd.DataFrame) -> None:
     for metric, (name, shift, color, face) in LABELS.items():
         means = part[part["metric"] == metric].reindex(PROCEDURES)
         positions = np.arange(len(means)) + shift
-        axes.hlines(positions, means["low"], means["high"], color=color, linewidth=1.2)
         look = {"color": color, "marker": "o", "linestyle": "", "markerfacecolor": face, "markersize": 5, "zorder": 3}
-        rows = zip(PROCEDURES.values(), means["value"], map(interval, means["low"], means["high"]), strict=True)
-        texts = [f"{procedure}, {name}: {value:.3f}{limits}" for procedure, value, limits in rows]
-        plot_points(axes, means["value"], positions, texts, **look)
+        names = [f"{procedure}, {name}" for procedure in PROCEDURES.values()]
+        plot_intervals(axes, positions, means[["value", "low", "high"]], names, **look)
         for position, procedure in zip(positions, PROCEDURES, strict=True):
             dots = runs.loc[runs["procedure"] == procedure, metric]
             aside = position + np.sign(shift) * 0.16  # avoid overlaps of intervals and dots
@@ -109,13 +107,10 @@ def _draw_scores(axes: Axes, part: pd.DataFrame, runs: pd.DataFrame) -> None:
 
 
 def _draw_significance(axes: Axes, part: pd.DataFrame, alpha: float) -> None:
-    shares = part[part["metric"] == "significant_fraction"].reindex(PROCEDURES)
-    positions = np.arange(len(shares))
-    axes.hlines(positions, shares["low"], shares["high"], color="black", linewidth=1.2)
-    rows = zip(PROCEDURES.values(), shares[["value", "low", "high"]].itertuples(index=False), strict=True)
-    texts = [f"{name}: {row.value:.0%} significant{interval(row.low, row.high, '.0%')}" for name, row in rows]
+    shares = part.loc[part["metric"] == "significant_fraction", ["value", "low", "high"]].reindex(PROCEDURES)
+    names = [f"{procedure}, significant" for procedure in PROCEDURES.values()]
     look = {"color": "black", "marker": "o", "linestyle": "", "markersize": 5, "clip_on": False}
-    plot_points(axes, shares["value"], positions, texts, **look)
+    plot_intervals(axes, np.arange(len(shares)), shares, names, ".0%", **look)
     axes.axvline(alpha, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
     axes.set(xlim=(0, 1), xticks=[0, 0.5, 1], xticklabels=["0", "0.5", "1"])
     axes.grid(visible=False, axis="y")

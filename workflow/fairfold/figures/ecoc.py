@@ -7,12 +7,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from fairfold.figures.points import plot_points, tell_at
+from fairfold.figures.points import plot_points, tell_at, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
-from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, entry, name_of, name_rows, new_figure
+from fairfold.figures.style import PALETTE, add_legend, entry, look_of, name_of, name_rows, new_figure
 
-MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
-QUANTITIES = {"error": ("error (%)", 100, " %"), "log_loss": ("log-loss", 1, "")}  # axis, factor, unit
+QUANTITIES = {"error": "error (%)", "log_loss": "log-loss"}
 _BINS = np.linspace(0, 1, 21)
 
 _Example = partial(FigureSpec, section="ecoc", when="ecoc.examples", each="ecoc.examples")
@@ -97,8 +96,7 @@ def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
     figure, ((axis,),) = new_figure(3.6, 3.3)
     handles = []
     for k, name in enumerate(names):
-        look = {"color": PALETTE[k % len(PALETTE)], "marker": MARKERS[k % len(MARKERS)]}
-        look |= {"linestyle": "", "markersize": 4, "markeredgecolor": "black", "markeredgewidth": 0.4}
+        look = look_of(k) | {"linestyle": "", "markersize": 4, "markeredgecolor": "black", "markeredgewidth": 0.4}
         tint = LinearSegmentedColormap.from_list(str(name), ["white", look["color"]])
         shown = np.where(best == k, posterior[k], np.nan)
         axis.pcolormesh(x, y, shown, cmap=tint, vmin=0.2, vmax=1.6, rasterized=True)
@@ -182,8 +180,9 @@ def plot_code_comparison(comparison: pd.DataFrame) -> Figure:
     Figure
         One mark per value. Missing values have no mark.
     """
+    comparison = comparison.assign(error=100 * comparison["error"])
     datasets, codings = list(comparison["dataset"].unique()), list(comparison["coding"].unique())
-    losses = {loss: _look(n) for n, loss in enumerate(comparison["binary_loss"].dropna().unique())}
+    losses = {loss: look_of(n) for n, loss in enumerate(comparison["binary_loss"].dropna().unique())}
     height = 0.9 + 0.24 * len(codings) * len(datasets) + 0.5 * len(datasets)
     figure, panels = new_figure(7.0, height, len(datasets), 2, sharey=True)
     for row, dataset in zip(panels, datasets, strict=True):
@@ -195,28 +194,22 @@ def plot_code_comparison(comparison: pd.DataFrame) -> Figure:
     return figure
 
 
-def _look(position: int) -> dict[str, str]:
-    return {"color": LINE_COLORS[position % len(LINE_COLORS)], "marker": MARKERS[position % len(MARKERS)]}
-
-
 def _draw_comparison(
     axis: Axes, table: pd.DataFrame, quantity: str, codings: list[str], losses: dict[str, dict]
 ) -> None:
-    label, factor, unit = QUANTITIES[quantity]
+    table = table.assign(height=table["coding"].map(codings.index))
+    value = f"{{{quantity}:.3g}}" + " %" * (quantity == "error")
     peers = table[table["binary_loss"].isna()]
-    values, height = factor * peers[quantity], peers["coding"].map(codings.index)
-    texts = [f"{name}: {value:.3g}{unit}" for name, value in zip(peers["coding"], values, strict=True)]
-    plot_points(axis, values, height, texts, marker="|", linestyle="", color="black", markersize=9)
+    texts = texts_of(peers, "{coding}: " + value)
+    plot_points(axis, peers[quantity], peers["height"], texts, marker="|", linestyle="", color="black", markersize=9)
     for position, (loss, look) in enumerate(losses.items()):
         for decoding, face in (("lossweighted", {}), ("lossbased", {"markerfacecolor": "none"})):
             part = table[(table["binary_loss"] == loss) & (table["decoding"] == decoding)]
-            values, height = factor * part[quantity], part["coding"].map(codings.index)
-            said = zip(part["coding"], values, strict=True)
-            texts = [f"{coding}, {loss}, {decoding}: {value:.3g}{unit}" for coding, value in said]
-            height = height + 0.5 * ((position + 0.5) / len(losses) - 0.5)
+            height = part["height"] + 0.5 * ((position + 0.5) / len(losses) - 0.5)
             style = {"linestyle": "", "markersize": 3.5, "markeredgewidth": 0.8, **look, **face}
-            plot_points(axis, values, height, texts, **style)
-    axis.set_xlabel(label)
+            texts = texts_of(part, "{coding}, {binary_loss}, {decoding}: " + value)
+            plot_points(axis, part[quantity], height, texts, **style)
+    axis.set_xlabel(QUANTITIES[quantity])
     name_rows(axis, codings)
 
 

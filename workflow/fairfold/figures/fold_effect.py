@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.points import interval, tell
+from fairfold.figures.points import plot_intervals
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, STYLE, add_legend, name_rows, new_figure
+from fairfold.figures.style import PALETTE, add_legend, name_rows, new_figure
 
 MARKS = {"micro": (PALETTE[0], "o"), "macro": (PALETTE[3], "s")}
 QUANTITIES = {"sd": "spread (sd)", "bias": "bias"}
@@ -58,7 +58,7 @@ def plot_fold_effect(summary: pd.DataFrame, legend: pd.DataFrame | None = None, 
     name_rows(axes[0, 0], methods, 0.6)
     for axis, dataset in zip(axes[0], datasets, strict=True):
         axis.set_title(dataset)
-    figure.supxlabel("thousandths of a score", fontsize=STYLE["axes.labelsize"])
+    figure.supxlabel("thousandths of a score")
     add_legend(figure, axes[0, 0].get_legend_handles_labels()[0], len(MARKS), "upper right")
     return figure
 
@@ -67,20 +67,16 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, quantity: str, methods: list[st
     for shift, (average, (color, marker)) in zip((-0.17, 0.17), MARKS.items(), strict=True):
         numbers = panel[panel["average"] == average].set_index("method").reindex(methods)
         rows = 1000 * numbers[[quantity, "sd_low", "sd_high", "bias_se", "bias_difference_se"]]
-        positions, values = np.arange(len(methods)) + shift, rows[quantity].to_numpy()
+        positions, values = np.arange(len(methods)) + shift, rows[quantity]
         if quantity == "sd":
-            low, high = rows["sd_low"], rows["sd_high"]
-            axes.hlines(positions, low, high, color=color, linewidth=1)
+            limits = rows[["sd", "sd_low", "sd_high"]]
         else:
             thin, thick = quantile * rows["bias_se"], quantile * rows["bias_difference_se"]
-            low, high = values - thin, values + thin
-            axes.hlines(positions, low, high, color=color, linewidth=0.6)
-            axes.hlines(positions, values - thick, values + thick, color=color, linewidth=2)
-        name = f"{average}-averaged"
-        (line,) = axes.plot(values, positions, marker, color=color, markersize=3.2, markeredgewidth=0, label=name)
-        limits = map(interval, low, high, [".1f"] * len(methods))
-        said = zip(methods, values, limits, strict=True)
-        tell(line, [f"{method}, {name}: {quantity} {value:.1f}{limit} thousandths" for method, value, limit in said])
+            limits = pd.DataFrame({"bias": values, "low": values - thin, "high": values + thin})
+            axes.hlines(positions, values - thick, values + thick, color=color, linewidth=2.5)
+        look = {"color": color, "marker": marker, "linestyle": "", "markersize": 3.2, "markeredgewidth": 0}
+        names = [f"{method}, {average}-averaged {quantity} in thousandths" for method in methods]
+        plot_intervals(axes, positions, limits, names, ".1f", label=f"{average}-averaged", **look)
         axes.axvline(rows.loc[BASELINE, quantity], color=color, linewidth=0.6, linestyle="--", alpha=0.7, zorder=0.9)
     if quantity == "sd":
         axes.set_xlim(left=0)

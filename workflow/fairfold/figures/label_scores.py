@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.points import interval, plot_points
+from fairfold.figures.points import plot_intervals
 from fairfold.figures.spec import Axes, Figure
 from fairfold.figures.style import PALETTE, STYLE, name_of, name_rows, new_figure, nothing_to_draw
 
@@ -48,10 +48,8 @@ def plot_label_scores(scores: pd.DataFrame, legend: pd.DataFrame | None = None) 
 
 def _draw_panel(axes: Axes, shown: pd.DataFrame, score: str, name: str, color: str) -> None:
     places = np.arange(len(shown))
-    axes.hlines(places, shown[f"{score}_low"], shown[f"{score}_high"], color=color, linewidth=1)
-    rows = shown[["label", score, f"{score}_low", f"{score}_high"]].itertuples(index=False, name=None)
-    texts = [f"{label}: {name} {value:.3f}{interval(*ends)}" for label, value, *ends in rows]
-    plot_points(axes, shown[score], places, texts, marker="o", linestyle="", color=color, markersize=3.2)
+    names, table = shown["label"].astype(str) + f", {name}", shown[[score, f"{score}_low", f"{score}_high"]]
+    plot_intervals(axes, places, table, names, marker="o", linestyle="", color=color, markersize=3.2)
     axes.set_xlabel(name)
     axes.grid(visible=False, axis="y")
     if score == "average_precision" and "share" in shown:

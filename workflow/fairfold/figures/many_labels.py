@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.points import tell
+from fairfold.figures.points import plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import add_legend, entry, new_figure, nothing_to_draw, side_by_side
 
 METRICS = ("average_precision", "recall")
 _LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
 _SPREAD = 0.3  # width of the marks of a band, as a share of the band
-_ENTRY = 1.5  # width of a legend entry in inches
 
 
 @FigureSpec(
@@ -51,10 +50,8 @@ def plot_scores_by_frequency(scores: pd.DataFrame, legend: pd.DataFrame | None =
     rates, there = sorted(shown["missing_rate"].unique()), set(zip(shown["dataset"], shown["metric"], strict=True))
     rows = [row for row in product(shown["dataset"].unique(), METRICS) if row in there]
     bands = list(shown.sort_values("least")["band"].unique())
-    width = 1 + len(rates) * max(2.4, 0.6 * len(bands))
-    n_beside = max(int(width / _ENTRY), 1)
-    height = 0.6 + 1.9 * len(rows) + 0.2 * -(-len(models) // n_beside)
-    figure, axes = new_figure(width, height, len(rows), len(rates), sharey="row")
+    size = (1 + len(rates) * max(2.4, 0.6 * len(bands)), 0.6 + 1.9 * len(rows))
+    figure, axes = new_figure(*size, len(rows), len(rates), sharey="row")
     for panels, (dataset, metric) in zip(axes, rows, strict=True):
         of_row = shown[(shown["dataset"] == dataset) & (shown["metric"] == metric)]
         for panel, rate in zip(panels, rates, strict=True):
@@ -64,26 +61,21 @@ def plot_scores_by_frequency(scores: pd.DataFrame, legend: pd.DataFrame | None =
         panels[0].set(ylabel=f"{names.text(metric)} at {k}" if k else names.text(metric), ylim=(0, None))
     for panel in axes[-1]:
         panel.set_xlabel("training positives of a label\n(number of labels)")
-    handles = [entry(model, **look) for model, look in looks.items()]
-    add_legend(figure, handles, n_beside, "upper left", columnspacing=1.2)
+    add_legend(figure, [entry(model, **look) for model, look in looks.items()], place="upper left")
     return figure
 
 
 def _draw(axes: Axes, panel: pd.DataFrame, bands: list[str], looks: dict[str, dict]) -> None:
     for (model, look), shift in zip(looks.items(), side_by_side(len(looks), _SPREAD), strict=True):
         numbers = panel[panel["model"] == model].set_index("band").reindex(bands)
-        place, mean, sd = np.arange(len(bands)) + shift, numbers["mean"], numbers["sd"].fillna(0)
-        axes.vlines(place, mean - sd, mean + sd, color=look["color"], linewidth=0.7)
+        place, mean, half = np.arange(len(bands)) + shift, numbers["mean"], numbers["sd"].fillna(0)
+        axes.vlines(place, mean - half, mean + half, color=look["color"], linewidth=0.7)
         is_there = mean.notna().to_numpy()
-        (line,) = axes.plot(place[is_there], mean[is_there], **look)
-        rows = numbers.loc[is_there, ["mean", "sd"]].itertuples(name=None)
-        tell(line, [f"{model}, {band} positives: {value:.3f}{_spread(sd)}" for band, value, sd in rows])
+        rows = zip(numbers.index[is_there], mean[is_there], numbers.loc[is_there, "sd"], strict=True)
+        texts = [f"{model}, {band} positives: {value:.3f}" + f" ± {sd:.3f}" * (sd >= 0) for band, value, sd in rows]
+        plot_points(axes, place[is_there], mean[is_there], texts, **look)
     n_labels = panel.groupby("band")["n_labels"].first().reindex(bands)
     counts = ["–" if np.isnan(n) else f"{n:.0f}" if n >= 1 else f"{n:.1f}" for n in n_labels]
     axes.set_xticks(np.arange(len(bands)), [f"{band}\n({n})" for band, n in zip(bands, counts, strict=True)])
     axes.set_xlim(-0.5, len(bands) - 0.5)
     axes.grid(visible=False, axis="x")
-
-
-def _spread(sd: float) -> str:
-    return "" if np.isnan(sd) else f" ± {sd:.3f}"

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.points import interval, plot_points
+from fairfold.figures.points import plot_intervals, plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import add_legend, entry, name_rows, new_figure, nothing_to_draw, side_by_side
 
 RATE = "missing rate (%)"
-_RATES = ["rate_low", "estimated_rate", "rate_high", "hidden_share"]
+_RATES = ["estimated_rate", "rate_low", "rate_high", "hidden_share"]
 _MARK = {"linestyle": "none", "markersize": 3.6, "markeredgewidth": 0.9}
 _TRUTH = {"marker": "|", "markersize": 7, "markeredgewidth": 1.4}
 
@@ -63,9 +63,8 @@ def plot_mechanisms(mechanisms: pd.DataFrame, legend: pd.DataFrame | None = None
         panels[-1].set_xlabel(RATE)
         panels[-1].set_xlim(-3, 103)
         rates = of_dataset.drop_duplicates("way").set_index("way").reindex(ways)[_RATES]
-        _draw(
-            panels[-1], np.arange(len(ways)), rates, {**_MARK, "color": "black", "marker": "D"}, "missing rate", ".1f"
-        )
+        look = {**_MARK, "color": "black", "marker": "D"}
+        _draw(panels[-1], np.arange(len(ways)), rates, look, "missing rate", ".1f")
         for panel in panels:
             panel.set_title(dataset, loc="left")
     name_rows(axes[0, 0], ways)
@@ -83,19 +82,14 @@ def _look(names: Legend, model: str) -> dict:
 def _draw_scores(axes: Axes, panel: pd.DataFrame, ways: list[str], looks: dict[str, dict]) -> None:
     for (model, look), shift in zip(looks.items(), side_by_side(len(looks), 0.6), strict=True):
         of_model = panel[panel["model"] == model].set_index("way").reindex(ways)
-        columns = of_model[["low", "corrected", "high", "complete"]]
+        columns = of_model[["corrected", "low", "high", "complete"]]
         _draw(axes, np.arange(len(ways)) + shift, columns, look, model, ".3f")
 
 
 def _draw(axes: Axes, positions: np.ndarray, table: pd.DataFrame, look: dict, what: str, digits: str) -> None:
-    """Draw the columns of a table: lower limit, estimate, upper limit and true value."""
-    low, middle, high, truth = (table[column] for column in table)
-    axes.hlines(positions, low, high, color=look["color"], linewidth=0.9)
-    limits = [interval(least, most, digits) for least, most in zip(low, high, strict=True)]
-    known = zip(table.index, middle, limits, strict=True)
-    texts = [f"{way}, {what}: estimated {value:{digits}}{limit}" for way, value, limit in known]
-    plot_points(axes, middle, positions, texts, **look)
-    texts = [f"{way}, {what}: {value:{digits}} by all labels" for way, value in truth.items()]
-    plot_points(axes, truth, positions, texts, **{**look, **_TRUTH})
+    """Draw the columns of a table: estimate, lower limit, upper limit and true value."""
+    plot_intervals(axes, positions, table.iloc[:, :3], table.index + f", {what}, estimated", digits, **look)
+    texts = [f"{way}, {what}: {value:{digits}} by all labels" for way, value in table.iloc[:, 3].items()]
+    plot_points(axes, table.iloc[:, 3], positions, texts, **{**look, **_TRUTH})
     axes.grid(visible=False, axis="y")
     axes.locator_params("x", nbins=5)

@@ -7,7 +7,7 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import LINE_COLORS, add_legend, entry, new_figure
+from fairfold.figures.style import LINE_COLORS, add_legend, entry, new_figure, panels_of
 
 _BAND = {"color": "#999999", "alpha": 0.3, "lw": 0}
 _PERMUTED = {"linestyle": ":", "linewidth": 0.8}
@@ -44,10 +44,10 @@ def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None =
     looks = {model: _look(names, model) for model in models}
     size = (max(3.4, 0.5 + 2.0 * len(datasets)), 1.7 * len(metrics) + 0.4)
     figure, axes = new_figure(*size, len(metrics), len(datasets), sharex="col", sharey="row")
-    for row, metric in zip(axes, metrics, strict=True):
-        for panel, dataset in zip(row, datasets, strict=True):
-            _draw_panel(panel, wins[(wins["metric"] == metric) & (wins["dataset"] == dataset)], looks)
-        row[0].set_ylabel(f"{names.label(metric)}:\nwin percentage (%)")
+    for panel, _, _, part in panels_of(axes, wins, "metric", "dataset"):
+        _draw_panel(panel, part, looks)
+    for panel, metric in zip(axes[:, 0], metrics, strict=True):
+        panel.set_ylabel(f"{names.label(metric)}:\nwin percentage (%)")
     for column, dataset in zip(axes.T, datasets, strict=True):
         first = wins[wins["dataset"] == dataset].iloc[0]
         column[0].set_title(f"{dataset}, {first['missing_rate']} % hidden\n{first['n_sets']:,} feature sets")
@@ -56,10 +56,7 @@ def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None =
     handles.append(entry("equal models", area=True, **_BAND))
     if wins["permuted_lower"].notna().any():
         handles.append(entry("permuted labels", color="#555555", **_PERMUTED))
-    width, height = figure.get_size_inches()
-    n_columns = max(min(len(handles), int(width / 1.15)), 1)  # width of an entry in inches
-    figure.set_size_inches(width, height + 0.17 * -(-len(handles) // n_columns))
-    add_legend(figure, handles, n_columns, columnspacing=1.2)
+    add_legend(figure, handles)
     return figure
 
 

@@ -74,6 +74,32 @@ def plot_points(axes: Axes, x: ArrayLike, y: ArrayLike, texts: Iterable[str], **
     tell(axes.plot(x, y, **look)[0], texts)
 
 
+def plot_intervals(
+    axes: Axes, positions: ArrayLike, table: pd.DataFrame, names: Iterable[str], digits: str = ".3f", **look: Any
+) -> None:
+    """Plot a mark and a horizontal interval in each row of an axes, with a text for each mark.
+
+    Parameters
+    ----------
+    axes : Axes
+        Axes to plot to.
+    positions : array-like of shape (n_rows,)
+        Vertical positions.
+    table : DataFrame of shape (n_rows, 3)
+        Value, lower limit and upper limit of each row.
+    names : iterable of str
+        Beginning of each text.
+    digits : str, default=".3f"
+        Format of the numbers in texts.
+    **look : dict
+        Parameters of ``Axes.plot``, with a color.
+    """
+    axes.hlines(positions, table.iloc[:, 1], table.iloc[:, 2], color=look["color"], linewidth=1)
+    rows = zip(names, table.itertuples(index=False, name=None), strict=True)
+    texts = [f"{name}: {value:{digits}}{interval(*ends, digits)}" for name, (value, *ends) in rows]
+    plot_points(axes, table.iloc[:, 0], positions, texts, **look)
+
+
 def texts_of(table: pd.DataFrame, text: str, **values: Any) -> list[str]:
     """Format a text for each row of a table.
 

@@ -8,10 +8,10 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import interval, plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, add_legend, entry, name_rows, new_figure, side_by_side
+from fairfold.figures.style import add_legend, entry, look_of, name_rows, new_figure, panels_of, side_by_side
 
-MARKERS = "os^vPX"
 MEAN = "mean of datasets"
+_MARK = {"linestyle": "none", "markersize": 3.6, "markeredgewidth": 0.9}
 # Hollow marks are larger and behind, so a filled mark at the same place and its interval stay visible.
 _HOLLOW = {"markerfacecolor": "white", "markersize": 6.2, "markeredgewidth": 0.8, "zorder": 0.95}
 
@@ -44,9 +44,9 @@ def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = N
     metrics, rates, splitters = (list(stability[column].unique()) for column in ("metric", "missing_rate", "splitter"))
     names = Legend(legend)
     datasets = stability["dataset"].unique()
-    looks = {dataset: _look(PALETTE[n % 6], MARKERS[n % len(MARKERS)]) for n, dataset in enumerate(datasets)}
+    looks = {dataset: look_of(n) | _MARK for n, dataset in enumerate(datasets)}
     if len(looks) > 1:
-        looks[MEAN] = _look("black", "D")
+        looks[MEAN] = {"color": "black", "marker": "D", **_MARK}
     stability = pd.concat([stability, _means(stability)], ignore_index=True)
     # The axis includes 0. It starts at -1 at the lowest, because intervals may exceed the range of tau.
     least = np.clip(np.nanmin([0, *stability[["tau_low", "kendall_tau", "tau_same_folds"]].min()]), -1, 0)
@@ -54,11 +54,10 @@ def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = N
     size = (1.1 + 2.9 * len(rates), 1.1 + panel_height * len(metrics))
     grid = {"sharex": "col", "sharey": True, "width_ratios": [1.6, 1] * len(rates)}
     figure, axes = new_figure(*size, len(metrics), 2 * len(rates), **grid)
-    for row, metric in zip(axes, metrics, strict=True):
-        for tau, share, rate in zip(row[::2], row[1::2], rates, strict=True):
-            panel = stability[(stability["metric"] == metric) & (stability["missing_rate"] == rate)]
-            tau.set_title(f"{names.label(metric)}, {rate} % hidden", loc="left")
-            _draw_pair(tau, share, panel, looks, splitters)
+    panels = panels_of(axes[:, ::2], stability, "metric", "missing_rate")
+    for share, (tau, metric, rate, part) in zip(axes[:, 1::2].flat, panels, strict=True):
+        tau.set_title(f"{names.label(metric)}, {rate} % hidden", loc="left")
+        _draw_pair(tau, share, part, looks, splitters)
     for tau, share in zip(axes[-1, ::2], axes[-1, 1::2], strict=True):
         tau.set(xlabel="Kendall's tau", xlim=(least - 0.05, 1.05))
         share.set_xlabel("split's share (%)")
@@ -94,10 +93,6 @@ def _draw_pair(tau: Axes, share: Axes, panel: pd.DataFrame, looks: dict[str, dic
     for axes in (tau, share):
         axes.grid(visible=False, axis="y")
         axes.locator_params("x", nbins=4)
-
-
-def _look(color: str, marker: str) -> dict:
-    return {"color": color, "marker": marker, "linestyle": "none", "markersize": 3.6, "markeredgewidth": 0.9}
 
 
 def _handles(looks: dict[str, dict]) -> list:

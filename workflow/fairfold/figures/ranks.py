@@ -8,7 +8,7 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import STYLE, new_figure
+from fairfold.figures.style import STYLE, new_figure, panels_of
 
 BAR_STEP = 0.07  # vertical distance of crossbars, in ranks
 FIRST_BAR = 1.22
@@ -46,23 +46,22 @@ def plot_percentile_ranks(
     """
     metrics, rates, models = (list(ranks[column].unique()) for column in ("metric", "missing_rate", "model"))
     looks = Legend(legend, models)
-    panels = dict(list(ranks.groupby(["metric", "missing_rate"])))
     bars = {panel: _stack(part, models) for panel, part in cliques.groupby(["metric", "missing_rate"])}
     friedman = comparisons.set_index(["metric", "missing_rate"])["friedman_p"]
     heights = {metric: [height for rate in rates for height, _ in bars.get((metric, rate), [])] for metric in metrics}
     tops = [FIRST_BAR - 0.05 + BAR_STEP * (max(heights[metric], default=-1) + 1) for metric in metrics]
     size = (1.2 + len(rates) * max(1.3, 0.28 * len(models)), 1.1 * sum(tops) + 0.3 * len(metrics) + 1.1)
     figure, axes = new_figure(*size, len(metrics), len(rates), sharex=True, sharey="row", height_ratios=tops)
-    for row, (metric, top) in enumerate(zip(metrics, tops, strict=True)):
-        for panel, rate in zip(axes[row], rates, strict=True):
-            _draw_panel(panel, panels[metric, rate], models, looks)
-            for height, positions in bars.get((metric, rate), []):
-                _draw_bar(panel, FIRST_BAR + BAR_STEP * height, positions)
-            heading = f"{rate} % hidden\n" if row == 0 else ""
-            panel.set_title(heading + _friedman_text(friedman[metric, rate]), fontsize=STYLE["font.size"] - 1)
-        axes[row, 0].set_ylim(0, top)
-        axes[row, 0].set_ylabel(looks.label(metric), y=0.5 / top)
-    figure.supylabel("percentile rank (1 is best)", fontsize=STYLE["axes.labelsize"])
+    for panel, metric, rate, part in panels_of(axes, ranks, "metric", "missing_rate"):
+        _draw_panel(panel, part, models, looks)
+        for height, positions in bars.get((metric, rate), []):
+            _draw_bar(panel, FIRST_BAR + BAR_STEP * height, positions)
+        heading = f"{rate} % hidden\n" if metric == metrics[0] else ""
+        panel.set_title(heading + _friedman_text(friedman[metric, rate]), fontsize=STYLE["font.size"] - 1)
+    for panel, metric, top in zip(axes[:, 0], metrics, tops, strict=True):
+        panel.set_ylim(0, top)
+        panel.set_ylabel(looks.label(metric), y=0.5 / top)
+    figure.supylabel("percentile rank (1 is best)")
     return figure
 
 

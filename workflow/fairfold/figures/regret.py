@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.points import interval, tell
+from fairfold.figures.points import plot_intervals
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import add_legend, entry, look_of, name_rows, new_figure, nothing_to_draw, side_by_side
 
@@ -64,10 +64,9 @@ def _draw(axes: Axes, regret: pd.DataFrame, strategies: list[str], rates: list[i
     for n, (rate, shift) in enumerate(zip(rates, side_by_side(len(rates), 0.54), strict=True)):
         part = regret[regret["missing_rate"] == rate].set_index("strategy").reindex(strategies)
         positions = np.arange(len(strategies)) + shift
-        axes.hlines(positions, part["low"], part["high"], color=look_of(n)["color"], linewidth=1)
-        (line,) = axes.plot(part["regret"], positions, linestyle="", markersize=3.5, clip_on=False, **look_of(n))
-        means = part[["regret", "low", "high"]].itertuples(name=None)
-        tell(line, [f"{way}, {rate} % hidden: {mean:.3f}{interval(low, high)}" for way, mean, low, high in means])
+        names = [f"{strategy}, {rate} % hidden" for strategy in strategies]
+        look = {"linestyle": "", "markersize": 3.5, "clip_on": False, **look_of(n)}
+        plot_intervals(axes, positions, part[["regret", "low", "high"]], names, **look)
     axes.set_xlim(left=0)
     axes.locator_params("x", nbins=4, steps=None)
     axes.grid(visible=False, axis="y")

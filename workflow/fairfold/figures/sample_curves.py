@@ -7,7 +7,7 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, look_of, new_figure, nothing_to_draw
+from fairfold.figures.style import add_legend, entry, look_of, new_figure, nothing_to_draw, panels_of
 
 _LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
 
@@ -36,26 +36,25 @@ def plot_sample_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None)
         Filled marks are measured. Hollow marks on dashed lines are extrapolated. Bars are 95 % confidence intervals.
     """
     names = Legend(legend)
-    metrics = [metric for metric in curves["metric"].unique() if names.leads(metric)]
-    datasets, models = list(curves["dataset"].unique()), list(curves["model"].unique())
-    if not metrics:
+    curves = curves[curves["metric"].map(names.leads).astype(bool)]
+    if curves.empty:
         return nothing_to_draw()
+    metrics, datasets, models = (curves[column].unique() for column in ("metric", "dataset", "model"))
     looks = [{**look_of(number), **_LINE} for number in range(len(models))]
     size = (0.6 + 2.5 * len(datasets), 0.9 + 2.1 * len(metrics))
     figure, axes = new_figure(*size, len(metrics), len(datasets), sharex="col")
-    for row, metric in zip(axes, metrics, strict=True):
-        for panel, dataset in zip(row, datasets, strict=True):
-            part = curves[(curves["metric"] == metric) & (curves["dataset"] == dataset)]
-            for number, (model, look) in enumerate(zip(models, looks, strict=True)):
-                # Shift the bars of models to avoid overlaps.
-                _draw(panel, part[part["model"] == model], look, shift=1.03**number)
-            panel.set_title(dataset, loc="left")
-            panel.set_xscale("log")
-            ticks = sorted(part["n_train"].round().unique())
-            panel.set_xticks(ticks[:: -(-len(ticks) // 4)], minor=False)
-            panel.xaxis.set_major_formatter("{x:.0f}")
-            panel.xaxis.set_minor_formatter("")
-        row[0].set_ylabel(names.text(metric))
+    for panel, _, dataset, part in panels_of(axes, curves, "metric", "dataset"):
+        for number, (model, look) in enumerate(zip(models, looks, strict=True)):
+            # Shift the bars of models to avoid overlaps.
+            _draw(panel, part[part["model"] == model], look, shift=1.03**number)
+        panel.set_title(dataset, loc="left")
+        panel.set_xscale("log")
+        ticks = sorted(part["n_train"].round().unique())
+        panel.set_xticks(ticks[:: -(-len(ticks) // 4)], minor=False)
+        panel.xaxis.set_major_formatter("{x:.0f}")
+        panel.xaxis.set_minor_formatter("")
+    for panel, metric in zip(axes[:, 0], metrics, strict=True):
+        panel.set_ylabel(names.text(metric))
     for panel in axes[-1]:
         panel.set_xlabel("training samples")
     handles = [entry(model, **look) for model, look in zip(models, looks, strict=True)]

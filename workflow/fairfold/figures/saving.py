@@ -39,7 +39,9 @@ def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE):
-        _lay_out(figure)
+        figure.set_dpi(DPI)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # Otherwise, matplotlib would compute the layout again for each file.
         for path in map(Path, paths):
             metadata = {"CreationDate": None} if path.suffix == ".pdf" else {}
             if path.suffix == ".png" and (points := _points(figure)):
@@ -52,7 +54,6 @@ def _points(figure: Figure) -> list[tuple[float, float, str]]:
     """Return the positions of visible points with a text, and their texts."""
     found = []
     for line in figure.findobj(lambda artist: hasattr(artist, "texts_of_points")):
-        line.axes.apply_aspect()  # drawing does the same later
         pixels = line.get_transform().transform(line.get_xydata())
         # The padding includes points on the frame.
         seen = line.axes.bbox.padded(1) if line.get_clip_on() else figure.bbox
@@ -74,11 +75,3 @@ def _thinned(points: list[tuple[float, float, str]], inches: np.ndarray) -> list
         kept = np.sort(np.unique(places // cell, axis=0, return_index=True)[1])
         cell *= 1.2
     return [points[position] for position in kept]
-
-
-def _lay_out(figure: Figure) -> None:
-    """Compute the layout once, because matplotlib would compute it twice for each file."""
-    figure.set_dpi(DPI)  # resolution for the size of texts
-    if engine := figure.get_layout_engine():
-        engine.execute(figure)
-        figure.set_layout_engine(None)

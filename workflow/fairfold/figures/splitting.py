@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.points import plot_points, texts_of
-from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, new_figure, nothing_to_draw
+from fairfold.figures.spec import Figure, FigureSpec
+from fairfold.figures.style import PALETTE, add_legend, look_of, new_figure, nothing_to_draw, panels_of
 
-_MARKERS = "os^DvPX*<>"
 _Figure = partial(FigureSpec, section="splitting", when="splitting.datasets")
 
 
@@ -39,7 +38,7 @@ def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
         One panel per measure.
     """
     measures = ("LD", "DCP", "rLD")
-    figure, axes = new_figure(7, 2.6, 1, len(measures), layout=None)
+    figure, axes = new_figure(7, 2.6, 1, len(measures))
     styles = _styles(deviations["pattern"].unique())
     for panel, measure in zip(axes[0], measures, strict=True):
         for pattern, part in deviations.groupby("pattern", sort=False):
@@ -48,7 +47,7 @@ def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
             plot_points(panel, part["positives"], part[measure], texts, markersize=3, **styles[pattern])
         panel.set(xscale="log", xlabel="positives of the label", ylabel=measure)
         panel.set_ylim(bottom=0 if measure != "DCP" else None)
-    _add_legend(figure, axes[0, 0], n_columns=3)
+    add_legend(figure, axes[0, 0].get_legend_handles_labels()[0], 3)
     return figure
 
 
@@ -73,22 +72,20 @@ def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
     """
     datasets, splitters = (deviations[column].unique() for column in ("dataset", "splitter"))
     size = (0.6 + 1.15 * len(splitters), 0.9 + 1.3 * len(datasets))
-    figure, axes = new_figure(*size, len(datasets), len(splitters), layout=None, sharex="row", sharey="row")
-    for row, dataset in zip(axes, datasets, strict=True):
-        for panel, splitter in zip(row, splitters, strict=True):
-            part = deviations[(deviations["dataset"] == dataset) & (deviations["splitter"] == splitter)]
-            dots = {"rasterized": True, "linestyle": "", "marker": "."}
-            texts = texts_of(part, "label {label}, {positives:,} positives: rLD {rLD:.2g}, least {rLD_bound:.2g}")
-            plot_points(panel, part["positives"], part["rLD"], texts, markersize=2, color=PALETTE[0], **dots)
-            panel.plot(part["positives"], part["rLD_bound"], markersize=1, color="#555555", **dots)
-            panel.set_xscale("log")
-            panel.xaxis.set_minor_formatter("")
-            panel.set_yscale("symlog", linthresh=1e-3)
-        row[0].set_ylabel(f"{dataset}\nrLD")
+    figure, axes = new_figure(*size, len(datasets), len(splitters), sharex="row", sharey="row")
+    for panel, _, _, part in panels_of(axes, deviations, "dataset", "splitter"):
+        dots = {"rasterized": True, "linestyle": "", "marker": "."}
+        texts = texts_of(part, "label {label}, {positives:,} positives: rLD {rLD:.2g}, least {rLD_bound:.2g}")
+        plot_points(panel, part["positives"], part["rLD"], texts, markersize=2, color=PALETTE[0], **dots)
+        panel.plot(part["positives"], part["rLD_bound"], markersize=1, color="#555555", **dots)
+        panel.set_xscale("log")
+        panel.xaxis.set_minor_formatter("")
+        panel.set_yscale("symlog", linthresh=1e-3)
+    for panel, dataset in zip(axes[:, 0], datasets, strict=True):
+        panel.set_ylabel(f"{dataset}\nrLD")
     for panel, splitter in zip(axes[0], splitters, strict=True):
         panel.set_title(splitter, fontsize=7)
-    figure.supxlabel("positives of the label (grey: the least that folds of equal size allow)", fontsize=8)
-    figure.tight_layout()
+    figure.supxlabel("positives of the label (gray: lower bound for folds of equal size)")
     return figure
 
 
@@ -118,7 +115,7 @@ def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
         return nothing_to_draw("no quality and time above 0")
     columns = min(3, len(datasets))
     rows = -(-len(datasets) // columns)
-    figure, axes = new_figure(0.4 + 2.3 * columns, 0.8 + 2.0 * rows, rows, columns, layout=None)
+    figure, axes = new_figure(0.4 + 2.3 * columns, 0.8 + 2.0 * rows, rows, columns)
     styles = _styles(summary["splitter"].unique())
     for panel, dataset in zip(axes.flat, datasets, strict=False):
         for row in summary[summary["dataset"] == dataset].itertuples():
@@ -133,21 +130,10 @@ def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
         panel.set_visible(False)
     for panel in axes[:, 0]:
         panel.set_ylabel("rLD / least possible")
-    _add_legend(figure, axes[0, 0], n_columns=5)
+    add_legend(figure, axes[0, 0].get_legend_handles_labels()[0], 5)
     return figure
 
 
 def _styles(names: np.ndarray) -> dict[str, dict[str, Any]]:
     edge = {"linestyle": "", "markeredgecolor": "black", "markeredgewidth": 0.4}
-    return {
-        name: {"label": name, "color": PALETTE[i % len(PALETTE)], "marker": _MARKERS[i % len(_MARKERS)], **edge}
-        for i, name in enumerate(names)
-    }
-
-
-def _add_legend(figure: Figure, axes: Axes, n_columns: int) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    rows = -(-len(labels) // n_columns)
-    height = figure.get_size_inches()[1]
-    figure.tight_layout(rect=(0, 0, 1, 1 - (0.1 + 0.17 * rows) / height))
-    figure.legend(handles, labels, loc="upper center", ncols=n_columns, frameon=False, fontsize=7)
+    return {name: {"label": name, **look_of(number), **edge} for number, name in enumerate(names)}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +25,7 @@ STYLE = {
     "font.size": 8,
     "axes.titlesize": 8,
     "axes.labelsize": 8,
+    "figure.labelsize": 8,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -68,6 +71,34 @@ def new_figure(
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
+def panels_of(
+    axes: np.ndarray, table: pd.DataFrame, row: str, column: str
+) -> Iterator[tuple[Axes, Any, Any, pd.DataFrame]]:
+    """Assign the rows of a table to a grid of axes by the values of two columns.
+
+    Parameters
+    ----------
+    axes : ndarray of shape (n_rows, n_columns)
+        Axes, one per pair of values in order of appearance.
+    table : DataFrame
+        Table to draw.
+    row, column : str
+        Columns whose values are the rows and the columns of the grid.
+
+    Yields
+    ------
+    panel : Axes
+        Axes of a pair.
+    row_value, column_value : object
+        Values of the pair.
+    part : DataFrame
+        Rows of the table with these values.
+    """
+    places = product(table[row].unique(), table[column].unique())
+    for panel, (of_row, of_column) in zip(axes.flat, places, strict=True):
+        yield panel, of_row, of_column, table[(table[row] == of_row) & (table[column] == of_column)]
+
+
 def look_of(position: int) -> dict[str, str]:
     """Return the color and marker of the n-th item without an entry in the legend table.
 
@@ -86,7 +117,7 @@ def look_of(position: int) -> dict[str, str]:
     >>> look_of(0)
     {'color': '#0072B2', 'marker': 'o'}
     """
-    return {"color": PALETTE[position % len(PALETTE)], "marker": MARKERS[position % len(MARKERS)]}
+    return {"color": LINE_COLORS[position % len(LINE_COLORS)], "marker": MARKERS[position % len(MARKERS)]}
 
 
 def side_by_side(n: int, width: float) -> np.ndarray:
@@ -136,7 +167,7 @@ def entry(label: str, *, area: bool = False, **look: Any) -> Any:
 
 
 def add_legend(
-    figure: Figure, handles: Sequence[Any], n_columns: int, place: str = "upper center", **options: Any
+    figure: Figure, handles: Sequence[Any], n_columns: int | None = None, place: str = "upper center", **options: Any
 ) -> None:
     """Add a legend above the panels.
 
@@ -146,13 +177,20 @@ def add_legend(
         Figure to change.
     handles : sequence
         Entries, see :func:`entry`.
-    n_columns : int
-        Number of columns.
+    n_columns : int or None, default=None
+        Number of columns. If None, all columns that fit, and the figure grows by the height of the legend.
     place : str, default="upper center"
         Position outside the axes, as in matplotlib.
     **options : dict
         Parameters of ``Figure.legend``.
     """
+    if n_columns is None:
+        width, height = figure.get_size_inches()
+        # The divisor is the width of an entry in inches: line and spaces, and each character.
+        longest = max((len(handle.get_label()) for handle in handles), default=0)
+        n_rows = max(-(-len(handles) // max(int(width / (0.5 + 0.06 * longest)), 1)), 1)
+        figure.set_size_inches(width, height + 0.17 * n_rows)
+        n_columns, options = max(-(-len(handles) // n_rows), 1), {"columnspacing": 1.2, **options}
     figure.legend(handles=handles, loc=f"outside {place}", ncols=n_columns, frameon=False, **options)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from itertools import cycle, product
+from itertools import cycle
 from string import ascii_lowercase
 from typing import Any
 
@@ -12,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError
-from fairfold.figures.points import interval, plot_points
+from fairfold.figures.points import interval, plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
-from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, entry, name_of, new_figure
+from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, entry, look_of, name_of, new_figure, panels_of
 
 PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
@@ -29,7 +28,6 @@ _DOTTED = {"linestyle": ":", "linewidth": 0.7}
 _NORMAL_95 = 1.96
 _BINS_PER_DECADE = 3  # boxes per power of ten of N / M
 _TAIL = 0.01  # share of the pairs that the inset shows
-_MARKERS = "os^DvPX*<>"
 
 _Figure = partial(FigureSpec, section="win-percentage", when="win_percentage.datasets")
 
@@ -78,8 +76,8 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
     look = {"markersize": 3.5, "linewidth": 1}
     handles = [entry(name_of(name), color=color, marker=marker, **look) for name, (color, marker) in marks]
     handles.append(entry("average boundary", color="black", linewidth=1))
-    handles.append(entry("models differ", area=True, facecolor=_shades()(0.5), lw=0))
-    _legend(figure, handles)
+    handles.append(entry("models differ", area=True, facecolor="#bbbbbb", lw=0))
+    add_legend(figure, handles)
     return figure
 
 
@@ -108,7 +106,7 @@ def plot_joint_densities(densities: pd.DataFrame) -> Figure:
         axis.plot(curve["performance"], curve["density"], **looks[name])
     axis.set(xlabel="performance x", ylabel="joint density p(x, c)", ylim=(0, None))
     axis.margins(x=0)
-    _legend(figure, _handles(looks))
+    add_legend(figure, _handles(looks))
     return figure
 
 
@@ -140,7 +138,7 @@ def plot_illustration(curves: pd.DataFrame) -> Figure:
     axis.set(xlabel="draws N", ylabel="win percentage (%)", xlim=(curves["n_draws"].min(), curves["n_draws"].max()))
     axis.set_ylim(bottom=0)
     exact = entry("exact", color="#555555", linestyle="--", linewidth=1.2)
-    _legend(figure, [*_handles(looks), exact, entry("2.5 and 97.5 % of estimates", color="#555555", **limit)])
+    add_legend(figure, [*_handles(looks), exact, entry("2.5 and 97.5 % of estimates", color="#555555", **limit)])
     return figure
 
 
@@ -178,7 +176,7 @@ def plot_performance_densities(densities: pd.DataFrame) -> Figure:
         axis.set_yticks([tick for tick in MaxNLocator(4).tick_values(0, highest) if 0 <= tick <= 1.1 * highest])
         axis.set_ylim(0, 2.1 * highest)  # room for the inset above the curves
         _draw_tail(axis.inset_axes((0.19, 0.62, 0.78, 0.36)), part, looks)
-    _legend(figure, _handles(looks))
+    add_legend(figure, _handles(looks))
     return figure
 
 
@@ -219,7 +217,7 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
     handles = [*_handles(looks), entry("equal classifiers", area=True, **_BAND)]
     if has_permuted:
         handles.append(entry("permuted labels", color="#555555", **_DOTTED))
-    _legend(figure, handles)
+    add_legend(figure, handles)
     return figure
 
 
@@ -256,7 +254,7 @@ def plot_sampling_example(example: pd.DataFrame) -> Figure:
     axis.set(title=title, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
     _draws_axis(axis, example["n_draws"])
     kinds = [entry("95 % of samples", area=True, **_BAND), entry("95 %, their mean", color="#555555", **_DOTTED)]
-    _legend(figure, [*_handles(looks), *kinds])
+    add_legend(figure, [*_handles(looks), *kinds])
     return figure
 
 
@@ -279,20 +277,18 @@ def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
     Figure
         Bands contain 95 % of the samples.
     """
-    datasets, sizes = list(bands["dataset"].unique()), sorted(bands["n_sampled"].unique())
-    size, looks = (0.5 + 2.2 * max(len(sizes), 1.4), 0.4 + 1.8 * len(datasets)), _looks(bands)
-    figure, axes = new_figure(*size, len(datasets), len(sizes), sharey="row", sharex=True)
-    for position, (axis, (dataset, n_sampled)) in enumerate(zip(axes.flat, product(datasets, sizes), strict=True)):
-        part = bands[(bands["dataset"] == dataset) & (bands["n_sampled"] == n_sampled)]
+    bands, looks = bands.sort_values("n_sampled", kind="stable"), _looks(bands)
+    n_rows, n_columns = bands["dataset"].nunique(), bands["n_sampled"].nunique()
+    size = (0.5 + 2.2 * max(n_columns, 1.4), 0.4 + 1.8 * n_rows)
+    figure, axes = new_figure(*size, n_rows, n_columns, sharey="row", sharex=True)
+    for position, (axis, dataset, n_sampled, part) in enumerate(panels_of(axes, bands, "dataset", "n_sampled")):
         _draw_bands(axis, part, looks)
         axis.set(title=f"{dataset}, M = {n_sampled:,}", xscale="log")
         _draws_axis(axis, part["n_draws"])
         _letter(axis, position)
-    for axis in axes[-1]:
-        axis.set_xlabel("draws N")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("win percentage (%)")
-    _legend(figure, _handles(looks))
+    figure.supxlabel("draws N")
+    figure.supylabel("win percentage (%)")
+    add_legend(figure, _handles(looks))
     return figure
 
 
@@ -318,21 +314,20 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
         One dot per error, colored by source, with a marker per number of feature sets.
     """
     sources, sizes = list(errors["source"].unique()), sorted(errors["n_sampled"].unique())
-    colors = {source: _other(k) for k, source in enumerate(sources)}
-    markers = {n_sampled: _MARKERS[k % len(_MARKERS)] for k, n_sampled in enumerate(sizes)}
+    colors = {source: look_of(number)["color"] for number, source in enumerate(sources)}
+    markers = {n_sampled: look_of(number)["marker"] for number, n_sampled in enumerate(sizes)}
     errors = errors.assign(ratio=errors["n_draws"] / errors["n_sampled"], error=100 * errors["rmse"])
     figure, ((axis,),) = new_figure(3.4, 2.7)
     for (source, n_sampled), part in errors.groupby(["source", "n_sampled"], sort=False):
         look = {"color": colors[source], "marker": markers[n_sampled], "linestyle": "", "alpha": 0.6}
-        dots = zip(part["n_draws"], part["error"], strict=True)
-        texts = [f"{source}, M = {n_sampled:,}, N = {n:,.0f}: {value:.2g} %" for n, value in dots]
+        texts = texts_of(part, "{source}, M = {n_sampled:,}, N = {n_draws:,.0f}: {error:.2g} %")
         plot_points(axis, part["ratio"], part["error"], texts, markersize=2.5, markeredgewidth=0, **look)
     _draw_boxes(axis, errors["ratio"], errors["error"])
     axis.set(xscale="log", yscale="log", xlabel="draws per feature set N / M", ylabel="RMSE of win percentage (%)")
     axis.yaxis.set_major_formatter("{x:g}")
     axis.yaxis.set_minor_formatter("")
     dot = {"linestyle": "", "markersize": 4}
-    _legend(figure, [entry(source, color=color, marker="o", **dot) for source, color in colors.items()])
+    add_legend(figure, [entry(source, color=color, marker="o", **dot) for source, color in colors.items()])
     marks = [entry(f"M = {n:,}", color="#555555", marker=marker, **dot) for n, marker in markers.items()]
     ends = errors["ratio"].agg(["min", "max"]).clip(upper=1).to_numpy()
     fitted = laws.set_index("source").loc["all", ["factor", "exponent"]]
@@ -368,15 +363,14 @@ def plot_rank_weights(weights: pd.DataFrame) -> Figure:
     for axis, n_sampled, part in panels:
         for n_draws, curve in part.groupby("n_draws"):
             number = draws.index(n_draws)
-            look = {"linestyle": ("-", "--", "-.", ":")[number % 4], "color": _other(number), "linewidth": 1.2}
-            ranks = zip(curve["rank"], curve["weight"], strict=True)
-            texts = [f"rank {rank:,.0f} is the best of {n_draws:,.0f}: {weight:.2g}" for rank, weight in ranks]
-            plot_points(axis, curve["rank"], curve["weight"], texts, label=f"N = {n_draws:,.0f}", **look)
+            look = {"linestyle": ("-", "--", "-.", ":")[number % 4], "color": look_of(number)["color"]}
+            texts = texts_of(curve, "rank {rank:,.0f} is the best of {n_draws:,.0f}: {weight:.2g}")
+            plot_points(axis, curve["rank"], curve["weight"], texts, label=f"N = {n_draws:,.0f}", linewidth=1.2, **look)
         axis.set(title=f"M = {n_sampled:,}", xlabel="rank of the feature set", ylabel="probability to be the best")
         axis.set(xscale="log", yscale="log")
         largest = part["weight"].max()
         axis.set_ylim(max(part["weight"].min(), 1e-6 * largest) / 2, 2 * largest)
-    _legend(figure, panels[0][0].get_legend_handles_labels()[0])
+    add_legend(figure, panels[0][0].get_legend_handles_labels()[0])
     return figure
 
 
@@ -404,10 +398,6 @@ def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     }
 
 
-def _other(position: int) -> str:
-    return LINE_COLORS[position % len(LINE_COLORS)]
-
-
 def _draw_wins(axis: Axes, name: str, curve: pd.DataFrame, look: dict[str, Any]) -> None:
     """Draw win percentages; the texts of points include the limits if the table contains them."""
     n_draws, wins = curve["n_draws"], 100 * curve["win_percentage"]
@@ -418,17 +408,6 @@ def _draw_wins(axis: Axes, name: str, curve: pd.DataFrame, look: dict[str, Any])
 
 def _handles(looks: dict[str, dict[str, Any]]) -> list[Line2D]:
     return [entry(**look) for look in looks.values()]
-
-
-def _legend(figure: Figure, handles: Sequence[Any]) -> None:
-    """Add a legend above the panels with all columns that fit, and make room for its rows."""
-    width, height = figure.get_size_inches()
-    longest = max(len(handle.get_label()) for handle in handles)
-    # The divisor is the width of an entry in inches: line and spaces, and each character.
-    n_fit = max(int(width / (0.5 + 0.06 * longest)), 1)
-    n_rows = -(-len(handles) // n_fit)
-    figure.set_size_inches(width, height + 0.17 * n_rows)
-    add_legend(figure, handles, -(-len(handles) // n_rows), columnspacing=1.2)
 
 
 def _letter(axis: Axes, position: int) -> None:
@@ -463,18 +442,12 @@ def _draws_axis(axis: Axes, n_draws: pd.Series) -> None:
     axis.set_ylim(bottom=0)
 
 
-def _shades() -> Any:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("disagreement", ["#ffffff", "#777777"])  # from agreement to disagreement
-
-
 def _draw_map(axis: Axes, grid: pd.DataFrame) -> None:
     table = grid.pivot(index="y", columns="x", values="share")
     share = table.to_numpy()
     # The disagreement is 0 if all models agree, and 1 if half of them predict each class.
     differing = 4 * share * (1 - share)
-    look = {"cmap": _shades(), "vmin": 0, "vmax": 1, "shading": "nearest", "rasterized": True}
+    look = {"cmap": "Greys", "vmin": 0, "vmax": 2, "shading": "nearest", "rasterized": True}
     axis.pcolormesh(table.columns, table.index, differing, **look)
     if share.min() < 0.5 < share.max():
         axis.contour(table.columns, table.index, share, levels=[0.5], colors="black", linewidths=1)
