@@ -1,6 +1,7 @@
 """Test custom models: they equal manual results, and each failure has a one-sentence reason."""
 
 import json
+import multiprocessing
 import sys
 import time
 from datetime import date
@@ -21,7 +22,7 @@ from fairfold.errors import ConfigError, ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.models import make_model
 from fairfold.models.correction import CorrectedClassifier
-from fairfold.models.isolated import try_out
+from fairfold.models.isolated import stop_worker, try_out
 from fairfold.models.one_level import OneLevelModel
 from fairfold.models.own import make_estimator
 from fairfold.models.own_sources import checksum_of
@@ -322,6 +323,14 @@ def test_what_goes_wrong_is_a_row_with_its_reason(folder, how, reason):
     assert tables.scores["reason"].str.contains(reason, regex=False).all()
     # Other models of the same class still work.
     assert own("Whatever", parameters={"how": "well"}).fit(X, Y).predict_proba(TEST).shape == (20, 3)
+
+
+def test_the_worker_stops_on_demand(folder):
+    """A process of joblib waits for its child processes when it ends."""
+    own("make_whatever").fit(X, Y)
+    assert multiprocessing.active_children()
+    stop_worker()
+    assert not multiprocessing.active_children()
 
 
 def test_models_do_not_draw_from_each_other(folder):

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from loky import get_reusable_executor
-from loky.process_executor import BrokenProcessPool
+from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fairfold.core import usage
@@ -164,6 +164,14 @@ def try_out(name: str, entry: Mapping[str, Any]) -> str:
     return ""
 
 
+def stop_worker() -> None:
+    """Stop the worker process.
+
+    A process that joblib started cannot end before its own worker process, which otherwise waits for a minute.
+    """
+    _executor().shutdown()
+
+
 @cache
 def _repeats_itself(name: str, entry: str) -> bool:
     """Return whether two fits give the same probabilities. True if the simulated samples cannot be fitted."""
@@ -181,10 +189,7 @@ def _run(function: Callable, name: str, entry: Mapping[str, Any], *arguments: An
     """Run a function in the worker process within the time limit of the model."""
     if entry["file"]:  # The worker may have started in another folder.
         entry = {**entry, "file": str(Path(entry["file"]).resolve())}
-    log = str(getattr(sys.stderr, "name", ""))  # The log file of the job receives its errors.
-    executor = get_reusable_executor(
-        max_workers=1, timeout=_IDLE_SECONDS, env=_SAME_EVERYWHERE, initializer=_redirect, initargs=(log,)
-    )
+    executor = _executor()
     future = executor.submit(_answer, function, name, entry, *arguments, **settings)
     try:
         value, cpu_seconds, max_rss = future.result(60 * entry["minutes"])
@@ -198,6 +203,14 @@ def _run(function: Callable, name: str, entry: Mapping[str, Any], *arguments: An
         raise
     usage.add(cpu_seconds, max_rss)
     return value
+
+
+def _executor() -> ProcessPoolExecutor:
+    """Return the executor with the worker process, which the next call starts if it does not run."""
+    log = str(getattr(sys.stderr, "name", ""))  # The log file of the job receives its errors.
+    return get_reusable_executor(
+        max_workers=1, timeout=_IDLE_SECONDS, env=_SAME_EVERYWHERE, initializer=_redirect, initargs=(log,)
+    )
 
 
 def _redirect(log: str) -> None:

@@ -321,4 +321,8 @@ def train_model(
         sample_weight=data.weights,
         examine=imputation_table if spec_of(model.name).imputes else None,
     )
+    if model.own:
+        from fairfold.models.isolated import stop_worker  # Most models do not need loky.
+
+        stop_worker()
     return tables._replace(seconds=tables.seconds.assign(max_rss=max_rss()))
