@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rdata
-import scipy.io
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -87,7 +86,6 @@ READERS = {
     "arff": formats.read_arff,
     "sparse-arff": formats.read_arff,
     "xml": formats.read_label_names,
-    "mat": lambda path: formats.read_mat(path, ["a"]),
     "rdata": formats.read_rdata,
     "npz": formats.read_npz,
     "series-matrix": read_series,
@@ -119,9 +117,8 @@ def whole(tmp_path_factory):
     }
     for kind, text in texts.items():
         paths[kind].write_text(text)
-    scipy.io.savemat(paths["mat"], {"a": np.eye(3)}, appendmat=False)
     features = {"x": np.eye(3), "y": np.array(["a", "b", "a"])}
-    rdata.write_rda(paths["rdata"], {"toy": features}, compression=None)
+    rdata.write_rda(paths["rdata"], features, compression=None)
     with paths["npz"].open("wb") as stream:
         sparse.save_npz(stream, sparse.eye_array(3).tocsr(), compressed=False)
     X = np.random.default_rng(0).random((40, 3))

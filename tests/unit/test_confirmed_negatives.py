@@ -125,5 +125,5 @@ def test_the_configuration_says_it(tmp_path):
     assert (entry.negatives, entry.labels_are) == ("confirmed", "complete")
     usual = load_catalog().with_own({"mine": {**stanza, "negatives": "unlabelled"}})["mine"]
     assert usual.fingerprint != entry.fingerprint
-    with pytest.raises(ConfigError, match="negatives is for several labels; leave it out"):
+    with pytest.raises(ConfigError, match=r"negatives is for several labels\. Leave it out"):
         load_catalog().with_own({"mine": {**stanza, "task": "binary"}})

@@ -57,7 +57,7 @@ def test_addresses_are_asked(address, tmp_path):
 def test_what_was_found_is_remembered(tmp_path):
     remember(tmp_path / "new" / "found.json", {"a": "gone"})
     assert remembered(tmp_path / "new" / "found.json") == {"a": "gone"}
-    with pytest.raises(DataError, match="start the study anew"):
+    with pytest.raises(DataError, match="Start the study again"):
         remembered(tmp_path / "absent.json")
 
 

@@ -193,7 +193,7 @@ def test_own_ids_must_be_new_and_files_must_exist(own_file):
 
 
 def test_wrong_task():
-    with pytest.raises(ConfigError, match="dataset 'iris' is a multiclass task; a multilabel one is needed here"):
+    with pytest.raises(ConfigError, match="dataset 'iris' is a multiclass task, but this part needs a multilabel task"):
         load_catalog()["iris"].require("multilabel")
 
 
@@ -204,9 +204,7 @@ def test_a_path_that_no_file_can_have():
 
 
 def test_what_lacks_values_is_not_for_learners_that_take_none():
-    with pytest.raises(
-        ConfigError, match="dataset 'arrhythmia' has missing values, which the models compared here do not"
-    ):
+    with pytest.raises(ConfigError, match="dataset 'arrhythmia' has missing values, which these models do not accept"):
         load_catalog()["arrhythmia"].require_complete()
     load_catalog()["iris"].require_complete()
 
@@ -271,7 +269,7 @@ def test_variants_join_the_catalog():
     ("stanza", "sentence"),
     [
         ({"of": "bibtexx", "folds": "published"}, r"x\.of: unknown dataset 'bibtexx': did you mean 'bibtex'"),
-        ({"of": "CAL500", "folds": "published"}, r"x\.folds: no published split of CAL500 is known"),
+        ({"of": "CAL500", "folds": "published"}, r"x\.folds: CAL500 has no published split"),
         ({"of": "CAL500", "parameters": {}}, r"x\.parameters: CAL500 is not generated, but read from files"),
         (
             {"of": "gene-ontology-large", "parameters": {"n_label": 5}},
@@ -282,7 +280,7 @@ def test_variants_join_the_catalog():
             r"x\.parameters: unknown parameter 'return_parents'",
         ),
         ({"of": "iris", "label_filter": {}}, r"x\.label_filter: iris is a multiclass task"),
-        ({"of": "mine", "label_filter": {}}, r"x\.of: found mine, which is your own \(data\.own\)"),
+        ({"of": "mine", "label_filter": {}}, r"x\.of: mine is your own dataset"),
     ],
 )
 def test_variants_that_cannot_be(own_file, stanza, sentence):
@@ -290,5 +288,5 @@ def test_variants_that_cannot_be(own_file, stanza, sentence):
     catalog = load_catalog().with_own({"mine": own})
     with pytest.raises(ConfigError, match=rf"^config\.data\.variants\.{sentence}"):
         catalog.with_variants({"x": stanza})
-    with pytest.raises(ConfigError, match=r"^config\.data\.variants\.mine: there is a dataset of that name"):
+    with pytest.raises(ConfigError, match=r"^config\.data\.variants\.mine: a dataset of that name exists"):
         catalog.with_variants({"mine": stanza})

@@ -109,7 +109,7 @@ def test_without_the_key_a_table_gives_what_it_gave(own):
         (CSV.replace("loam", "2024-01-31"), r"data row 1 \(line 2\), column 'soil': found '2024-01-31', a date"),
         (
             "a,label_a\n" + "".join(f"t{i},1\n" for i in range(120)),
-            r"column 'a' holds 120 texts \(t0, t1, t10 and 117 more\), but a category has 100 at most",
+            r"column 'a' has 120 values \(t0, t1, t10 and 117 more\), but 100 at most are allowed",
         ),
     ],
 )

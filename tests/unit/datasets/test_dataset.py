@@ -100,7 +100,7 @@ def test_label_filter(entry):
 @pytest.mark.parametrize(
     ("text", "changes", "sentence"),
     [
-        (CSV, {"label_filter": {"min_positives": 3}}, "leaves no label; the most frequent one has 2 positives among 3"),
+        (CSV, {"label_filter": {"min_positives": 3}}, "leaves no label. The most frequent has 2 positives among 3"),
         (
             CSV.replace("2,0", "2,7"),
             {},
@@ -110,8 +110,8 @@ def test_label_filter(entry):
         (CSV, {"labels": {"columns": ["label_c"]}}, "no column for label 'label_c'"),
         (CSV, {"labels": {"last": 4}}, "labels.last is 4, but there are 4 columns"),
         (CSV, {"expected": {"n_samples": 4}}, "n_samples is 3, but the catalog expects 4"),
-        (CSV, {"expected": {"label_density": 0.4}}, r"label density is 0\.5000, the catalog says 0\.4"),
-        (CSV, {"expected": {"label_density": 0.6}}, r"label density is 0\.5000, the catalog says 0\.6"),
+        (CSV, {"expected": {"label_density": 0.4}}, r"label density is 0\.5000, expected 0\.4"),
+        (CSV, {"expected": {"label_density": 0.6}}, r"label density is 0\.5000, expected 0\.6"),
     ],
 )
 def test_files_that_do_not_hold_what_the_entry_says(entry, text, changes, sentence):
@@ -126,7 +126,7 @@ def test_wrong_label_in_a_sparse_file_is_located(entry):
 
 
 def test_one_class_per_sample_is_no_multilabel_task(entry):
-    with pytest.raises(ConfigError, match="set task to multiclass or binary"):
+    with pytest.raises(ConfigError, match="Set task to multiclass or binary"):
         prepare(entry(labels={"column": "label_a"}))
 
 

@@ -30,7 +30,7 @@ def dataset(n_samples, Y=None):
 def test_least_samples(demand, least):
     assert demand.least_samples == least
     check_demands(dataset(least), [demand])
-    with pytest.raises(DataError, match=rf"{least - 1} samples are too few for p: .* give {least} or more"):
+    with pytest.raises(DataError, match=rf"{least - 1} samples are too few for p: .* Give at least {least},"):
         check_demands(dataset(least - 1), [demand])
 
 
@@ -38,8 +38,8 @@ def test_the_sentence_has_its_numbers():
     with pytest.raises(DataError) as caught:
         check_demands(dataset(6), [Demand("win_percentage.models", 3, 1), Demand("weak_labels", 5, 5)])
     assert str(caught.value) == (
-        "dataset mine: 6 samples are too few for weak_labels: with 5 folds, 4 are in training at once, a tree draws "
-        "half of these, and its first split takes two leaves of 5; give 25 or more, or lower "
+        "dataset mine: 6 samples are too few for weak_labels: with 5 folds, 4 are used for training, a tree draws "
+        "half of them, and its first split needs two leaves of 5. Give at least 25, or lower "
         "weak_labels.forest.min_samples_leaf."
     )
 

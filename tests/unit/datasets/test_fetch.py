@@ -236,7 +236,7 @@ def test_a_damaged_cached_copy_is_of_no_use_when_no_other_can_be_had(server, cac
 
 def test_a_cache_that_cannot_be_a_folder(server, cache):
     cache.write_bytes(b"")
-    assert "choose another cache" in fails(a_file(server.url("/f", whole())), cache)
+    assert "hoose another cache" in fails(a_file(server.url("/f", whole())), cache)
 
 
 # --- downloads --------------------------------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ def test_a_body_sent_encoded_is_refused(server, cache):
     def zipped(handler):
         handler.start(200, Content_Encoding="gzip", Content_Length=0)
 
-    assert "encoded as gzip" in fails(a_file(server.url("/f", zipped)), cache)
+    assert "with the encoding gzip" in fails(a_file(server.url("/f", zipped)), cache)
 
 
 def test_an_empty_file(server, cache):
@@ -426,7 +426,7 @@ def test_every_url_is_listed_with_its_reason(server, cache):
 )
 def test_names_with_tricks_are_refused_before_the_disk_is_touched(tmp_path, cache, name):
     for dataset, file_name in ((name, "flags.csv"), ("flags", name)):
-        with pytest.raises(DataError, match="cannot name a dataset"):
+        with pytest.raises(DataError, match="is no valid name of a dataset"):
             fetch(dataset, DataFile(file_name, ("http://127.0.0.1/f",)), cache=cache, mirrors=[tmp_path])
     assert list(tmp_path.iterdir()) == []
 
@@ -510,7 +510,7 @@ def test_a_copy_that_is_not_what_was_recorded_is_refused_and_stays(server, cache
     path = get(file, cache)
     path.write_bytes(WRONG)
     message = fails(file, cache, offline=offline)
-    for part in (str(path), SHA256, WRONG_SHA256, "Delete it to have it fetched anew", "flags.csv.sha256"):
+    for part in (str(path), SHA256, WRONG_SHA256, "Delete it to download it again", "flags.csv.sha256"):
         assert part in message
     assert path.read_bytes() == WRONG and len(server.asked) == 1
     path.unlink()
@@ -532,7 +532,7 @@ def test_a_server_that_has_changed_the_file_is_refused_until_the_record_is_delet
 
 def test_a_record_that_holds_no_checksum(server, cache):
     put(cache, b"\xff rubbish", "flags.csv.sha256")
-    assert "holds no SHA-256" in fails(a_recorded_file(server.url("/f", whole())), cache)
+    assert "contains no SHA-256" in fails(a_recorded_file(server.url("/f", whole())), cache)
 
 
 def test_a_mirror_is_held_to_its_own_record_and_gets_none(tmp_path, cache):
@@ -547,8 +547,8 @@ def test_a_mirror_is_held_to_its_own_record_and_gets_none(tmp_path, cache):
 
 def test_what_may_be_cut_off_is_not_recorded(server, cache):
     for answer, reason in (
-        (truncated_undeclared, "how long"),
-        (whole(declare=False), "how long"),
+        (truncated_undeclared, "the length of the file"),
+        (whole(declare=False), "the length of the file"),
         (whole(b""), "nothing"),
     ):
         assert reason in fails(a_recorded_file(server.url("/f", answer)), cache)

@@ -71,7 +71,7 @@ FAULTS = {
     "a category of a hundred and one values": (
         HEADER + "\n" + "".join(f"s{i},p{i},soil{i},1,2,{i % 2},1\n" for i in range(101)),
         {},
-        "column 'soil' holds 101 texts",
+        "column 'soil' has 101 values",
     ),
     "label of 2": (
         changed("4.5,,0,0", "4.5,,2,0"),
@@ -106,24 +106,24 @@ FAULTS = {
     "one group": (
         TABLE.replace("p2", "p1").replace("p3", "p1"),
         {},
-        "column 'plant' .groups.: all rows are in group 'p1', which cannot be held out",
+        "column 'plant' .groups.: all rows are in group 'p1'. Name a column",
     ),
     "no such group": (TABLE, {"groups": "plot"}, "unknown column 'plot'"),
     "groups and folds that disagree": (
         TABLE.replace("height", "part").replace("1.5", "1").replace("2.5", "2").replace("3.5", "1").replace("4.5", "2"),
         {"folds": "part"},
-        r"data rows 1 and 2 are of one group but in folds '1' and '2'",
+        r"data rows 1 and 2 are in one group but in folds '1' and '2'",
     ),
     "label that is the id": (TABLE, {"labels": {"columns": ["id", "label_a"]}}, "'id' cannot be both a label"),
     "ignored column that is not there": (TABLE, {"ignore": ["notes"]}, "unknown column 'notes'"),
-    "ignored pattern that fits nothing": (TABLE, {"ignore": ["note*"]}, "the pattern 'note\\*', but no column fits"),
+    "ignored pattern that fits nothing": (TABLE, {"ignore": ["note*"]}, "the pattern 'note\\*'"),
     "damaged archive": (gzip.compress(TABLE.encode())[:40], {}, "cannot be read|damaged|ends"),
     "a weight that is none": (
         changed("s4,p3,,4.5,", "s4,p3,,-4.5,"),
         {"weights": "height"},
-        r"data row 4, column 'height' .weights.: found '-4.5'; a weight is a finite number above 0",
+        r"data row 4, column 'height' .weights.: found '-4.5', but a weight is a finite number above 0",
     ),
-    "AnnData": (b"\x89HDF\r\n\x1a\n" + bytes(99), {}, "is an HDF5 file, as AnnData's; write its table as Parquet"),
+    "AnnData": (b"\x89HDF\r\n\x1a\n" + bytes(99), {}, "is an HDF5 file, as AnnData's. Write its table as Parquet"),
     "an image": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), {}, "mine.csv"),
     "a quote that is never closed": (changed("loam,1.5", '"loam,1.5'), {}, r"quote|cells"),
     "workbook of two sheets": (None, {}, "sheet"),

@@ -144,7 +144,7 @@ class TestSimulatedMultilabel:
             assert roc_auc_score(truth, votes[:, 1]) > 0.5 + 4 * chance
 
     def test_densities_out_of_reach(self):
-        with pytest.raises(ConfigError, match="2 to 8 labels or for more samples"):
+        with pytest.raises(ConfigError, match="2 to 8 labels or more samples"):
             generate.simulated_multilabel(5, 3, 40)
 
     @pytest.mark.parametrize("name", ["n_samples", "n_features", "n_labels"])
@@ -646,11 +646,11 @@ class TestGoLike:
 
     @pytest.mark.parametrize("density", [0.01, 0.9])
     def test_density_out_of_reach_names_the_range(self, density):
-        with pytest.raises(ConfigError, match=r"choose one from ([\d.]+) to ([\d.]+)") as caught:
+        with pytest.raises(ConfigError, match=r"Choose one from ([\d.]+) to ([\d.]+)") as caught:
             go_like(density=density)
         low, high = (float(word) for word in str(caught.value).split("from ")[1].split(", or")[0].split(" to "))
         for outside in (0.97 * low, 1.03 * high):
-            with pytest.raises(ConfigError, match="choose one from"):
+            with pytest.raises(ConfigError, match="Choose one from"):
                 go_like(density=outside)
         for end in (low, high):  # the limits given in the message are accepted
             assert abs(go_like(density=end).nnz - end * 5000 * 300) <= 0.01 * end * 5000 * 300

@@ -81,20 +81,20 @@ def test_relations_are_those_asked_for(file):
 @pytest.mark.parametrize(
     ("text", "labels", "sentence"),
     [
-        (EDGES + "T:0;T:2\n", ["T:0"], "terms are above each other in a circle"),
-        (EDGES + "T:4;T:4\n", ["T:0"], "line 8: 'T:4' is above itself"),
-        ("a,b\nb,c\nc,d,e\n", ["a"], r"line 3: found 3 cells \(c, d, e\), but a label and one above it"),
+        (EDGES + "T:0;T:2\n", ["T:0"], "terms form a cycle"),
+        (EDGES + "T:4;T:4\n", ["T:0"], "line 8: 'T:4' is its own parent"),
+        ("a,b\nb,c\nc,d,e\n", ["a"], r"line 3: found 3 cells \(c, d, e\)\. Write a label and its parent"),
         (EDGES, ["T:7"], "label 'T:7' is none of its 5 terms"),
         (OBO, ["old"], "label 'old' is none of its"),
-        (OBO, ["T:8"], "label 'T:8' is an obsolete term; 'T:2' takes its place"),
-        (OBO, ["T:9", "T:1"], "labels 'T:9' and 'T:1' are both term 'T:1'"),
+        (OBO, ["T:8"], "label 'T:8' is an obsolete term .replaced by 'T:2'."),
+        (OBO, ["T:9", "T:1"], "labels 'T:9' and 'T:1' are both the term 'T:1'"),
         (
             OBO.replace("is_a: T:0\n\n[Term]\nid: T:8", "is_a: T:7\n\n[Term]\nid: T:8"),
             ["T:0"],
-            "below 'T:7', which is no",
+            "parent 'T:7', which is not",
         ),
-        (OBO.replace("part_of T:3", "part_of T:8"), ["T:0"], "line 18: 'T:2' is below 'T:8', which is obsolete"),
-        (OBO.replace("id: T:4\n", "id: T:3\n"), ["T:0"], "term 'T:3' is there twice"),
+        (OBO.replace("part_of T:3", "part_of T:8"), ["T:0"], "line 18: 'T:2' has the parent 'T:8', which is obsolete"),
+        (OBO.replace("id: T:4\n", "id: T:3\n"), ["T:0"], "term 'T:3' occurs twice"),
         (OBO.replace("id: T:4\n", ""), ["T:0"], "the term has no id"),
     ],
 )
@@ -134,7 +134,9 @@ def test_a_dataset_keeps_its_hierarchy_on_disk(own, tmp_path):
 
 def test_labels_that_break_the_rule_are_refused_or_completed(own):
     rows = ROWS.replace("0.1,1,1,1", "0.1,1,1,0").replace("0.3,0,0,0", "0.3,1,,0")
-    with pytest.raises(DataError, match=r"data row 1 has label 'T:2', but not 'T:3', which is above.*3 cells lack"):
+    with pytest.raises(
+        DataError, match=r"data row 1 has label 'T:2', but not 'T:3', .*above.*3 implied labels are missing"
+    ):
         prepare(own(rows))
     assert prepare(own(rows, propagate=True)).Y.tolist() == [[1, 1, 1], [0, 1, 0], [1, 1, 1]]
 

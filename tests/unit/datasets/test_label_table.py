@@ -43,15 +43,15 @@ def test_a_missing_value_is_none_of_the_labels(own, tmp_path, value):
     """The missing value applies to features only, so it is refused if labels in the same table contain it."""
     assert prepare(own(FEATURES.replace("1.5", value), missing_value=value)).n_unmeasured == 0
     text = f"plant,height,label_a\np1,{value},1\np2,3,0\np3,4,1\n"
-    with pytest.raises(ConfigError, match=f"missing_value is '{value}', which cells of labels hold, too"):
+    with pytest.raises(ConfigError, match=f"missing_value is '{value}', which is also a label"):
         prepare(own(text, labels={"prefix": "label_"}, missing_value=value))
 
 
 @pytest.mark.parametrize(
     ("features", "labels", "sentence"),
     [
-        (FEATURES, LABELS.replace("p2", "p9"), r"labels.txt lacks 1 of the 3 ids of features.csv \(p2\); both need"),
-        (FEATURES, LABELS + "1;1;p4\n", r"features.csv lacks 1 of the 4 ids of labels.txt \(p4\); both need"),
+        (FEATURES, LABELS.replace("p2", "p9"), r"labels.txt lacks 1 of the 3 ids of features.csv \(p2\). Both need"),
+        (FEATURES, LABELS + "1;1;p4\n", r"features.csv lacks 1 of the 4 ids of labels.txt \(p4\). Both need"),
         (
             FEATURES,
             LABELS + "1;1;p3\n",
@@ -74,7 +74,7 @@ def test_tables_that_do_not_fit_are_refused_in_one_sentence(own, features, label
 
 
 def test_without_an_id_rows_cannot_be_joined(own):
-    with pytest.raises(ConfigError, match=r"labels\.table finds rows by their ids; name their column as id"):
+    with pytest.raises(ConfigError, match=r"labels\.table matches rows by id\. Name the column of ids as id"):
         prepare(own(id=None, ignore=["plant"]))
 
 

@@ -23,12 +23,12 @@ def zipped(*names):
 
 
 OTHERS = {
-    "xlsx": (zipped("[Content_Types].xml", "xl/workbook.xml"), "is an Excel workbook; save its sheet as CSV"),
-    "ods": (zipped("mimetype", "content.xml"), "is an OpenDocument workbook; save its sheet as CSV"),
-    "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "is an Excel workbook of the old kind (.xls); save"),
-    "parquet": (b"PAR1\x15\x04" + bytes(40) + b"PAR1", "is a Parquet file; write it as CSV (in pandas: read_parquet"),
-    "feather": (b"FEA1" + bytes(40) + b"FEA1", "is a Feather file; write it as CSV (in pandas: read_feather"),
-    "arrow": (b"ARROW1\x00\x00" + bytes(40), "is an Arrow (Feather) file; write it as CSV"),
+    "xlsx": (zipped("[Content_Types].xml", "xl/workbook.xml"), "is in Excel format. Save its table as CSV"),
+    "ods": (zipped("mimetype", "content.xml"), "is an OpenDocument workbook. Save its sheet as CSV"),
+    "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "is an Excel workbook of the old kind (.xls). Save"),
+    "parquet": (b"PAR1\x15\x04" + bytes(40) + b"PAR1", "is in Parquet format. Save its table as CSV"),
+    "feather": (b"FEA1" + bytes(40) + b"FEA1", "is in Feather format. Save its table as CSV"),
+    "arrow": (b"ARROW1\x00\x00" + bytes(40), "is in Feather format. Save its table as CSV"),
 }
 
 

@@ -128,7 +128,7 @@ def test_folds_that_may_be_a_hold_out_are_refused(own, column, values):
 
 def test_three_parts_are_refused(own):
     text = CSV.replace(",10,", ",train,").replace(",2,", ",val,").replace(",x,", ",test,")
-    with pytest.raises(DataError, match=r"holds test, train, val\. Write in each row"):
+    with pytest.raises(DataError, match=r"contains test, train, val\. Write in each row"):
         prepare(own(text, folds="part", ignore=["patient"]))
 
 
@@ -144,7 +144,7 @@ def test_a_gap_is_no_value_of_a_role(own, role, gap, format):
     with pytest.raises(DataError) as caught:
         prepare(own(text, format, **keys))
     message = str(caught.value)
-    assert f"data row 5, column 'part' ({role}): found '{gap}', which stands for a missing value. Write" in message
+    assert f"data row 5, column 'part' ({role}): found '{gap}', which means a missing value. Write" in message
     assert message.endswith(", or remove the row.") and "\n" not in message
 
 
@@ -160,20 +160,28 @@ def test_a_gap_is_no_value_of_a_role(own, role, gap, format):
         (
             ("P", "P"),
             {"groups": "a_group"},
-            "column 'a_group' .groups.: all rows are in group '1', .* Name a column with at least two",
+            "column 'a_group' .groups.: all rows are in group '1'. Name a column with at least two",
         ),
-        (("", ""), {"weights": "part"}, r"data row 5, column 'part' .weights.: found 'x'; a weight is a finite number"),
+        (
+            ("", ""),
+            {"weights": "part"},
+            r"data row 5, column 'part' .weights.: found 'x', but a weight is a finite",
+        ),
         (
             ("x", "0"),
             {"weights": "part"},
-            r"data row 5, column 'part' .weights.: found '0'; a weight is a finite number",
+            r"data row 5, column 'part' .weights.: found '0', but a weight is a finite",
         ),
-        (("x", "test"), {"folds": "part"}, "'part' .folds. holds 10, 2, test. Write in each row the name of its fold"),
-        (("P 3,2", "P 3,10"), {"folds": "a_group"}, "'a_group' .folds. holds 1. Write in each row"),
+        (
+            ("x", "test"),
+            {"folds": "part"},
+            "'part' .folds. contains 10, 2, test. Write in each row the name",
+        ),
+        (("P 3,2", "P 3,10"), {"folds": "a_group"}, "'a_group' .folds. contains 1. Write in each row"),
         (
             ("P 3", "P 1"),
             {"groups": "patient", "folds": "part"},
-            "data rows 1 and 4 are of one group but in folds '10' and '2'; a group must be in one fold",
+            "data rows 1 and 4 are in one group but in folds '10' and '2'. A group must be in one fold",
         ),
         (("", ""), {"groups": "patient", "id": "patient"}, "'patient' cannot be both the identifier .* and the group"),
         (("", ""), {"groups": "patient", "ignore": ["pa*"]}, "'patient' cannot be both the group .* and left out"),
@@ -217,7 +225,7 @@ def test_the_label_filter_counts_what_is_measured_and_leaves_sparse_labels_spars
 
 def test_labels_of_1_and_empty_cells_alone_are_refused(own):
     text = "a,label_x,label_y\n1,1,1\n2,,\n3,1,\n4,,1\n"
-    with pytest.raises(DataError, match=r"all labels hold 1 and empty cells only.*Write 0 for the negatives\.$"):
+    with pytest.raises(DataError, match=r"all labels contain only 1 and empty cells.*Write 0 for the negatives\.$"):
         prepare(own(text))
     assert prepare(own(text.replace("4,,1", "4,0,1"))).n_unmeasured == 3
     assert prepare(own(text.replace(",,", ",1,").replace(",\n", ",1\n"))).n_unmeasured == 0

@@ -113,7 +113,7 @@ def test_truths_are_numbers_and_dates_are_refused_with_advice(tmp_path):
         formats.read_csv(path)
     for date in ("2024-01-31", "31.1.2024", "1/31/24", "2024-01-31 12:00:00"):
         path.write_text(f"a,b\n1,{date}\n")
-        with pytest.raises(DataError, match=r"column 'b': found '.*', a date: write the days since some day"):
+        with pytest.raises(DataError, match=r"column 'b': found '.*', a date. Write the number of days"):
             formats.read_csv(path)
 
 
@@ -122,10 +122,10 @@ DAMAGED = {
     "cut zip": (lambda t: zipped(text(t), "table.csv")[:40], "cannot be read as a table: "),
     "damaged Parquet": (lambda t: b"PAR1\x15\x04" + bytes(40) + b"PAR1", "cannot be read as a table: "),
     "cut Parquet": (lambda t: written(t, "to_parquet")[:-9], "is a Parquet file"),
-    "two files": (lambda t: zipped(text(t), "a.csv", "b.csv"), "is a zip archive of 2 files; unpack it"),
-    "7z": (lambda t: b"7z\xbc\xaf\x27\x1c" + bytes(40), "is a 7z archive; unpack it first"),
+    "two files": (lambda t: zipped(text(t), "a.csv", "b.csv"), "is a zip archive of 2 files. Unpack it"),
+    "7z": (lambda t: b"7z\xbc\xaf\x27\x1c" + bytes(40), "is a 7z archive. Unpack it first"),
     "old Excel": (lambda t: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "is an Excel workbook of the old kind"),
-    "OpenDocument": (lambda t: zipped("", "content.xml"), "is an OpenDocument workbook; save its sheet as CSV"),
+    "OpenDocument": (lambda t: zipped("", "content.xml"), "is an OpenDocument workbook. Save its sheet as CSV"),
     "numbers": (lambda t: t.iloc[:, :2].to_numpy().tobytes(), "is not text: found byte 0x"),
     "nothing": (lambda t: b"\n \n", "is empty"),
     "nothing, packed": (lambda t: gzip.compress(b""), "is empty"),
@@ -147,7 +147,7 @@ def test_a_workbook_of_several_sheets_is_refused(table, tmp_path):
     with pd.ExcelWriter(tmp_path / "plants.xlsx") as book:
         for name in ("one", "two"):
             table.to_excel(book, sheet_name=name, index=False)
-    with pytest.raises(DataError, match=r"has 2 sheets \(one, two\); keep the one to read"):
+    with pytest.raises(DataError, match=r"has 2 sheets \(one, two\)\. Keep only the one to read"):
         formats.read_csv(tmp_path / "plants.xlsx")
 
 
@@ -174,7 +174,7 @@ def test_rows_of_empty_cells_are_left_out_at_the_end_only(tmp_path, kind, caplog
     with caplog.at_level(logging.INFO):
         table = formats.read_csv(tmp_path / "t", gaps=True)
     np.testing.assert_array_equal(table.values, [[1, 2], [np.nan, np.nan], [3, 4]])
-    assert "rows of empty cells at its end are left out" in caplog.text
+    assert "trailing empty rows are ignored" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ def test_only_real_defaults_are_filled_in():
 @pytest.mark.parametrize(
     ("labels", "sentence"),
     [
-        ({}, "own.labels: found none; name one way"),
-        ({"prefix": "y", "last": 2}, "own.labels: found last, prefix; name one way"),
-        ({"prefix": "y", "propagate": True}, "own.labels: found propagate, but no hierarchy"),
+        ({}, "own.labels: found none. Name one way"),
+        ({"prefix": "y", "last": 2}, "own.labels: found last, prefix. Name one way"),
+        ({"prefix": "y", "propagate": True}, "own.labels: found propagate without a hierarchy"),
         ({"column": 1.5}, "own.labels.column: found 1.5, but a value of type string or integer is needed"),
     ],
 )
@@ -48,9 +48,9 @@ def test_a_variant_changes_something():
         ({"format": "generated"}, "entry: missing generator, which the format 'generated' needs"),
         (
             {"format": "csv", "files": [{**FILE, "record_sha256": True}], "labels": {"last": 1}},
-            r"entry.files\[0\]: found record_sha256, sha256; give one of git_blob, record_sha256",
+            r"entry.files\[0\]: found record_sha256, sha256. Give one of git_blob, record_sha256",
         ),
-        ({"format": "csv", "files": [FILE], "labels": {}}, "entry.labels: found none; give one of characteristic"),
+        ({"format": "csv", "files": [FILE], "labels": {}}, "entry.labels: found none. Give one of characteristic"),
     ],
 )
 def test_an_entry_of_the_catalog_has_one_source(entry, sentence):

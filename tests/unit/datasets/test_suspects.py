@@ -320,7 +320,7 @@ def test_labels_of_1_and_empty_cells():
     Y[30:, 2] = np.nan
     told = sentences(make(Y=Y))
     assert told["label of 1 and empty cells"] == [
-        "label 'label_c' holds 1 and empty cells only, and empty cells are unmeasured; write 0 for its negatives"
+        "label 'label_c' contains only 1 and empty cells, and empty cells are unmeasured; write 0 for its negatives"
     ]
     assert told["label without values"] == ["label 'label_d' is empty in every row; remove its column from the table"]
     assert told["label without negatives"] == [

@@ -97,7 +97,7 @@ def test_what_is_wrong_is_one_sentence(own, content, sentence):
 
 @pytest.mark.parametrize("keys", [{"id": "a"}, {"ignore": ["feature_1"]}, {"groups": "a"}, {"labels": {"last": 2}}])
 def test_keys_that_need_columns_are_refused(own, keys):
-    with pytest.raises(ConfigError, match=r"is an svmlight file\. Find its labels by"):
+    with pytest.raises(ConfigError, match=r"is an svmlight file\. Locate its labels with"):
         prepare(own(PLAIN, **keys))
     if "labels" not in keys:
         with pytest.raises(ConfigError, match=r"(id and ignore are|groups is) for csv and arff"):

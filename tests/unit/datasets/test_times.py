@@ -51,12 +51,12 @@ def test_cutoffs_are_what_yaml_reads(text):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ("31.1.2021", "after: found '31.1.2021'; a date is written as 2021-01-31"),
-        (True, "found 'True'; a date"),
-        ([], "found 'nothing'; a date"),
-        (["2021-01-31", 2021], "found '2021'; a date is written"),
-        (["2021-01-31", "2020-01-31"], "found 2021-01-31, 2020-01-31; cut-offs go from the earliest to the latest"),
-        ([3, 3], "found 3, 3; cut-offs go"),
+        ("31.1.2021", "after: found '31.1.2021', expected a date such as 2021-01-31"),
+        (True, "found 'True', expected a date"),
+        ([], "found 'nothing', expected a date"),
+        (["2021-01-31", 2021], "found '2021', expected a date such"),
+        (["2021-01-31", "2020-01-31"], "found 2021-01-31, 2020-01-31. Sort the cut-offs in ascending order"),
+        ([3, 3], "found 3, 3. Sort the cut-offs"),
     ],
 )
 def test_what_is_no_cutoff_is_one_sentence(given, sentence):
@@ -70,25 +70,33 @@ def test_what_is_no_cutoff_is_one_sentence(given, sentence):
         (
             ["2021-01-31", "31/1/2021"],
             {"n_splits": 1},
-            "mine.csv, data row 2, column 'day' .dates.: found '31/1/2021'; a",
+            "mine.csv, data row 2, column 'day' .dates.: found '31/1/2021', expected a",
         ),
-        (["2021-01-31", ""], {"n_splits": 1}, "data row 2, column 'day' .dates.: found ''; a date is written as"),
-        (["2021", "2021-13-01"], {"n_splits": 1}, "data row 1, column 'day' .dates.: found '2021'; a date"),
-        (["2021", "2021.0"], {"n_splits": 1}, "'day' .dates. holds '2021' in all rows; to test on what comes later"),
+        (["2021-01-31", ""], {"n_splits": 1}, "data row 2, column 'day' .dates.: found '', expected a date"),
+        (["2021", "2021-13-01"], {"n_splits": 1}, "data row 1, column 'day' .dates.: found '2021', expected a date"),
+        (
+            ["2021", "2021.0"],
+            {"n_splits": 1},
+            "'day' .dates. contains '2021' in all rows. Give at least two",
+        ),
         (
             DAYS,
             {"after": "2023-01-01"},
-            "has no sample after 2023-01-01: they go from 2019-05-17 to 2022-12-31; choose",
+            "has no sample after 2023-01-01. The dates range from 2019-05-17 to 2022-12-31. C",
         ),
-        (DAYS, {"after": "2018-01-01"}, "has no sample up to 2018-01-01: they go from"),
-        (DAYS, {"after": ["2021-06-01", "2021-07-01"]}, "has no sample after 2021-06-01 and up to 2021-07-01: they go"),
-        (DAYS, {"after": 2020}, "holds dates, such as '2021-03-01'; hold_out.after must be a date, too"),
-        (["1", "2"], {"after": "2020-01-01"}, "holds numbers, such as '1'; hold_out.after must be a number, too"),
-        (["1", "2"], {"n_splits": 2}, "has 2 different dates of 2 samples, which cannot be"),
+        (DAYS, {"after": "2018-01-01"}, "has no sample up to 2018-01-01. The dates range from"),
+        (
+            DAYS,
+            {"after": ["2021-06-01", "2021-07-01"]},
+            "has no sample after 2021-06-01 and up to 2021-07-01. The",
+        ),
+        (DAYS, {"after": 2020}, "contains dates, such as '2021-03-01'. Write a date as hold_out.after"),
+        (["1", "2"], {"after": "2020-01-01"}, "contains numbers, such as '1'. Write a number as hold_out.after"),
+        (["1", "2"], {"n_splits": 2}, "has 2 different dates of 2 samples, too few for"),
         (
             ["1", "1", "1", "2"],
             {"n_splits": 2},
-            "2 different dates of 4 samples, which cannot be parted into 2 periods",
+            "2 different dates of 4 samples, too few for 2 test periods",
         ),
     ],
 )
@@ -128,28 +136,28 @@ def test_dates_are_no_features(own, tmp_path):
 @pytest.mark.parametrize(
     ("keys", "error", "sentence"),
     [
-        ({"dates": "year"}, ConfigError, "mine: dates needs hold_out, which says after which date to test; name both"),
-        ({"hold_out": {"n_splits": 1}}, ConfigError, "mine: hold_out needs dates, the column of the samples' dates"),
+        ({"dates": "year"}, ConfigError, "mine: dates needs hold_out. Name both"),
+        ({"hold_out": {"n_splits": 1}}, ConfigError, "mine: hold_out needs dates"),
         (
             {"dates": "year", "hold_out": {"after": 1, "n_splits": 1}},
             ConfigError,
-            "hold_out: found after, n_splits; name after or n_splits, and not both",
+            "hold_out: found after, n_splits. Name either after or n_splits",
         ),
         (
             {"dates": "year", "folds": "who", "hold_out": {"after": 2019}},
             ConfigError,
-            "folds and hold_out both say what to test on; leave one out",
+            "folds and hold_out both define the test samples. Leave one out",
         ),
         ({"dates": "yaer", "hold_out": {"after": 2019}}, DataError, "unknown column 'yaer': did you mean 'year'"),
         (
             {"dates": "year", "groups": "who", "hold_out": {"after": 2018}},
             DataError,
-            "data rows 1 and 3 are of one group but of '2019' and '2018'; a group must be on one side of each cut-off",
+            "data rows 1 and 3 are in one group but have the dates '2019' and '2018'. A group must be on one side",
         ),
         (
             {"dates": "year", "ignore": ["who"], "hold_out": {"after": 2019}},
             DataError,
-            r"1 labels have no positive up to the first cut-off of hold_out \(label_b\), so that nothing can be",
+            r"1 labels have no positive up to the first cut-off of hold_out \(label_b\), so they cannot be",
         ),
     ],
 )
@@ -168,5 +176,5 @@ def test_too_few_samples_before_the_first_cutoff_are_refused(own):
     data = prepare(
         own(TABLE.replace("2019,x,1,1,0", "2019,x,1,1,1"), dates="year", ignore=["who"], hold_out={"after": 2019})
     )
-    with pytest.raises(DataError, match=r"2 samples up to the first cut-off are too few .* 20 or more"):
+    with pytest.raises(DataError, match=r"2 samples up to the first cut-off are too few .* at least 20"):
         check_demands(data, [Demand("weak_labels", 5, 5)])

@@ -130,7 +130,7 @@ def remembered(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read ({error}); start the study anew.") from None
+        raise DataError(f"{path} cannot be read ({error}). Start the study again.") from None
 
 
 def _reason(file: DataFile, flaws: Mapping[str, str]) -> str:

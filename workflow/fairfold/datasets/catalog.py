@@ -103,8 +103,8 @@ class DataFile:
         if self.size is not None and size != self.size:
             return f"its size is {size} bytes, expected {self.size}"
         for algorithm, expected in self.digests().items():
-            git_header = b"blob %d\0" % size
-            digest = hashlib.sha1(git_header, usedforsecurity=False) if algorithm == _GIT_BLOB else hashlib.sha256()
+            git = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+            digest = git if algorithm == _GIT_BLOB else hashlib.sha256()
             with path.open("rb") as stream:
                 hashlib.file_digest(stream, lambda digest=digest: digest)
             if digest.hexdigest() != expected.lower():
@@ -315,13 +315,13 @@ class Entry:
             changes |= {"generator": {**self.generator, "parameters": parameters}, "expected": expected}
         if "label_filter" in stanza:
             if self.task != "multilabel":
-                raise ConfigError(f"{where}.label_filter: {self.id} is a {self.task} task; leave it out.")
+                raise ConfigError(f"{where}.label_filter: {self.id} is a {self.task} task. Leave it out.")
             expected = changes.get("expected", self.expected)
             kept = {key: value for key, value in expected.items() if key in ("n_samples", "n_features")}
             changes |= {"label_filter": stanza["label_filter"], "expected": kept}
         if "folds" in stanza:
             if not self.split:
-                raise ConfigError(f"{where}.folds: no published split of {self.id} is known; leave it out.")
+                raise ConfigError(f"{where}.folds: {self.id} has no published split. Leave it out.")
             changes["tests_split"] = True
         return dataclasses.replace(self, folder=self.folder or self.id, **changes)
 
@@ -330,28 +330,27 @@ class Entry:
         from fairfold.datasets import generate
 
         if self.format != "generated":
-            raise ConfigError(f"{where}: {self.id} is not generated, but read from files; leave it out.")
+            raise ConfigError(f"{where}: {self.id} is not generated, but read from files. Leave it out.")
         known = list(inspect.signature(getattr(generate, self.generator["function"])).parameters)
-        for name in parameters:
-            if name not in known:
-                raise ConfigError(f"{where}: {unknown_name('parameter', name, known)}")
+        if unknown := [name for name in parameters if name not in known]:
+            raise ConfigError(f"{where}: {unknown_name('parameter', unknown[0], known)}")
         return known
 
     @property
     def roles(self) -> dict[str, str]:
         """Columns that are neither features nor labels, by role. They are read as text."""
-        roles = {"id": self.id_column, "groups": self.groups, "folds": self.folds}
-        roles |= {"weights": self.weights, "dates": self.dates}
-        return {role: name for role, name in roles.items() if name is not None}
+        names = (self.id_column, self.groups, self.folds, self.weights, self.dates)
+        roles = zip(("id", "groups", "folds", "weights", "dates"), names, strict=True)
+        return {role: name for role, name in roles if name is not None}
 
     @property
     def own_files(self) -> list[Path]:
         """The user's files of the dataset. Empty for a dataset of the catalog."""
         if self.path is None:
             return []
-        companions = (self.labels.get("xml"), self.labels.get("table"), self.samples.get("table"))
-        companions += (self.hierarchy.get("hierarchy"),)
-        return [self.path, *(Path(path) for path in companions if path is not None)]
+        named = [self.labels.get("xml"), self.labels.get("table")]
+        named += [self.samples.get("table"), self.hierarchy.get("hierarchy")]
+        return [self.path, *(Path(path) for path in named if path is not None)]
 
     def check_keys(self, where: str) -> None:
         """Raise ``ConfigError`` for keys of a user's dataset that its format or task does not support.
@@ -363,13 +362,13 @@ class Entry:
         """
         is_table, has_labels = self.format in ("csv", "arff"), self.task == "multilabel"
         if not is_table and (self.ignore or self.id_column is not None):
-            raise ConfigError(f"{where}: id and ignore are for csv and arff; a {self.format} file has no such columns.")
+            raise ConfigError(f"{where}: id and ignore are for csv and arff, not for {self.format}. Leave them out.")
         for key in ("categorical", "groups", "folds", "weights", "dates"):
             if getattr(self, key) is not None and not (is_table and has_labels):
-                raise ConfigError(f"{where}: {key} is for csv and arff with several labels; leave it out.")
+                raise ConfigError(f"{where}: {key} is for csv and arff with several labels. Leave it out.")
         for key, is_given in {"negatives": self.negatives == "confirmed", "hierarchy": self.hierarchical}.items():
             if is_given and not has_labels:
-                raise ConfigError(f"{where}: {key} is for several labels; leave it out.")
+                raise ConfigError(f"{where}: {key} is for several labels. Leave it out.")
 
     @property
     def versions(self) -> list[tuple[int, int]]:
@@ -386,7 +385,7 @@ class Entry:
             The required task.
         """
         if self.task != task:
-            raise ConfigError(f"dataset {self.id!r} is a {self.task} task; a {task} one is needed here.")
+            raise ConfigError(f"dataset {self.id!r} is a {self.task} task, but this part needs a {task} task.")
 
     def require_complete(self) -> None:
         """Raise ``ConfigError`` for a dataset of the catalog with missing values.
@@ -394,7 +393,7 @@ class Entry:
         A user's dataset with missing values is refused when it is read.
         """
         if self.path is None and self.missing_value is not None:
-            raise ConfigError(f"dataset {self.id!r} has missing values, which the models compared here do not take.")
+            raise ConfigError(f"dataset {self.id!r} has missing values, which these models do not accept.")
 
     @property
     def fingerprint(self) -> str:
@@ -431,15 +430,14 @@ class Catalog(dict[str, Entry]):
         for dataset, entry in entries.items():
             where = f"config.data.own.{dataset}"
             if dataset in self:
-                raise ConfigError(f"{where}: the catalog has a dataset of that name; choose another.")
+                raise ConfigError(f"{where}: the catalog has a dataset of that name. Choose another name.")
             entry.check_keys(where)
-            by_time = {"dates": entry.dates, "hold_out": entry.hold_out, "folds": entry.folds}
-            check_hold_out(where, **by_time)
+            check_hold_out(where, dates=entry.dates, hold_out=entry.hold_out, folds=entry.folds)
             for path in entry.own_files:
                 with contextlib.suppress(OSError):  # such as a name that is too long
                     if path.is_file():
                         continue
-                raise ConfigError(f"{where}: there is no file {path} (seen from {Path.cwd()}).")
+                raise ConfigError(f"{where}: there is no file {path} in {Path.cwd()}. Correct the path.")
         return Catalog({**self, **entries})
 
     def with_variants(self, variants: Mapping[str, Mapping[str, Any]]) -> Catalog:
@@ -464,14 +462,12 @@ class Catalog(dict[str, Entry]):
         for dataset, stanza in variants.items():
             where = f"config.data.variants.{dataset}"
             if dataset in entries:
-                raise ConfigError(f"{where}: there is a dataset of that name; choose another.")
+                raise ConfigError(f"{where}: a dataset of that name exists. Choose another name.")
             if stanza["of"] not in self:
                 raise ConfigError(f"{where}.of: {unknown_name('dataset', stanza['of'], self)}")
             original = self[stanza["of"]]
             if original.path is not None:
-                raise ConfigError(
-                    f"{where}.of: found {original.id}, which is your own (data.own): say there how it is to be read."
-                )
+                raise ConfigError(f"{where}.of: {original.id} is your own dataset. Change it under data.own.")
             entries[dataset] = original.variant(dataset, stanza)
         return Catalog(entries)
 
@@ -523,6 +519,6 @@ def _load(path: Path) -> Catalog:
     for stanza in stanzas:
         entry = Entry.from_stanza(stanza)
         if entry.id in entries:
-            raise ConfigError(f"{path.name}: dataset {entry.id!r} is listed twice; remove one of the entries.")
+            raise ConfigError(f"{path.name}: dataset {entry.id!r} is listed twice. Remove one of the entries.")
         entries[entry.id] = entry
     return Catalog(entries)

@@ -72,9 +72,9 @@ class Categories:
             found = np.unique(cells[cells != ""] if encoding == "ordinal" else cells)
             values[column] = tuple(map(str, found[natural_order(found)]))
             if len(found) > MOST_VALUES:
+                found = f"{source}: column {column!r} has {len(found)} values ({shortened(values[column], 3)})"
                 raise DataError(
-                    f"{source}: column {column!r} holds {len(found)} texts ({shortened(values[column], 3)}), but a "
-                    f"category has {MOST_VALUES} at most: leave the column out (ignore), or make it the id."
+                    f"{found}, but {MOST_VALUES} at most are allowed. Leave it out (ignore), or use it as id."
                 )
         return cls(encoding, values)
 
@@ -116,14 +116,12 @@ class Categories:
             codes = pd.Index(values).get_indexer(cells)
             unknown = np.flatnonzero((codes < 0) & (cells != ""))
             if unknown.size:
-                first = unknown[0]
+                found = f"row {before + unknown[0] + 1}, column {column!r}: found {str(cells[unknown[0]])!r}"
                 raise DataError(
-                    f"{source}, data row {before + first + 1}, column {column!r}: found {str(cells[first])!r}, "
-                    f"but known are {shortened(values, 10)}; correct it, or leave the row out."
+                    f"{source}, data {found}, but known are {shortened(values, 10)}. Correct it, or leave the row out."
                 )
             numbers = codes[:, np.newaxis] if self.encoding == "ordinal" else codes[:, np.newaxis] == range(len(values))
-            numbers = np.where(codes[:, np.newaxis] < 0, np.nan, numbers)
-            parts.append(numbers)
+            parts.append(np.where(codes[:, np.newaxis] < 0, np.nan, numbers))
         n_samples = len(next(iter(text.values()), ()))
         return np.hstack(parts) if parts else np.empty((n_samples, 0))
 

@@ -169,8 +169,7 @@ def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: s
         is_pattern = any(character in pattern for character in "*?[")
         matches = {pattern} & set(columns) or set(fnmatch.filter(columns, pattern) if is_pattern else ())
         if not matches and is_pattern:
-            fault = f"ignore has the pattern {pattern!r}, but no column fits it"
-            raise DataError(f"{source}: {fault}; correct or remove it.")
+            raise DataError(f"{source}: ignore: no column matches the pattern {pattern!r}. Correct or remove it.")
         if not matches:
             raise DataError(f"{source}: ignore: {textwrap.shorten(unknown_name('column', pattern, columns), 400)}")
         found |= matches
@@ -185,7 +184,7 @@ def _check_roles(labels: Collection[str], ignored: Collection[str], source: str,
     roles["left out (ignore)"] = set(ignored)
     for one, other in itertools.combinations(roles, 2):
         if both := sorted(roles[one] & roles[other]):
-            raise DataError(f"{source}: column {both[0]!r} cannot be both {one} and {other}; decide for one of them.")
+            raise DataError(f"{source}: column {both[0]!r} cannot be both {one} and {other}. Choose one.")
 
 
 def account_for_columns(data: Dataset) -> pd.DataFrame:
@@ -280,8 +279,8 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
     if entry.dates is not None:
         parts["fold_of"] = folds_by_time(table.text[entry.dates], entry.hold_out, entry.dates, table.source)
         if "groups" in parts:
-            told = (table.text[entry.dates], "of", "on one side of each cut-off")
-            _check_groups_are_whole(parts["fold_of"], parts["groups"], table.source, *told)
+            texts = (table.text[entry.dates], "have the dates", "on one side of each cut-off")
+            _check_groups_are_whole(parts["fold_of"], parts["groups"], table.source, *texts)
     if entry.weights is not None:
         parts["weights"] = _weights(entry.weights, table)
     return parts
@@ -292,10 +291,8 @@ def _check_no_gap(role: str, column: str, table: Table) -> None:
     gaps = [row for row, text in enumerate(texts, start=1) if text.casefold() in GAPS]
     if gaps:
         more = f" ({len(gaps)} rows have none)" if len(gaps) > 1 else ""
-        raise DataError(
-            f"{table.source}, data row {gaps[0]}, column {column!r} ({role}): found {str(texts[gaps[0] - 1])!r}, which "
-            f"stands for a missing value{more}. {_REMEDIES[role]}, or remove the row."
-        )
+        found = f"column {column!r} ({role}): found {str(texts[gaps[0] - 1])!r}, which means a missing value{more}"
+        raise DataError(f"{table.source}, data row {gaps[0]}, {found}. {_REMEDIES[role]}, or remove the row.")
 
 
 def identifiers(entry: Entry, table: Table) -> np.ndarray:
@@ -325,8 +322,7 @@ def identifiers(entry: Entry, table: Table) -> np.ndarray:
         rows = np.flatnonzero(ids == repeated.iloc[0])[:2] + 1
         raise DataError(
             f"{table.source}: the id {str(repeated.iloc[0])!r} in column {entry.id_column!r} is given twice, in data "
-            f"rows {rows[0]} and {rows[1]} ({repeated.nunique()} ids are repeated); ids must differ: mend the file, or "
-            "leave the column out (ignore)."
+            f"rows {rows[0]} and {rows[1]} ({repeated.nunique()} ids are repeated). Correct them or ignore the column."
         )
     return ids
 
@@ -334,10 +330,8 @@ def identifiers(entry: Entry, table: Table) -> np.ndarray:
 def _groups(column: str, table: Table) -> tuple[np.ndarray, tuple[str, ...]]:
     names, codes = np.unique([composed(name) for name in table.text[column]], return_inverse=True)
     if len(names) < 2:
-        raise DataError(
-            f"{table.source}, column {column!r} (groups): all rows are in group {str(names[0])!r}, which cannot be "
-            "held out whole. Name a column with at least two groups, or leave the groups option out."
-        )
+        found = f"column {column!r} (groups): all rows are in group {str(names[0])!r}"
+        raise DataError(f"{table.source}, {found}. Name a column with at least two groups, or leave groups out.")
     return codes.astype(np.int64), tuple(map(str, names))
 
 
@@ -377,7 +371,7 @@ def _test_part(names: np.ndarray, column: str, where: str) -> np.ndarray | None:
     if _FOLD_NAME.fullmatch(plain_name(column)) and not any(word in _FLAGS for word in words):
         return None
     raise DataError(
-        f"{where} holds {' and '.join(names)}, which may be two folds or a training and a test part. "
+        f"{where} contains {' and '.join(names)}, which may be two folds or a training and a test part. "
         "Write train and test for a hold-out, or a and b for two folds."
     )
 
@@ -390,7 +384,7 @@ def _flag(word: str) -> bool | None:
 
 def _no_folds(names: np.ndarray, where: str) -> DataError:
     return DataError(
-        f"{where} holds {shortened(list(map(str, names)), 5)}. Write in each row the name of its fold, one of 2 to "
+        f"{where} contains {shortened(list(map(str, names)), 5)}. Write in each row the name of its fold, one of 2 to "
         f"{MOST_FOLDS}, or for a hold-out either train or test."
     )
 
@@ -400,9 +394,9 @@ def _weights(column: str, table: Table) -> np.ndarray:
     weights = pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(dtype=np.float64)
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
     if wrong.size:
+        found = f"data row {wrong[0] + 1}, column {column!r} (weights): found {str(texts[wrong[0]])!r}"
         raise DataError(
-            f"{table.source}, data row {wrong[0] + 1}, column {column!r} (weights): found {str(texts[wrong[0]])!r}; "
-            "a weight is a finite number above 0. Correct it or remove the row."
+            f"{table.source}, {found}, but a weight is a finite number above 0. Correct it or remove the row."
         )
     return weights
 
@@ -414,7 +408,8 @@ def _check_groups_are_whole(
     elsewhere = np.flatnonzero(fold_of != fold_of[first][groups])
     if elsewhere.size:
         row, other = first[groups[elsewhere[0]]], elsewhere[0]
+        found = f"{found} {str(values[row])!r} and {str(values[other])!r}"
         raise DataError(
-            f"{source}: data rows {row + 1} and {other + 1} are of one group but {found} {str(values[row])!r} and "
-            f"{str(values[other])!r}; a group must be {allowed}: correct one."
+            f"{source}: data rows {row + 1} and {other + 1} are in one group but {found}. A group must be {allowed}. "
+            "Correct one of the rows."
         )

@@ -218,7 +218,7 @@ class Dataset:
             _check_parts(data)
             data = dataclasses.replace(data, Y=with_nan(data.Y))
         except Exception as error:  # Arrays from other sources may have any type and shape.
-            raise DataError(f"{path} is not a dataset written by fairfold ({error}); prepare it again.") from None
+            raise DataError(f"{path} is not a dataset written by fairfold ({error}). Prepare it again.") from None
         return data
 
 
@@ -238,7 +238,7 @@ def _unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Matrix:
     matrix = sparse.csr_array(parts, shape=tuple(arrays[f"{name}_shape"]))
     matrix.check_format(full_check=True)  # Indices out of range would crash compiled code.
     if not matrix.has_canonical_format:
-        raise ValueError(f"indices of {name} are not in order, or repeat")
+        raise ValueError(f"indices of {name} are unsorted or repeated")
     return matrix
 
 
@@ -263,7 +263,7 @@ def _check_parts(data: Dataset) -> None:
         if least is not None and values.size and values.min() < least:
             raise ValueError(f"{found}, with numbers below {least}")
     if data.Y.size and data.Y.max() > (1 if multilabel else n_labels - 1):
-        raise ValueError("labels have codes that are not there")
+        raise ValueError("labels have unknown codes")
     if data.weights is not None:
         check_weights(data.weights, n_samples, DataError)
     if data.hierarchy is not None and data.hierarchy.first_violation(data.Y) is not None:

@@ -104,23 +104,23 @@ def check_demands(data: Dataset, demands: Iterable[Demand]) -> None:
     for demand in demands:
         leaf = demand.min_samples_leaf
         least = math.ceil(2 * leaf / _DRAWN) if data.is_by_time else demand.least_samples
+        draws = f"a tree draws half of them, and its first split needs two leaves of {leaf}"
+        remedy = "or lower weak_labels.forest.min_samples_leaf."
         if data.is_by_time and n_before < least:
             raise DataError(
-                f"dataset {data.id}: {n_before} samples up to the first cut-off are too few for {demand.part}: a tree "
-                f"draws half of these, and its first split takes two leaves of {leaf}; choose a later date in "
-                f"hold_out, up to which there are {least} or more, or lower weak_labels.forest.min_samples_leaf."
+                f"dataset {data.id}: {n_before} samples up to the first cut-off are too few for {demand.part}: "
+                f"{draws}. Choose a later date in hold_out, up to which there are at least {least}, {remedy}"
             )
         if not data.is_by_time and n_samples < least:
+            n_training = math.floor(n_samples * demand.training_share)
             raise DataError(
                 f"dataset {data.id}: {n_samples} samples are too few for {demand.part}: with {demand.n_splits} folds, "
-                f"{math.floor(n_samples * demand.training_share)} are in training at once, a tree draws half of these, "
-                f"and its first split takes two leaves of {leaf}; give {least} or more, or lower "
-                "weak_labels.forest.min_samples_leaf."
+                f"{n_training} are used for training, {draws}. Give at least {least}, {remedy}"
             )
     # Cells other than 0 are positive or unmeasured. A sparse matrix stores only these.
     positives, others = (np.asarray(cells.sum(axis=0)).ravel() for cells in (data.Y == 1, data.Y != 0))
     if demands and not ((positives >= 2) & (others <= n_samples - 2)).any():
         raise DataError(
-            f"dataset {data.id}: no label has two positives and two negatives among its {n_samples} samples, so that "
-            "none can be learned on some of them and tested on others; give other labels or more samples."
+            f"dataset {data.id}: no label has two positives and two negatives among its {n_samples} samples, so none "
+            "can be learned and tested. Add labels or samples."
         )

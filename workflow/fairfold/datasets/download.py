@@ -112,11 +112,11 @@ def _receive(response: requests.Response, file: DataFile, stream: IO[bytes], pro
         for chunk in response.iter_content(CHUNK_BYTES):
             received += len(chunk)
             if received > limit:
-                raise DownloadError(f"it goes on after the {limit} bytes expected")
+                raise DownloadError(f"it continues after the {limit} expected bytes")
             stream.write(chunk)
             bar.update(len(chunk))
     if total is not None and received < total:
-        raise _TransientError(f"it broke off after {received} of {total} bytes")
+        raise _TransientError(f"it stopped after {received} of {total} bytes")
     if received == 0 and file.needs_record:
         raise _TransientError("it sent nothing")
 
@@ -128,10 +128,10 @@ def _check_answer(response: requests.Response, file: DataFile) -> None:
     if status != 200:
         raise DownloadError(f"HTTP {status}")
     if headers.get("Content-Encoding", "identity") != "identity":
-        raise DownloadError(f"it sends the file encoded as {headers['Content-Encoding']} though not asked to")
+        raise DownloadError(f"it sends the file with the encoding {headers['Content-Encoding']}")
     has_end = "Content-Length" in headers or headers.get("Transfer-Encoding", "").lower() == "chunked"
     if file.needs_record and not has_end:  # The checksum of a truncated file would be recorded.
-        raise DownloadError("it does not say how long the file is, and no checksum is known that would tell")
+        raise DownloadError("it does not send the length of the file, and no checksum is known")
 
 
 def _stay_encrypted(response: requests.Response, **_: Any) -> None:

@@ -17,6 +17,7 @@ import re
 import textwrap
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy as np
 from fairfold.core.arrays import GAPS
 from fairfold.core.seeds import seed_sequence
 from fairfold.datasets.columns import Table
-from fairfold.datasets.formats import PathLike, check_unique
+from fairfold.datasets.formats import PathLike, check_unique, plain_numbers
 from fairfold.datasets.rows import open_unpacked
 from fairfold.datasets.truths import number_of
 from fairfold.errors import DataError
@@ -86,14 +87,10 @@ class SampleSheet:
             If the file does not contain a key, or no row is selected.
         """
         patterns = {self._spelled(key): [value] if isinstance(value, str) else value for key, value in wanted.items()}
-        rows = tuple(
-            row for row in self.rows if all(_has(row[1].get(key, ()), given) for key, given in patterns.items())
-        )
+        rows = tuple(row for row in self.rows if all(_has(row[1].get(key, ()), each) for key, each in patterns.items()))
         if not rows:
-            raise DataError(
-                f"{self.source}: no sample is as samples.only asks, {dict(wanted)}; {self.describe(patterns)}. "
-                "Correct the entry."
-            )
+            found = f"no sample matches samples.only {dict(wanted)}; {self.describe(patterns)}"
+            raise DataError(f"{self.source}: {found}. Correct the entry.")
         return SampleSheet(rows, self.source)
 
     def values(self, key: str) -> dict[str, str]:
@@ -115,21 +112,16 @@ class SampleSheet:
             If the file does not contain the key, or a sample has two different values.
         """
         key = self._spelled(key)
-        texts: dict[str, list[str]] = {}
+        texts: dict[str, dict[str, None]] = {}
         for name, facts in self.rows:
-            texts.setdefault(name, []).extend(facts.get(key, ()))
-        values = {}
-        for name, given in texts.items():
-            distinct = dict.fromkeys(given)
-            if len(distinct) > 1:  # A value that is missing in one channel may be given in the other.
-                distinct = [text for text in distinct if text.casefold() not in GAPS]
-            if len(distinct) > 1:
-                raise DataError(
-                    f"{self.source}: sample {name!r} has two values of {key!r}, {' and '.join(map(repr, distinct))}; "
-                    "choose among its rows by samples.only."
-                )
-            values[name] = next(iter(distinct), "")
-        return values
+            texts.setdefault(name, {}).update(dict.fromkeys(facts.get(key, ())))
+        # A value that is missing in one channel may be given in the other.
+        given = {name: [text for text in found if text.casefold() not in GAPS] for name, found in texts.items()}
+        for name, values in given.items():
+            if len(values) > 1:
+                found = f"sample {name!r} has two values of {key!r}, {' and '.join(map(repr, values))}"
+                raise DataError(f"{self.source}: {found}. Select one of its rows with samples.only.")
+        return {name: next(iter(given[name] or found), "") for name, found in texts.items()}
 
     def classes(self, key: str, classes: Mapping[str, str], *, drop_missing: bool = False) -> dict[str, str]:
         """Return the class of each sample, in the order of the file.
@@ -165,8 +157,8 @@ class SampleSheet:
                 )
             elif not drop_missing:
                 raise DataError(
-                    f"{self.source}: sample {name!r} has no value of {key!r}; leave such samples out by "
-                    "labels.characteristic.missing: drop, or by samples.only."
+                    f"{self.source}: sample {name!r} has no value of {key!r}. Leave such samples out with "
+                    "labels.characteristic.missing: drop or with samples.only."
                 )
         if not found:
             raise DataError(f"{self.source}: no sample has a value of {key!r}; {self.describe([key])}.")
@@ -210,17 +202,17 @@ class SampleSheet:
             moment = number_of(values[name])
             if moment is None or not math.isfinite(moment):
                 raise DataError(
-                    f"{self.source}: sample {name!r}, {time!r}: found {values[name]!r}, but a cutoff needs a number; "
-                    "leave such samples out by labels.characteristic.missing: drop if it is missing, or by "
-                    "samples.only."
+                    f"{self.source}: sample {name!r}, {time!r}: found {values[name]!r}, but a cutoff needs a number. "
+                    "Leave the sample out with samples.only, or with labels.characteristic.missing: drop if the number "
+                    "is missing."
                 )
             if label == without and moment < last:
                 n_short += 1
             else:
                 found[name] = label if moment <= last else without
-        _log.info("%s: %d samples were followed up for less than %g and are left out", self.source, n_short, last)
+        _log.info("%s: %d samples were followed up for less than %g and are left out.", self.source, n_short, last)
         if not found:
-            raise DataError(f"{self.source}: by {time!r}, no sample was followed up to {last:g}.")
+            raise DataError(f"{self.source}: no sample has a follow-up in {time!r} up to {last:g}. Correct the cutoff.")
         return found
 
     def drawn(self, classes: Sequence[str], name: str) -> dict[str, str]:
@@ -271,15 +263,24 @@ class SampleSheet:
 
     def _spelled(self, wanted: str) -> str:
         """Return a key in the spelling of the file."""
-        keys = dict.fromkeys(key for _, facts in self.rows for key in facts)
-        for key in keys:
-            if _folded(key) == _folded(wanted):
-                return key
-        present = textwrap.shorten(", ".join(map(repr, keys)), _SHOWN) or "none"
-        raise DataError(
-            f"{self.source}: nothing is said about {wanted!r} of the samples; the keys are {present}. "
-            "Correct the entry."
-        )
+        keys = {_folded(key): key for _, facts in self.rows for key in facts}
+        if _folded(wanted) not in keys:
+            present = textwrap.shorten(", ".join(map(repr, keys.values())), _SHOWN) or "none"
+            fault = f"no sample has the key {wanted!r}; the keys are {present}"
+            raise DataError(f"{self.source}: {fault}. Correct the entry.")
+        return keys[_folded(wanted)]
+
+
+def _sheet(samples: Iterable[tuple[str, Iterable[tuple[str, str]]]], path: Path) -> SampleSheet:
+    """Collect the values of each sample by key. The first spelling of a key counts."""
+    spelling: dict[str, str] = {}
+    rows = []
+    for name, facts in samples:
+        values: dict[str, list[str]] = {}
+        for key, value in facts:
+            values.setdefault(spelling.setdefault(_folded(key), key), []).extend([value] if value else [])
+        rows.append((name, values))
+    return SampleSheet(tuple(rows), path)
 
 
 # --- series matrices --------------------------------------------------------------------------------------------------
@@ -322,22 +323,21 @@ def read_series_samples(path: PathLike) -> SampleSheet:
             elif _PLAIN.fullmatch(field) or _KEYED.fullmatch(field):
                 rows.append((line, field, cells))
         else:
-            raise DataError(f"{path} is not a series matrix: it has no line {_TABLE_BEGIN}; download it anew.")
+            raise DataError(f"{path} is not a series matrix: it has no line {_TABLE_BEGIN}. Download it again.")
     if not names:
-        raise DataError(f"{path} is not a series matrix: it has no line !Sample_geo_accession; download it anew.")
+        raise DataError(f"{path} is not a series matrix: it has no line !Sample_geo_accession. Download it again.")
     check_unique(names, path, "sample")
-    facts: list[dict[str, list[str]]] = [{} for _ in names]
-    spelling: dict[str, str] = {}
     for line, field, cells in rows:
         if len(cells) != len(names):
             raise DataError(f"{path}, line {line}: {field} has {len(cells)} cells, but there are {len(names)} samples.")
-        for own, cell in zip(facts, cells, strict=True):
-            key, colon, value = map(str.strip, cell.partition(":"))
-            if not colon or _PLAIN.fullmatch(field):
-                key, value = field.removeprefix("!Sample_"), cell
-            if cell:
-                own.setdefault(spelling.setdefault(_folded(key), key), []).append(value)
-    return SampleSheet(tuple(zip(names, facts, strict=True)), path)
+    facts = ([_fact(field, cells[at]) for _, field, cells in rows if cells[at]] for at in range(len(names)))
+    return _sheet(zip(names, facts, strict=True), path)
+
+
+def _fact(field: str, cell: str) -> tuple[str, str]:
+    """Return the key and the value of a cell."""
+    key, colon, value = map(str.strip, cell.partition(":"))
+    return (key, value) if colon and _KEYED.fullmatch(field) else (field.removeprefix("!Sample_"), cell)
 
 
 def read_series_table(path: PathLike, samples: Sequence[str], *, drop_missing: bool = False) -> Table:
@@ -406,21 +406,16 @@ def read_mage_samples(path: PathLike, matrix: PathLike) -> SampleSheet:
         if at is None:
             present = textwrap.shorten(", ".join(map(repr, header)), _SHOWN)
             raise DataError(f"{path} has no column {link!r}, which {Path(matrix).name} refers to; it has {present}.")
-        spelling: dict[str, str] = {}
-        keys = [spelling.setdefault(_folded(key), key) for key in header]
-        rows = []
+        samples = []
         for line, text in lines:
             cells = _bare(text)
             if any(cells) and len(cells) != len(header):
                 raise DataError(f"{path}, line {line}: found {len(cells)} cells, but there are {len(header)} columns.")
             if any(cells) and cells[at]:
-                facts: dict[str, list[str]] = {key: [] for key in keys}
-                for key, value in zip(keys, cells, strict=True):
-                    facts[key].extend([value] if value else [])
-                rows.append((cells[at], facts))
-    if not rows:
+                samples.append((cells[at], list(zip(header, cells, strict=True))))
+    if not samples:
         raise DataError(f"{path} has no row with a sample.")
-    return SampleSheet(tuple(rows), path)
+    return _sheet(samples, path)
 
 
 def read_mage_table(
@@ -467,8 +462,8 @@ def read_mage_table(
         wanted = _folded(quantity) if quantity is not None else next(iter(found), "")
         if wanted not in found or (quantity is None and len(found) > 1):
             raise DataError(
-                f"{path}: found quantity {quantity!r}, but the columns hold {', '.join(map(repr, found.values()))}; "
-                "set quantity to one of them."
+                f"{path}: found quantity {quantity!r}, but the columns contain {', '.join(map(repr, found.values()))}. "
+                "Set quantity to one of them."
             )
         at = [position for position, kind in enumerate(kinds) if position and _folded(kind) == wanted]
         return _table(lines, header, [position for position in at if header[position]], samples, path, drop_missing, "")
@@ -479,7 +474,7 @@ def _reference(cell: str, path: Path, line: int) -> str:
     if not cell.casefold().endswith("ref"):
         raise DataError(
             f"{path}, line {line}: found {textwrap.shorten(cell, 60)!r}, but the first cell of a MAGE-TAB matrix "
-            f"is {'Hybridization REF' if line == 1 else 'Reporter REF'} or the like."
+            f"is a name such as {'Hybridization REF' if line == 1 else 'Reporter REF'}."
         )
     return cell[:-3]
 
@@ -519,13 +514,7 @@ def _has(texts: Iterable[str], patterns: Iterable[str]) -> bool:
 
 
 def _table(
-    lines: Lines,
-    header: Sequence[str],
-    at: Sequence[int],
-    samples: Sequence[str],
-    path: Path,
-    drops: bool,
-    end: str = "",
+    lines: Lines, header: Sequence[str], at: Sequence[int], samples: Sequence[str], path: Path, drops: bool, end: str
 ) -> Table:
     """Read the columns of ``samples``, which are among those at the positions ``at``.
 
@@ -537,9 +526,10 @@ def _table(
     if absent := [name for name in samples if name not in column_of]:
         raise DataError(
             f"{path} has no column for {len(absent)} of {len(samples)} samples, such as {absent[0]!r}; "
-            f"its columns are {textwrap.shorten(', '.join(map(repr, names)), 200) or 'none'}."
+            f"the columns are {textwrap.shorten(', '.join(map(repr, names)), 200) or 'none'}."
         )
-    probes, numbers, n_dropped = [], array("d"), 0
+    probes: list[str] = []
+    numbers, n_dropped = array("d"), 0
     for line, text in lines:
         if end and text.strip() == end:
             break
@@ -549,7 +539,8 @@ def _table(
         place = f"{path}, line {line}, probe {_unquoted(cells[0])!r}"
         if len(cells) != len(header):
             raise DataError(f"{place}: found {len(cells)} cells, but there are {len(header)} columns.")
-        row = _row([cells[column_of[name]] for name in samples], samples, place, drops)
+        chosen = [cells[column_of[name]] for name in samples]
+        row = plain_numbers(chosen) or array("d", map(_number, chosen, samples, repeat(place), repeat(drops)))
         if math.isnan(sum(row)):
             n_dropped += 1
         else:
@@ -557,42 +548,30 @@ def _table(
             numbers.extend(row)
     else:
         if end:
-            raise DataError(f"{path} is cut off: it ends without {end}; delete it and download it anew.")
+            raise DataError(f"{path} is cut off: it ends without {end}. Delete it and download it again.")
     for line, text in lines:  # Read to the end of the file, because gzip checks its checksum there.
         if text.strip():
-            raise DataError(f"{path}, line {line}: found more after {end}; delete the file and download it anew.")
+            raise DataError(f"{path}, line {line}: found more lines after {end}. Delete it and download it again.")
     if not probes:
         raise DataError(f"{path} has no probe {'with all its numbers' if n_dropped else 'in its table'}.")
     check_unique(probes, path, "probe")
     if n_dropped:
-        _log.info("%s: %d probes lack a number and are left out, %d stay", path, n_dropped, len(probes))
+        _log.info("%s: %d probes lack a number and are left out. %d remain.", path, n_dropped, len(probes))
     values = np.frombuffer(numbers).reshape(len(probes), len(samples))
     return Table(columns=tuple(probes), values=np.ascontiguousarray(values.T), source=path.name)
 
 
-def _row(cells: Sequence[str], samples: Sequence[str], place: str, drop_missing: bool) -> array[float]:
-    """Return the numbers of one probe. Missing numbers are NaN if they are allowed."""
-    with contextlib.suppress(ValueError):
-        numbers = array("d", map(float, cells))
-        # float() reads 1_000 as 1000 and accepts nan and inf. A sum is finite only if all its terms are.
-        if math.isfinite(sum(numbers)) and "_" not in "".join(cells):
-            return numbers
-    places = (f"{place}, sample {name!r}" for name in samples)
-    placed = zip(map(_unquoted, cells), places, strict=True)
-    return array("d", (_number(cell, where, drop_missing) for cell, where in placed))
-
-
-def _number(cell: str, place: str, drop_missing: bool) -> float:
+def _number(cell: str, sample: str, place: str, drop_missing: bool) -> float:
+    cell, place = _unquoted(cell), f"{place}, sample {sample!r}"
+    if cell.casefold() in GAPS and drop_missing:
+        return math.nan
     if cell.casefold() in GAPS:
-        if drop_missing:
-            return math.nan
         raise DataError(
-            f"{place}: found {cell!r} where a number is missing; leave such probes out by missing_values: "
-            "drop-features in the entry, or samples by samples.only."
+            f"{place}: found {cell!r} where a number is missing. Leave such probes out with missing_values: "
+            "drop-features, or such samples with samples.only."
         )
     number = number_of(cell)
     if number is None or not math.isfinite(number):
-        raise DataError(
-            f"{place}: found {textwrap.shorten(cell, 60)!r}, which is not a finite number; correct the file."
-        )
+        shown = textwrap.shorten(cell, 60)
+        raise DataError(f"{place}: found {shown!r}, which is not a finite number. Correct the file.")
     return number

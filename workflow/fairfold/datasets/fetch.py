@@ -95,8 +95,8 @@ def fetch(
     for name in (dataset, file.name):
         if not _PLAIN_NAME.fullmatch(name):
             raise DataError(
-                f"{name!r} cannot name a dataset or its file: allowed are letters, digits, spaces and '._+-', "
-                "with a letter or digit first."
+                f"{name!r} is no valid name of a dataset or file. Use letters, digits, spaces and '._+-', and start "
+                "with a letter or digit."
             )
     cache = default_cache() if cache is None else Path(cache).expanduser()
     target = cache / dataset / file.name
@@ -112,8 +112,8 @@ def fetch(
             return target
         if _is_recorded(file) and target.is_file():  # Only the user can decide which of the two is right.
             raise DataError(
-                f"{target} has changed since its checksum was recorded: {flaw}. Delete it to have it fetched anew, or "
-                f"delete {_record_of(target).name} beside it to accept it as it is."
+                f"{target} has changed since its checksum was recorded: {flaw}. Delete it to download it again, or "
+                f"delete {_record_of(target).name} next to it to accept it."
             )
         failures = dict.fromkeys(file.urls, "not tried, offline")
         if file.urls and not offline:
@@ -128,10 +128,10 @@ def fetch(
 
 def _how_to_get(dataset: str, file: DataFile, failures: Mapping[str, str], target: Path) -> str:
     sources = "".join(f"\n  {url}: {reason}" for url, reason in failures.items()) or " no known address."
-    version = f"To accept a new version, delete {_record_of(target)}, where the checksum of the first is recorded.\n"
+    version = f"To accept a new version, delete {_record_of(target)}, which contains the first checksum.\n"
     return (
-        f"It can be had from:{sources}\n{version * _is_recorded(file)}Put it into a folder as {dataset}/{file.name} "
-        "and name that folder under data.mirrors in the configuration or in the environment variable FAIRFOLD_MIRROR."
+        f"Sources:{sources}\n{version * _is_recorded(file)}Save it in a folder as {dataset}/{file.name} and name that "
+        "folder under data.mirrors in the configuration or in the environment variable FAIRFOLD_MIRROR."
     )
 
 
@@ -146,7 +146,7 @@ def _with_record(copy: Path, file: DataFile) -> DataFile:
         return file
     digest = record.read_text(encoding="utf-8", errors="replace").partition(" ")[0].strip()
     if not _SHA256.fullmatch(digest):
-        raise DataError(f"{record} holds no SHA-256, found {digest[:80]!r}; delete it to have it recorded anew.")
+        raise DataError(f"{record} contains no SHA-256, found {digest[:80]!r}. Delete it to record it again.")
     return dataclasses.replace(file, sha256=digest)
 
 
@@ -167,17 +167,16 @@ def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict
     """Download ``file`` to the cache and return the failure of each URL, or an empty dict on success."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.parent.resolve().is_relative_to(cache.resolve()):
-        raise DataError(f"{target.parent} leads out of the cache: remove this link, or choose another cache.")
+        raise DataError(f"{target.parent} leads out of the cache. Remove this link, or choose another cache.")
     from fairfold.datasets.download import DownloadError, download  # Most jobs need no download.
 
     failures = {}
     with target.with_name(f".{file.name}.lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        flaw = file.flaw_of(target)
-        if flaw is None:  # Another process has downloaded the file.
+        if (flaw := file.flaw_of(target)) is None:  # Another process has downloaded the file.
             return {}
         if target.is_file():
-            _log.warning("%s is damaged and fetched again: %s", target, flaw)
+            _log.warning("%s is damaged and downloaded again: %s", target, flaw)
         for url in file.urls:
             try:
                 with atomic_path(target) as partial:
@@ -211,4 +210,4 @@ def verify(path: str | os.PathLike[str], file: DataFile) -> None:
     except OSError as error:
         flaw = f"it cannot be read ({error.strerror})"
     if flaw:
-        raise DataError(f"{path} is not the file that its entry describes: {flaw}. Replace it by the right one.")
+        raise DataError(f"{path} is not the file that its entry describes: {flaw}. Replace it.")

@@ -10,27 +10,23 @@ the row. Rows count from 1 without the header, and lines are those of the file.
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import io
 import itertools
 import logging
 import math
-import multiprocessing
 import os
 import re
 import textwrap
 import warnings
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import GAPS
+from fairfold.core.arrays import GAPS, Matrix
 from fairfold.datasets.columns import ROW_NAMES, Table, ignored_columns
 from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_commas, decide, gather
 from fairfold.datasets.names import composed
@@ -346,7 +342,7 @@ def _columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[list[str
     rows = file.rows()
     line, first = next(rows, (0, []))
     if not first:
-        raise DataError(f"{file.path} holds blank lines only. Add rows of numbers.")
+        raise DataError(f"{file.path} contains only blank lines. Add rows of numbers.")
     if not header:
         return [f"column_{at}" for at in range(1, len(first) + 1)], itertools.chain([(line, first)], rows)
     columns = [composed(cell.strip()) for cell in first]
@@ -404,13 +400,35 @@ def _numbers(
     cells: Sequence[str], columns: Iterable[str], position: str, missing: str | None = None, *, gaps: bool = False
 ) -> array[float]:
     """Return the numbers of one row. ``columns`` is used only in error messages."""
+    numbers = plain_numbers(cells) if missing is None else None
+    placed = zip(cells, columns, strict=True)
+    return numbers or array("d", (_number(cell, name, position, missing, gaps=gaps) for cell, name in placed))
+
+
+def plain_numbers(cells: Sequence[str]) -> array[float] | None:
+    """Convert cells to numbers if all are finite and small enough to be exact.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        Texts of the cells.
+
+    Returns
+    -------
+    array of float or None
+        The numbers, or None if a cell needs a check of its own.
+
+    Examples
+    --------
+    >>> plain_numbers(["0.5", "2"])
+    array('d', [0.5, 2.0])
+    """
     with contextlib.suppress(ValueError):
         numbers = array("d", map(float, cells))
         # float() reads 1_000 as 1000, accepts nan and inf, and rounds large integers. A small sum excludes these.
-        if missing is None and sum(map(abs, numbers)) < MOST_EXACT and "_" not in "".join(cells):
+        if sum(map(abs, numbers)) < MOST_EXACT and "_" not in "".join(cells):
             return numbers
-    numbers = (_number(cell, name, position, missing, gaps=gaps) for cell, name in zip(cells, columns, strict=True))
-    return array("d", numbers)
+    return None
 
 
 def _number(cell: str, column: str, position: str, missing: str | None, *, gaps: bool = False) -> float:
@@ -423,19 +441,20 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
     number = number_of(cell)
     if number is not None and math.isfinite(number):
         if abs(number) >= MOST_EXACT and _INTEGER.fullmatch(cell) and int(cell.partition(".")[0]) != int(number):
+            found = f"{position}, column {column!r}: found {cell}"
             raise DataError(
-                f"{position}, column {column!r}: found {cell}, an integer that double precision rounds to "
-                f"{number:.0f}. Leave the column out (ignore), use it as the id, or subtract a constant from it."
+                f"{found}, an integer that double precision rounds to {number:.0f}. Leave the column out (ignore), use "
+                "it as the id, or subtract a constant from it."
             )
         return number
     if cell.casefold() in GAPS:
-        fault = " where a number is missing; fill it in or remove the row, or leave the column out (ignore)."
+        fault = " where a number is missing. Fill it in, remove the row, or leave the column out (ignore)."
     elif number is not None:
-        fault = ", but numbers must be finite; replace it or remove the row."
+        fault = ", but numbers must be finite. Replace it or remove the row."
     elif _DATE.fullmatch(cell):
-        fault = ", a date: write the days since some day, or year, month and day apart, or leave it out (ignore)."
+        fault = ", a date. Write the number of days since a fixed day, or leave the column out (ignore)."
     else:
-        fault = ", which is not a number; say what the column is (id, groups, categorical), or leave it out (ignore)."
+        fault = ", which is not a number. Declare the column (id, groups, categorical), or leave it out (ignore)."
     raise DataError(f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}")
 
 
@@ -445,10 +464,8 @@ def _text(cell: str, column: str, position: str, missing: str | None, *, gaps: b
         return ""
     # "NA" or "none" may be the name of a class, but these may not.
     if cell in ("", "?", missing):
-        raise DataError(
-            f"{position}, column {column!r}: found {cell!r}, but this column needs a value in every row. "
-            "Write the value or remove the row."
-        )
+        found = f"{position}, column {column!r}: found {cell!r}"
+        raise DataError(f"{found}, but this column needs a value in every row. Write the value or remove the row.")
     return cell
 
 
@@ -467,26 +484,27 @@ class _Attribute(NamedTuple):
     def is_numeric(self) -> bool:
         return self.kind.casefold() in ("numeric", "real", "integer")
 
-    def numbers(self) -> tuple[float, ...] | None:
-        """Return the numbers that a nominal attribute declares, in order, or None for a numeric one."""
-        if self.is_numeric:
-            return None
+    def numbers(self) -> tuple[float, ...]:
+        """Return the numbers that a nominal attribute declares, in order. Other attributes have none."""
         with contextlib.suppress(ValueError):
             numbers = tuple(float(TRUTHS.get(value.casefold(), value)) for value in self.values)
-            if numbers and all(map(math.isfinite, numbers)):
-                return numbers
-        raise DataError(
-            f"{self.place}: attribute {self.name!r} is of type {textwrap.shorten(self.kind, 60)!r}, but must be "
-            "numeric or a list of numbers such as {0,1}; encode it as numbers or remove it."
-        )
+            return numbers if all(map(math.isfinite, numbers)) else ()
+        return ()
+
+    def check(self) -> None:
+        """Raise for an attribute that is neither numeric nor nominal with numbers."""
+        if not self.is_numeric and not self.numbers():
+            raise DataError(
+                f"{self.place}: attribute {self.name!r} is of type {textwrap.shorten(self.kind, 60)!r}, but must be "
+                "numeric or a list of numbers such as {0,1}. Encode it as numbers or remove it."
+            )
 
     def implied(self) -> str:
         """Return the value of the attribute in a sparse row without it: 0, or the first declared value."""
         if not self.values and not self.is_numeric:
-            raise DataError(
-                f"{self.place}: sparse rows leave out the attribute {self.name!r} of type "
-                f"{textwrap.shorten(self.kind, 60)!r}, which says nothing; declare its values, or write dense rows."
-            )
+            kind = textwrap.shorten(self.kind, 60)
+            fault = f"sparse rows omit the attribute {self.name!r} of type {kind!r}, whose first value is unknown"
+            raise DataError(f"{self.place}: {fault}. Declare its values, or write dense rows.")
         return self.values[0] if self.values else "0"
 
 
@@ -525,14 +543,8 @@ def arff_text_columns_of(path: PathLike, *, apart: Collection[str] = (), ignored
     path = Path(path)
     attributes, _ = _arff_header(_arff_lines(path), path)
     apart = {*apart, *ignored_columns(ignored, [attribute.name for attribute in attributes], path)}
-    found = []
-    for attribute in attributes:
-        try:
-            attribute.numbers()
-        except DataError:
-            if attribute.kind.startswith("{") or attribute.kind.casefold() == "string":
-                found.append(attribute.name)
-    return [name for name in found if name not in apart]
+    text = [each for each in attributes if each.kind.startswith("{") or each.kind.casefold() == "string"]
+    return [each.name for each in text if not each.numbers() and each.name not in apart]
 
 
 def arff_columns_of(path: PathLike) -> list[str]:
@@ -611,16 +623,16 @@ def read_arff(
     numeric_at = [at for at in range(len(header)) if at not in apart]
     numeric = [attributes[at] for at in numeric_at]
     for attribute in numeric:
-        attribute.numbers()  # Raises for other types before the rows are read.
+        attribute.check()
     start = len(outline)
     numbered = [(line, _data_row(text)) for line, text in enumerate(lines[start:], start=start + 1)]
     data_lines = [(line, text) for line, text in numbered if text]
     if not data_lines:
-        raise DataError(f"{path} has no data row; there is nothing after @data.")
+        raise DataError(f"{path} has no data row after @data. Add rows.")
     is_sparse = data_lines[0][1].startswith("{")
     for line, text in data_lines:
         if text.startswith("{") != is_sparse:
-            raise DataError(f"{path}, line {line}: sparse and dense rows are mixed; write all rows in one way.")
+            raise DataError(f"{path}, line {line}: sparse and dense rows are mixed. Write all rows in one format.")
     rows = _arff_rows(itertools.chain(outline, (text for _, text in numbered)), is_sparse, path)
     may_lack = {header.index(name) for name in categorical if gaps}
     layout = _Layout(header, numeric_at, text_at, may_lack, gaps=gaps and not is_sparse)
@@ -667,16 +679,14 @@ def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Attribute], li
         elif _DATA.match(text):
             plain = "@data"
         elif text and not text.startswith("%"):
-            raise DataError(
-                f"{path}, line {line}: found {textwrap.shorten(text, 60)!r} before @data, but an ARFF header has "
-                "only lines with @relation, @attribute, @data and % comments."
-            )
+            found = f"{path}, line {line}: found {textwrap.shorten(text, 60)!r} before @data"
+            raise DataError(f"{found}, but a header has only @relation, @attribute, @data and % comments. Correct it.")
         outline.append(plain)
         if plain == "@data":
             break
     found = [line for line in outline if line]
     if not attributes or found[0] != "@relation file" or found[-1] != "@data":
-        raise DataError(f"{path} is not a whole ARFF file: it needs @relation, one or more @attribute, and @data.")
+        raise DataError(f"{path} is not a complete ARFF file. It needs @relation, at least one @attribute, and @data.")
     return attributes, outline
 
 
@@ -688,7 +698,7 @@ def _attribute(text: str, position: str) -> _Attribute:
     """
     declared = _ATTRIBUTE.fullmatch(_COMMENT.sub(_quoted_or(""), text).strip())
     if not declared:
-        raise DataError(f"{position}: {textwrap.shorten(text, 60)!r} is not '@attribute name type'.")
+        raise DataError(f"{position}: {textwrap.shorten(text, 60)!r} is not '@attribute name type'. Correct the line.")
     kind = declared["nominal"] or declared["type"]
     values = _NOMINAL_VALUE.finditer(kind[1:-1]) if kind.startswith("{") and kind.endswith("}") else ()
     listed = [_unquoted(match[1]).strip() for match in values if match[0]]
@@ -708,10 +718,8 @@ def _arff_rows(lines: Iterable[str], is_sparse: bool, path: Path) -> list[Any]:
     try:
         return arff.load(iter(lines), return_type=arff.LOD if is_sparse else arff.DENSE)["data"]
     except arff.BadDataFormat as error:
-        raise DataError(
-            f"{path}, line {error.line}: the row does not fit the attributes; it has too few or too many values, or an "
-            "index past the last attribute."
-        ) from None
+        fault = f"{path}, line {error.line}: the row does not fit the attributes"
+        raise DataError(f"{fault}: it has too few or too many values, or an index that is too large.") from None
     except (arff.ArffException, ValueError) as error:  # ValueError: a bad escape sequence, reported without its line
         raise DataError(f"{path}: {textwrap.shorten(str(error), 200).rstrip('.')}.") from None
 
@@ -731,7 +739,7 @@ def _read_sparse_rows(
     for number, ((line, text), entries) in enumerate(rows, start=1):
         where = f"{path}, data row {number} (line {line})"
         if entries and len(entries) != _QUOTED.sub("", text).count(",") + 1:  # Some entries are lost.
-            raise DataError(f"{where}: the row gives an attribute twice, or has an empty entry; mend this row.")
+            raise DataError(f"{where}: the row contains an attribute twice, or an empty entry. Correct this row.")
         for at, found in texts.items():
             cell = (entries[at] or "?") if at in entries else attributes[at].implied()
             found.append(_text(cell, attributes[at].name, where, None, gaps=at in layout.may_lack))
@@ -754,18 +762,14 @@ def _check_nominal(values: np.ndarray | sparse.csr_array, attributes: Sequence[_
         positions = [at for at, each in enumerate(allowed) if each == known]
         unclear = [attributes[at].name for at in positions if attributes[at].values[0].casefold() not in TRUTHS]
         if sparse.issparse(values) and known[0] != 0 and unclear:
-            raise DataError(
-                f"{path}: attribute {unclear[0]!r} declares {known[0]:g} first, and in sparse rows that stands for "
-                "every absent value; only 0 is allowed there: declare 0 first, or write dense rows."
-            )
+            fault = f"{path}: attribute {unclear[0]!r} declares {known[0]:g} first, which sparse rows omit"
+            raise DataError(f"{fault}. Declare 0 first, or write dense rows.")
         block = values[:, positions]
         if wrong := first_cell(block, lambda cells, known=known: ~(np.isin(cells, known) | np.isnan(cells))):
             row, column = wrong
+            found = f"column {attributes[positions[column]].name!r}: found {block[row, column]:g}"
             declared = textwrap.shorten(", ".join(f"{value:g}" for value in known), 60)
-            raise DataError(
-                f"{path}, data row {row + 1}, column {attributes[positions[column]].name!r}: found "
-                f"{block[row, column]:g}, but the attribute declares {declared}."
-            )
+            raise DataError(f"{path}, data row {row + 1}, {found}, but the attribute declares {declared}.")
 
 
 # --- MULAN label lists ------------------------------------------------------------------------------------------------
@@ -807,9 +811,9 @@ def read_label_names(path: PathLike) -> list[str]:
         raise DataError(f"{path} is not a MULAN label list: its outermost element is {root.tag!r}, not 'labels'.")
     names = [composed((label.get("name") or "").strip()) for label in root.iterfind(".//{*}label")]
     if not names:
-        raise DataError(f'{path} lists no label; each is written as <label name="..."></label>.')
+        raise DataError(f'{path} lists no label. Write each one as <label name="..."></label>.')
     if "" in names:
-        raise DataError(f"{path}: label {names.index('') + 1} has no name; give it one.")
+        raise DataError(f"{path}: label {names.index('') + 1} has no name. Add one.")
     check_unique(names, path, "label")
     return names
 
@@ -830,47 +834,30 @@ def read_mat(path: PathLike, variables: Sequence[str]) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of str to ndarray of shape (n_rows, n_columns)
-        Matrix by name, with the data type of the file, such as uint8.
+        Matrix by name, as float64.
 
     Raises
     ------
     DataError
-        If the file has another format, a variable is absent, or a matrix is not a full real matrix of finite numbers.
+        If the file has another format, a variable is absent, or a matrix contains other values than finite numbers.
     """
-    # A separate process is needed, because a damaged type code can crash the compiled reader of SciPy.
-    with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), initializer=faulthandler.disable) as process:
-        try:
-            return process.submit(_read_mat, Path(path), variables).result()
-        except BrokenProcessPool as error:
-            raise DataError(
-                f"{path} cannot be read as a MATLAB file: the process that read it died. The file is damaged, or there "
-                "is too little memory."
-            ) from error
-
-
-def _read_mat(path: Path, variables: Sequence[str]) -> dict[str, np.ndarray]:
     from scipy import io as scipy_io
 
+    path = Path(path)
     with opened(path, "a MATLAB file (if it is of version 7.3, save it with -v7)") as stream:
-        present = [name for name, *_ in scipy_io.whosmat(stream)]
-        for name in variables:
-            if name not in present:
-                raise DataError(f"{path} has no variable {name!r}; it has {', '.join(map(repr, present)) or 'none'}.")
         read = scipy_io.loadmat(stream, variable_names=list(variables))
-        matrices = {name: read[name] for name in variables}
-        for name, matrix in matrices.items():
-            if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in "biuf" or matrix.ndim != 2:
-                raise DataError(
-                    f"{path}: variable {name!r} is {matrix.dtype} of {matrix.shape}; save a full real matrix."
-                )
-            _check_finite(matrix, f"{path}, variable {name!r}")
+        if missing := [name for name in variables if name not in read]:
+            raise DataError(f"{path} has no variable {missing[0]!r}. Correct the entry or replace the file.")
+        matrices = {name: np.asarray(read[name], dtype=np.float64) for name in variables}
+    for name, matrix in matrices.items():
+        _check_finite(matrix, f"{path}, variable {name!r}")
     return matrices
 
 
 def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Table, np.ndarray]:
     """Read features and classes from an R data file in the layout of the package ``datamicroarray``.
 
-    The two objects are taken from the list with the name of the file, from the only list, or from the top level.
+    The two objects are taken from the list with the name of the file, or else from the top level.
 
     Parameters
     ----------
@@ -901,31 +888,22 @@ def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Tab
         warnings.simplefilter("error", UserWarning)
         # R marks strings with their encoding, except plain ASCII strings in old files.
         objects = rdata.read_rda(stream, default_encoding="utf-8")
-        lists = [value for value in objects.values() if isinstance(value, Mapping)]
-        holder = objects.get(path.stem, lists[0] if len(lists) == 1 else objects)
+        holder = objects.get(path.stem, objects)
         if any(name not in holder for name in names):
             wanted = " and ".join(map(repr, names))
             raise DataError(f"{path} has no list with {wanted}; it has {', '.join(map(str, objects)) or 'no object'}.")
-        table, classes = _r_features(holder[names[0]], path), pd.Series(holder[names[1]])
-    if len(classes) != len(table.values):
-        raise DataError(f"{path}: {names[0]!r} has {len(table.values)} rows, but {names[1]!r} has {len(classes)}.")
-    if classes.isna().any():
-        row = int(classes.isna().argmax()) + 1
-        raise DataError(f"{path}, data row {row}: the class in {names[1]!r} is missing (NA).")
-    return table, classes.to_numpy(dtype=object).astype(str)
-
-
-def _r_features(features: Any, path: Path) -> Table:
-    import pandas as pd
-
-    # rdata returns a matrix with dimnames as an xarray.DataArray, and without them as an ndarray.
-    frame = features.to_pandas() if hasattr(features, "to_pandas") else pd.DataFrame(features)
+        features, classes = holder[names[0]], pd.Series(holder[names[1]])
+        # rdata returns a matrix with dimnames as an xarray.DataArray, and without them as an ndarray.
+        frame = features.to_pandas() if hasattr(features, "to_pandas") else pd.DataFrame(features)
+        values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     unnamed = isinstance(frame.columns, pd.RangeIndex)
     columns = tuple(f"V{position + 1}" if unnamed else str(column) for position, column in enumerate(frame.columns))
     check_unique(columns, path)
-    values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     _check_finite(values, path, columns)
-    return Table(columns=columns, values=values, source=path.name)
+    if classes.count() != len(values) or len(classes) != len(values):
+        found = f"{names[0]!r} has {len(values)} rows, but {names[1]!r} has {classes.count()} classes"
+        raise DataError(f"{path}: {found}. Write one class for each row.")
+    return Table(columns, values, path.name), classes.to_numpy(dtype=object).astype(str)
 
 
 def read_npz(path: PathLike) -> sparse.csr_array:
@@ -964,8 +942,7 @@ def read_npz(path: PathLike) -> sparse.csr_array:
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
     if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or 0 in matrix.shape:
-        found = f"{matrix.dtype} of {matrix.shape}"
-        raise DataError(f"{path} must hold a matrix of real numbers with rows and columns, found {found}.")
+        raise DataError(f"{path}: expected a matrix of real numbers, found {matrix.dtype} of {matrix.shape}.")
     _check_finite(matrix, path)
     return matrix
 
@@ -1008,28 +985,21 @@ def check_unique(names: Iterable[str], path: PathLike, kind: str = "column") -> 
     first: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if first.setdefault(name, position) != position:
+            positions = f"positions {first[name]} and {position}"
             raise DataError(
-                f"{path}: {kind} name {name!r} is used twice, at positions {first[name]} and {position}; "
-                "rename or remove one of them."
+                f"{path}: {kind} name {name!r} is used twice, at {positions}. Rename or remove one of them."
             )
 
 
-def _check_finite(
-    values: np.ndarray | sparse.csr_array, source: PathLike, columns: Sequence[str] | None = None
-) -> None:
-    wrong = first_cell(values, lambda stored: ~np.isfinite(stored))
-    if wrong:
+def _check_finite(values: Matrix, source: PathLike, columns: Sequence[str] | None = None) -> None:
+    if wrong := first_cell(values, lambda stored: ~np.isfinite(stored)):
         row, column = wrong
         name = repr(columns[column]) if columns else column + 1
-        raise DataError(
-            f"{source}, data row {row + 1}, column {name}: found {values[row, column]}, but numbers must be finite "
-            "and none may be missing; replace it or remove the row."
-        )
+        found = f"{source}, data row {row + 1}, column {name}: found {values[row, column]}"
+        raise DataError(f"{found}, but numbers must be finite. Replace it or remove the row.")
 
 
-def first_cell(
-    values: np.ndarray | sparse.csr_array, is_wrong: Callable[[np.ndarray], np.ndarray]
-) -> tuple[int, int] | None:
+def first_cell(values: Matrix, is_wrong: Callable[[np.ndarray], np.ndarray]) -> tuple[int, int] | None:
     """Find the first stored number that is wrong.
 
     Parameters

@@ -182,7 +182,7 @@ def simulated_multilabel(
             return X, Y.astype(np.int8), _numbered("word", n_features), _numbered("topic", n_labels)
     raise ConfigError(
         f"simulated_multilabel: none of {_MAX_DRAWS} draws of {n_samples} samples and {n_labels} labels has all label "
-        f"densities between {lowest} and {highest}; ask for 2 to 8 labels or for more samples."
+        f"densities between {lowest} and {highest}. Use 2 to 8 labels or more samples."
     )
 
 
@@ -788,7 +788,7 @@ def _solve_class_sizes(
         cells = n_samples * n_labels
         raise ConfigError(
             f"go_like: class sizes {tuple(class_sizes)} of {n_labels} labels and {n_samples} samples cannot give the "
-            f"density {density}; choose one from {least / cells:.4g} to {most / cells:.4g}, or other class sizes."
+            f"density {density}. Choose one from {least / cells:.4g} to {most / cells:.4g}, or other class sizes."
         )
     return sizes
 
@@ -884,9 +884,9 @@ def _check(function: str, kind: type = numbers.Integral, **given: tuple[float, f
 
 
 def _check_class_sizes(class_sizes: tuple[int, int, int, int, int], n_samples: int) -> None:
-    sizes = list(class_sizes) if np.iterable(class_sizes) else []
-    whole = all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in sizes)
-    if len(sizes) != 5 or not whole or sizes != sorted(sizes) or not 1 <= sizes[0] <= sizes[-1] <= n_samples:
+    sizes = np.asarray(class_sizes)
+    is_sorted = sizes.shape == (5,) and sizes.dtype.kind in "iu" and (np.diff(sizes) >= 0).all()
+    if not is_sorted or not 1 <= sizes[0] <= sizes[-1] <= n_samples:
         raise ConfigError(
             f"go_like: class_sizes must be five ascending integers from 1 to n_samples = {n_samples} (minimum, lower "
             f"quartile, median, upper quartile, maximum), not {class_sizes!r}."

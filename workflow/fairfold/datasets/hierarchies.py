@@ -70,18 +70,16 @@ class Terms:
         for term, above in self.parents.items():
             for parent, line in above.items():
                 if parent == term:
-                    raise DataError(f"{self.source}, line {line}: {term!r} is above itself; remove that.")
+                    raise DataError(f"{self.source}, line {line}: {term!r} is its own parent. Remove the line.")
                 if parent not in self.names:
-                    what = "is obsolete" if parent in self.obsolete else "is no term of the file"
-                    below = f"{term!r} is below {parent!r}, which {what}"
-                    raise DataError(f"{self.source}, line {line}: {below}; add it, or remove the line.")
+                    what = "obsolete" if parent in self.obsolete else "not in the file"
+                    below = f"{term!r} has the parent {parent!r}, which is {what}"
+                    raise DataError(f"{self.source}, line {line}: {below}. Add it, or remove the line.")
         try:
             TopologicalSorter(self.parents).prepare()
         except CycleError as error:
             circle = shortened(list(map(repr, error.args[1][::-1])), 8)
-            raise DataError(
-                f"{self.source}: terms are above each other in a circle, {circle}; remove one of these relations."
-            ) from None
+            raise DataError(f"{self.source}: terms form a cycle, {circle}. Remove one of these relations.") from None
 
     def of_labels(self, labels: Sequence[str], prefix: str = "") -> list[str]:
         """Return the ids of the terms that labels stand for.
@@ -113,17 +111,17 @@ class Terms:
                 raise DataError(f"{self.source}: label {label!r} {self._why_not(spellings)}")
             if term in label_of:
                 both = f"{label_of[term]!r} and {label!r}"
-                raise DataError(f"{self.source}: labels {both} are both term {term!r}; leave one out.")
+                raise DataError(f"{self.source}: labels {both} are both the term {term!r}. Leave one out.")
             label_of[term] = label
         return list(label_of)
 
     def _why_not(self, spellings: Sequence[str]) -> str:
         for name in spellings:
             if name in self.obsolete:
-                instead = f"; {self.obsolete[name]!r} takes its place" if self.obsolete[name] else ""
-                return f"is an obsolete term{instead}: rename it, or leave it out."
+                instead = f" (replaced by {self.obsolete[name]!r})" if self.obsolete[name] else ""
+                return f"is an obsolete term{instead}. Rename it, or leave it out."
         nearest = textwrap.shorten(unknown_name("term", spellings[-1], self.names), 200)
-        return f"is none of its {len(self.names)} terms, by id or by name ({nearest}): rename it, or leave it out."
+        return f"is none of its {len(self.names)} terms, by id or by name ({nearest}). Rename it, or leave it out."
 
     def above(self, terms: Iterable[str]) -> dict[str, list[str]]:
         """Return the parents of terms, of their parents, and so on.
@@ -220,10 +218,8 @@ def _read_edges(path: Path) -> Terms:
         if number == 0 and tuple(map(str.casefold, cells)) == _HEADER:
             continue
         if len(cells) != 2 or not cells[0]:
-            raise DataError(
-                f"{path.name}, line {line}: found {len(cells)} cells ({shortened(cells, 3)}), but a label and one "
-                "above it are needed, or nothing there for a label that has none above it."
-            )
+            found = f"found {len(cells)} cells ({shortened(cells, 3)})"
+            raise DataError(f"{path.name}, line {line}: {found}. Write a label and its parent, or an empty cell.")
         child, parent = cells
         terms.names |= {term: term for term in cells if term}
         if parent:
@@ -238,10 +234,10 @@ def _read_obo(path: Path, relations: Collection[str]) -> Terms:
     default = next((value for _, value in header.get("default-namespace", ())), "none")
     for line, tags in stanzas:
         if "id" not in tags:
-            raise DataError(f"{path.name}, line {line}: the term has no id; add it, or remove the term.")
+            raise DataError(f"{path.name}, line {line}: the term has no id. Add it, or remove the term.")
         term = tags["id"][0][1]
         if term in terms.names or term in terms.obsolete:
-            raise DataError(f"{path.name}, line {line}: term {term!r} is there twice; remove one of them.")
+            raise DataError(f"{path.name}, line {line}: term {term!r} occurs twice. Remove one of them.")
         if any(value == "true" for _, value in tags.get("is_obsolete", ())):
             terms.obsolete[term] = next((value for _, value in tags.get("replaced_by", ())), "")
             continue
@@ -271,6 +267,6 @@ def _stanzas(path: Path) -> Iterator[tuple[int, dict[str, list[tuple[int, str]]]
                     tag, _, value = text.partition(":")
                     tags.setdefault(tag.strip(), []).append((line, _COMMENT.sub("", value.strip()).strip()))
     except UnicodeDecodeError as error:
-        raise DataError(f"{path.name} is not text in UTF-8 ({error.reason}); save it as UTF-8.") from None
+        raise DataError(f"{path.name} is not text in UTF-8 ({error.reason}). Save it as UTF-8.") from None
     if begun is not None:
         yield begun, tags

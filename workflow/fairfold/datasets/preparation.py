@@ -135,8 +135,8 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
     known = [*([] if wanted is None else [wanted]), *entry.roles.values()]
     if entry.task == "multilabel" and "table" not in entry.labels and entry.missing_value in ("0", "1"):
         raise ConfigError(
-            f"dataset {entry.id}: missing_value is {entry.missing_value!r}, which cells of labels hold, too; leave "
-            "cells of missing features empty, or write another text there."
+            f"dataset {entry.id}: missing_value is {entry.missing_value!r}, which is also a label. Leave the cells of "
+            "missing features empty, or write another text there."
         )
     options = {"header": entry.header, "ignored": entry.ignore}
     categorical = formats.text_columns_of(path, apart=known, **options) if entry.categorical else []
@@ -146,7 +146,7 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
         table = read(categorical=categorical)
     else:
         columns_of = functools.partial(formats.columns_of, path, header=entry.header)
-        table = _read_words(read, lambda: _label_names(entry, columns_of(), paths), categorical)
+        table = _read_words(read, lambda: _label_columns(entry, columns_of(), paths), categorical)
     if wanted is not None:
         label = table.header[formats.position_of(table.header, wanted, path)]
         data = _single_label(entry, table.values, table.text[label], table.columns)
@@ -154,7 +154,7 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
     elif "table" in entry.labels:
         data = _split_labels(entry, *_with_label_table(entry, table), categorical)
     else:
-        data = _split_labels(entry, table, _label_columns(entry, table, paths), categorical)
+        data = _split_labels(entry, table, _label_columns(entry, table.header, paths, table.ignored), categorical)
     return dataclasses.replace(data, decimal_mark=table.decimal_mark)
 
 
@@ -166,31 +166,31 @@ def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     tables = [
         _read_words(
             functools.partial(formats.read_arff, path, **options),
-            lambda path=path: _label_names(entry, formats.arff_columns_of(path), paths),
+            lambda path=path: _label_columns(entry, formats.arff_columns_of(path), paths),
             categorical,
         )
         for path in parts
     ]
     for path, table in zip(parts, tables, strict=True):
         if table.header != tables[0].header:
-            raise DataError(f"{path}: its columns differ from those of {parts[0].name}; parts must have the same ones.")
+            raise DataError(f"{path}: its columns differ from those of {parts[0].name}. Give all files the same ones.")
     stack = sparse.vstack if sparse.issparse(tables[0].values) else np.vstack
     values = stack([table.values for table in tables])
     text = {name: np.concatenate([table.text[name] for table in tables]) for name in tables[0].text}
     table = dataclasses.replace(tables[0], values=values, text=text)
-    return _split_labels(entry, table, _label_columns(entry, table, paths), categorical)
+    return _split_labels(entry, table, _label_columns(entry, table.header, paths, table.ignored), categorical)
 
 
 def _read_svmlight(entry: Entry, paths: Sequence[Path]) -> Dataset:
     path = _only(entry, paths)
     if entry.task != "multilabel" or entry.roles or entry.ignore or entry.labels.keys() - {"prefix", "columns"}:
         raise ConfigError(
-            f"dataset {entry.id}: {path} is an svmlight file. Find its labels by labels.prefix (such as "
-            f"{svmlight.LABEL}) or labels.columns, and leave out id, groups, folds, weights, dates and ignore, as it "
-            "has no such columns. Otherwise write the data as CSV."
+            f"dataset {entry.id}: {path} is an svmlight file. Locate its labels with labels.prefix (such as "
+            f"{svmlight.LABEL}) or labels.columns, and leave out id, groups, folds, weights, dates and ignore. "
+            "Otherwise write the data as CSV."
         )
     table = svmlight.read_svmlight(path)
-    labels = _label_columns(entry, table, paths)
+    labels = _label_columns(entry, table.header, paths, table.ignored)
     kept = [at for at, name in enumerate(table.columns) if name in labels or not name.startswith(svmlight.LABEL)]
     columns = tuple(table.columns[at] for at in kept)
     return _split_labels(entry, Table(columns, table.values[:, kept], table.source), labels)
@@ -223,10 +223,8 @@ def _with_numbers(table: Table, labels: Sequence[str]) -> Table:
         values = np.hstack([table.values, Y])[:, order]
     elif np.isnan(Y).any():
         row, label = np.argwhere(np.isnan(Y))[0]
-        raise DataError(
-            f'{source}, data row {row + 1}, column "{labels[label]}": no label may be missing in sparse rows. Write '
-            "dense rows, or fill in the value."
-        )
+        where = f'{source}, data row {row + 1}, column "{labels[label]}"'
+        raise DataError(f"{where}: no label may be missing in sparse rows. Write dense rows, or fill in the value.")
     else:
         values = sparse.hstack([table.values, sparse.csr_array(Y)], format="csc")[:, order].tocsr()
     text = {name: cells for name, cells in table.text.items() if name not in labels}
@@ -237,15 +235,14 @@ def _read_npz(entry: Entry, paths: Sequence[Path]) -> Dataset:
     path = _only(entry, paths)
     Y = formats.read_npz(path)
     table = Table(tuple(f"label_{j}" for j in range(Y.shape[1])), Y, path.name)
-    return _split_labels(entry, table, _label_columns(entry, table, paths))
+    return _split_labels(entry, table, _label_columns(entry, table.header, paths, table.ignored))
 
 
 def _read_mat(entry: Entry, paths: Sequence[Path]) -> Dataset:
     path = _only(entry, paths)
     variables = entry.labels["per_class"]
     matrices = formats.read_mat(path, variables)
-    # Convert to float64 first: the spike counts are uint8, and arithmetic on them would wrap around.
-    X = np.vstack([np.asarray(matrices[name], dtype=np.float64) for name in variables])
+    X = np.vstack([matrices[name] for name in variables])
     classes = np.repeat(variables, [len(matrices[name]) for name in variables])
     return _single_label(entry, X, classes, [f"feature_{j}" for j in range(X.shape[1])])
 
@@ -265,7 +262,7 @@ def _read_expression(entry: Entry, paths: Sequence[Path]) -> Dataset:
         matrix = _only(entry, [path for path in paths if path != sample_table])
         sheet, options = expression.read_mage_samples(sample_table, matrix), {"quantity": entry.quantity}
     else:
-        raise ConfigError(f"dataset {entry.id}: format mage-tab needs its sample table; name it as samples.table.")
+        raise ConfigError(f"dataset {entry.id}: format mage-tab needs a sample table. Name it as samples.table.")
     classes = _sample_classes(entry, sheet)
     read = expression.read_mage_table if options else expression.read_series_table
     table = read(matrix, tuple(classes), drop_missing=entry.missing_values == "drop-features", **options)
@@ -277,25 +274,13 @@ def _sample_classes(entry: Entry, sheet: expression.SampleSheet) -> dict[str, st
     endpoint, draw = entry.labels.get("characteristic"), entry.labels.get("drawn")
     if endpoint is None and draw is None:
         raise ConfigError(f"dataset {entry.id}: a {entry.format} file takes its classes from labels.characteristic.")
-    wanted = entry.samples.get("only", {})
-    chosen = sheet.only(wanted)
+    chosen = sheet.only(entry.samples.get("only", {}))
     if endpoint is None:
-        keys: list[str] = []
-        classes = chosen.drawn(draw["classes"], draw["name"])
-    else:
-        keys = [endpoint["key"]]
-        drop_missing = endpoint.get("missing") == "drop"
-        classes = chosen.classes(endpoint["key"], endpoint["classes"], drop_missing=drop_missing)
-        if "cutoff" in endpoint:
-            classes = chosen.by_cutoff(classes, **endpoint["cutoff"], drop_missing=drop_missing)
-    expected = entry.expected.get("n_samples", len(classes))
-    if len(classes) != expected:
-        told = [sheet.describe(wanted)] if wanted else []
-        told += [f"among the samples chosen, {chosen.describe(keys)}"] if keys else []
-        raise DataError(
-            f"dataset {entry.id}: n_samples is {len(classes)}, but the catalog expects {expected}. In {sheet.source}, "
-            f"{'; '.join(told) or f'there are {len(chosen.rows)} samples'}. Correct the entry."
-        )
+        return chosen.drawn(draw["classes"], draw["name"])
+    drop_missing = endpoint.get("missing") == "drop"
+    classes = chosen.classes(endpoint["key"], endpoint["classes"], drop_missing=drop_missing)
+    if "cutoff" in endpoint:
+        classes = chosen.by_cutoff(classes, **endpoint["cutoff"], drop_missing=drop_missing)
     return classes
 
 
@@ -320,7 +305,7 @@ def _only(entry: Entry, paths: Sequence[Path]) -> Path:
 def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
     """Join the table with the entry's table of labels by ids, and return it with the names of the label columns."""
     if entry.id_column is None:
-        raise ConfigError(f"dataset {entry.id}: labels.table finds rows by their ids; name their column as id.")
+        raise ConfigError(f"dataset {entry.id}: labels.table matches rows by id. Name the column of ids as id.")
     path, id_column = Path(entry.labels["table"]), entry.id_column
     read = functools.partial(formats.read_csv, path, text_columns=[id_column], gaps=True)
     given = _read_words(read, lambda: [name for name in formats.columns_of(path) if name != id_column])
@@ -331,7 +316,7 @@ def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
         if missing.size:
             raise DataError(
                 f"{one.source} lacks {missing.size} of the {wanted.size} ids of {other.source} "
-                f"({shortened(list(map(str, missing)), 5)}); both need the same ones: add or remove rows."
+                f"({shortened(list(map(str, missing)), 5)}). Both need the same ids. Add or remove rows."
             )
     formats.check_unique([*table.header, *given.columns], f"{table.source} and {given.source}")
     order = pd.Index(label_ids).get_indexer(ids)
@@ -349,8 +334,8 @@ def _split_labels(entry: Entry, table: Table, labels: Sequence[str], categorical
     _check_binary(Y, names[is_label], table.source)
     if not sparse.issparse(Y) and np.isnan(Y).any() and (Y == 1).any() and not (Y == 0).any():
         raise DataError(
-            f"{table.source}: all labels hold 1 and empty cells only, and an empty cell is unmeasured, not negative. "
-            "Write 0 for the negatives."
+            f"{table.source}: all labels contain only 1 and empty cells, and an empty cell is unmeasured, not "
+            "negative. Write 0 for the negatives."
         )
     X, features = table.values[:, np.flatnonzero(~is_label)], names[~is_label]
     if categorical := [name for name in categorical if name in table.text]:
@@ -360,35 +345,32 @@ def _split_labels(entry: Entry, table: Table, labels: Sequence[str], categorical
     return dataclasses.replace(_dataset(entry, X, Y, features, names[is_label]), **left_out)
 
 
-def _label_columns(entry: Entry, table: Table, paths: Sequence[Path]) -> list[str]:
+def _label_columns(
+    entry: Entry, header: Sequence[str], paths: Sequence[Path], ignored: Sequence[str] = ()
+) -> list[str]:
     """Return the names of the label columns among all columns of the file."""
     ((way, value),) = entry.labels.items()
-    kept = set(table.columns)
+    source = paths[0].name
     match way:
         case "prefix":
-            found = [column for column in table.header if column.startswith(value)]
+            found = [column for column in header if column.startswith(value)]
         case "everything":
-            found = [column for column in table.header if column in kept]
+            found = [column for column in header if column not in {*ignored, *entry.roles.values()}]
         case "last":
-            if value >= len(table.header):
-                raise DataError(f"{table.source}: labels.last is {value}, but there are {len(table.header)} columns.")
-            found = list(table.header[-value:])
+            if value >= len(header):
+                raise DataError(f"{source}: labels.last is {value}, but there are {len(header)} columns. Lower it.")
+            found = list(header[-value:])
         case "columns" | "xml":
             found = value if way == "columns" else formats.read_label_names(_beside(value, paths))
-            known = set(table.header)
-            missing = [name for name in found if name not in known]
-            if missing:
-                raise DataError(f"{table.source}: no column for label {missing[0]!r} ({len(missing)} not found).")
+            known = set(header)
+            if missing := [name for name in found if name not in known]:
+                raise DataError(f"{source}: no column for label {missing[0]!r} ({len(missing)} not found).")
         case _:
-            raise ConfigError(f"dataset {entry.id}: labels.{way} does not go with a {entry.format} {entry.task} file.")
+            fault = f"a {entry.format} file with the task {entry.task} does not support labels.{way}"
+            raise ConfigError(f"dataset {entry.id}: {fault}. Locate the labels in another way.")
     if not found:
-        raise DataError(f"{table.source}: no column name starts with {value!r}; see labels.{way} of {entry.id}.")
+        raise DataError(f"{source}: no column name starts with {value!r}. Correct labels.{way} of {entry.id}.")
     return found
-
-
-def _label_names(entry: Entry, columns: Sequence[str], paths: Sequence[Path]) -> list[str]:
-    """Return the names of the label columns among all columns of a file."""
-    return _label_columns(entry, Table(tuple(columns), np.empty((0, len(columns))), entry.id), paths)
 
 
 def _beside(name: str, paths: Sequence[Path]) -> Path:
@@ -405,7 +387,7 @@ def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
 def _single_label(entry: Entry, X: Matrix, classes: np.ndarray, feature_names: Sequence[str]) -> Dataset:
     """Make the dataset of a multiclass or binary task from the class name of each sample."""
     if entry.task == "multilabel":
-        raise ConfigError(f"dataset {entry.id}: its labels are one class per sample; set task to multiclass or binary.")
+        raise ConfigError(f"dataset {entry.id}: its labels are one class per sample. Set task to multiclass or binary.")
     names, codes = np.unique(classes, return_inverse=True)
     order = natural_order(names)
     return _dataset(entry, X, np.argsort(order)[codes], feature_names, names[order])
@@ -414,8 +396,8 @@ def _single_label(entry: Entry, X: Matrix, classes: np.ndarray, feature_names: S
 def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels: Sequence[str]) -> Dataset:
     Y = Y.astype(np.int64 if entry.task != "multilabel" else np.float32 if has_unmeasured(Y) else np.int8)
     names = tuple(map(str, features)), tuple(map(str, labels))
-    words = {"negatives": entry.negatives, "missing_value": entry.missing_value}
-    return Dataset(entry.id, entry.task, X.astype(np.float64, copy=False), Y, *names, **words)
+    X = X.astype(np.float64, copy=False)
+    return Dataset(entry.id, entry.task, X, Y, *names, negatives=entry.negatives, missing_value=entry.missing_value)
 
 
 # --- hierarchy, filter and checks -------------------------------------------------------------------------------------
@@ -428,18 +410,18 @@ def _with_hierarchy(data: Dataset, entry: Entry) -> Dataset:
     options = {key: entry.hierarchy[key] for key in ("relations", "reconciliation") if key in entry.hierarchy}
     path, names = entry.hierarchy["hierarchy"], data.label_names
     hierarchy = read_hierarchy(path, names, prefix=entry.labels.get("prefix", ""), **options)
-    if (found := hierarchy.first_violation(data.Y)) is None:
+    if (violation := hierarchy.first_violation(data.Y)) is None:
         return dataclasses.replace(data, hierarchy=hierarchy)
     whole = hierarchy.with_ancestors(data.Y)
     n_lacking = int((whole == 1).sum() - (data.Y == 1).sum())
-    row, label, above = found
-    told = f"data row {row + 1} has label {names[label]!r}, but not {names[above]!r}, which is above it in {path}"
+    row, label, above = violation
+    found = f"data row {row + 1} has label {names[label]!r}, but not {names[above]!r}, which is above it in {path}"
     if not entry.hierarchy.get("propagate", False):
         raise DataError(
-            f"{entry.path}: {told} ({n_lacking} cells lack a label that follows from others): correct the labels, or "
-            "let labels.propagate: true add what follows."
+            f"{entry.path}: {found} ({n_lacking} implied labels are missing). Correct the labels, or set "
+            "labels.propagate: true to add the implied labels."
         )
-    logger.warning("%s: %s; all %d labels that follow from others are added.", entry.id, told, n_lacking)
+    logger.warning("%s: %s. All %d implied labels are added.", entry.id, found, n_lacking)
     return dataclasses.replace(data, Y=whole, hierarchy=hierarchy)
 
 
@@ -468,16 +450,15 @@ def _filter_labels(data: Dataset, entry: Entry) -> Dataset:
     kept = np.flatnonzero((positives >= low) & (negatives >= high))
     if kept.size == 0:
         raise DataError(
-            f"dataset {entry.id}: the label filter (min_positives {low}, min_negatives {high}) leaves no label; "
-            f"the most frequent one has {positives.max(initial=0)} positives among {Y.shape[0]} samples. "
-            "Loosen label_filter."
+            f"dataset {entry.id}: the label filter (min_positives {low}, min_negatives {high}) leaves no label. The "
+            f"most frequent has {positives.max(initial=0)} positives among {Y.shape[0]} samples. Relax label_filter."
         )
     if data.is_by_time and not positives[kept].all():
         unknown = [data.label_names[label] for label in kept if not positives[label]]
         raise DataError(
             f"{entry.path}: {len(unknown)} labels have no positive up to the first cut-off of hold_out "
-            f"({shortened(unknown, 5)}), so that nothing can be learned of them; choose a later date, or let "
-            "label_filter: {min_positives: 1} leave them out."
+            f"({shortened(unknown, 5)}), so they cannot be learned. Choose a later date, or leave them out with "
+            "label_filter: {min_positives: 1}."
         )
     if kept.size == data.Y.shape[1]:
         return data
@@ -508,7 +489,7 @@ def _check_expectations(data: Dataset, entry: Entry) -> None:
         raise DataError(f"dataset {entry.id}: {key} is {found[key]}, but the catalog expects {expected[key]}.")
     density = expected.get("label_density", data.label_density)
     if abs(data.label_density - density) > 0.0005 + 1e-9:
-        raise DataError(f"dataset {entry.id}: label density is {data.label_density:.4f}, the catalog says {density}.")
+        raise DataError(f"dataset {entry.id}: label density is {data.label_density:.4f}, expected {density}.")
 
 
 def _first_other(found: Mapping[str, float], expected: Mapping[str, Any]) -> str | None:
@@ -524,8 +505,9 @@ def _check_complete(data: Dataset, entry: Entry) -> None:
         return
     columns = np.unique(np.nonzero(wrong)[1] if stored is None else stored.coords[1][wrong])
     source = entry.path or f"dataset {entry.id}"
+    names = shortened([data.feature_names[j] for j in columns], 5)
     raise DataError(
-        f"{source}: {np.count_nonzero(wrong)} cells of {columns.size} feature columns have no finite value "
-        f"({shortened([data.feature_names[j] for j in columns], 5)}), which only tables of several labels may "
-        "lack: fill them in, remove their rows, or leave the columns out (ignore)."
+        f"{source}: {np.count_nonzero(wrong)} cells of {columns.size} feature columns have no finite value ({names}). "
+        "Only tables with several labels may lack values. Fill them in, remove their rows, or leave the columns out "
+        "(ignore)."
     )

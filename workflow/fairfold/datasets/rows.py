@@ -22,13 +22,11 @@ import textwrap
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from fairfold.errors import DataError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 logger = logging.getLogger(__name__)
 
@@ -41,16 +39,13 @@ _ZIP = b"PK\x03\x04"
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _NO_CONTROL = bytes(code for code in range(256) if not _CONTROL.match(bytes([code])))
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # undefined in Windows-1252
-_CSV = "write it as CSV (in pandas: {}, then to_csv with index=False)."
 _SIGNATURES = {
-    b"7z\xbc\xaf\x27\x1c": "is a 7z archive; unpack it first (7z x).",
-    b"PK\x03\x04": "is a zip archive; unpack it first (unzip).",
-    b"PAR1": f"is a Parquet file; {_CSV.format('read_parquet')}",
-    b"ARROW1": f"is an Arrow (Feather) file; {_CSV.format('read_feather')}",
-    b"FEA1": f"is a Feather file; {_CSV.format('read_feather')}",
-    b"\x89HDF\r\n\x1a\n": "is an HDF5 file, as AnnData's; write its table as Parquet "
+    b"7z\xbc\xaf\x27\x1c": "is a 7z archive. Unpack it first (7z x).",
+    b"PK\x03\x04": "is a zip archive. Unpack it first (unzip).",
+    b"PAR1": "is a Parquet file that is cut off. Replace it by a whole one.",
+    b"\x89HDF\r\n\x1a\n": "is an HDF5 file, as AnnData's. Write its table as Parquet "
     "(adata.to_df().join(adata.obs).to_parquet).",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an Excel workbook of the old kind (.xls); save its sheet as CSV in UTF-8.",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an Excel workbook of the old kind (.xls). Save its sheet as CSV in UTF-8.",
 }
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _MOST_CELLS = 100  # maximum number of cells whose quotes are checked in the text
@@ -108,9 +103,14 @@ class Dialect(NamedTuple):
         tuple of (int, list of str)
             Line number and cells.
         """
-        escape = {"escapechar": self.escape, "doublequote": self.escape is None}
-        lines = itertools.islice(lines, self.n_skipped, None)
-        reader = csv.reader(lines, delimiter=self.separator, **escape, skipinitialspace=True, strict=True)
+        reader = csv.reader(
+            itertools.islice(lines, self.n_skipped, None),
+            delimiter=self.separator,
+            escapechar=self.escape,
+            doublequote=self.escape is None,
+            skipinitialspace=True,
+            strict=True,
+        )
         try:
             for cells in reader:
                 yield reader.line_num + self.n_skipped, cells
@@ -124,12 +124,24 @@ def _open_zstandard(path: Path) -> IO[bytes]:
     return zstandard.open(path, "rb")
 
 
-_COMPRESSIONS = {
-    b"\x1f\x8b": ("gzip", gzip.open),
-    b"BZh": ("bzip2", bz2.open),
-    b"\xfd7zXZ\x00": ("xz", lzma.open),
-    b"\x28\xb5\x2f\xfd": ("Zstandard", _open_zstandard),
-}
+@contextlib.contextmanager
+def _open_only_member(path: Path) -> Iterator[IO[bytes]]:
+    with zipfile.ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+        if len(names) != 1:
+            raise DataError(f"{path} is a zip archive of {len(names)} files. Unpack it, and give the one to read.")
+        with archive.open(names[0]) as stream:
+            yield stream
+
+
+_COMPRESSIONS: tuple[tuple[str, bytes, Callable[[Path], AbstractContextManager[Any]]], ...] = (
+    ("zip", _ZIP, _open_only_member),
+    ("gzip", rb"\x1f\x8b", gzip.open),
+    ("bzip2", rb"BZh.(1AY&SY|\x17rE8P\x90)", bz2.open),  # A name may start with "BZh".
+    ("xz", rb"\xfd7zXZ\x00", lzma.open),
+    ("Zstandard", rb"\x28\xb5\x2f\xfd", _open_zstandard),
+    ("", b"", lambda path: path.open("rb")),
+)
 _UTF_16 = {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
 
 
@@ -203,7 +215,7 @@ class TableFile:
             Line number and cells.
         """
         with sentences(self.path):
-            found = self._rows_of_text(self.text) if self.text else _rows_of_columns(self.path, self._kind)
+            found = self._rows_of_text(self.text) if self.text else _rows_of_columns(self.path, self._kind or "")
             yield from self._without_empty_end(found)
 
     def _rows_of_text(self, text: Text) -> Iterator[Row]:
@@ -215,7 +227,7 @@ class TableFile:
                         width = width or len(cells)
                         yield line, cells
             except QuoteError as error:
-                raise DataError(f"{self.path}, {error}; check quotes and {text.dialect.name}.") from None
+                raise DataError(f"{self.path}, {error}. Check the quotes and the {text.dialect.name}.") from None
 
     def _without_empty_end(self, rows: Iterable[Row]) -> Iterator[Row]:
         waiting: list[Row] = []
@@ -227,7 +239,7 @@ class TableFile:
             waiting.clear()
             yield row
         if waiting and not self._is_logged:
-            logger.info("%s: %d rows of empty cells at its end are left out.", self.path, len(waiting))
+            logger.info("%s: trailing empty rows are ignored: %d.", self.path, len(waiting))
             self._is_logged = True
 
 
@@ -287,8 +299,7 @@ def read_text(path: Path) -> str:
     """
     with sentences(path):
         if kind := _kind_of_frame(path):
-            workbook = "is an Excel workbook; save its sheet as CSV in UTF-8."
-            raise DataError(f"{path} {workbook if kind == 'Excel' else other_format(_head(path))}")
+            raise DataError(f"{path} is in {kind} format. Save its table as CSV in UTF-8.")
         encoding = _encoding_of(path)
         with _unpacked(path) as stream:
             text = stream.read().decode(encoding)
@@ -335,7 +346,7 @@ def _not_text(path: Path, data: bytes, at: int, before: int) -> DataError:
     if before == 0 and (known := other_format(data)):
         return DataError(f"{path} {known}")
     found = f"byte 0x{data[at]:02x} at offset {before + at}"
-    return DataError(f"{path} is not text: found {found}; save it as text in UTF-8.")
+    return DataError(f"{path} is not text: found {found}. Save it as text in UTF-8.")
 
 
 def _recognized(text: Text) -> str:
@@ -357,32 +368,14 @@ def _head(path: Path) -> bytes:
         return stream.read(_SIGNATURE)
 
 
-def _unpacked(path: Path) -> IO[bytes]:
+def _unpacked(path: Path) -> AbstractContextManager[IO[bytes]]:
     return _compression_of(path)[1](path)
 
 
-def _compression_of(path: Path) -> tuple[str, Callable[[Path], IO[bytes]]]:
+def _compression_of(path: Path) -> tuple[str, Callable[[Path], AbstractContextManager[IO[bytes]]]]:
     """Return the name of the compression, and the function that opens the file."""
     head = _head(path)
-    if head.startswith(_ZIP):
-        return "zip", _open_only_member
-    found = (one for start, one in _COMPRESSIONS.items() if _is_compressed(head, start))
-    return next(found, ("", lambda file: file.open("rb")))
-
-
-def _is_compressed(head: bytes, start: bytes) -> bool:
-    # A name may start with "BZh". In bzip2, the block size and a magic number follow.
-    return head.startswith(start) and (start != b"BZh" or head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"))
-
-
-@contextlib.contextmanager
-def _open_only_member(path: Path) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(path) as archive:
-        names = [name for name in archive.namelist() if not name.endswith("/")]
-        if len(names) != 1:
-            raise DataError(f"{path} is a zip archive of {len(names)} files; unpack it, and give the one to read.")
-        with archive.open(names[0]) as stream:
-            yield stream
+    return next((name, opener) for name, start, opener in _COMPRESSIONS if re.match(start, head, re.DOTALL))
 
 
 def _rows_of_columns(path: Path, kind: str) -> Iterator[Row]:
@@ -393,7 +386,7 @@ def _rows_of_columns(path: Path, kind: str) -> Iterator[Row]:
         # Read all cells unchanged. Without header=None, pandas would rename repeated columns.
         sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False)
         if len(sheets) != 1:
-            raise DataError(f"{path} has {len(sheets)} sheets ({', '.join(sheets)}); keep the one to read.")
+            raise DataError(f"{path} has {len(sheets)} sheets ({', '.join(sheets)}). Keep only the one to read.")
         frame, names = next(iter(sheets.values())), []
     else:
         from pyarrow import feather, parquet
@@ -404,7 +397,11 @@ def _rows_of_columns(path: Path, kind: str) -> Iterator[Row]:
         frame = frame.reset_index([name for name in frame.index.names if name is not None])
         names = [(1, [str(name) for name in frame.columns])]
     logger.info("%s: read as %s, %d rows and %d columns.", path, kind, len(frame) - (not names), frame.shape[1])
-    return itertools.chain(names, _rows_of_frame(frame, first_line=1 + len(names)))
+    # Convert to text without loss of precision. Missing values are empty.
+    cells = (zip(column.tolist(), column.isna(), strict=True) for _, column in frame.items())
+    columns = [["" if missing else str(value) for value, missing in column] for column in cells]
+    rows = (list(cells) for cells in zip(*columns, strict=True))
+    return itertools.chain(names, enumerate(rows, start=1 + len(names)))
 
 
 def _kind_of_frame(path: Path) -> str | None:
@@ -426,19 +423,8 @@ def _is_workbook(path: Path) -> bool:
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
     if "content.xml" in names:
-        raise DataError(f"{path} is an OpenDocument workbook; save its sheet as CSV in UTF-8.")
+        raise DataError(f"{path} is an OpenDocument workbook. Save its sheet as CSV in UTF-8.")
     return any(name.startswith("xl/") for name in names)
-
-
-def _rows_of_frame(frame: pd.DataFrame, first_line: int) -> Iterator[Row]:
-    columns = [_cells(frame.iloc[:, at]) for at in range(frame.shape[1])]
-    for line, cells in enumerate(zip(*columns, strict=True), start=first_line):
-        yield line, list(cells)
-
-
-def _cells(column: pd.Series) -> list[str]:
-    """Convert a column to text without loss of precision. Missing values are empty."""
-    return ["" if missing else str(value) for value, missing in zip(column.tolist(), column.isna(), strict=True)]
 
 
 @contextlib.contextmanager
@@ -490,7 +476,7 @@ def other_format(data: bytes) -> str | None:
     Examples
     --------
     >>> other_format(b"PK\x03\x04")
-    'is a zip archive; unpack it first (unzip).'
+    'is a zip archive. Unpack it first (unzip).'
     """
     return next((name for signature, name in _SIGNATURES.items() if data.startswith(signature)), None)
 
@@ -529,36 +515,28 @@ def dialect_of(text: str, *, is_whole: bool = True) -> Dialect:
     separators, n_skipped = ([declared["separator"]], 1) if declared else (SEPARATORS, 0)
     dialects = [Dialect(separator, n_skipped=n_skipped) for separator in separators]
     fits = [_fit(text, dialect, is_whole) for dialect in dialects]
-    if not any(fit.share == 1 for fit in fits):
+    if all(share != 1 for share, _ in fits):
         escaping = [one for one in dialects if '\\"' in text or f"\\{one.separator}" in text]
         escaped = [dialect._replace(escape="\\") for dialect in escaping]
         dialects += escaped
         fits += [_fit(text, dialect, is_whole) for dialect in escaped]
-    scores = [(fit.share == 1, fit.share * (_OF_TEXT + fit.typed)) for fit in fits]
+    scores = [(share == 1, share * (_OF_TEXT + typed)) for share, typed in fits]
     return dialects[scores.index(max(scores))]
 
 
-class _Fit(NamedTuple):
-    """Share of rows with the most frequent width, and share of typed cells in these rows."""
-
-    share: float
-    typed: float
-
-
-def _fit(text: str, dialect: Dialect, is_whole: bool) -> _Fit:
+def _fit(text: str, dialect: Dialect, is_whole: bool) -> tuple[float, float]:
+    """Return the share of rows with the most frequent width, and the share of typed cells in these rows."""
     rows = _logical_rows(text, dialect, is_whole)
-    if not rows:
-        return _Fit(0, 0)
-    header, body = rows[0], rows[1:] or rows
-    width, n_fitting = Counter(map(len, body)).most_common(1)[0]
+    header, body = rows[:1], rows[1:] or rows
+    width, n_fitting = Counter(map(len, body)).most_common(1)[0] if rows else (0, 0)
     if width < 2:
-        return _Fit(0, 0)
+        return 0, 0
     cells = [cell.strip() for row in body if len(row) == width for cell in row]
     typed = sum(map(bool, map(_TYPED.fullmatch, cells))) / len(cells)
-    share = (n_fitting + (len(header) == width)) / (len(body) + 1)
+    share = (n_fitting + (len(header[0]) == width)) / (len(body) + 1)
     if '\\"' in text and dialect.escape is None and not _has_doubled_quotes(text, rows):
         share *= _OF_ODD_QUOTES
-    return _Fit(share, typed)
+    return share, typed
 
 
 def _has_doubled_quotes(text: str, rows: Sequence[Sequence[str]]) -> bool:

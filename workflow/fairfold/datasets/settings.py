@@ -127,12 +127,9 @@ class OwnLabels(LabelColumns):
         of_hierarchy = self.model_fields_set & set(hierarchies.KEYS)
         ways = self.model_fields_set - of_hierarchy
         if len(ways) != 1:
-            raise ValueError(f"found {', '.join(sorted(ways)) or 'none'}; name one way to find the labels.")
+            raise ValueError(f"found {', '.join(sorted(ways)) or 'none'}. Name one way to find the labels.")
         if of_hierarchy and self.hierarchy is None:
-            raise ValueError(
-                f"found {', '.join(sorted(of_hierarchy))}, but no hierarchy; name its file as hierarchy, or leave that "
-                "out."
-            )
+            raise ValueError(f"found {', '.join(sorted(of_hierarchy))} without a hierarchy. Name its file.")
         return self
 
 
@@ -232,7 +229,7 @@ class Variant(SparseSettings):
     @model_validator(mode="after")
     def _check_change(self) -> Variant:
         if self.model_fields_set == {"of"}:
-            raise ValueError(f"found only of, {self.of!r}, but at least one change is needed; add one.")
+            raise ValueError(f"found only of, {self.of!r}, but at least one change is needed. Add one.")
         return self
 
 
@@ -347,36 +344,31 @@ class Generator(SparseSettings):
     """Arguments of the function."""
 
 
-class Expected(SparseSettings):
-    """Shape after the label filter, checked when the dataset is prepared."""
+class Sizes(SparseSettings):
+    """Numbers of samples, features and labels."""
 
     n_samples: Count | None = None
     """Number of samples."""
 
     n_features: NonNegative | None = None
-    """Number of features."""
+    """Number of features, which may be columns of text or numbers."""
 
     n_labels: Count | None = None
     """Number of labels, or of classes for a multiclass or binary task."""
+
+
+class Expected(Sizes):
+    """Shape after the label filter, checked when the dataset is prepared."""
 
     label_density: Annotated[float, Field(ge=0, le=1)] | None = None
     """Mean of the label matrix, to three decimals."""
 
 
-class Published(SparseSettings):
+class Published(Sizes):
     """Published numbers of the file before the label filter, checked when the dataset is prepared."""
 
     source: Text
     """Publication with the numbers."""
-
-    n_samples: Count | None = None
-    """Number of samples."""
-
-    n_features: NonNegative | None = None
-    """Number of columns of text or numbers."""
-
-    n_labels: Count | None = None
-    """Number of labels."""
 
     label_cardinality: Annotated[float, Field(ge=0)] | None = None
     """Mean number of positives of a sample, to two decimals."""
@@ -442,12 +434,12 @@ class CatalogEntry(Source):
     def _check_source(self) -> CatalogEntry:
         needed = {"generator"} if self.format == "generated" else {"files", "labels"}
         if missing := sorted(needed - self.model_fields_set):
-            raise ValueError(f"missing {' and '.join(missing)}, which the format {self.format!r} needs; add it.")
+            raise ValueError(f"missing {' and '.join(missing)}, which the format {self.format!r} needs. Add it.")
         return self
 
 
 def _with_one_of(settings: Any, keys: set[str]) -> Any:
     given = sorted(settings.model_fields_set & keys)
     if len(given) != 1:
-        raise ValueError(f"found {', '.join(given) or 'none'}; give one of {', '.join(sorted(keys))}.")
+        raise ValueError(f"found {', '.join(given) or 'none'}. Give one of {', '.join(sorted(keys))}.")
     return settings

@@ -242,22 +242,19 @@ def _gapped(data: Dataset, n_splits: int) -> Iterator[_Suspect]:
     parts = [] if data.fold_of is None else parts_of(data.fold_of, n_samples)
     for j in np.flatnonzero(counts < n_samples):
         column, filled = data.feature_names[j], has_value[:, j]
+        empty = [fold for fold, (train, _) in enumerate(parts) if not filled[train].any()]
+        n_units = counts[j] if data.groups is None else len(np.unique(data.groups[filled]))
         if counts[j] == 0:
             sentence = f"column {column!r} is empty in every row, so no model can use it; leave it out (ignore)"
             yield _Suspect("empty column", sentence, column)
-            continue
-        empty = [fold for fold, (train, _) in enumerate(parts) if not filled[train].any()]
-        n_units = counts[j] if data.groups is None else len(np.unique(data.groups[filled]))
-        if empty:
-            fault = f"so the training part of fold {empty[0] + 1} has none"
-        elif not parts and n_units < n_splits:
-            fault = "so the training part of a fold may have none"
-        else:
-            continue
-        among = "" if data.groups is None else f" of {n_units} group{'s' * (n_units > 1)}"
-        sentence = f"column {column!r} has a value in {counts[j]} of {n_samples} rows{among}, {fault}"
-        kind, advice = "column with few values", "fill in more rows or leave it out (ignore)"
-        yield _Suspect(kind, f"{sentence}; {advice}", column, n_rows=int(counts[j]))
+        elif empty or (not parts and n_units < n_splits):
+            fold, verb = (f"fold {empty[0] + 1}", "has") if empty else ("a fold", "may have")
+            among = "" if data.groups is None else f" of {n_units} group{'s' * (n_units > 1)}"
+            sentence = (
+                f"column {column!r} has a value in {counts[j]} of {n_samples} rows{among}, so the training part of "
+                f"{fold} {verb} none; fill in more rows or leave it out (ignore)"
+            )
+            yield _Suspect("column with few values", sentence, column, n_rows=int(counts[j]))
 
 
 def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> list[_Suspect]:
@@ -272,7 +269,7 @@ def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> li
         is_whole = np.flatnonzero((values == np.round(values)).all(axis=0))
         differ = (np.diff(np.sort(values[:, is_whole], axis=0), axis=0) > 0).all(axis=0) & (len(values) >= _LEAST_ROWS)
         for column in (data.feature_names[columns[j]] for j in is_whole[differ]):
-            sentence = f"column {column!r} holds whole numbers that all differ, as identifiers do, and is used as a "
+            sentence = f"column {column!r} contains whole numbers that all differ, as identifiers do, and is used as a "
             advice = "feature; if it is one, set it as id or leave it out (ignore)"
             different.append(_Suspect(_ALL_DIFFERENT, f"{sentence}{advice}", column))
         is_binary = (np.isin(values, (0, 1)) | np.isnan(values)).all(axis=0)
@@ -332,17 +329,20 @@ def _rounded(data: Dataset) -> Iterator[_Suspect]:
     from fairfold.core.precision import DistinctValues  # This import loads scikit-learn.
 
     for j in DistinctValues(moves=False).fit(data.X).columns_:
-        column, values = data.feature_names[j], data.X[:, [j]]
-        values = np.unique(values.toarray() if sparse.issparse(values) else values)
+        column, values = data.feature_names[j], np.unique(_column(data.X, j))
         with np.errstate(over="ignore"):
             n_kept = len(np.unique(values.astype(np.float32)))
         if n_kept <= (1 - _MERGED) * len(values):
-            yield _Suspect(
-                "single precision",
+            sentence = (
                 f"column {column!r} has {len(values):,} values, of which single precision keeps {n_kept:,}; subtract "
-                "a constant or rescale it if a model of your own rounds its features (fairfold's models do not)",
-                column,
+                "a constant or rescale it if a model of your own rounds its features (fairfold's models do not)"
             )
+            yield _Suspect("single precision", sentence, column)
+
+
+def _column(X: Matrix, j: int) -> np.ndarray:
+    column = X[:, [j]]
+    return column.toarray() if sparse.issparse(column) else column
 
 
 def _separated(labels: sparse.csr_array, chosen: np.ndarray, values: np.ndarray) -> list[tuple[int, int, int]]:
@@ -381,7 +381,7 @@ def _duplicates(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
     """Count rows with the features of an earlier row, in one pass with a digest of each row."""
     if _must_repeat(data.X):
         return
-    first = {}
+    first: dict[bytes, bytes] = {}
     n_repeated = n_contradicting = 0
     for features, of_labels in zip(_digests(data.X), _digests(sparse.csr_array(labels.T)), strict=True):
         known = first.setdefault(features, of_labels)
@@ -400,10 +400,9 @@ def _duplicates(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
 
 def _must_repeat(X: Matrix) -> bool:
     """Return whether the features have fewer combinations of values than the number of rows."""
-    n_combinations, by_column = 1, sparse.csc_array(X) if sparse.issparse(X) else X
+    n_combinations = 1
     for j in range(X.shape[1]):
-        column = by_column[:, [j]]
-        n_combinations *= len(np.unique(column.toarray() if sparse.issparse(column) else column))
+        n_combinations *= len(np.unique(_column(X, j)))
         if n_combinations >= X.shape[0]:
             return False
     return True
@@ -411,10 +410,7 @@ def _must_repeat(X: Matrix) -> bool:
 
 def _digests(matrix: Matrix) -> Iterator[bytes]:
     """Yield a digest of each row. Rows of equal numbers have equal digests."""
-    if not sparse.issparse(matrix):
-        yield from (_digest(row + 0.0) for row in matrix)  # Adding 0 turns -0 into 0.
-        return
-    rows = matrix.copy()
+    rows = sparse.csr_array(matrix, copy=True)
     rows.eliminate_zeros()
     rows.sort_indices()
     for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
@@ -429,23 +425,20 @@ def _alike_labels(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]
     """Find labels that are identical to an earlier label or its complement, unless chance may explain it."""
     measured, names = _measured(data), data.label_names
     k, n = _counts(labels, measured)
-    sizes = {*k.tolist()}
-    rows = sparse.csr_array(labels)
-    rows.sort_indices()
     first: dict[tuple[bytes, bytes], str] = {}
-    advice = "remove one of the two columns from the table"
     for j in _tellable(k, n, len(names)):
-        positives = rows.indices[rows.indptr[j] : rows.indptr[j + 1]].astype(np.int64)
-        known = np.arange(labels.shape[1]) if measured is None else np.flatnonzero(measured[j])
-        of_known = b"" if measured is None else _digest(known)
-        if (other := first.setdefault((of_known, _digest(positives)), names[j])) != names[j]:
-            sentence = f"label {names[j]!r} is identical to label {other!r}"
-            yield _Suspect("identical labels", f"{sentence}; {advice}", label=names[j])
-        elif int(n[j] - k[j]) in sizes:
-            other = first.get((of_known, _digest(np.setdiff1d(known, positives, assume_unique=True))))
-            if other is not None:
-                sentence = f"label {names[j]!r} is 1 exactly where label {other!r} is 0"
-                yield _Suspect("complementary labels", f"{sentence}; {advice}", label=names[j])
+        is_positive = labels[[j]].toarray()[0] > 0
+        known = np.ones_like(is_positive) if measured is None else measured[j]
+        other = first.setdefault((_digest(known), _digest(is_positive)), names[j])
+        opposite = first.get((_digest(known), _digest(known & ~is_positive)))
+        if other != names[j]:
+            kind, finding = "identical labels", f"is identical to label {other!r}"
+        elif opposite is not None:
+            kind, finding = "complementary labels", f"is 1 exactly where label {opposite!r} is 0"
+        else:
+            continue
+        sentence = f"label {names[j]!r} {finding}; remove one of the two columns from the table"
+        yield _Suspect(kind, sentence, label=names[j])
 
 
 def _unmeasured(data: Dataset) -> Iterator[_Suspect]:
@@ -460,20 +453,20 @@ def _labels(data: Dataset, labels: sparse.csr_array, n_splits: int) -> Iterator[
     """Find labels that cannot be learned or scored."""
     counts = zip(*(each.tolist() for each in _counts(labels, _measured(data))), strict=True)
     for name, (k, n) in zip(data.label_names, counts, strict=True):
+        n_rows = None
         if n == 0:
-            kind, sentence = "label without values", "is empty in every row; remove its column from the table"
+            kind, finding = "label without values", "is empty in every row; remove its column from the table"
         elif k == 0:
-            kind, sentence = "label without positives", "has no positives; drop it with label_filter (min_positives: 1)"
+            kind, finding = "label without positives", "has no positives; drop it with label_filter (min_positives: 1)"
         elif k == n < labels.shape[1]:
             kind = "label of 1 and empty cells"
-            sentence = "holds 1 and empty cells only, and empty cells are unmeasured; write 0 for its negatives"
+            finding = "contains only 1 and empty cells, and empty cells are unmeasured; write 0 for its negatives"
         elif k == n:
-            kind, sentence = "label without negatives", "has no negatives; drop it with label_filter (min_negatives: 1)"
+            kind, finding = "label without negatives", "has no negatives; drop it with label_filter (min_negatives: 1)"
         elif k < n_splits:
-            kind = "label with fewer positives than folds"
+            kind, n_rows = "label with fewer positives than folds", k
             advice = f"drop it with label_filter (min_positives: {n_splits})"
-            sentence = f"has {k} positive{'s' * (k > 1)}, fewer than the {n_splits} folds; {advice}"
+            finding = f"has {k} positive{'s' * (k > 1)}, fewer than the {n_splits} folds; {advice}"
         else:
             continue
-        n_rows = k if kind == "label with fewer positives than folds" else None
-        yield _Suspect(kind, f"label {name!r} {sentence}", label=name, n_rows=n_rows)
+        yield _Suspect(kind, f"label {name!r} {finding}", label=name, n_rows=n_rows)

@@ -20,7 +20,7 @@ from fairfold.errors import ConfigError, DataError
 logger = logging.getLogger(__name__)
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_HOW = "a date is written as 2021-01-31 (ISO 8601), or all are numbers, such as years"
+_HOW = "expected a date such as 2021-01-31 (ISO 8601), or only numbers such as years"
 
 
 def check_hold_out(where: str, *, dates: str | None, hold_out: Mapping[str, Any], folds: str | None) -> None:
@@ -40,12 +40,12 @@ def check_hold_out(where: str, *, dates: str | None, hold_out: Mapping[str, Any]
     if dates is None and not hold_out:
         return
     if dates is None or not hold_out:
-        lacks = "hold_out, which says after which date to test" if dates else "dates, the column of the samples' dates"
-        raise ConfigError(f"{where}: {'dates' if dates else 'hold_out'} needs {lacks}; name both, or neither.")
+        given, missing = ("dates", "hold_out") if dates else ("hold_out", "dates")
+        raise ConfigError(f"{where}: {given} needs {missing}. Name both, or neither.")
     if folds is not None:
-        raise ConfigError(f"{where}: folds and hold_out both say what to test on; leave one out.")
+        raise ConfigError(f"{where}: folds and hold_out both define the test samples. Leave one out.")
     if len(hold_out) != 1:
-        raise ConfigError(f"{where}.hold_out: found {', '.join(hold_out)}; name after or n_splits, and not both.")
+        raise ConfigError(f"{where}.hold_out: found {', '.join(hold_out)}. Name either after or n_splits.")
     if "after" in hold_out:
         cutoffs(hold_out["after"], f"{where}.hold_out.after")
 
@@ -83,12 +83,12 @@ def cutoffs(given: Any, where: str) -> np.ndarray:
     wrong = [text for text, value in zip(texts, values, strict=True) if isinstance(value, bool)]
     if not values or wrong or isinstance(found, int):
         bad = wrong[0] if wrong else texts[found] if values else "nothing"
-        raise ConfigError(f"{where}: found {bad!r}; {_HOW}.")
+        raise ConfigError(f"{where}: found {bad!r}, {_HOW}.")
     if found.dtype.kind == "M":
         is_day = np.array([_DAY.fullmatch(text) is not None for text in texts])
         found = np.where(is_day, found + np.timedelta64(1, "D") - np.timedelta64(1, "us"), found)
     if (np.diff(found) <= found[:1] - found[:1]).any():
-        raise ConfigError(f"{where}: found {', '.join(texts)}; cut-offs go from the earliest to the latest.")
+        raise ConfigError(f"{where}: found {', '.join(texts)}. Sort the cut-offs in ascending order.")
     return found
 
 
@@ -129,10 +129,9 @@ def folds_by_time(texts: np.ndarray, hold_out: Mapping[str, Any], column: str, s
     where = f"{source}: column {column!r} (dates)"
     if isinstance(times, int):
         found = str(texts[times])
-        raise DataError(f"{source}, data row {times + 1}, column {column!r} (dates): found {found!r}; {_HOW}.")
+        raise DataError(f"{source}, data row {times + 1}, column {column!r} (dates): found {found!r}, {_HOW}.")
     if (times == times[0]).all():
-        needed = "to test on what comes later, samples of two dates or more are needed"
-        raise DataError(f"{where} holds {str(texts[0])!r} in all rows; {needed}.")
+        raise DataError(f"{where} contains {str(texts[0])!r} in all rows. Give at least two different dates.")
     ends = cutoffs(hold_out["after"], "hold_out.after") if "after" in hold_out else None
     ends = _even_cutoffs(times, hold_out["n_splits"], where) if ends is None else _checked(ends, times, texts, where)
     period = np.searchsorted(ends, times, side="left")  # A sample at a cut-off belongs to the period before it.
@@ -157,7 +156,7 @@ def _checked(ends: np.ndarray, times: np.ndarray, texts: np.ndarray, where: str)
     """Return the cut-offs after checking that they have the type of the dates, and that no period is empty."""
     if ends.dtype.kind != times.dtype.kind:
         has, is_to_be = ("dates", "a date") if times.dtype.kind == "M" else ("numbers", "a number")
-        raise DataError(f"{where} holds {has}, such as {str(texts[0])!r}; hold_out.after must be {is_to_be}, too.")
+        raise DataError(f"{where} contains {has}, such as {str(texts[0])!r}. Write {is_to_be} as hold_out.after.")
     sizes = np.bincount(np.searchsorted(ends, times, side="left"), minlength=len(ends) + 1)
     first, last = (str(texts[place]) for place in (times.argmin(), times.argmax()))
     if not sizes.all():
@@ -165,7 +164,9 @@ def _checked(ends: np.ndarray, times: np.ndarray, texts: np.ndarray, where: str)
         since = f" after {_told(ends[period - 1])}" if period else ""
         until = f" up to {_told(ends[period])}" if period < len(ends) else ""
         lacks = f"no sample{since}{' and' if since and until else ''}{until}"
-        raise DataError(f"{where} has {lacks}: they go from {first} to {last}; choose other dates in hold_out.after.")
+        raise DataError(
+            f"{where} has {lacks}. The dates range from {first} to {last}. Choose others in hold_out.after."
+        )
     return ends
 
 
@@ -177,9 +178,9 @@ def _even_cutoffs(times: np.ndarray, n_splits: int, where: str) -> np.ndarray:
     size = len(times) // (n_splits + 1)
     ends = np.sort(times)[len(times) - size * np.arange(n_splits, 0, -1) - 1]
     if not size or len(np.unique(ends)) < n_splits or ends[-1] == times.max():
+        found = f"{where} has {len(np.unique(times))} different dates of {len(times)} samples"
         raise DataError(
-            f"{where} has {len(np.unique(times))} different dates of {len(times)} samples, which cannot be parted into "
-            f"{n_splits} periods of equal numbers of samples and what is before them: lower hold_out.n_splits, or "
-            "name dates as hold_out.after."
+            f"{found}, too few for {n_splits} test periods of equal size. Lower hold_out.n_splits, or name dates as "
+            "hold_out.after."
         )
     return ends
