@@ -146,19 +146,19 @@ def test_custom_matrices_are_taken():
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        ([[1, 2], [-1, 0]], "holds 2 in row 0, column 1"),
-        ([[1, 1], [-1, np.nan]], "holds nan in row 1, column 1"),
-        ([[1, 1], [-1]], "not a matrix of numbers"),
-        ([["a"], ["b"]], "not a matrix of numbers"),
-        ([1, -1], "not a matrix of numbers"),
+        ([[1, 2], [-1, 0]], "row 0, column 1: found 2"),
+        ([[1, 1], [-1, np.nan]], "row 1, column 1: found nan"),
+        ([[1, 1], [-1]], "expected a matrix of numbers"),
+        ([["a"], ["b"]], "expected a matrix of numbers"),
+        ([1, -1], "expected a matrix of numbers"),
         ([[1, -1]], r"shape \(1, 2\)"),
         ([[], []], r"shape \(2, 0\)"),
-        ([[1], [-1], [0]], "row 2 of the coding matrix is all 0"),
-        ([[1, 1], [-1, 0], [0, 1]], "column 1 of the coding matrix lacks a sign"),
-        ([[1, -1], [-1, 0], [0, -1]], "column 1 of the coding matrix lacks a sign"),
-        ([[1, 1], [-1, 1], [1, -1], [-1, 1]], "rows 1 and 3 of the coding matrix are equal"),
-        ([[1, 0, 1], [-1, 1, -1], [0, -1, 0]], "columns 0 and 2 of the coding matrix are equal or opposite"),
-        ([[0, 1, 0], [1, -1, -1], [-1, 0, 1]], "columns 0 and 2 of the coding matrix are equal or opposite"),
+        ([[1], [-1], [0]], "row 2: all entries are 0"),
+        ([[1, 1], [-1, 0], [0, 1]], "column 1: 1 or -1 is missing"),
+        ([[1, -1], [-1, 0], [0, -1]], "column 1: 1 or -1 is missing"),
+        ([[1, 1], [-1, 1], [1, -1], [-1, 1]], "rows 1 and 3 are equal"),
+        ([[1, 0, 1], [-1, 1, -1], [0, -1, 0]], "columns 0 and 2 are equal or opposite"),
+        ([[0, 1, 0], [1, -1, -1], [-1, 0, 1]], "columns 0 and 2 are equal or opposite"),
     ],
 )
 def test_invalid_matrices_say_what_is_wrong(matrix, message):
@@ -176,5 +176,5 @@ def test_bad_requests_are_errors():
             make_coding("onevsone", n_classes)
     with pytest.raises(ModelError, match="2 rows for 3 classes"):
         make_coding([[1], [-1]], 3)
-    with pytest.raises(ModelError, match=r"n_candidates is 0"):
+    with pytest.raises(ModelError, match="n_candidates: found 0"):
         make_coding("denserandom", 3, n_candidates=0)

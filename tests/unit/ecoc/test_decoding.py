@@ -91,17 +91,17 @@ def test_custom_loss_is_called_once_per_sample():
     ("arguments", "message"),
     [
         ((PAIRS, SCORES, "hinges"), r"did you mean 'hinge'.*Losses: hamming, linear"),
-        ((PAIRS, SCORES, 3), "give a name, or a callable"),
+        ((PAIRS, SCORES, 3), "Give a name or a callable"),
         ((PAIRS, SCORES, "hinge", "weighted"), "Decodings: lossweighted, lossbased"),
-        ((PAIRS, [[1, 2]], "hinge"), r"scores have shape \(1, 2\).*\(n_samples, 3\)"),
-        ((PAIRS, [1, 2, 3], "hinge"), r"scores have shape \(3,\)"),
-        ((PAIRS, [["a", "b", "c"]], "hinge"), "scores are not numbers"),
-        ((PAIRS, [[1, np.inf, 2]], "hinge"), "infinite in row 0, column 1"),
-        (([[1, 3], [-1, 0]], [[1, 2]], "hinge"), "holds 3 in row 0, column 1"),
-        ((PAIRS, [[0, 1, 0.5], [0, -0.5, 1]], "quadratic"), r"row 1, column 1 holds -0\.5"),
-        ((PAIRS, [[0, 1, 1.5]], "quadratic"), r"row 0, column 2 holds 1\.5"),
+        ((PAIRS, [[1, 2]], "hinge"), r"scores: found shape \(1, 2\).*\(n_samples, 3\)"),
+        ((PAIRS, [1, 2, 3], "hinge"), r"scores: found shape \(3,\)"),
+        ((PAIRS, [["a", "b", "c"]], "hinge"), "scores: expected numbers"),
+        ((PAIRS, [[1, np.inf, 2]], "hinge"), "row 0, column 1: the value is infinite"),
+        (([[1, 3], [-1, 0]], [[1, 2]], "hinge"), "row 0, column 1: found 3"),
+        ((PAIRS, [[0, 1, 0.5], [0, -0.5, 1]], "quadratic"), r"row 1, column 1: .* found -0\.5"),
+        ((PAIRS, [[0, 1, 1.5]], "quadratic"), r"row 0, column 2: .* found 1\.5"),
         ((PAIRS, SCORES, lambda M, s: 1.0), r"shape \(\).*3 numbers"),
-        ((PAIRS, SCORES, lambda M, s: ["a", "b", "c"]), "must return 3 numbers"),
+        ((PAIRS, SCORES, lambda M, s: ["a", "b", "c"]), "Return 3 numbers"),
     ],
 )
 def test_bad_input_says_what_is_wrong(arguments, message):
@@ -110,6 +110,6 @@ def test_bad_input_says_what_is_wrong(arguments, message):
 
 
 def test_options_that_do_not_fit_are_errors():
-    with pytest.raises(ModelError, match=r"'hinge' is for scores on the real line.*quadratic"):
+    with pytest.raises(ModelError, match=r"'hinge' needs scores on the real line.*quadratic"):
         neg_loss(PAIRS, [[0.1, 0.2, 0.3]], "hinge", unit_scores=True)
     neg_loss(PAIRS, [[0.1, 0.2, 0.3]], "quadratic", unit_scores=True)

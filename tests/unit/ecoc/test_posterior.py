@@ -271,7 +271,8 @@ def test_both_starts_are_run_and_the_smaller_divergence_is_kept():
     solution = posterior._least_squares(M, R, False)
     solution /= solution.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(least_squares, 0.999 * solution + 0.001 / 6, rtol=1e-12)
-    answers = [posterior._iterate(M, R, w, start, 1000, 1e-9)[0] for start in (uniform, least_squares)]
+    learners = (*posterior._sides(M), w / w.max())
+    answers = [posterior._kl_kernel(learners, R, start, 1000, 1e-9)[0] for start in (uniform, least_squares)]
     first, second = (kl_divergence(M, R, w, P) for P in answers)
     assert first[0] < second[0] - 0.01 and second[1] < first[1] - 0.01
     np.testing.assert_array_equal(kl_posterior(M, R, w), [answers[0][0], answers[1][1]])
@@ -358,27 +359,31 @@ def test_weights_pull_towards_the_heavier_learner():
 
 def test_too_few_iterations_warn():
     M, _, R, w = draw("onevsall", 5, 10)
-    with pytest.warns(ConvergenceWarning, match="10 of 10 posteriors are not final after 1 iterations"):
+    with pytest.warns(ConvergenceWarning, match="10 of 10 posteriors have not converged after 1 iterations"):
         kl_posterior(M, R, w, max_iter=1)
-    with pytest.warns(ConvergenceWarning, match="not final after 2 iterations"):
+    with pytest.warns(ConvergenceWarning, match="not converged after 2 iterations"):
         kl_posterior(M, R, w, max_iter=2, update="page")
 
 
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((PAIRS, [[0.1, 0.2, 1.5]], np.ones(3)), {}, r"row 0, column 2 is 1\.5"),
-        ((PAIRS, [[0.1, -0.2, 1]], np.ones(3)), {}, r"row 0, column 1 is -0\.2"),
-        ((PAIRS, [[0.1, 0.2]], np.ones(3)), {}, r"probabilities have shape \(1, 2\)"),
-        ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(2)), {}, r"weights have shape \(2,\): give 3"),
-        ((PAIRS, [[0.1, 0.2, 0.3]], [1, -1, 1]), {}, r"weights go from -1\.0 to 1\.0"),
-        ((PAIRS, [[0.1, 0.2, 0.3]], [0, 0, 0]), {}, r"weights go from 0\.0 to 0\.0"),
-        ((PAIRS, [[0.1, 0.2, 0.3]], [1, np.nan, 1]), {}, "weights go from nan"),
+        ((PAIRS, [[0.1, 0.2, 1.5]], np.ones(3)), {}, r"row 0, column 2: found 1\.5"),
+        ((PAIRS, [[0.1, -0.2, 1]], np.ones(3)), {}, r"row 0, column 1: found -0\.2"),
+        ((PAIRS, [[0.1, 0.2]], np.ones(3)), {}, r"probabilities: found shape \(1, 2\)"),
+        ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(2)), {}, r"weights: found shape \(2,\)\. Give 3"),
+        ((PAIRS, [[0.1, 0.2, 0.3]], [1, -1, 1]), {}, r"found values from -1\.0 to 1\.0"),
+        ((PAIRS, [[0.1, 0.2, 0.3]], [0, 0, 0]), {}, r"found values from 0\.0 to 0\.0"),
+        ((PAIRS, [[0.1, 0.2, 0.3]], [1, np.nan, 1]), {}, "found values from nan"),
         ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"update": "zzz"}, "bradley-terry, page"),
-        ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"num_kl_initializations": -1}, "num_kl_initializations is -1"),
-        ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"num_kl_initializations": 1.5}, r"num_kl_initializations is 1\.5"),
-        ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"max_iter": 0}, "max_iter is 0"),
-        ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"tol": 0}, "tol 0"),
+        ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"num_kl_initializations": -1}, "num_kl_initializations: found -1"),
+        (
+            (PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)),
+            {"num_kl_initializations": 1.5},
+            r"num_kl_initializations: found 1\.5",
+        ),
+        ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"max_iter": 0}, "max_iter and tol: found 0"),
+        ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"tol": 0}, "tol: found 1000 and 0"),
     ],
 )
 def test_bad_input_says_what_is_wrong(arguments, options, message):
@@ -387,9 +392,9 @@ def test_bad_input_says_what_is_wrong(arguments, options, message):
 
 
 def test_bad_input_of_the_others():
-    with pytest.raises(ModelError, match=r"column 2 is 1\.5"):
+    with pytest.raises(ModelError, match=r"column 2: found 1\.5"):
         qp_posterior(PAIRS, [[0.1, 0.2, 1.5]])
-    with pytest.raises(ModelError, match=r"posteriors have shape \(1, 2\).*\(1, 3\)"):
+    with pytest.raises(ModelError, match=r"posteriors: found shape \(1, 2\).*\(1, 3\)"):
         kl_divergence(PAIRS, [[0.1, 0.2, 0.5]], np.ones(3), [[0.5, 0.5]])
 
 

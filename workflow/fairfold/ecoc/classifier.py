@@ -13,6 +13,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -42,7 +43,6 @@ from fairfold.ecoc.posterior import check_update, kl_posterior, qp_posterior
 from fairfold.errors import ModelError, first_sentence, unknown_name
 
 POSTERIOR_METHODS = ("kl", "qp")
-Learner = str | ClassifierMixin
 Loss = str | BinaryLoss | CustomLoss
 
 
@@ -127,7 +127,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
     [0, 1, 2]
     """
 
-    learner: Learner | Sequence[Learner] = "svm"
+    learner: str | ClassifierMixin | Sequence[str | ClassifierMixin] = "svm"
     _: KW_ONLY
     coding: str | ArrayLike = "onevsone"
     fit_posterior: bool = False
@@ -207,8 +207,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         classes, codes[weighted] = encode_classes(labels[weighted], self._order_of(y, labels[weighted]))
         if len(classes) < 2:
             raise ModelError(
-                f"y holds {len(classes)} class (with a positive weight), {', '.join(map(str, classes))}: "
-                "give samples of two classes or more."
+                f"y: found {len(classes)} class with a positive weight. Give samples of two or more classes."
             )
         return features, classes, codes, weights
 
@@ -238,9 +237,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         self._seen = np.isin(np.arange(len(classes)), codes)
         self.coding_matrix_ = make_coding(self.coding, len(classes), random_state=self._seed)
         learners = self._learners(self.coding_matrix_.shape[1])
-        self.kinds_ = [learner_kind(learner) for learner in learners]
-        if self.fit_posterior:
-            self.kinds_ = ["probability"] * len(learners)
+        self.kinds_ = ["probability" if self.fit_posterior else learner_kind(learner) for learner in learners]
         self._check_decoding(self.binary_loss, self.decoding)
         check_posterior_method(self.posterior_method)
         check_update(self.update)
@@ -252,7 +249,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
             for j, (learner, kind, column) in enumerate(zip(learners, self.kinds_, signs, strict=True))
         )
         if all(model is None for model in self.estimators_):
-            raise ModelError("no learner has samples on both of its sides: give samples of more classes.")
+            raise ModelError("y: no learner has samples of both of its classes. Give samples of more classes.")
         return self
 
     def binary_scores(self, X: Matrix) -> np.ndarray:
@@ -312,7 +309,6 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
     def posteriors(
         self,
         scores: np.ndarray,
-        *,
         posterior_method: str | None = None,
         num_kl_initializations: int | None = None,
         update: str | None = None,
@@ -348,21 +344,15 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         method = self.posterior_method if posterior_method is None else posterior_method
         check_posterior_method(method)
         starts = self.num_kl_initializations if num_kl_initializations is None else num_kl_initializations
-        fitted = [model is not None for model in self.estimators_]
+        fitted = np.array([model is not None for model in self.estimators_])
         coding, answers = self.coding_matrix_[np.ix_(self._seen, fitted)], scores[:, fitted]
         posteriors = np.zeros((len(scores), len(self.classes_)))
-        posteriors[:, self._seen] = (
-            qp_posterior(coding, answers)
-            if method == "qp"
-            else kl_posterior(
-                coding,
-                answers,
-                self.weights_[fitted],
-                num_kl_initializations=starts,
-                random_state=seed_for(self._seed, "starts"),
-                update=self.update if update is None else update,
-            )
-        )
+        if method == "qp":
+            posteriors[:, self._seen] = qp_posterior(coding, answers)
+        else:
+            update, seed = self.update if update is None else update, seed_for(self._seed, "starts")
+            options = {"num_kl_initializations": starts, "random_state": seed}
+            posteriors[:, self._seen] = kl_posterior(coding, answers, self.weights_[fitted], update=update, **options)
         return posteriors
 
     def neg_loss(self, X: Matrix) -> np.ndarray:
@@ -440,11 +430,8 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
     def _accepted(self) -> dict[str, Any]:
         """Return arguments of ``validate_data`` that match the input supported by the learners."""
         tags = get_tags(self).input_tags
-        return {
-            "accept_sparse": "csr" if tags.sparse else False,
-            "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
-            "dtype": np.float64,
-        }
+        finite = "allow-nan" if tags.allow_nan else True
+        return {"accept_sparse": "csr" if tags.sparse else False, "ensure_all_finite": finite, "dtype": np.float64}
 
     def _order_of(self, y: ArrayLike, labels: np.ndarray) -> Sequence[object] | None:
         """Return the requested order of classes, without categories that do not occur."""
@@ -459,7 +446,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         given = self.learner if isinstance(self.learner, list | tuple) else [self.learner]
         for each in given:
             if isinstance(each, type) or (not isinstance(each, str) and not hasattr(each, "get_params")):
-                raise ModelError(f"learner is {each!r}: give a template's name or a scikit-learn classifier.")
+                raise ModelError(f"learner: found {each!r}. Give the name of a template or a scikit-learn classifier.")
         return [make_learner(each) if isinstance(each, str) else each for each in given]
 
     def _learners(self, n_learners: int) -> list[ClassifierMixin]:
@@ -467,8 +454,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         given = self._given_learners()
         if isinstance(self.learner, list | tuple) and len(given) != n_learners:
             raise ModelError(
-                f"{len(given)} learners are given for {n_learners} columns of the coding matrix: give one for each, or "
-                "one for all."
+                f"learner: found {len(given)} learners for {n_learners} columns. Give one for each or for all."
             )
         learners = []
         for j, learner in enumerate(given * (n_learners // len(given))):
@@ -491,25 +477,24 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
             return found
         if found.domain == UNIT and (real := set(self.kinds_) - {"probability"}):
             raise ModelError(
-                f"binary loss {found.name!r} is for probabilities, and learners give scores of the kind "
-                f"{', '.join(sorted(real))}: take another loss, or fit_posterior=True."
+                f"binary_loss: {found.name!r} needs probabilities, but learners have scores of the kind "
+                f"{', '.join(sorted(real))}. Use another loss or fit_posterior=True."
             )
         if found.domain != UNIT and found.name != "hamming" and "probability" in self.kinds_:
             raise ModelError(
-                f"binary loss {found.name!r} is for scores on the real line, and learners give probabilities: take "
-                "'quadratic' (or 'hamming' if not all do)."
+                f"binary_loss: {found.name!r} needs scores on the real line, but learners give probabilities. Use "
+                "'quadratic', or 'hamming' if only some do."
             )
         return found
 
     def _describe(self, column: int) -> str:
         """Describe a learner for error messages."""
-        positive, negative = (
-            ", ".join(str(name) for name in self.classes_[self.coding_matrix_[:, column] == sign]) for sign in (1, -1)
-        )
+        side_of = self.coding_matrix_[:, column]
+        positive, negative = (", ".join(map(str, self.classes_[side_of == sign])) for sign in (1, -1))
         return f"learner {column} (class {positive} against {negative})"
 
 
-_NO_POSTERIORS = "posteriors are asked of an ECOC model that was not trained for them: fit it with fit_posterior=True."
+_NO_POSTERIORS = "fit_posterior: this ECOC model was fitted without posteriors. Fit it with fit_posterior=True."
 
 
 def choose(losses: np.ndarray) -> np.ndarray:
@@ -536,15 +521,7 @@ def _present_classes(y: ArrayLike) -> ArrayLike:
         labels = np.asarray(y)
     except ValueError:  # The message of NumPy refers to inhomogeneous shapes, which does not help the user.
         raise ModelError("y: rows differ in length. Give one class per sample.") from None
-    if np.ma.is_masked(y):
-        missing = np.ma.getmaskarray(y)
-    elif labels.dtype == object and labels.ndim:
-        import pandas as pd  # Imported here because numeric classes do not need pandas.
-
-        missing = pd.isna(labels)
-    else:
-        missing = np.isnan(labels) if labels.dtype.kind == "f" else False
-    if n_missing := np.count_nonzero(missing):
+    if n_missing := np.count_nonzero(np.ma.getmaskarray(np.ma.asarray(y)) | pd.isna(labels)):
         raise ModelError(f"y: {n_missing} samples have no class (NaN, None or masked). Leave these samples out.")
     if labels.dtype == object and labels.ndim == 1 and all(isinstance(label, Real) for label in labels):
         return np.array(labels.tolist())
@@ -583,16 +560,14 @@ def encode_classes(labels: np.ndarray, order: Sequence[object] | None) -> tuple[
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:
-        raise ModelError("y holds classes that cannot be sorted: give them all as text, or all as numbers.") from None
+        raise ModelError("y: the classes cannot be sorted. Give them all as text or all as numbers.") from None
     if order is None:
         return classes, codes
     number = {name: k for k, name in enumerate(classes.tolist())}
-    if missing := [name for name in number if name not in set(order)]:
-        raise ModelError(f"class_order lacks class {missing[0]!r} of y: name each class once.")
-    if unknown := [name for name in order if name not in number]:
-        raise ModelError(f"class_order names class {unknown[0]!r}, of which y has no sample: leave it out.")
-    if len(order) != len(number):
-        raise ModelError(f"class_order names {len(order)} classes and y has {len(number)}: name each class once.")
+    if len(order) != len(number) or set(order) != set(number):
+        raise ModelError(
+            f"class_order: found {list(order)}, but y has the classes {list(number)}. Name each class once."
+        )
     rows = np.array([number[name] for name in order])
     return classes[rows], np.argsort(rows)[codes]
 
@@ -617,8 +592,8 @@ def _fit_column(
         if not isinstance(learner[-1] if isinstance(learner, Pipeline) else learner, LinearDiscriminantAnalysis):
             raise
         raise ModelError(
-            f"{name}: no feature varies within its two sides, so that the covariance matrix has rank 0. Give features "
-            "that vary within a class, or another learner."
+            f"{name}: no feature varies within its two sides, so the covariance matrix has rank 0. Give features that "
+            "vary within a class, or another learner."
         ) from error
     return learner
 
@@ -651,7 +626,7 @@ def check_posterior_method(method: str) -> None:
         If `method` is not in ``POSTERIOR_METHODS``.
     """
     if method not in POSTERIOR_METHODS:
-        raise ModelError(f"unknown posterior_method {method!r}: use {' or '.join(map(repr, POSTERIOR_METHODS))}.")
+        raise ModelError(unknown_name("posterior_method", method, POSTERIOR_METHODS))
 
 
 def _is_seed(parameter: str) -> bool:

@@ -85,13 +85,11 @@ def make_coding(
            [ 1,  1]], dtype=int8)
     """
     if not isinstance(n_classes, (int, np.integer)) or n_classes < 2:
-        raise ModelError(f"n_classes is {n_classes!r}: a coding matrix needs at least 2 classes.")
+        raise ModelError(f"n_classes: found {n_classes!r}. Give a whole number of at least 2 classes.")
     if not isinstance(design, str):
         coding = check_coding(design)
         if len(coding) != n_classes:
-            raise ModelError(
-                f"the coding matrix has {len(coding)} rows for {n_classes} classes: give one row per class."
-            )
+            raise ModelError(f"coding: found {len(coding)} rows for {n_classes} classes. Give one row per class.")
         return coding
     if design not in DESIGNS:
         raise ModelError(unknown_name("coding design", design, DESIGNS) + f" Designs: {', '.join(DESIGNS)}.")
@@ -136,22 +134,16 @@ def check_coding(coding: ArrayLike) -> np.ndarray:
     """
     M = check_entries(coding)
     if len(M) < 2 or not M.shape[1]:
-        raise ModelError(f"the coding matrix has shape {M.shape}: it needs at least 2 rows (classes) and 1 column.")
-    unseen = np.flatnonzero(~M.any(axis=1))
-    if len(unseen):
-        raise ModelError(f"row {unseen[0]} of the coding matrix is all 0: each class needs a learner that sees it.")
-    one_sided = np.flatnonzero((M.max(axis=0) < 1) | (M.min(axis=0) > -1))
-    if len(one_sided):
-        raise ModelError(f"column {one_sided[0]} of the coding matrix lacks a sign: each needs both +1 and -1.")
-    equal = _first_equal(M)
-    if equal is not None:
-        raise ModelError(f"rows {equal[0]} and {equal[1]} of the coding matrix are equal: no learner tells them apart.")
+        raise ModelError(f"coding: found shape {M.shape}. Give at least 2 rows (classes) and 1 column.")
+    if len(unused := np.flatnonzero(~M.any(axis=1))):
+        raise ModelError(f"coding, row {unused[0]}: all entries are 0. Each class needs at least one learner.")
+    if len(one_sided := np.flatnonzero((M.max(axis=0) < 1) | (M.min(axis=0) > -1))):
+        raise ModelError(f"coding, column {one_sided[0]}: 1 or -1 is missing. Each column needs both.")
+    if equal := _first_equal(M):
+        raise ModelError(f"coding: rows {equal[0]} and {equal[1]} are equal. Give each class its own row.")
     first_signs = np.take_along_axis(M, (M != 0).argmax(axis=0)[None], axis=0)
-    equal = _first_equal((M * first_signs).T)
-    if equal is not None:
-        raise ModelError(
-            f"columns {equal[0]} and {equal[1]} of the coding matrix are equal or opposite: keep one of the two."
-        )
+    if equal := _first_equal((M * first_signs).T):
+        raise ModelError(f"coding: columns {equal[0]} and {equal[1]} are equal or opposite. Keep one of the two.")
     return M
 
 
@@ -179,13 +171,10 @@ def check_entries(coding: ArrayLike) -> np.ndarray:
     except ValueError:  # Rows differ in length.
         numeric = False
     if not numeric or values.ndim != 2:
-        raise ModelError("the coding matrix is not a matrix of numbers: give one row of -1, 0 or 1 per class.")
-    wrong = np.argwhere(~np.isin(values, (-1, 0, 1)))
-    if len(wrong):
+        raise ModelError("coding: expected a matrix of numbers. Give one row of -1, 0 or 1 per class.")
+    if len(wrong := np.argwhere(~np.isin(values, (-1, 0, 1)))):
         row, column = wrong[0]
-        raise ModelError(
-            f"the coding matrix holds {values[row, column]} in row {row}, column {column}: use -1, 0 or 1."
-        )
+        raise ModelError(f"coding, row {row}, column {column}: found {values[row, column]}. Use -1, 0 or 1.")
     return values.astype(np.int8)
 
 
@@ -229,15 +218,13 @@ def _ternary_complete(n_classes: int) -> np.ndarray:
 
 def _check_size(design: str, n_classes: int, n_columns: int) -> None:
     if n_columns > MAX_COLUMNS:
-        raise ModelError(
-            f"{design} has {n_columns:,} columns for {n_classes} classes, more than {MAX_COLUMNS:,}: "
-            "take a random design."
-        )
+        found = f"{design} has {n_columns:,} columns for {n_classes} classes, more than {MAX_COLUMNS:,}"
+        raise ModelError(f"coding: {found}. Use a random design.")
 
 
 def _random(design: str, n_classes: int, random_state: int, n_candidates: int) -> np.ndarray:
     if not isinstance(n_candidates, (int, np.integer)) or n_candidates < 1:
-        raise ModelError(f"n_candidates is {n_candidates!r}: draw at least 1 matrix.")
+        raise ModelError(f"n_candidates: found {n_candidates!r}. Give a whole number of at least 1.")
     # Both designs use the same lookup: values 0 and 1 are the signs, values 2 and 3 are entries of 0.
     n_columns, n_values = (10, 2) if design == "denserandom" else (15, 4)
     n_columns = math.ceil(n_columns * math.log2(n_classes))
@@ -251,9 +238,8 @@ def _random(design: str, n_classes: int, random_state: int, n_candidates: int) -
         if distances.max() > best_distance:
             best_distance, best = distances.max(), candidates[distances.argmax()]
     if best is None:
-        raise ModelError(
-            f"none of {n_candidates} {design} matrices tells all {n_classes} classes apart: raise n_candidates."
-        )
+        found = f"none of {n_candidates} {design} matrices separates all {n_classes} classes"
+        raise ModelError(f"coding: {found}. Increase n_candidates.")
     return best[:, best.any(axis=0)].astype(np.int8)
 
 

@@ -131,15 +131,14 @@ def check_answers(coding: ArrayLike, answers: ArrayLike, what: str) -> tuple[np.
     try:
         values = np.asarray(answers, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(f"the {what} are not numbers: give a matrix with one column per learner.") from None
+        raise ModelError(f"{what}: expected numbers. Give a matrix with one column per learner.") from None
     if values.ndim != 2 or values.shape[1] != M.shape[1]:
+        raise ModelError(f"{what}: found shape {values.shape}. Give (n_samples, {M.shape[1]}), one column per learner.")
+    if len(wrong := np.argwhere(np.isinf(values))):
+        row, column = wrong[0]
         raise ModelError(
-            f"the {what} have shape {values.shape}: the coding matrix asks for (n_samples, {M.shape[1]}), "
-            "a column per learner."
+            f"{what}, row {row}, column {column}: the value is infinite. Use finite numbers, NaN for no answer."
         )
-    if np.isinf(values).any():
-        row, column = np.argwhere(np.isinf(values))[0]
-        raise ModelError(f"the {what} are infinite in row {row}, column {column}: use finite ones, NaN for no answer.")
     return M, values
 
 
@@ -148,32 +147,26 @@ def _in_domain(S: np.ndarray, loss: BinaryLoss, unit: np.ndarray) -> np.ndarray:
     if loss.name == "hamming" and unit.any():
         return np.where(unit, 2 * S - 1, S)
     if loss.domain == REAL and unit.any():
-        raise ModelError(
-            f"binary loss '{loss.name}' is for scores on the real line, and these are probabilities: "
-            "take 'quadratic' or 'hamming'."
-        )
-    if loss.domain == UNIT and ((S < 0) | (S > 1)).any():
-        row, column = np.argwhere((S < 0) | (S > 1))[0]
-        raise ModelError(
-            f"binary loss '{loss.name}' is for scores in [0, 1], and row {row}, column {column} holds "
-            f"{S[row, column]}: take another loss, or learners that give probabilities."
-        )
+        needs = f"binary loss {loss.name!r} needs scores on the real line"
+        raise ModelError(f"scores: {needs}, but found probabilities. Use 'quadratic' or 'hamming'.")
+    if loss.domain == UNIT and len(wrong := np.argwhere((S < 0) | (S > 1))):
+        row, column = wrong[0]
+        found = f"binary loss {loss.name!r} needs probabilities, but found {S[row, column]}"
+        raise ModelError(f"scores, row {row}, column {column}: {found}. Use another loss or other learners.")
     return S
 
 
 def _custom_losses(M: np.ndarray, S: np.ndarray, loss: CustomLoss, decoding: str) -> np.ndarray:
     if not callable(loss):
         raise ModelError(
-            f"the binary loss is {loss!r}: give a name, or a callable (M, s) that returns a loss per class."
+            f"binary loss: found {loss!r}. Give a name or a callable (M, s) that returns a loss per class."
         )
     codes = np.where(M == 0, np.nan, M) if decoding == "lossweighted" else M.astype(float)
     losses = np.empty((len(S), len(M)))
     for sample, scores in enumerate(S):  # A custom loss takes one sample at a time.
         found = np.asarray(loss(codes, scores))
         if found.shape != (len(M),) or found.dtype.kind not in "biuf":
-            raise ModelError(
-                f"the custom loss returned an array of shape {found.shape} and type {found.dtype}: "
-                f"it must return {len(M)} numbers, one per class."
-            )
+            what = f"an array of shape {found.shape} and type {found.dtype}"
+            raise ModelError(f"binary loss: the callable returned {what}. Return {len(M)} numbers, one per class.")
         losses[sample] = found
     return losses

@@ -40,10 +40,10 @@ from sklearn.utils import Tags, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from fairfold.core.arrays import Matrix
 from fairfold.core.precision import SCIKIT_LEARN_GAP, DistinctValues
 from fairfold.errors import ModelError, unknown_name
 
-Matrix = np.ndarray | sparse.csr_array | sparse.csr_matrix
 SEPARABLE = ("sigmoid", "step")
 _LARGEST_RESPONSE = 4.0  # Limit of LogitBoost. Friedman et al. (2000), Section 3.2, recommend 2 to 4.
 _LEAST_WEIGHT = 2 * np.finfo(np.float64).eps  # Lower limit of LogitBoost weights, see Section 3.2.
@@ -72,7 +72,9 @@ def seed_from(random_state: int | np.random.RandomState | None) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     if not isinstance(random_state, Integral):
-        raise ModelError(f"random_state is {random_state!r}: give an integer, a RandomState, or None for a fresh seed.")
+        raise ModelError(
+            f"random_state: found {random_state!r}. Give an integer, a RandomState, or None for a new seed."
+        )
     return int(random_state)
 
 
@@ -122,11 +124,12 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
             If a parameter is out of range, or if there are not two classes with positive weight.
         """
         self._check_parameters()
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, ensure_all_finite=_finite_unless(X))
+        finite = _finite_unless(X)
+        X, labels = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, ensure_all_finite=finite)
         self.distinct_values_ = DistinctValues(least_gap=SCIKIT_LEARN_GAP).fit(X)
         X = self.distinct_values_.transform(X).astype(np.float32)
         weights = sample_weights(sample_weight, X.shape[0])
-        self.classes_, codes = _two_classes(y, weights)
+        self.classes_, codes = _two_classes(labels, weights)
         signs = 2.0 * codes - 1
         seeds = np.random.default_rng(seed_from(self.random_state)).integers(2**31, size=self.n_estimators)
         F = np.zeros(len(signs))
@@ -155,9 +158,8 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
             Half the log-odds.
         """
         check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, reset=False, ensure_all_finite=_finite_unless(X)
-        )
+        finite = _finite_unless(X)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False, ensure_all_finite=finite)
         X = self.distinct_values_.transform(X).astype(np.float32)
         return self._step * self.learning_rate * np.sum([tree.predict(X) for tree in self.estimators_], axis=0)
 
@@ -203,9 +205,9 @@ class _BoostedTrees(ClassifierMixin, BaseEstimator, ABC):
         for name in self._whole_numbers:
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                raise ModelError(f"{name} is {value!r}; it must be a whole number of at least 1.")
+                raise ModelError(f"{name}: found {value!r}. Give a whole number of at least 1.")
         if not isinstance(self.learning_rate, Real) or not 0 < self.learning_rate < np.inf:
-            raise ModelError(f"learning_rate is {self.learning_rate!r}; it must be a number above 0.")
+            raise ModelError(f"learning_rate: found {self.learning_rate!r}. Give a number above 0.")
 
 
 def sample_weights(weights: ArrayLike | None, n_samples: int) -> np.ndarray:
@@ -213,8 +215,8 @@ def sample_weights(weights: ArrayLike | None, n_samples: int) -> np.ndarray:
 
     Parameters
     ----------
-    weights : array-like of shape (n_samples,), float or None
-        Weights, at least 0. A number is the weight of each sample. None stands for weights of 1.
+    weights : array-like of shape (n_samples,) or None
+        Weights, at least 0. None stands for weights of 1.
     n_samples : int
         Number of samples.
 
@@ -228,13 +230,10 @@ def sample_weights(weights: ArrayLike | None, n_samples: int) -> np.ndarray:
     ValueError
         If a weight is negative or not finite, if all weights are 0, or if the shape does not fit.
     """
-    if weights is None or isinstance(weights, Real):
-        weights = np.full(n_samples, 1.0 if weights is None else weights)
-    checked = check_array(
-        weights, dtype=np.float64, ensure_2d=False, ensure_non_negative=True, input_name="sample_weight"
-    )
+    weights, name = np.ones(n_samples) if weights is None else weights, "sample_weight"
+    checked = check_array(weights, dtype=np.float64, ensure_2d=False, ensure_non_negative=True, input_name=name)
     if checked.shape != (n_samples,):
-        raise ValueError(f"sample_weight.shape == {checked.shape}, expected {(n_samples,)}!")
+        raise ValueError(f"sample_weight: found shape {checked.shape}. Give {n_samples} weights, one per sample.")
     if not checked.any():
         raise ValueError("sample_weight: all weights are zero. Give at least one sample a positive weight.")
     return checked
@@ -247,7 +246,7 @@ def _two_classes(y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
         raise ModelError(f"Only binary classification is supported. The type of the target is {kind}.")
     classes, codes = np.unique(y, return_inverse=True)
     if (found := len(np.unique(codes[weights > 0]))) < 2:
-        raise ModelError(f"y has samples of positive weight in {found} class: give samples of two classes.")
+        raise ModelError(f"y: found samples of positive weight in {found} class. Give samples of two classes.")
     return classes, codes
 
 
@@ -433,28 +432,25 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         if self.separable not in SEPARABLE:
             raise ModelError(unknown_name("separable", self.separable, SEPARABLE))
-        X, y = validate_data(self, X, y, accept_sparse="csr", ensure_all_finite=_finite_unless(X))
+        X, labels = validate_data(self, X, y, accept_sparse="csr", ensure_all_finite=_finite_unless(X))
         weights = sample_weights(sample_weight, X.shape[0])
-        self.classes_, codes = _two_classes(y, weights)
+        self.classes_, codes = _two_classes(labels, weights)
         weighted = np.flatnonzero(weights)  # Samples of weight 0 do not count as members of a class.
-        X, codes, y, weights = X[weighted], codes[weighted], y[weighted], weights[weighted]
+        X, codes, labels, weights = X[weighted], codes[weighted], labels[weighted], weights[weighted]
         sizes = np.bincount(codes)
         if sizes.min() < 2:
             raise ModelError(
-                f"class {self.classes_[sizes.argmin()]} has 1 member: a sigmoid is fitted to scores of samples that "
-                "were left out, so give 2 members or more of each class, or do without posteriors."
+                f"y: class {self.classes_[sizes.argmin()]} has 1 sample, but posteriors are fitted to out-of-fold "
+                "scores. Give two or more samples of each class, or use fit_posterior=False."
             )
-        folds = StratifiedKFold(
-            min(self.n_splits, sizes.min()), shuffle=True, random_state=seed_from(self.random_state)
-        )
-        scores = np.empty(len(y))
-        for train, test in folds.split(codes, codes):
-            model = fit_learner(clone(self.estimator), X[train], y[train], weights[train])
+        seed, n_splits = seed_from(self.random_state), min(self.n_splits, sizes.min())
+        scores = np.empty(len(codes))
+        for train, test in StratifiedKFold(n_splits, shuffle=True, random_state=seed).split(codes, codes):
+            model = fit_learner(clone(self.estimator), X[train], labels[train], weights[train])
             scores[test] = model.decision_function(X[test])
         self.step_ = _fit_step(scores, codes == 1, weights) if self.separable == "step" else None
-        sigmoid = (np.inf, np.nan) if self.step_ else _fit_sigmoid(scores, codes == 1, weights)
-        self.slope_, self.intercept_ = sigmoid
-        self.estimator_ = fit_learner(clone(self.estimator), X, y, weights)
+        self.slope_, self.intercept_ = (np.inf, np.nan) if self.step_ else _fit_sigmoid(scores, codes == 1, weights)
+        self.estimator_ = fit_learner(clone(self.estimator), X, labels, weights)
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
@@ -581,7 +577,7 @@ def make_learner(name: str, *, standardize: bool = False, **parameters: object) 
     ['standardscaler', 'svc']
     """
     if name not in TEMPLATES:
-        raise ModelError(f"unknown learner {name!r}: known are {', '.join(TEMPLATES)}; or give a classifier.")
+        raise ModelError(f"learner: unknown name {name!r}. Use {', '.join(TEMPLATES)} or a classifier.")
     known = TEMPLATES[name]().get_params()
     if unknown := sorted(set(parameters) - set(known)):
         raise ModelError(unknown_name(f"parameter of learner {name}", unknown[0], known))
@@ -625,9 +621,7 @@ def learner_kind(estimator: ClassifierMixin) -> str:
         return "probability"
     if hasattr(last, "decision_function"):
         return "margin"
-    raise ModelError(
-        f"learner {type(last).__name__} has neither decision_function nor predict_proba: give a classifier with scores."
-    )
+    raise ModelError(f"learner: {type(last).__name__} has no scores. Use one with decision_function or predict_proba.")
 
 
 def positive_scores(estimator: ClassifierMixin, X: Matrix, kind: str | None = None) -> np.ndarray:
@@ -653,7 +647,7 @@ def positive_scores(estimator: ClassifierMixin, X: Matrix, kind: str | None = No
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     if isinstance(last, AdaBoostClassifier):
         # scikit-learn divides the votes by their total. The exponential loss expects half the log-odds.
-        scores = scores * (last.estimator_weights_.sum() / 4)
+        return scores * (last.estimator_weights_.sum() / 4)
     return scores
 
 
@@ -712,8 +706,8 @@ def fit_learner(
     if sample_weight is not None and not names and np.ptp(sample_weight) > 0:
         last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         raise ModelError(
-            f"learner {type(last).__name__} takes no sample weights: give none, or another learner ("
-            "svm, tree, gentleboost, adaboost, logitboost, naive-bayes and linear take them)."
+            f"sample_weight: learner {type(last).__name__} does not support weights. Use none, or one of the learners "
+            "svm, tree, gentleboost, adaboost, logitboost, naive-bayes and linear."
         )
     return estimator.fit(X, y, **dict.fromkeys(names, sample_weight))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
@@ -55,24 +54,19 @@ def _softplus(x: np.ndarray) -> np.ndarray:
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
-BINARY_LOSSES: Mapping[str, BinaryLoss] = MappingProxyType(
-    {
-        loss.name: loss
-        for loss in (
-            BinaryLoss("hamming", REAL, lambda y, s: (1 - np.sign(np.multiply(y, s))) / 2),
-            BinaryLoss("linear", REAL, lambda y, s: (1 - np.multiply(y, s)) / 2),
-            BinaryLoss("logit", REAL, lambda y, s: _softplus(-np.multiply(y, s)) / (2 * np.log(2))),
-            BinaryLoss("exponential", REAL, _exponential),
-            BinaryLoss("binodeviance", REAL, lambda y, s: _softplus(-2 * np.multiply(y, s)) / (2 * np.log(2))),
-            BinaryLoss("hinge", REAL, lambda y, s: np.maximum(0, 1 - np.multiply(y, s)) / 2),
-            BinaryLoss("quadratic", UNIT, lambda y, s: (1 - np.multiply(y, 2 * np.asarray(s) - 1)) ** 2 / 2),
-        )
-    }
+_LOSSES = (
+    BinaryLoss("hamming", REAL, lambda y, s: (1 - np.sign(np.multiply(y, s))) / 2),
+    BinaryLoss("linear", REAL, lambda y, s: (1 - np.multiply(y, s)) / 2),
+    BinaryLoss("logit", REAL, lambda y, s: _softplus(-np.multiply(y, s)) / (2 * np.log(2))),
+    BinaryLoss("exponential", REAL, _exponential),
+    BinaryLoss("binodeviance", REAL, lambda y, s: _softplus(-2 * np.multiply(y, s)) / (2 * np.log(2))),
+    BinaryLoss("hinge", REAL, lambda y, s: np.maximum(0, 1 - np.multiply(y, s)) / 2),
+    BinaryLoss("quadratic", UNIT, lambda y, s: (1 - np.multiply(y, 2 * np.asarray(s) - 1)) ** 2 / 2),
 )
-
-DEFAULT_LOSSES: Mapping[str, str] = MappingProxyType(
-    {"margin": "hinge", "probability": "quadratic", "exponential": "exponential", "logit": "binodeviance"}
-)
+BINARY_LOSSES: Mapping[str, BinaryLoss] = {loss.name: loss for loss in _LOSSES}
+DEFAULT_LOSSES: Mapping[str, str] = {
+    **{"margin": "hinge", "probability": "quadratic", "exponential": "exponential", "logit": "binodeviance"}
+}
 
 
 def find_loss(name: str) -> BinaryLoss:

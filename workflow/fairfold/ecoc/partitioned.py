@@ -7,16 +7,16 @@ The module is the counterpart of MATLAB's ``ClassificationPartitionedECOC`` with
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from fairfold.core.folds import Part, check_parts, fold_that_tests, parts_by, parts_of
@@ -25,8 +25,6 @@ from fairfold.ecoc.classifier import ECOCClassifier, Loss, check_posterior_metho
 from fairfold.ecoc.learners import Matrix, seed_from
 from fairfold.ecoc.posterior import check_update
 from fairfold.errors import ModelError, SplitError
-
-LossFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
 class FoldPredictions(NamedTuple):
@@ -63,16 +61,12 @@ class PartitionedECOC(BaseEstimator):
     estimator : ECOCClassifier
         Unfitted classifier. Each fold uses a copy with its own seed.
     n_splits : int, default=10
-        Number of folds, balanced by class. Ignored if `holdout`, `leaveout` or `cv` is given.
-    holdout : float or None, default=None
-        Share of the samples in a single test fold, balanced by class. The other samples are never tested.
-    leaveout : bool, default=False
-        Whether to use one fold per sample.
+        Number of folds, balanced by class. Ignored if `cv` is given.
     cv : splitter, array-like of shape (n_samples,), iterable of pairs, or None, default=None
-        Custom folds. A splitter is an object with ``split(X, y)``, or a splitter of this library, which balances the
-        classes as labels. An array contains the test fold of each sample, counted from 0, or -1 for samples that are
-        never tested. Pairs contain the training and test samples of each fold, as indices or masks. Each sample may be
-        tested at most once.
+        Custom folds. A splitter is an object with ``split(X, y)``, such as scikit-learn's ``LeaveOneOut`` and
+        ``StratifiedShuffleSplit``, or a splitter of this library, which balances the classes as labels. An array
+        contains the test fold of each sample, counted from 0, or -1 for samples that are never tested. Pairs contain
+        the training and test samples of each fold, as indices or masks. Each sample may be tested at most once.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of the models. The seeds of the models also depend on the ``random_state`` of the
         estimator.
@@ -112,8 +106,6 @@ class PartitionedECOC(BaseEstimator):
     estimator: ECOCClassifier
     n_splits: int = 10
     _: KW_ONLY
-    holdout: float | None = None
-    leaveout: bool = False
     cv: Any = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = 1
@@ -151,11 +143,10 @@ class PartitionedECOC(BaseEstimator):
             classes do not cause a warning.
         """
         if not isinstance(self.estimator, ECOCClassifier):
-            raise ModelError(f"estimator is a {type(self.estimator).__name__}: give an ECOCClassifier.")
+            raise ModelError(f"estimator: found a {type(self.estimator).__name__}. Give an ECOCClassifier.")
         model = clone(self.estimator)
-        seed, own_seed = seed_from(self.random_state), None
-        if model.random_state is not None:
-            own_seed = seed_from(model.random_state)
+        seed = seed_from(self.random_state)
+        own_seed = None if model.random_state is None else seed_from(model.random_state)
         X, self.classes_, self._codes, self._weights = model.check_data(X, y, sample_weight)
         data = (X, self._codes, self.classes_, self._weights)
         parts = self._parts(X, np.asarray(y), seed)
@@ -230,15 +221,13 @@ class PartitionedECOC(BaseEstimator):
             losses[test] = model.decode(scores, binary_loss=binary_loss, decoding=decoding)
             chosen[test] = choose(losses[test])
             if posterior is not None:
-                posterior[test] = model.posteriors(
-                    scores,
-                    posterior_method=posterior_method,
-                    num_kl_initializations=num_kl_initializations,
-                    update=update,
-                )
+                posterior[test] = model.posteriors(scores, posterior_method, num_kl_initializations, update)
             if verbose > 0:
-                print(f"fold {fold}: {len(test)} samples are predicted")
-        return FoldPredictions(self._names(chosen), losses, self._pb_score(), posterior)
+                print(f"fold {fold}: predicted {len(test)} samples")
+        labels = self.classes_[chosen]
+        if (chosen < 0).any():
+            labels = np.where(chosen < 0, np.array(None), labels)
+        return FoldPredictions(labels, losses, self._pb_score(), posterior)
 
     @property
     def binary_loss_(self) -> Loss:
@@ -247,23 +236,14 @@ class PartitionedECOC(BaseEstimator):
         return self.models_[0].binary_loss_
 
     def kfold_loss(
-        self,
-        loss_fun: str | LossFunction = "classiferror",
-        *,
-        per_fold: bool = False,
-        binary_loss: Loss | None = None,
-        decoding: str | None = None,
+        self, *, per_fold: bool = False, binary_loss: Loss | None = None, decoding: str | None = None
     ) -> float | np.ndarray:
-        """Compute the loss of the out-of-fold predictions.
+        """Compute the classification error of the out-of-fold predictions: the weighted share of wrong ones.
 
         Parameters
         ----------
-        loss_fun : "classiferror" or callable, default="classiferror"
-            ``"classiferror"`` is the weighted share of wrong predictions. A callable ``(C, neg_loss, weights) ->
-            float`` takes arrays of the tested samples. ``C`` of shape (n, n_classes) is True for the true class.
-            ``neg_loss`` is that of :meth:`kfold_predict`.
         per_fold : bool, default=False
-            Whether to return the loss of each fold instead of the loss of all tested samples.
+            Whether to return the error of each fold instead of the error of all tested samples.
         binary_loss : str, BinaryLoss, callable or None, default=None
             Binary loss, see :meth:`kfold_predict`.
         decoding : {"lossweighted", "lossbased"} or None, default=None
@@ -272,30 +252,18 @@ class PartitionedECOC(BaseEstimator):
         Returns
         -------
         float or ndarray of shape (n_folds,)
-            Loss. NaN for folds without samples of positive weight.
-
-        Raises
-        ------
-        ModelError
-            If the loss is unknown.
+            Error. NaN for folds without samples of positive weight.
         """
-        if not callable(loss_fun) and loss_fun != "classiferror":
-            raise ModelError(
-                f"unknown loss_fun {loss_fun!r}: use 'classiferror', or a callable (C, neg_loss, weights) -> number."
-            )
-        loss = loss_fun if callable(loss_fun) else _classification_error
         losses = self.kfold_predict(binary_loss, decoding, return_posterior=False).neg_loss
-        is_class = self._codes[:, None] == np.arange(len(self.classes_))
+        is_wrong = choose(losses) != self._codes
 
-        def of(samples: np.ndarray) -> float:
-            if not samples.any():  # No sample in the fold has a positive weight.
-                return np.nan
-            return float(loss(is_class[samples], losses[samples], self._weights[samples]))
+        def error(samples: np.ndarray) -> float:
+            return float(np.average(is_wrong[samples], weights=self._weights[samples])) if samples.any() else np.nan
 
         tested = (self.fold_of_ >= 0) & (self._weights > 0)
         if per_fold:
-            return np.array([of(tested & (self.fold_of_ == fold)) for fold in range(len(self.models_))])
-        return of(tested)
+            return np.array([error(tested & (self.fold_of_ == fold)) for fold in range(len(self.models_))])
+        return error(tested)
 
     def kfold_margin(self, *, binary_loss: Loss | None = None, decoding: str | None = None) -> np.ndarray:
         """Compute the negated loss of the true class minus the largest negated loss of the other classes.
@@ -340,32 +308,16 @@ class PartitionedECOC(BaseEstimator):
         return float(np.average(margins[known], weights=self._weights[known]))
 
     def _parts(self, X: Matrix, y: np.ndarray, seed: int) -> list[Part]:
-        """Compute the training and test samples of each fold."""
-        if (self.holdout is not None) + bool(self.leaveout) + (self.cv is not None) > 1:
-            raise SplitError("more than one of holdout, leaveout and cv is given: give one of them.")
-        n_samples = len(self._codes)
-        if self.leaveout:
-            return parts_of(np.arange(n_samples), n_samples)
-        if self.cv is not None:
-            return self._given_parts(X, y)
-        with warnings.catch_warnings():
-            # The warning of missing classes below also names the classes.
-            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            return parts_by(self._balanced_splitter(seed_for(seed, "folds")), X, self._codes)
-
-    def _balanced_splitter(self, seed: int) -> StratifiedKFold | StratifiedShuffleSplit:
-        n_samples = len(self._codes)
-        if self.holdout is not None:
-            if not isinstance(self.holdout, Real) or not 0 < self.holdout < 1:
-                raise SplitError(f"holdout is {self.holdout!r}: give the share of the samples to test on, 0 to 1.")
-            return StratifiedShuffleSplit(1, test_size=float(self.holdout), random_state=seed)
-        if not isinstance(self.n_splits, Integral) or not 2 <= self.n_splits <= n_samples:
-            raise SplitError(f"n_splits is {self.n_splits!r}: give a whole number from 2 to {n_samples}, the samples.")
-        return StratifiedKFold(int(self.n_splits), shuffle=True, random_state=seed)
-
-    def _given_parts(self, X: Matrix, y: np.ndarray) -> list[Part]:
-        """Compute the training and test samples of each fold from ``cv``."""
+        """Return the training and test samples of each fold."""
         n_samples, cv = len(self._codes), self.cv
+        if cv is None:
+            if not isinstance(self.n_splits, Integral) or not 2 <= self.n_splits <= n_samples:
+                raise SplitError(f"n_splits: found {self.n_splits!r}. Give a whole number from 2 to {n_samples}.")
+            folds = StratifiedKFold(int(self.n_splits), shuffle=True, random_state=seed_for(seed, "folds"))
+            with warnings.catch_warnings():
+                # The warning of missing classes below also names the classes.
+                warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+                return parts_by(folds, X, self._codes)
         is_splitter = hasattr(cv, "split") and not isinstance(cv, str)
         # Splitters of this library assign folds from label indicators.
         if is_splitter and hasattr(cv, "assign") and not isinstance(cv, type):
@@ -375,17 +327,12 @@ class PartitionedECOC(BaseEstimator):
             return parts_by(cv, X, y)
         if isinstance(cv, str) or not isinstance(cv, Iterable):
             raise SplitError(
-                f"cv is {cv!r}: give a splitter with split(X, y), the test folds of the {n_samples} samples, or pairs "
-                "of training and test samples; n_splits takes a number of folds."
+                f"cv: found {cv!r}. Give a splitter with split(X, y), the test folds of the {n_samples} samples, or "
+                "pairs of training and test samples. The number of folds is n_splits."
             )
         given = list(cv)
         is_pairs = given and isinstance(given[0], tuple | list)
         return check_parts(given, n_samples) if is_pairs else parts_of(given, n_samples, name="cv")
-
-    def _names(self, chosen: np.ndarray) -> np.ndarray:
-        """Convert class numbers to classes, with None for -1."""
-        names = self.classes_[chosen]
-        return names if (chosen >= 0).all() else np.where(chosen >= 0, names, None)
 
     def _pb_score(self) -> np.ndarray | None:
         first = self.models_[0].coding_matrix_
@@ -398,17 +345,16 @@ class PartitionedECOC(BaseEstimator):
 
 
 def _warn_of_missing_classes(parts: Iterable[Part], codes: np.ndarray, classes: np.ndarray) -> None:
-    missing = []
-    numbers = np.arange(len(classes))
-    for fold, (train, test) in enumerate(parts):
-        for name, samples in (("training", train), ("test", test)):
-            if name == "training" or len(samples) >= len(classes):
-                absent = classes[~np.isin(numbers, codes[samples])]
-                missing += [f"the {name} part of fold {fold} lacks class {each}" for each in absent]
+    missing = [
+        f"the {name} part of fold {fold} lacks class {each}"
+        for fold, (train, test) in enumerate(parts)
+        for name, samples in (("training", train), ("test", test))
+        if name == "training" or len(samples) >= len(classes)
+        for each in classes[np.setdiff1d(np.arange(len(classes)), codes[samples])]
+    ]
     if missing:
-        warnings.warn(
-            f"One or more folds do not contain points from all the groups: {', '.join(missing)}.", stacklevel=3
-        )
+        text = f"One or more folds do not contain points from all the groups: {', '.join(missing)}."
+        warnings.warn(text, stacklevel=3)
 
 
 def _fit_fold(model: ECOCClassifier, data: tuple, part: Part, fold: int) -> tuple[ECOCClassifier, np.ndarray]:
@@ -419,8 +365,3 @@ def _fit_fold(model: ECOCClassifier, data: tuple, part: Part, fold: int) -> tupl
         return model, model.binary_scores(X[test])
     except ModelError as error:
         raise ModelError(f"fold {fold}: {error}") from error
-
-
-def _classification_error(is_class: np.ndarray, losses: np.ndarray, weights: np.ndarray) -> float:
-    wrong = ~is_class[np.arange(len(losses)), choose(losses)]
-    return float(np.average(wrong, weights=weights))

@@ -132,18 +132,18 @@ def kl_posterior(
     R = np.where(w > 0, R, np.nan)
     check_update(update)
     if max_iter < 1 or not tol > 0:
-        raise ModelError(f"max_iter is {max_iter!r} and tol {tol!r}: both must be positive.")
+        raise ModelError(f"max_iter and tol: found {max_iter!r} and {tol!r}. Both must be positive.")
     starts = _starts(M, R, num_kl_initializations, random_state, update == "bradley-terry" and _has_one_minimum(M))
-    iterate = _iterate if update == "bradley-terry" else _iterate_page
-    P, values, done = iterate(M, np.tile(R, (len(starts), 1)), w, np.concatenate(starts), max_iter, tol)
+    answers, first = np.tile(R, (len(starts), 1)), np.concatenate(starts)
+    if update == "bradley-terry":
+        P, values, done = _kl_kernel((*_sides(M), w / w.max()), answers, first, max_iter, tol)
+    else:
+        P, values, done = _iterate_page(M, answers, w, first, max_iter, tol)
     P, values, done = (each.reshape(len(starts), len(R), *each.shape[1:]) for each in (P, values, done))
     best, converged = P[values.argmin(axis=0), np.arange(len(R))], done.any(axis=0)
     if not converged.all():
-        warnings.warn(
-            f"{np.sum(~converged)} of {len(R)} posteriors are not final after {max_iter} iterations: raise max_iter.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+        found = f"{np.sum(~converged)} of {len(R)} posteriors have not converged after {max_iter} iterations"
+        warnings.warn(f"{found}. Increase max_iter.", ConvergenceWarning, stacklevel=2)
     return best
 
 
@@ -209,7 +209,7 @@ def kl_divergence(coding: ArrayLike, r: ArrayLike, weights: ArrayLike, posterior
     M, R = _check_probabilities(coding, r)
     P = np.asarray(posteriors, dtype=float)
     if P.shape != (len(R), len(M)):
-        raise ModelError(f"the posteriors have shape {P.shape}: the other arguments ask for {(len(R), len(M))}.")
+        raise ModelError(f"posteriors: found shape {P.shape}. Give shape {(len(R), len(M))}, as in r and coding.")
     positive, negative = P @ (M == 1).astype(float), P @ (M == -1).astype(float)
     total = positive + negative
     with np.errstate(invalid="ignore"):  # 0 / 0 occurs if neither side has any mass. Such learners have no answer.
@@ -261,7 +261,7 @@ def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int, one_
     shape = (len(R), len(M))
     uniform = np.full(shape, 1 / len(M))
     if not isinstance(n_random, (int, np.integer)) or n_random < 0:
-        raise ModelError(f"num_kl_initializations is {n_random!r}: give the number of random starts, or 0.")
+        raise ModelError(f"num_kl_initializations: found {n_random!r}. Give a whole number of at least 0.")
     solution = _normalised(_least_squares(M, R, one_minimum), 1 / len(M))
     found = [solution] if one_minimum else [uniform, solution]
     rng = np.random.default_rng(seed_sequence(random_state, "kl_posterior"))
@@ -272,13 +272,6 @@ def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int, one_
 def _has_one_minimum(M: np.ndarray) -> bool:
     """Return whether the divergence is convex: in p for designs without zeros, in log p for pairs of classes."""
     return bool(M.all() or (np.abs(M).sum(axis=0) == 2).all())
-
-
-def _iterate(
-    M: np.ndarray, R: np.ndarray, w: np.ndarray, start: np.ndarray, max_iter: int, tol: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute posteriors, their divergences up to a constant per sample, and whether they converged."""
-    return _kl_kernel((*_sides(M), w / w.max()), R, start, max_iter, tol)
 
 
 def _iterate_page(
@@ -310,22 +303,21 @@ def _normalised(rows: np.ndarray, otherwise: float) -> np.ndarray:
 
 
 def _check_probabilities(coding: ArrayLike, r: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    M, R = check_answers(coding, r, "learners' probabilities")
-    wrong = np.argwhere((R < 0) | (R > 1))
-    if len(wrong):
+    M, R = check_answers(coding, r, "probabilities")
+    if len(wrong := np.argwhere((R < 0) | (R > 1))):
         row, column = wrong[0]
-        raise ModelError(
-            f"the learners' probability in row {row}, column {column} is {R[row, column]}: use 0 to 1, or NaN."
-        )
+        raise ModelError(f"probabilities, row {row}, column {column}: found {R[row, column]}. Use 0 to 1, or NaN.")
     return M, np.ascontiguousarray(R)
 
 
 def _check_weights(weights: ArrayLike, n_learners: int) -> np.ndarray:
     w = np.asarray(weights, dtype=float)
     if w.shape != (n_learners,):
-        raise ModelError(f"the learners' weights have shape {w.shape}: give {n_learners}, one per learner.")
+        raise ModelError(f"weights: found shape {w.shape}. Give {n_learners} weights, one per learner.")
     if not (np.isfinite(w).all() and w.min() >= 0 and w.max() > 0):
-        raise ModelError(f"the learners' weights go from {w.min()} to {w.max()}: give finite ones, positive or 0.")
+        raise ModelError(
+            f"weights: found values from {w.min()} to {w.max()}. Give finite weights of at least 0, not all 0."
+        )
     return w
 
 
