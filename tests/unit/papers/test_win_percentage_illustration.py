@@ -83,5 +83,5 @@ def test_same_seed_same_table_and_another_seed_another():
 
 
 def test_refusals():
-    with pytest.raises(ModelError, match="n_draws holds 0; it must be finite and at least 1"):
+    with pytest.raises(ModelError, match=r"n_draws: found 0\. The value must be finite and at least 1"):
         illustrative_curves([0], n_sampled=10, n_iterations=2)

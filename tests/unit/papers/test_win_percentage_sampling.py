@@ -170,7 +170,7 @@ def test_draws_go_up_to_the_largest_sample(histogram):
 
 
 def test_refusals():
-    with pytest.raises(ModelError, match="n_draws holds 0"):
+    with pytest.raises(ModelError, match="n_draws: found 0"):
         synthetic_rmse([10], [0])
 
 

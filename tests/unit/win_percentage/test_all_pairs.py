@@ -102,13 +102,13 @@ def test_two_features_are_one_pair():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"start": 0, "stop": 436}, "Pairs 0 to 436 are not a chunk of the 435 pairs of 30 features"),
-        ({"start": 9, "stop": 9}, "not a chunk"),
-        ({"start": -1}, "start is -1"),
-        ({"stop": 2.5}, "stop is 2.5"),
-        ({"n_best": 0}, "n_best is 0"),
-        ({"random_state": "a"}, "random_state is 'a'"),
-        ({"y": np.arange(40) % 3}, "holds 3 classes: pairs are counted for two"),
+        ({"start": 0, "stop": 436}, "found 0 and 436. Give a range of the 435 pairs"),
+        ({"start": 9, "stop": 9}, "start and stop: found 9 and 9"),
+        ({"start": -1}, "start: found -1"),
+        ({"stop": 2.5}, "stop: found 2.5"),
+        ({"n_best": 0}, "n_best: found 0"),
+        ({"random_state": "a"}, "random_state: found 'a'"),
+        ({"y": np.arange(40) % 3}, "found 3 classes, expected two"),
         ({"y": np.arange(39)}, "one class per sample"),
     ],
 )
@@ -120,5 +120,5 @@ def test_mistakes_are_named(options, message):
 
 def test_too_few_samples_for_the_folds():
     X, y = samples()
-    with pytest.raises(SplitError, match="too few for 20 folds"):
+    with pytest.raises(SplitError, match="each of 20 training parts needs at least two"):
         evaluate_all_pairs(X, y, n_splits=20)

@@ -35,7 +35,7 @@ def test_draws_follow_the_seed():
     assert (one != other).any()
 
 
-@pytest.mark.parametrize(("size", "message"), [(6, "found 6 for 5 features"), (0, "size is 0")])
+@pytest.mark.parametrize(("size", "message"), [(6, "found 6 for 5 features"), (0, "size: found 0")])
 def test_draws_name_mistakes(size, message):
     with pytest.raises(DataError, match=message):
         draw_feature_sets(5, size, 3)

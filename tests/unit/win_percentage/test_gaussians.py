@@ -135,7 +135,7 @@ def test_tie_goes_to_the_first_class(name):
 
 def test_mistakes_are_named():
     X, y = samples(2)
-    with pytest.raises(ModelError, match="one class"):
+    with pytest.raises(ModelError, match="only one class"):
         GaussianBayes().fit(X, np.zeros(len(y), dtype=int))
     with pytest.raises(ModelError, match="did you mean"):
         GaussianBayes("spherical_").fit(X, y)

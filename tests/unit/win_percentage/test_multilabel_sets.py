@@ -315,15 +315,15 @@ def changed(data, **changes):
 @pytest.mark.parametrize(
     ("changes", "options", "error", "sentence"),
     [
-        ({"X": np.full((60, 6), np.inf)}, {}, DataError, r"X\[0, 0\] is inf"),
-        ({"Y": np.zeros((60, 3))}, {}, DataError, r"Y has shape \(60, 3\).*some positive"),
-        ({"Y": np.ones((59, 3))}, {}, DataError, r"Y has shape \(59, 3\), X has 60 samples"),
+        ({"X": np.full((60, 6), np.inf)}, {}, DataError, r"X\[0, 0\]: found inf"),
+        ({"Y": np.zeros((60, 3))}, {}, DataError, r"Y: found shape \(60, 3\).*some positive"),
+        ({"Y": np.ones((59, 3))}, {}, DataError, r"Y: found shape \(59, 3\) for 60 samples"),
         ({"Y": np.full((60, 3), 2)}, {}, DataError, "expected 0, 1 or NaN, found 2"),
         ({"fold_of": np.zeros(60, dtype=int)}, {}, SplitError, "all samples in fold 0.*: give two folds or more"),
         ({"fold_of": 2 * FOLD_OF}, {}, SplitError, "no sample in fold 1: number the folds"),
         ({"fold_of": FOLD_OF[1:]}, {}, SplitError, r"fold_of has shape \(59,\): .* of the 60 samples"),
         ({}, {"feature_sets": [[0, 6]]}, DataError, "indices from 0 to 5"),
-        ({}, {"models": {"bayes": MODELS["bayes"]}}, ModelError, "models has 1 of them"),
+        ({}, {"models": {"bayes": MODELS["bayes"]}}, ModelError, "models: found 1"),
     ],
 )
 def test_bad_input(data, changes, options, error, sentence):
@@ -334,7 +334,7 @@ def test_bad_input(data, changes, options, error, sentence):
 
 
 def test_a_set_larger_than_the_data_is_refused(data):
-    with pytest.raises(DataError, match=r"'plants' has 6 features.*set_size is 7: lower it"):
+    with pytest.raises(DataError, match=r"'plants' has 6 features, but set_size is 7"):
         evaluate_numbered_sets(MODELS, *data, sets=[0], **{**NUMBERED, "set_size": 7})
 
 

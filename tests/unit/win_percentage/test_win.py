@@ -274,8 +274,8 @@ def test_bad_numbers_of_draws(n_draws):
         ([], np.empty((0, 2)), "one or more sets"),
         ([[0.5]], [[1]], r"\(1, 1\).*\(n_sets,\)"),
         (["high"], [[1]], "real numbers"),
-        ([0.5, 0.6], [[1, 0], [1]], "winners is no array"),
-        ([0.5, np.nan], np.eye(2), "holds nan"),
+        ([0.5, 0.6], [[1, 0], [1]], "winners: rows differ in length"),
+        ([0.5, np.nan], np.eye(2), "found nan"),
         ([0.5, 0.6], np.eye(3), r"\(3, 3\).*\(2, n_classifiers\)"),
         ([0.5], np.ones((1, 63)), "1 to 62"),
         ([0.5], [[0.5]], "other than 0 and 1"),
@@ -298,9 +298,9 @@ def test_62_classifiers_fit():
     [
         ([], None, "one for each classifier"),
         ([stats.norm(), stats.poisson(3)], None, "continuous distributions"),
-        ([stats.norm(np.nan, 1)], None, "finite density"),
-        ([stats.norm()], [1, 2], r"\(2,\)"),
-        ([stats.norm(), stats.norm(1)], [1, 0], "holds 0"),
+        ([stats.norm(np.nan, 1)], None, "no density is finite"),
+        ([stats.norm()], [1, 2], r"found shape \(2,\)"),
+        ([stats.norm(), stats.norm(1)], [1, 0], "found 0"),
     ],
 )
 def test_bad_distributions(distributions, weights, says):

@@ -10,7 +10,7 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from fairfold.win_percentage.names import FULL_NAMES, MODELS
+from fairfold.win_percentage.names import MODELS
 from fairfold.win_percentage.win import PerformanceHistogram
 
 TOLERANCES = (1e-3, 1e-6)
@@ -62,8 +62,8 @@ def classifier_table(n_classes: int = 2, n_features: int = 2) -> pd.DataFrame:
     """
     numbers = {"spherical": 1, "diagonal": n_features, "full": n_features * (n_features + 1) // 2}
     rows = [
-        (name, FULL_NAMES[name], shape, pooled, n_classes * n_features + numbers[shape] * (1 if pooled else n_classes))
-        for name, (shape, pooled) in MODELS.items()
+        (name, title, shape, pooled, n_classes * n_features + numbers[shape] * (1 if pooled else n_classes))
+        for name, (title, shape, pooled) in MODELS.items()
     ]
     return pd.DataFrame(rows, columns=["classifier", "name", "covariance", "pooled", "degrees_of_freedom"])
 

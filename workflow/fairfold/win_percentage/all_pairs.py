@@ -76,12 +76,12 @@ def evaluate_all_pairs(
     """
     problem = Problem.make(X, y, n_splits, n_repeats, random_state)
     if len(problem.sizes) != 2:
-        raise DataError(f"y holds {len(problem.sizes)} classes: pairs are counted for two, use evaluate_feature_sets.")
+        raise DataError(f"y: found {len(problem.sizes)} classes, expected two. Use evaluate_feature_sets.")
     n_features = problem.X.shape[1]
     n_pairs = math.comb(n_features, 2)
     start, stop = whole_number("start", start, 0), n_pairs if stop is None else whole_number("stop", stop, 1)
     if not start < stop <= n_pairs:
-        raise DataError(f"Pairs {start} to {stop} are not a chunk of the {n_pairs} pairs of {n_features} features.")
+        raise DataError(f"start and stop: found {start} and {stop}. Give a range of the {n_pairs} pairs.")
     n_best = whole_number("n_best", n_best, 1)
     data, top = problem.pair_data(), problem.top
     winners = np.zeros((top + 1, N_MASKS), dtype=np.int64)
@@ -98,9 +98,6 @@ def evaluate_all_pairs(
     levels = np.flatnonzero(is_level)
     rows, masks = np.nonzero(winners[levels])
     who = (masks[:, None] >> np.arange(N_CLASSIFIERS) & 1).astype(bool)
-    return PairEvaluation(
-        histogram=PerformanceHistogram.from_sets(levels[rows] / top, who, winners[levels[rows], masks]),
-        best_pairs=np.array([pair_at(number, n_features) for number in numbers.tolist()], dtype=np.int64),
-        best_performance=scores / top,
-        n_best=n_best,
-    )
+    histogram = PerformanceHistogram.from_sets(levels[rows] / top, who, winners[levels[rows], masks])
+    best_pairs = np.array([pair_at(number, n_features) for number in numbers.tolist()], dtype=np.int64)
+    return PairEvaluation(histogram, best_pairs, scores / top, n_best)

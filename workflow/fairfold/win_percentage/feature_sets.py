@@ -109,17 +109,15 @@ def checked_sets(feature_sets: Iterable[ArrayLike], n_features: int) -> list[NDA
     """
     sets = [np.asarray(chosen) for chosen in feature_sets]
     if not sets:
-        raise DataError("feature_sets is empty: give one or more sets of feature indices.")
+        raise DataError("feature_sets: the list is empty. Give one or more sets of feature indices.")
     for number, chosen in enumerate(sets):
-        where = f"Feature set {number}"
+        found = f"feature_sets, set {number}: found {chosen.tolist()}"
         if chosen.ndim != 1 or not chosen.size or chosen.dtype.kind not in "iu":
-            raise DataError(f"{where} is {chosen.tolist()!r}: give one or more whole-number indices of features.")
-        if len(chosen) > n_features:
-            raise DataError(f"{where} has {len(chosen)} features, but X has {n_features}: give a smaller set.")
+            raise DataError(f"{found}. Give one or more indices of features as whole numbers.")
         if chosen.min() < 0 or chosen.max() >= n_features:
-            raise DataError(f"{where} is {chosen.tolist()}: give indices from 0 to {n_features - 1}.")
+            raise DataError(f"{found}. Give indices from 0 to {n_features - 1}.")
         if len(np.unique(chosen)) < len(chosen):
-            raise DataError(f"{where} is {chosen.tolist()}: name each feature once.")
+            raise DataError(f"{found}. Give each feature once.")
     return sets
 
 
@@ -146,8 +144,9 @@ def whole_number(name: str, value: object, least: int | None = None) -> int:
         If the value is not a whole number or is below `least`.
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or (least is not None and value < least):
-        allowed = "a whole number" if least is None else f"a whole number of {least} or above"
-        raise DataError(f"{name} is {value!r}: give {allowed}.")
+        raise DataError(
+            f"{name}: found {value!r}. Give a whole number{'' if least is None else f' of at least {least}'}."
+        )
     return int(value)
 
 
@@ -194,9 +193,9 @@ def gaussian_features(X: ArrayLike, multiple: float) -> NDArray[np.intp]:
     X = finite_matrix(X)
     n = len(X)
     if n < 4:
-        raise DataError(f"X has {n} samples: the kurtosis needs four or more.")
+        raise DataError(f"X: found {n} samples. The kurtosis needs four or more.")
     if not isinstance(multiple, Real) or not multiple > 0:
-        raise DataError(f"multiple is {multiple!r}: give a number of standard errors above 0.")
+        raise DataError(f"multiple: found {multiple!r}. Give a number of standard errors above 0.")
     skewness_error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
     error = 2 * skewness_error * np.sqrt((n**2 - 1) / ((n - 3) * (n + 5)))
     varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
@@ -227,11 +226,11 @@ def finite_matrix(X: ArrayLike, *, gaps: bool = False) -> NDArray[np.float64]:
     try:
         X = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError("X holds something that is not a number: give a numeric matrix.") from error
+        raise DataError("X: found a value that is not a number. Give a numeric matrix.") from error
     if X.ndim != 2 or 0 in X.shape:
-        raise DataError(f"X has shape {X.shape}: give a matrix of samples by features, neither of them none.")
+        raise DataError(f"X: found shape {X.shape}. Give a matrix with at least one sample and one feature.")
     bad = np.isinf(X) if gaps else ~np.isfinite(X)
     if bad.any():
         row, column = np.argwhere(bad)[0]
-        raise DataError(f"X[{row}, {column}] is {X[row, column]}: fill or drop it, every value must be finite.")
+        raise DataError(f"X[{row}, {column}]: found {X[row, column]}. Impute or remove values that are not finite.")
     return X

@@ -104,23 +104,23 @@ class GaussianBayes(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         try:
-            X, y = validate_data(self, X, y, dtype=np.float64)
-            check_classification_targets(y)
+            values, labels = validate_data(self, X, y, dtype=np.float64)
+            check_classification_targets(labels)
         except ValueError as error:
             raise ModelError(str(error)) from error
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
         sizes = np.bincount(codes)
-        self._check_sizes(sizes, len(y))
-        self.means_ = np.stack([X[codes == k].mean(axis=0) for k in range(len(sizes))])
-        deviations = X - self.means_[codes]
+        self._check_sizes(sizes)
+        self.means_ = np.stack([values[codes == k].mean(axis=0) for k in range(len(sizes))])
+        deviations = values - self.means_[codes]
         scatters = np.stack([deviations[codes == k].T @ deviations[codes == k] for k in range(len(sizes))])
         if self.pooled:
-            estimates = np.repeat(scatters.sum(axis=0, keepdims=True) / (len(y) - len(sizes)), len(sizes), axis=0)
+            estimates = np.repeat(scatters.sum(axis=0, keepdims=True) / (len(codes) - len(sizes)), len(sizes), axis=0)
         else:
             estimates = scatters / (sizes - 1)[:, None, None]
-        self.covariances_ = self._shape(estimates + np.diag(self.ridge * total_variance(X)))
+        self.covariances_ = self._shape(estimates + np.diag(self.ridge * total_variance(values)))
         if (np.linalg.eigvalsh(self.covariances_)[:, 0] <= 0).any():
-            raise ModelError("A class covariance is singular: set ridge above 0 or leave out constant features.")
+            raise ModelError("X: a class covariance is singular. Set ridge above 0 or leave out constant features.")
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -181,16 +181,16 @@ class GaussianBayes(ClassifierMixin, BaseEstimator):
         if self.covariance not in COVARIANCES:
             raise ModelError(unknown_name("covariance", self.covariance, COVARIANCES))
         if not isinstance(self.ridge, Real) or not 0 <= self.ridge < np.inf:
-            raise ModelError(f"ridge is {self.ridge!r}: give a number of 0 or above.")
+            raise ModelError(f"ridge: found {self.ridge!r}. Give a number of at least 0.")
 
-    def _check_sizes(self, sizes: NDArray[np.intp], n_samples: int) -> None:
+    def _check_sizes(self, sizes: NDArray[np.intp]) -> None:
         if len(sizes) < 2:
-            raise ModelError("y holds one class only: give samples of two or more classes.")
-        if not self.pooled and sizes.min() < 2:
-            lone = self.classes_[sizes.argmin()]
-            raise ModelError(f"Class {lone} has one sample, which has no variance: give two or more, or pool.")
-        if n_samples <= len(sizes):
-            raise ModelError("Each class has one sample, so there is no variance: give more samples.")
+            raise ModelError("y: found only one class. Give samples of two or more classes.")
+        if (sizes.max() if self.pooled else sizes.min()) < 2:
+            single = self.classes_[sizes.argmin()]
+            raise ModelError(
+                f"y: class {single} has one sample, which has no variance. Give more, or pool covariances."
+            )
 
 
 def make_gaussian(name: str) -> GaussianBayes:
@@ -220,7 +220,8 @@ def make_gaussian(name: str) -> GaussianBayes:
     """
     if name not in MODELS:
         raise ModelError(unknown_name("classifier", name, GAUSSIAN_CLASSIFIERS))
-    return GaussianBayes(*MODELS[name])
+    _, covariance, pooled = MODELS[name]
+    return GaussianBayes(covariance, pooled)
 
 
 def total_variance(X: NDArray[np.float64]) -> NDArray[np.float64]:

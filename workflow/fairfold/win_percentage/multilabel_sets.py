@@ -103,13 +103,14 @@ def evaluate_multilabel_sets(
     Y = _checked_labels(Y, "Y")
     fold_of, n_folds = check_folds(fold_of, len(X))
     if Y.ndim != 2 or len(Y) != len(X) or not (Y > 0).any():
-        raise DataError(f"Y has shape {Y.shape}, X has {len(X)} samples: give a row of labels each, some positive.")
+        raise DataError(
+            f"Y: found shape {Y.shape} for {len(X)} samples. Give a row per sample and some positive labels."
+        )
     if len(models) < 2:
-        raise ModelError(f"models has {len(models)} of them: give two or more, as one alone always wins.")
+        raise ModelError(f"models: found {len(models)}. Give two or more, because a single model always wins.")
     sets = checked_sets(feature_sets, X.shape[1])
-    of_samples = OfSamples(
-        None if groups is None else group_codes(groups, len(X)), check_weights(sample_weight, len(X), DataError)
-    )
+    codes = None if groups is None else group_codes(groups, len(X))
+    of_samples = OfSamples(codes, check_weights(sample_weight, len(X), DataError))
     training_labels = [_checked_labels(observed(fold), f"observed({fold})") for fold in range(n_folds)]
     found = {metric: np.full((len(sets), len(models)), np.nan) for metric in LEADING}
     reason = np.full((len(sets), len(models)), "", dtype=object)
@@ -184,14 +185,10 @@ def evaluate_numbered_sets(
     """
     sets = list(sets)
     if set_size > X.shape[1]:
-        raise DataError(
-            f"dataset {dataset!r} has {X.shape[1]} features, but win_percentage.models.set_size is {set_size}: lower "
-            "it, or leave the dataset out."
-        )
-    chosen = [
-        draw_feature_sets(X.shape[1], set_size, 1, random_state=seed_for(seed, dataset, "feature set", number))[0]
-        for number in sets
-    ]
+        found = f"dataset {dataset!r} has {X.shape[1]} features, but set_size is {set_size}"
+        raise DataError(f"win_percentage.models: {found}. Decrease set_size or leave the dataset out.")
+    set_seeds = [seed_for(seed, dataset, "feature set", number) for number in sets]
+    chosen = [draw_feature_sets(X.shape[1], set_size, 1, random_state=own)[0] for own in set_seeds]
     options["groups"], tables = groups, []
     for permutation in permutations:
         seeds = [seed_for(seed, dataset, "models on feature sets", permutation, number) for number in sets]
@@ -202,9 +199,8 @@ def evaluate_numbered_sets(
             found = {metric: np.full(shape, np.nan) for metric in LEADING}
             reason = np.full(shape, str(error), dtype=object)
         else:
-            found, reason = evaluate_multilabel_sets(
-                models, moved, Y, fold_of, observed, chosen, seeds=seeds, **options
-            )
+            given = (models, moved, Y, fold_of, observed, chosen)
+            found, reason = evaluate_multilabel_sets(*given, seeds=seeds, **options)
         for metric, performances in found.items():
             rows = pd.DataFrame(product(sets, models), columns=["set", "model"])
             rows["features"] = np.repeat([" ".join(map(str, each)) for each in chosen], len(models))
@@ -244,7 +240,9 @@ def _pooled(
         fitted: dict[str, BaseEstimator] = {}
         for name in (name for name in models if not reasons[name]):
             try:
-                model = _fresh(models[name], seed_for(seed, fold))
+                model = clone(models[name])
+                if "random_state" in model.get_params():
+                    model.set_params(random_state=seed_for(seed, fold))
                 options = {} if fit_options is None else dict(fit_options(model, fitted))
                 options |= fit_arguments(model, *of_samples.for_training(~is_test))
                 model.fit(X[~is_test], labels[~is_test], **options)
@@ -253,11 +251,6 @@ def _pooled(
             except (StudyError, ValueError) as error:
                 reasons[name] = f"fold {fold}: {error}"
     return pooled, reasons
-
-
-def _fresh(model: BaseEstimator, seed: int) -> BaseEstimator:
-    fresh = clone(model)
-    return fresh.set_params(random_state=seed) if "random_state" in fresh.get_params() else fresh
 
 
 def _probabilities(model: BaseEstimator, X: np.ndarray, n_labels: int) -> np.ndarray:

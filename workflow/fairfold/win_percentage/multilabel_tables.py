@@ -72,12 +72,9 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
         kept = [table for table in by_order.values() if np.isfinite(table).any()]
         permuted = np.stack(kept) if kept else np.empty((0, n_sets, len(models)))
         failed = rows[rows["reason"] != ""].groupby("model")["reason"].agg(["size", "first"]).reindex(models)
-        tables = {
-            "wins": _wins(own, permuted, models, alpha),
-            "sets": _summary(own, models).assign(
-                n_failed=failed["size"].fillna(0).to_numpy(int), reason=failed["first"].fillna("").to_numpy()
-            ),
-        }
+        sizes, reasons = failed["size"].fillna(0).to_numpy(int), failed["first"].fillna("").to_numpy()
+        summary = _summary(own, models).assign(n_failed=sizes, reason=reasons)
+        tables = {"wins": _wins(own, permuted, models, alpha), "sets": summary}
         if by_order:
             tables["permutations"] = _curves(own[: permuted.shape[1]], permuted, models, alpha)
         for name, table in tables.items():

@@ -1,19 +1,13 @@
 """Names of the six Gaussian classifiers, in a module that is fast to import."""
 
 MODELS = {
-    "NC": ("spherical", True),
-    "DLDA": ("diagonal", True),
-    "LDA": ("full", True),
-    "SDA": ("spherical", False),
-    "UDA": ("diagonal", False),
-    "QDA": ("full", False),
+    "NC": ("nearest centroid", "spherical", True),
+    "DLDA": ("diagonal linear discriminant analysis", "diagonal", True),
+    "LDA": ("linear discriminant analysis", "full", True),
+    "SDA": ("spherical discriminant analysis", "spherical", False),
+    "UDA": ("uncorrelated discriminant analysis", "diagonal", False),
+    "QDA": ("quadratic discriminant analysis", "full", False),
 }
-FULL_NAMES = {
-    "NC": "nearest centroid",
-    "DLDA": "diagonal linear discriminant analysis",
-    "LDA": "linear discriminant analysis",
-    "SDA": "spherical discriminant analysis",
-    "UDA": "uncorrelated discriminant analysis",
-    "QDA": "quadratic discriminant analysis",
-}
+"""Full name, shape of the covariance matrices, and whether the classes share one matrix, by classifier."""
+
 GAUSSIAN_CLASSIFIERS = tuple(MODELS)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from fairfold.win_percentage.win import PerformanceHistogram
 
+_COLUMNS = ("performance", "winners", "counts")
+
 
 @dataclass(frozen=True, eq=False)
 class PairEvaluation:
@@ -52,12 +54,8 @@ class PairEvaluation:
         pairs = np.concatenate([part.best_pairs for part in parts])
         performance = np.concatenate([part.best_performance for part in parts])
         best = np.lexsort((pairs[:, 1], pairs[:, 0], -performance))[:n_best]
-        return cls(
-            histogram=PerformanceHistogram.merged(part.histogram for part in parts),
-            best_pairs=pairs[best],
-            best_performance=performance[best],
-            n_best=n_best,
-        )
+        histogram = PerformanceHistogram.merged(part.histogram for part in parts)
+        return cls(histogram, pairs[best], performance[best], n_best)
 
     def to_arrays(self) -> dict[str, NDArray]:
         """Convert the evaluation to named arrays for :func:`fairfold.core.files.write_arrays`.
@@ -84,7 +82,7 @@ class PairEvaluation:
         PairEvaluation
             Restored evaluation.
         """
-        histogram = PerformanceHistogram(arrays["performance"], arrays["winners"], arrays["counts"])
+        histogram = PerformanceHistogram(*(arrays[name] for name in _COLUMNS))
         return cls(histogram, arrays["best_pairs"], arrays["best_performance"], int(arrays["n_best"]))
 
 
@@ -115,10 +113,7 @@ def histograms_to_arrays(histograms: Sequence[PerformanceHistogram]) -> dict[str
     >>> [histogram.n_sets for histogram in histograms_from_arrays(arrays)]
     [2, 1]
     """
-    arrays = {
-        name: np.concatenate([getattr(each, name) for each in histograms])
-        for name in ("performance", "winners", "counts")
-    }
+    arrays = {name: np.concatenate([getattr(each, name) for each in histograms]) for name in _COLUMNS}
     return {**arrays, "n_rows": np.array([each.performance.size for each in histograms])}
 
 
@@ -136,5 +131,5 @@ def histograms_from_arrays(arrays: Mapping[str, np.ndarray]) -> list[Performance
         Restored histograms.
     """
     ends = np.cumsum(arrays["n_rows"])[:-1]
-    columns = [np.split(arrays[name], ends) for name in ("performance", "winners", "counts")]
+    columns = [np.split(arrays[name], ends) for name in _COLUMNS]
     return [PerformanceHistogram(*rows) for rows in zip(*columns, strict=True)]

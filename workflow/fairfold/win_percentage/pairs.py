@@ -55,7 +55,7 @@ class PairData(NamedTuple):
 
 
 def prepare_pairs(
-    X: NDArray[np.float64], codes: NDArray[np.intp], fold_of: NDArray[np.intp], class_weights: NDArray[np.int64]
+    X: NDArray[np.float64], codes: NDArray[np.intp], fold_of: NDArray[np.int8], class_weights: NDArray[np.int64]
 ) -> PairData:
     """Sort the samples by fold and compute statistics of each feature in each fold.
 
@@ -268,7 +268,7 @@ def count_range(
     for t in range(tops.size):
         _score_pair(data, i, j, crosses, scores)
         top = scores.max()
-        mask = 0
+        mask = np.int64(0)
         for m in range(N_CLASSIFIERS):
             mask |= np.int64(scores[m] == top) << m
         winners[top, mask] += 1

@@ -102,7 +102,7 @@ class FeatureSetModels(PermutedModelsPart):
     def _check_permuted_sets(cls, n_permuted_sets: int | None, info: ValidationInfo) -> int | None:
         n_sets = info.data.get("n_sets")
         if n_permuted_sets is not None and n_sets is not None and n_permuted_sets > n_sets:
-            raise ValueError(f"found {n_permuted_sets}, but the value must be at most n_sets, {n_sets}.")
+            raise ValueError(f"found {n_permuted_sets}. The value must be at most n_sets, {n_sets}.")
         return n_permuted_sets
 
 

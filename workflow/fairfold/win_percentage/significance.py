@@ -14,14 +14,13 @@ the beta distribution with this mean and variance, with a + b = K - 1.
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
 from fairfold.core.ties import ROUNDING
 from fairfold.errors import ModelError
+from fairfold.win_percentage.feature_sets import whole_number
 from fairfold.win_percentage.win import as_numbers, best_probability, check_all, checked_draws
 
 _SUMMED_SETS = 10_000  # Up to this number of sets, the weights are summed exactly.
@@ -59,7 +58,7 @@ def effective_sets(n_sets: int, n_draws: ArrayLike) -> np.ndarray:
     >>> effective_sets(100, [1, 10, 1000]).round(1)
     array([100.,  19.,   1.])
     """
-    _check_whole("n_sets", n_sets, 1)
+    whole_number("n_sets", n_sets, 1)
     draws = checked_draws(n_draws)
     if n_sets > _SUMMED_SETS:
         return 1 / np.tanh(draws / (2 - 1 / draws) / n_sets)
@@ -74,7 +73,6 @@ def null_interval(
     n_classifiers: int,
     *,
     alpha: float = 0.05,
-    bonferroni: bool = True,
     n_independent: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the interval of the win percentage of one of c equal classifiers.
@@ -88,10 +86,9 @@ def null_interval(
     n_classifiers : int
         Number c of classifiers, at least 2.
     alpha : float, default=0.05
-        Probability that the win percentage is outside the interval, half on each side.
-    bonferroni : bool, default=True
-        Whether to divide `alpha` by c - 1, as in the paper. Win percentages sum to 1, so c of them have c - 1 degrees
-        of freedom. For six classifiers and alpha = 0.05, the critical values are at 0.5 and 99.5 %.
+        Probability that a win percentage is outside its interval, half on each side. It is divided by c - 1, as in the
+        paper, because win percentages sum to 1. For six classifiers and alpha = 0.05, the critical values are at 0.5
+        and 99.5 %.
     n_independent : int or None, default=None
         Number of independent observations among the feature sets, used instead of M. None means that all sets are
         independent. Feature sets that share features are not independent. All M = F (F - 1) / 2 pairs of F features
@@ -122,7 +119,7 @@ def null_interval(
     >>> low.round(3), high.round(3)
     (array([0.138, 0.   ]), array([0.198, 0.434]))
     """
-    tail = _tail(alpha, n_classifiers, bonferroni)
+    tail = _tail(alpha, n_classifiers)
     n_equal, a, b = _beta(n_sets, n_draws, n_classifiers, n_independent)
     low, high = scipy.special.betaincinv(a, b, tail), scipy.special.betainccinv(a, b, tail)
     share = 1 / n_classifiers
@@ -171,10 +168,8 @@ def p_values(
     """
     observed, draws = _checked_wins(win_percentages), checked_draws(n_draws)
     if observed.shape[:-1] != draws.shape:
-        raise ModelError(
-            f"win percentages have shape {observed.shape}; they must be a row of classifiers for each N, whose shape "
-            f"is {draws.shape}."
-        )
+        expected = f"(*{draws.shape}, n_classifiers), one row for each N"
+        raise ModelError(f"win percentages: found shape {observed.shape}. The shape must be {expected}.")
     n_classifiers = observed.shape[-1]
     n_equal, a, b = (part[..., None] for part in _beta(n_sets, draws, n_classifiers, n_independent))
     share = 1 / n_classifiers
@@ -230,10 +225,9 @@ def permutation_interval(permuted: ArrayLike, *, alpha: float = 0.05) -> tuple[n
     tail = _tail(alpha, permuted.shape[-1])
     n_outside = int(tail * (len(permuted) + 1) * (1 + 1e-12))  # The factor absorbs rounding errors.
     if n_outside < 1:
-        raise ModelError(
-            f"{len(permuted)} permutations cannot tell a chance of {tail:g} on each side; make at least "
-            f"{int(np.ceil(1 / tail - 1e-9)) - 1}, or raise alpha."
-        )
+        needed = int(np.ceil(1 / tail - 1e-9)) - 1
+        found = f"{len(permuted)} permutations are too few for a probability of {tail:g} on each side"
+        raise ModelError(f"permuted: {found}. Use at least {needed}, or increase alpha.")
     ordered = np.sort(permuted, axis=0)
     return ordered[n_outside - 1], ordered[-n_outside]
 
@@ -276,9 +270,7 @@ def permutation_p_values(win_percentages: ArrayLike, permuted: ArrayLike) -> np.
     """
     observed, permuted = _checked_wins(win_percentages), _checked_permutations(permuted)
     if observed.shape != permuted.shape[1:]:
-        raise ModelError(
-            f"win percentages have shape {observed.shape}, each permutation {permuted.shape[1:]}; they must agree."
-        )
+        raise ModelError(f"permuted: found shape {permuted.shape[1:]} in each permutation, expected {observed.shape}.")
     upper = (1 + np.sum(permuted >= observed - ROUNDING, axis=0)) / (1 + len(permuted))
     lower = (1 + np.sum(permuted <= observed + ROUNDING, axis=0)) / (1 + len(permuted))
     return _two_sided(lower, upper, observed.shape[-1])
@@ -288,12 +280,12 @@ def _beta(
     n_sets: int, n_draws: ArrayLike, n_classifiers: int, n_independent: int | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute K and the parameters a and b of the beta distribution, each in the shape of ``n_draws``."""
-    _check_whole("n_sets", n_sets, 1)
-    _check_whole("n_classifiers", n_classifiers, 2)
+    whole_number("n_sets", n_sets, 1)
+    whole_number("n_classifiers", n_classifiers, 2)
     if n_independent is not None:
-        _check_whole("n_independent", n_independent, 1)
+        whole_number("n_independent", n_independent, 1)
         if n_independent > n_sets:
-            raise ModelError(f"n_independent is {n_independent}; it must be at most n_sets, {n_sets}.")
+            raise ModelError(f"n_independent: found {n_independent}. Give at most n_sets, {n_sets}.")
         n_sets = n_independent
     n_equal = effective_sets(n_sets, n_draws)
     # With K = 1 the win percentage is 0 or 1. The beta distribution approaches this as a and b approach 0.
@@ -301,12 +293,12 @@ def _beta(
     return n_equal, size / n_classifiers, size * (1 - 1 / n_classifiers)
 
 
-def _tail(alpha: float, n_classifiers: int, bonferroni: bool = True) -> float:
+def _tail(alpha: float, n_classifiers: int) -> float:
     """Compute the probability on each side of an interval."""
     if not 0 < alpha < 1:
         raise ModelError(f"alpha: found {alpha!r}. Give a number above 0 and below 1.")
-    _check_whole("n_classifiers", n_classifiers, 2)
-    return alpha / 2 / (n_classifiers - 1 if bonferroni else 1)
+    whole_number("n_classifiers", n_classifiers, 2)
+    return alpha / 2 / (n_classifiers - 1)
 
 
 def _two_sided(lower: np.ndarray, upper: np.ndarray, n_classifiers: int) -> np.ndarray:
@@ -316,7 +308,7 @@ def _two_sided(lower: np.ndarray, upper: np.ndarray, n_classifiers: int) -> np.n
 def _checked_wins(win_percentages: ArrayLike) -> np.ndarray:
     wins = as_numbers(win_percentages, "win percentages")
     if not wins.ndim or not wins.size or wins.shape[-1] < 2:
-        raise ModelError(f"win percentages have shape {wins.shape}; the last axis must be 2 classifiers or more.")
+        raise ModelError(f"win percentages: found shape {wins.shape}. The last axis needs 2 or more classifiers.")
     slack = 1e-9  # Allow rounding errors of sums.
     check_all(wins, (wins >= -slack) & (wins <= 1 + slack), "win percentages", "fractions between 0 and 1")
     return np.clip(wins, 0.0, 1.0)
@@ -325,10 +317,5 @@ def _checked_wins(win_percentages: ArrayLike) -> np.ndarray:
 def _checked_permutations(permuted: ArrayLike) -> np.ndarray:
     permuted = _checked_wins(permuted)
     if permuted.ndim < 2:
-        raise ModelError(f"permuted has shape {permuted.shape}; it must be (n_permutations, ..., n_classifiers).")
+        raise ModelError(f"permuted: found shape {permuted.shape}, expected (n_permutations, ..., n_classifiers).")
     return permuted
-
-
-def _check_whole(name: str, value: int, low: int) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
-        raise ModelError(f"{name}: found {value!r}. Give a whole number of at least {low}.")

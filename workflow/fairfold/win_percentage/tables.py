@@ -69,21 +69,20 @@ def win_table(
     """
     draws = checked_draws(n_draws)
     wins = histogram.win_percentage(draws)
-    null = {"n_independent": n_independent}
-    low, high = null_interval(histogram.n_sets, draws, len(classifiers), alpha=alpha, **null)
+    low, high = null_interval(histogram.n_sets, draws, len(classifiers), alpha=alpha, n_independent=n_independent)
     columns = {
         "win_percentage": wins,
         "null_lower": np.broadcast_to(low[:, None], wins.shape),
         "null_upper": np.broadcast_to(high[:, None], wins.shape),
-        "p_value": p_values(wins, histogram.n_sets, draws, **null),
+        "p_value": p_values(wins, histogram.n_sets, draws, n_independent=n_independent),
     }
     names = ("permuted_lower", "permuted_upper", "permuted_p_value")
+    columns |= dict.fromkeys(names, np.full(wins.shape, np.nan))
     if permuted:
         chance = np.stack([each.win_percentage(draws) for each in permuted])
         values = (*permutation_interval(chance, alpha=alpha), permutation_p_values(wins, chance))
-    else:
-        values = (np.full(wins.shape, np.nan),) * len(names)
-    table = curve_table(classifiers, draws, **columns, **dict(zip(names, values, strict=True)))
+        columns |= dict(zip(names, values, strict=True))
+    table = curve_table(classifiers, draws, **columns)
     table.insert(0, "dataset", dataset)
     return table
 

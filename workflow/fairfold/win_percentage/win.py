@@ -119,10 +119,8 @@ class PerformanceHistogram:
         PerformanceHistogram
             Merged histogram.
         """
-        histograms = list(histograms)
-        return cls.from_sets(
-            *(np.concatenate([getattr(h, name) for h in histograms]) for name in ("performance", "winners", "counts"))
-        )
+        columns = zip(*(vars(each).values() for each in histograms), strict=True)
+        return cls.from_sets(*map(np.concatenate, columns))
 
     @property
     def n_sets(self) -> int:
@@ -367,7 +365,7 @@ def draws_needed(epsilon: ArrayLike, p: ArrayLike) -> np.ndarray | int:
     check_all(epsilon, (epsilon > 0) & (epsilon < 1), "epsilon", "above 0 and below 1")
     check_all(p, (p >= 0) & (p < 1), "p", "at least 0 and below 1")
     exact = np.log1p(-p) / np.log1p(-epsilon)
-    check_all(exact, exact < 2.0**63, "the number of draws needed", "below 2^63; take a larger epsilon")
+    check_all(exact, exact < 2.0**63, "number of draws", "below 2^63. Increase epsilon")
     # The quotient of two rounded logarithms may miss a whole number by a few units in the last place.
     nearest = np.rint(exact)
     draws = np.where(np.abs(exact - nearest) <= 4 * np.spacing(exact), nearest, np.ceil(exact))
@@ -387,7 +385,7 @@ def _part_of_each(
             log_part += np.log(weights)
     good = np.flatnonzero(np.isfinite(log_part.max(axis=1)))
     if not good.size:
-        raise ModelError("no distribution has a finite density; give continuous distributions with finite parameters.")
+        raise ModelError("distributions: no density is finite. Give continuous distributions with finite parameters.")
     # At the end of a support, the nearest inner node with a finite density approximates the limit.
     node = good[np.minimum(np.searchsorted(good, np.arange(performance.size)), good.size - 1)]
     return scipy.special.softmax(log_part[node], axis=1)
@@ -401,7 +399,7 @@ def _performance_at(y: np.ndarray, distributions: Sequence[Distribution], weight
 
     def minus_log_cdf(s: np.ndarray) -> np.ndarray:
         if weights is None:
-            return sum(_minus_log_cdf(distribution, s) for distribution in distributions)
+            return np.sum([_minus_log_cdf(distribution, s) for distribution in distributions], axis=0)
         weighted = list(zip(weights, distributions, strict=True))
         return _minus_log(sum(w * each.cdf(s) for w, each in weighted), sum(w * each.sf(s) for w, each in weighted))
 
@@ -490,7 +488,7 @@ def checked_draws(n_draws: ArrayLike) -> np.ndarray:
     """
     draws = as_numbers(n_draws, "n_draws").astype(float)
     if not draws.size:
-        raise ModelError("n_draws is empty; give at least one number of draws.")
+        raise ModelError("n_draws: the list is empty. Give at least one number of draws.")
     check_all(draws, (draws >= 1) & np.isfinite(draws), "n_draws", "finite and at least 1")
     return draws
 
@@ -518,9 +516,9 @@ def as_numbers(values: ArrayLike, name: str) -> np.ndarray:
     try:
         numbers = np.asarray(values)
     except ValueError:
-        raise ModelError(f"{name} is no array: its rows differ in length; give rows of equal length.") from None
+        raise ModelError(f"{name}: rows differ in length. Give rows of equal length.") from None
     if numbers.dtype.kind not in "biuf":
-        raise ModelError(f"{name} holds values of type {numbers.dtype}; they must be real numbers.")
+        raise ModelError(f"{name}: found values of type {numbers.dtype}. The values must be real numbers.")
     return numbers
 
 
@@ -544,7 +542,7 @@ def check_all(values: np.ndarray, is_good: np.ndarray, name: str, allowed: str) 
         If a value does not meet the condition.
     """
     if not np.all(is_good):
-        raise ModelError(f"{name} holds {values[~is_good][0]:g}; it must be {allowed}.")
+        raise ModelError(f"{name}: found {values[~is_good][0]:g}. The value must be {allowed}.")
 
 
 def _checked_sets(performance: ArrayLike, winners: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -552,16 +550,13 @@ def _checked_sets(performance: ArrayLike, winners: ArrayLike) -> tuple[np.ndarra
     performance, winners = as_numbers(performance, "performance"), as_numbers(winners, "winners")
     if performance.ndim != 1 or not performance.size:
         raise ModelError(f"performance: found shape {performance.shape}, expected (n_sets,). Give one or more sets.")
-    check_all(performance, np.isfinite(performance), "performance", "finite; leave out sets that were not evaluated")
+    check_all(performance, np.isfinite(performance), "performance", "finite. Leave out sets that were not evaluated")
     if winners.ndim != 2 or len(winners) != performance.size or not 0 < winners.shape[1] <= MAX_CLASSIFIERS:
-        raise ModelError(
-            f"winners: found shape {winners.shape}, expected ({performance.size}, n_classifiers). Give a row per "
-            f"feature set and 1 to {MAX_CLASSIFIERS} classifiers."
-        )
+        expected = f"({performance.size}, n_classifiers) for 1 to {MAX_CLASSIFIERS} classifiers"
+        raise ModelError(f"winners: found shape {winners.shape}, expected {expected}. Give a row per feature set.")
     if not np.isin(winners, (0, 1)).all():
         raise ModelError("winners: found values other than 0 and 1. Mark the best classifiers of each set by 1.")
-    without = np.flatnonzero(~winners.any(axis=1))
-    if without.size:
+    if len(without := np.flatnonzero(~winners.any(axis=1))):
         raise ModelError(f"winners, row {without[0]}: no classifier wins. Mark the best classifiers of each set by 1.")
     return performance.astype(np.float64), winners.astype(bool)
 
@@ -569,16 +564,14 @@ def _checked_sets(performance: ArrayLike, winners: ArrayLike) -> tuple[np.ndarra
 def _checked_distributions(distributions: Sequence[Distribution]) -> list[Distribution]:
     methods = ("logpdf", "cdf", "sf", "ppf", "isf")
     if not distributions or not all(hasattr(each, name) for each in distributions for name in methods):
-        raise ModelError(
-            "distributions: expected continuous distributions, one for each classifier. Give frozen distributions of "
-            f"scipy.stats, or objects with {', '.join(methods)}."
-        )
+        needed = f"Give frozen distributions of scipy.stats, or objects with {', '.join(methods)}"
+        raise ModelError(f"distributions: expected continuous distributions, one for each classifier. {needed}.")
     return list(distributions)
 
 
 def _checked_weights(weights: ArrayLike, n_classifiers: int) -> np.ndarray:
     weights = as_numbers(weights, "weights")
     if weights.shape != (n_classifiers,):
-        raise ModelError(f"weights have shape {weights.shape}; they must be ({n_classifiers},), one per distribution.")
+        raise ModelError(f"weights: found shape {weights.shape}. Give {n_classifiers} weights, one per distribution.")
     check_all(weights, (weights > 0) & np.isfinite(weights), "weights", "finite and above 0")
     return weights / weights.sum()

@@ -11,7 +11,7 @@ are compared as integers, so ties are exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,7 +19,6 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.metrics import get_scorer
 
 from fairfold.core.folds import stratified_folds
 from fairfold.core.seeds import seed_sequence
@@ -30,9 +29,6 @@ from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS
 from fairfold.win_percentage.pairs import PairData, prepare_pairs, score_listed
 
 Classifiers = Sequence[str] | Mapping[str, BaseEstimator]
-Scoring = str | Callable[..., float] | None
-
-SCORE_TIE = 1e-12  # Scores of a user's scorer within this distance tie, because rounding affects their means.
 MAX_SPLITS = 127  # Folds are stored as signed bytes.
 _LARGEST = 1e150  # Its square and the square of its inverse are finite and positive.
 
@@ -69,12 +65,11 @@ def evaluate_feature_sets(
     n_repeats: int = 2,
     random_state: int = 0,
     n_jobs: int | None = 1,
-    scoring: Scoring = None,
 ) -> FeatureSetResults:
     """Compute the performance and the winners of each feature set by repeated cross-validation.
 
-    Compiled code is used for pairs of features and two classes, if `classifiers` contains names and `scoring` is None.
-    Otherwise, estimators are fitted one by one. The results are the same.
+    Compiled code is used for pairs of features and two classes if `classifiers` contains names. Otherwise, estimators
+    are fitted one by one. The results are the same.
 
     Parameters
     ----------
@@ -94,9 +89,6 @@ def evaluate_feature_sets(
         Seed of the folds.
     n_jobs : int or None, default=1
         Number of processes, as in joblib. Results do not depend on it. The compiled code uses one thread.
-    scoring : str, callable or None, default=None
-        A scikit-learn scorer or its name. The performance is then the mean score over all folds, and scores within
-        1e-12 of each other tie. None uses the mean recall.
 
     Returns
     -------
@@ -142,37 +134,26 @@ def evaluate_feature_sets(
     """
     problem = Problem.make(X, y, n_splits, n_repeats, random_state)
     sets = checked_sets(feature_sets, problem.X.shape[1])
-    models = _check_classifiers(classifiers)
-    gaussian = not isinstance(classifiers, Mapping)
-    if gaussian and scoring is None and len(problem.sizes) == 2 and all(len(chosen) == 2 for chosen in sets):
-        checked_n_jobs(n_jobs)
+    models, n_jobs = _check_classifiers(classifiers), checked_n_jobs(n_jobs)
+    if not isinstance(classifiers, Mapping) and len(problem.sizes) == 2 and all(len(chosen) == 2 for chosen in sets):
         units = np.empty((len(sets), len(GAUSSIAN_CLASSIFIERS)), dtype=np.int64)
         score_listed(problem.pair_data(), np.array(sets, dtype=np.int64), units)
         units = units[:, [GAUSSIAN_CLASSIFIERS.index(name) for name in models]]
     else:
-        score = partial(_score_set, problem, list(models.values()), _check_scoring(scoring))
-        scores = Parallel(n_jobs=checked_n_jobs(n_jobs))(delayed(score)(chosen) for chosen in sets)
-        units = np.array(scores, dtype=np.float64 if scoring is not None else problem.class_weights.dtype)
-        if scoring is not None and not np.isfinite(units).all():
-            raise ModelError("The scorer gave a value that is not finite: choose a scorer defined on every fold.")
-    top = units.max(axis=1)
-    performances = (units / problem.top).astype(np.float64) if scoring is None else units
-    return FeatureSetResults(
-        classifiers=tuple(models),
-        performances=performances,
-        performance=performances.max(axis=1),
-        winners=units >= (top if scoring is None else top - SCORE_TIE)[:, None],
-    )
+        score = partial(_score_set, problem, list(models.values()))
+        scores = Parallel(n_jobs=n_jobs)(delayed(score)(chosen) for chosen in sets)
+        units = np.array(scores, dtype=problem.class_weights.dtype)
+    performances = (units / problem.top).astype(np.float64)
+    winners = units == units.max(axis=1, keepdims=True)
+    return FeatureSetResults(tuple(models), performances, performances.max(axis=1), winners)
 
 
 def _check_spread(X: np.ndarray) -> None:
     """Raise an error if a variance is too large or too small for a floating-point number."""
     spread = np.ptp(X, axis=0)
     if (wrong := np.flatnonzero((spread > _LARGEST) | ((spread > 0) & (spread < 1 / _LARGEST)))).size:
-        raise DataError(
-            f"feature {wrong[0]} spreads over {spread[wrong[0]]:g}, whose square no floating-point number holds; "
-            "measure it in another unit."
-        )
+        found = f"the range is {spread[wrong[0]]:g}, whose square is not a floating-point number"
+        raise DataError(f"X, feature {wrong[0]}: {found}. Use another unit.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,19 +218,16 @@ class Problem:
         X = finite_matrix(X)
         _check_spread(X)
         classes, codes, sizes = _check_classes(y, len(X))
-        constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
-        if len(constant):
-            raise DataError(
-                f"Feature {constant[0]} is constant, as are {len(constant) - 1} others: drop constant features."
-            )
+        if len(constant := np.flatnonzero(np.ptp(X, axis=0) == 0)):
+            raise DataError(f"X: feature {constant[0]} and {len(constant) - 1} others are constant. Remove them.")
         n_splits, n_repeats = whole_number("n_splits", n_splits, 2), whole_number("n_repeats", n_repeats, 1)
         if n_splits > MAX_SPLITS:
-            raise SplitError(f"n_splits is {n_splits}: give a whole number from 2 to {MAX_SPLITS}.")
+            raise SplitError(f"n_splits: found {n_splits}. Give a whole number from 2 to {MAX_SPLITS}.")
         smallest = sizes.min()
         if smallest < n_splits or smallest - math.ceil(smallest / n_splits) < 2:
             raise SplitError(
-                f"Class {classes[sizes.argmin()]} has {smallest} samples, too few for {n_splits} folds with two or "
-                f"more of them in each training part: lower n_splits (2 is the least) or add samples."
+                f"y: class {classes[sizes.argmin()]} has {smallest} samples, but each of {n_splits} training parts "
+                "needs at least two. Decrease n_splits (at least 2) or add samples."
             )
         rng = np.random.default_rng(seed_sequence(whole_number("random_state", random_state), "folds"))
         fold_of = np.array([stratified_folds(codes, n_splits, rng) for _ in range(n_repeats)])
@@ -290,28 +268,22 @@ def checked_n_jobs(n_jobs: int | None) -> int:
         If `n_jobs` is 0 or is not a whole number.
     """
     if n_jobs is not None and whole_number("n_jobs", n_jobs) == 0:
-        raise DataError("n_jobs is 0: give a number of jobs, or -1 for one per core.")
+        raise DataError("n_jobs: found 0. Give a number of jobs, or -1 for one per core.")
     return effective_n_jobs(n_jobs)
 
 
-def _score_set(
-    problem: Problem, models: list[BaseEstimator], scorer: Callable[..., float] | None, chosen: NDArray[np.intp]
-) -> list[float]:
-    """Score each model on one set: the mean recall in units, or the mean score over the folds."""
+def _score_set(problem: Problem, models: list[BaseEstimator], chosen: NDArray[np.intp]) -> list[int]:
+    """Compute the mean recall of each model on one feature set, in units."""
     X, y = problem.X[:, chosen], problem.classes[problem.codes]
     totals = []
     for model in models:
-        parts = []
+        total = 0
         for folds in problem.fold_of:
             for fold in range(folds.max() + 1):
                 test = folds == fold
-                fitted = _fit(model, X[~test], y[~test])
-                if scorer is None:
-                    right = problem.codes[test][fitted.predict(X[test]) == y[test]]
-                    parts.append(problem.class_weights[right].sum())
-                else:
-                    parts.append(scorer(fitted, X[test], y[test]))
-        totals.append(sum(parts) if scorer is None else np.mean(parts))
+                is_right = _fit(model, X[~test], y[~test]).predict(X[test]) == y[test]
+                total += problem.class_weights[problem.codes[test][is_right]].sum()
+        totals.append(total)
     return totals
 
 
@@ -319,7 +291,7 @@ def _fit(model: BaseEstimator, X: NDArray[np.float64], y: NDArray) -> BaseEstima
     try:
         return clone(model).fit(X, y)
     except ValueError as error:
-        raise ModelError(f"{type(model).__name__} cannot be fitted on a training part: {error}") from error
+        raise ModelError(f"{type(model).__name__} cannot be fitted to a training part: {error}") from error
 
 
 def _check_classes(y: ArrayLike, n_samples: int) -> tuple[NDArray, NDArray[np.intp], NDArray[np.intp]]:
@@ -330,39 +302,30 @@ def _check_classes(y: ArrayLike, n_samples: int) -> tuple[NDArray, NDArray[np.in
     except ValueError:  # The message of NumPy refers to inhomogeneous shapes, which does not help the user.
         raise DataError("y: rows differ in length. Give one class per sample.") from None
     if y.shape != (n_samples,):
-        raise DataError(f"y has shape {y.shape}, X has {n_samples} samples: give one class per sample.")
+        raise DataError(f"y: found shape {y.shape} for {n_samples} samples. Give one class per sample.")
     if y.dtype.kind == "f" and (not np.isfinite(y).all() or (y != np.floor(y)).any()):
-        raise DataError("y holds a value that is not a whole number: give classes, none missing.")
+        raise DataError("y: found a value that is not a whole number. Give the class of each sample.")
     try:
         classes, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)
     except TypeError as error:
-        raise DataError(
-            "y mixes kinds of values, or some are missing: give all classes as numbers or all as text."
-        ) from error
+        raise DataError("y: found missing or mixed values. Give all classes as numbers or all as text.") from error
     if len(classes) < 2:
-        raise DataError(f"y holds the class {classes[0]} only: give samples of two or more classes.")
+        raise DataError(f"y: found only class {classes[0]}. Give samples of two or more classes.")
     return classes, codes, sizes
 
 
 def _check_classifiers(classifiers: Classifiers) -> dict[str, BaseEstimator]:
     if isinstance(classifiers, str):
-        raise ModelError(f"classifiers is {classifiers!r}: give a list of names, or names with classifiers.")
+        raise ModelError(f"classifiers: found {classifiers!r}. Give a list of names, or names with classifiers.")
     if not len(classifiers):
-        raise ModelError("classifiers is empty: give one or more.")
+        raise ModelError("classifiers: the list is empty. Give one or more.")
     if isinstance(classifiers, Mapping):
         for name, model in classifiers.items():
             if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
-                raise ModelError(f"Classifier {name!r} is {model!r}: give a scikit-learn classifier, not its class.")
+                raise ModelError(
+                    f"classifiers, {name!r}: found {model!r}. Give a scikit-learn classifier, not its class."
+                )
         return dict(classifiers)
     if len(set(classifiers)) < len(classifiers):
-        raise ModelError(f"classifiers is {list(classifiers)}: name each classifier once.")
+        raise ModelError(f"classifiers: found {list(classifiers)}. Name each classifier once.")
     return {name: make_gaussian(name) for name in classifiers}
-
-
-def _check_scoring(scoring: Scoring) -> Callable[..., float] | None:
-    if scoring is None or callable(scoring):
-        return scoring
-    try:
-        return get_scorer(scoring)
-    except ValueError as error:
-        raise ModelError(f"Unknown scorer {scoring!r}: give one of sklearn.metrics.get_scorer_names().") from error
