@@ -50,7 +50,7 @@ SPLIT_LIKE = "delicious"
 N_PATIENTS = 246  # neuroblastoma; the number with an outcome is unknown before the download
 ENDPOINTS, ENDPOINT_PAIRS = ("breast-", "myeloma-", "neuroblastoma-"), 4.0e8
 CANDIDATES = ("SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA", "RF+ET")  # the defaults of cross_testing.models
-FITS_OF_FORESTS = 16_261  # per repetition; docs/guide/estimate.md shows the count
+FITS_OF_FORESTS = 16_261  # per repetition; docs/guide/cross-testing.md shows the count
 SOME_PERMUTATIONS = 500
 SOME_PAIRS = 200_000
 

@@ -76,6 +76,7 @@ html_theme = "furo"
 html_title = "fairfold"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = "_static/scorer.js"  # guides come before entries of the library
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False

@@ -7,6 +7,7 @@ that returns Markdown and is listed in ``PARTS``.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
@@ -98,7 +99,8 @@ def _allowed(entry: Mapping[str, Any]) -> str:
     if len(alternatives) > 1:
         return " or ".join(_allowed(each) for each in reversed(alternatives))  # null comes first
     if "names_of" in entry:
-        return f"one of the [{entry['names_of']}](/reference/names.md)"
+        page = "models" if entry["names_of"] == "models" else "names"
+        return f"one of the [{entry['names_of']}](/reference/{page}.md)"
     if "enum" in entry or "const" in entry:
         return ", ".join(_in_yaml(value) for value in entry.get("enum", [entry.get("const")]))
     if entry.get("type") == "array":
@@ -129,7 +131,7 @@ def models() -> str:
     for module, names in modules.items():
         settings = dict.fromkeys(key for name in names for key in _DECLARED[name][0].settings)
         rows.append([_code(names), _first_line(module), _code(settings)])
-    return table(["names", "what", "some take of `weak_labels.forest`"], rows)
+    return table(["names", "model", "settings from `weak_labels.forest`"], rows)
 
 
 def _code(names: Iterable[str]) -> str:
@@ -155,12 +157,12 @@ def splitters() -> str:
     for name, (spec, module) in _DECLARED.items():
         made = spec.make.split(":")[1] + "(" + ", ".join(f"{key}={value!r}" for key, value in spec.parameters.items())
         rows.append([f"`{name}`", f"`{made})`", _first_line(module)])
-    return table(["name", "class", "what"], rows)
+    return table(["name", "class", "method"], rows)
 
 
 def metrics() -> str:
     """List every metric."""
-    better = {1: "more", -1: "less"}
+    better = {1: "higher", -1: "lower"}
     rows = [
         [
             *(f"`{name}`", each.label, better[each.direction], each.use if name in METRICS else "on request"),
@@ -168,7 +170,7 @@ def metrics() -> str:
         ]
         for name, each in (METRICS | ON_REQUEST).items()
     ]
-    heads = ["name", "name in figures", "better is", "use", "NaN without", "scikit-learn without it", "missing labels"]
+    heads = ["name", "name in figures", "better", "use", "NaN without", "scikit-learn without it", "missing labels"]
     return table(heads, rows)
 
 
@@ -181,7 +183,7 @@ def datasets() -> str:
         size = [entry.expected.get(key, "") for key in ("n_samples", "n_features", "n_labels")]
         where = "generated" if entry.format == "generated" else "downloaded"
         rows.append([f"`{name}`", entry.title, entry.task, *size, where, ", ".join(entry.used_by), entry.licence])
-    heads = ["id", "what", "task", "samples", "features", "labels", "where from", "used by", "licence"]
+    heads = ["id", "content", "task", "samples", "features", "labels", "source", "used by", "license"]
     return table(heads, rows)
 
 
@@ -208,14 +210,15 @@ _RACE_HEADS = ["", *(head for name in _LEADING for head in (f"{METRICS[name].sho
 
 
 def race() -> str:
-    """Average the scores over the eleven datasets of the race, by model and missing rate."""
+    """Average the scores over the eleven datasets of the race, by model and missing rate, best models first."""
     from fairfold.models import MODEL_NAMES
 
     scores = pd.read_csv(MEASURED / "race.csv")
     means = scores.groupby(["model", "missing_rate"])[_LEADING].mean().unstack("missing_rate")
     seconds = scores[scores["dataset"] == "yeast"].groupby("model")["fit_seconds"].mean()
-    names = [name for name in scores["model"].unique() if name in MODEL_NAMES]
-    rows = [[name, *(f"{mean:.3f}" for mean in means.loc[name]), f"{seconds[name]:.1f}"] for name in names]
+    ranked = means["average_precision"].mean(axis=1).sort_values(ascending=False).index
+    names = [name for name in ranked if name in MODEL_NAMES]
+    rows = [[f"`{name}`", *(f"{mean:.3f}" for mean in means.loc[name]), f"{seconds[name]:.1f}"] for name in names]
     return table([*_RACE_HEADS, "seconds to fit yeast"], rows)
 
 
@@ -239,14 +242,14 @@ def weak_labels_beside_published() -> str:
     rows = []
     for model in both["model"].sort_values().unique():
         cells = [means.loc[(model, metric, str(rate))] for metric in _LEADING for rate in RATES]
-        rows.append([model, *(f"{cell['published']:.3f} / {cell['ours']:.3f}" for cell in cells)])
+        rows.append([f"`{model}`", *(f"{cell['published']:.3f} / {cell['ours']:.3f}" for cell in cells)])
     names = ", ".join(sorted(both["dataset"].unique(), key=str.casefold))
     most = {metric: (part["ours"] - part["published"]).abs().max() for metric, part in means.groupby("metric")}
-    told = (
-        f"Datasets of both: {names}. No mean of ours lies further from theirs than {most['average_precision']:.3f} of "
-        f"average precision and {most['mcc']:.3f} of Matthews correlation."
+    text = (
+        f"The means are over {names}. The largest difference of a mean is {most['average_precision']:.3f} for average "
+        f"precision and {most['mcc']:.3f} for MCC."
     )
-    return f"{table(_RACE_HEADS, rows)}\n\n{told}"
+    return f"{table(_RACE_HEADS, rows)}\n\n{text}"
 
 
 def weak_labels_agreement() -> str:
@@ -255,9 +258,10 @@ def weak_labels_agreement() -> str:
     sizes = both["difference_in_se"].abs()
     spread = (both["difference_in_se"] ** 2).groupby(both["model"]).mean().pow(0.5).sort_values()
     return (
-        f"Of {len(both):,} single scores, at all three choices of the level, {100 * (sizes <= 2).mean():.1f} % lie "
-        f"within two standard errors of theirs, {(sizes > 3).sum()} beyond three; the root of the mean square is from "
-        f"{spread.iloc[0]:.2f} ({spread.index[0]}) to {spread.iloc[-1]:.2f} ({spread.index[-1]})."
+        f"Of {len(both):,} single scores, at all three choices of the level, {100 * (sizes <= 2).mean():.1f} % are "
+        f"within two standard errors of the published ones, and {(sizes > 3).sum()} differ by more than three. The "
+        f"root mean square difference of a model is {spread.iloc[0]:.2f} (`{spread.index[0]}`) to "
+        f"{spread.iloc[-1]:.2f} (`{spread.index[-1]}`) standard errors."
     )
 
 
@@ -302,9 +306,9 @@ def cross_testing_agreement() -> str:
         sizes = part["difference_in_se"].abs()
         largest = part.loc[sizes.idxmax()]
         where = largest["what"].removeprefix(f"{data}, ").replace("_", " ")
-        told = f"{largest['difference_in_se']:+.2f} ({where})"
-        rows.append([f"{place}, {data}", len(part), (sizes <= 2).sum(), f"{(sizes**2).mean():.2f}", told])
-    return table(["difference", "points", "within two", "mean square", "largest"], rows)
+        text = f"{largest['difference_in_se']:+.2f} ({where})"
+        rows.append([f"{place}, {data}", len(part), (sizes <= 2).sum(), f"{(sizes**2).mean():.2f}", text])
+    return table(["figure, data", "points", "within two", "mean square", "largest"], rows)
 
 
 def published_of(paper: str) -> str:
@@ -314,7 +318,7 @@ def published_of(paper: str) -> str:
     for row in both.itertuples():
         note = "" if pd.isna(row.note) else row.note
         rows.append([row.place, row.what, f"{row.published:g}", _number(row.ours), _distance(row), note])
-    return table(["place", "what", "printed", "ours", "difference", "note"], rows)
+    return table(["place", "number", "printed", "ours", "difference", "note"], rows)
 
 
 def codes_beside_published() -> str:
@@ -327,7 +331,7 @@ def codes_beside_published() -> str:
         of = part.set_index("class")
         cells = (f"{of.loc[name, 'published']:.3g} / {of.loc[name, 'ours']:.3g}" for name in of.index)
         rows.append([place.removeprefix("example "), number, classes, quantity.replace("_", " "), *cells])
-    return table(["example", "row", "true as predicted", "what", *of.index], rows)
+    return table(["example", "row", "true as predicted", "number", *of.index], rows)
 
 
 _ROW = ["row", "classes", "quantity"]
@@ -354,13 +358,14 @@ def regenerated_run() -> str:
         [f"`{row.step}`", f"{row.jobs:,}", f"{row.cpu_seconds / 3600:.2f}", f"{row.peak_memory_mib * MIB / 1e6:,.0f}"]
         for row in longest.itertuples()
     ]
-    told = (
-        f"{parts['jobs'].sum():,} measured jobs took {parts['cpu_seconds'].sum() / 3600:.1f} processor hours, two at a "
-        f"time, their clocks {parts['seconds'].sum() / 3600:.1f} hours in sum, as other work had its share, and the "
-        f"largest {parts['peak_memory_mib'].max() * MIB / 1e9:.1f} GB; seed {run['seed']}, commit {run['commit']}, "
-        f"Python {run['Python']}, NumPy {run['numpy']}, scikit-learn {run['scikit-learn']}, {run['machine']}."
+    text = (
+        f"The run had {parts['jobs'].sum():,} measured jobs, two at a time next to other work. They took "
+        f"{parts['cpu_seconds'].sum() / 3600:.1f} processor hours and {parts['seconds'].sum() / 3600:.1f} hours of "
+        f"wall time in total. The largest job needed {parts['peak_memory_mib'].max() * MIB / 1e9:.1f} GB. Settings: "
+        f"seed {run['seed']}, commit {run['commit']}, Python {run['Python']}, NumPy {run['numpy']}, scikit-learn "
+        f"{run['scikit-learn']}, {run['machine']}."
     )
-    return f"{told}\n\n" + table(["the longest steps", "jobs", "processor hours", "most memory, MB"], rows)
+    return f"{text}\n\n" + table(["longest steps", "jobs", "processor hours", "peak memory, MB"], rows)
 
 
 def regenerated_failures() -> str:
@@ -371,14 +376,14 @@ def regenerated_failures() -> str:
     both = _published_beside_ours()
     notes = both.loc[both["ours"].isna(), "note"].fillna("no reason is kept")
     of_left_out = notes.str.contains("which is left out", regex=False)
-    told = [f"Not to be had where it ran: {names}; so {of_left_out.sum():,} printed numbers have none of ours."]
+    text = [f"These datasets could not be downloaded: {names}. For them, {of_left_out.sum():,} numbers are missing."]
     if not of_left_out.all():
         counts = [(f"{number:,}", note) for note, number in notes[~of_left_out].value_counts().items()]
-        told += ["Others have none of ours, either:", table(["printed numbers", "why"], counts)]
+        text += ["Other numbers are missing, too:", table(["printed numbers", "reason"], counts)]
     if failed.empty:
-        return "\n\n".join([*told, "Nothing else lacks a number."])
+        return "\n\n".join([*text, "No other result is missing."])
     rows = table([name.replace("_", " ") for name in failed], failed.to_numpy())
-    return "\n\n".join([*told, "What else has no number:", rows])
+    return "\n\n".join([*text, "Other missing results:", rows])
 
 
 def regenerated_sentences() -> str:
@@ -391,7 +396,7 @@ def regenerated_sentences() -> str:
 def regenerated_numbers(paper: str) -> str:
     """List all printed numbers of a paper next to ours in a collapsed table, largest difference first."""
     both = _published_beside_ours().query("paper == @paper")
-    heads = ("place", "what", "printed", "ours", "distance", "note", "file")
+    heads = ("place", "number", "printed", "ours", "difference", "note", "file")
     rows = (
         (
             row.place,
@@ -406,7 +411,7 @@ def regenerated_numbers(paper: str) -> str:
     )
     cells = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
     head = "".join(f"<th>{name}</th>" for name in heads)
-    summary = f"{len(both):,} numbers of {escape(paper)}, {both['ours'].notna().sum():,} with one of ours"
+    summary = f"{len(both):,} numbers of {escape(paper)}, {both['ours'].notna().sum():,} of them computed"
     return _raw(
         f'<details class="numbers"><summary>{summary}</summary><div class="table-wrapper">'
         f'<table class="docutils"><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div></details>'
@@ -459,8 +464,7 @@ def regenerated_figures(section: str) -> str:
     return "\n\n".join(shown)
 
 
-_NOT_DRAWN = "Not drawn here, as of the tables that they read one is not kept: it is large, has what samples "
-_NOT_DRAWN += "measure, or is not made yet"
+_NOT_DRAWN = "These figures are not drawn here, because a table that they read is not stored"
 
 PARTS: Mapping[str, Callable[..., str]] = {
     each.__name__: each
@@ -503,6 +507,30 @@ class Generated(SphinxDirective):
         return container.children
 
 
+def definitions() -> dict[str, str]:
+    """Return the anchor of the section of ``reference/models.md`` that defines each model."""
+    from fairfold.models import MODEL_NAMES
+
+    sections = re.split(r"^## ", (ROOT / "docs/reference/models.md").read_text("utf-8"), flags=re.MULTILINE)[1:]
+    anchors = {}
+    for section in reversed(sections):  # the first section that names a model defines it
+        anchor = re.sub(r"[^\w\- ]", "", section.partition("\n")[0].lower()).strip().replace(" ", "-")
+        anchors |= dict.fromkeys(set(re.findall(r"`([^`]+)`", section)) & {*MODEL_NAMES}, anchor)
+    return anchors
+
+
+def link_models(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Link each model name that is set as code to its definition."""
+    if page == "reference/models":
+        return
+    anchors = definitions()
+    for literal in [*doctree.findall(nodes.literal)]:
+        anchor = anchors.get(literal.astext())
+        if anchor and not isinstance(literal.parent, nodes.reference | nodes.title):
+            uri = f"{app.builder.get_relative_uri(page, 'reference/models')}#{anchor}"
+            literal.replace_self(nodes.reference("", "", literal.deepcopy(), internal=True, refuri=uri))
+
+
 def skip_fields(app: Sphinx, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:
     """Skip fields of named tuples, which the docstring of the class documents."""
     return True if type(member).__name__ == "_tuplegetter" else None
@@ -514,4 +542,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_lexer("csv", TextLexer)
     app.add_lexer("snakemake", PythonLexer)
     app.connect("autodoc-skip-member", skip_fields)
+    app.connect("doctree-resolved", link_models)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

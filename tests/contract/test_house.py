@@ -71,8 +71,8 @@ def test_papers_are_imported_by_their_scripts_alone(root):
 
 
 def test_table_of_stages_is_true(root):
-    """The page on extensions lists the rule files, their scripts and the packages that these import."""
-    page = (root / "docs/extend.md").read_text()
+    """The page on stages lists the rule files, their scripts and the packages that these import."""
+    page = (root / "docs/how-it-works/stages.md").read_text()
     rows = re.findall(r"^\| [^|]+ \| `(\w+\.smk)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", page, re.MULTILINE)
     files = {path.name for path in (root / "workflow/rules").glob("*.smk")}
     assert len(rows) > 15 and {file for file, *_ in rows} <= files

@@ -34,9 +34,10 @@ PAGES = sorted(
 # Pages of the site include files of these folders.
 FOLDERS = ("config", "benchmarks", "envs", "resources", "results", "tests/cluster")
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"{folder}/README.md" for folder in FOLDERS), *PAGES]
+TABLE = "docs/guide/run-my-table.md"
 DOORS = "docs/extend.md"  # tests/workflow/test_doors.py runs it
 PROFILES = "tests/cluster/README.md"  # for engines that are not installed
-LANGUAGES = ("sh", "yaml", "csv", "python", "snakemake", "text")  # the last one: see test_module.py
+LANGUAGES = ("sh", "yaml", "csv", "python", "snakemake", "text", "bibtex")  # the last one: see test_module.py
 
 
 def blocks(document, language):
@@ -80,11 +81,11 @@ def reader(tmp_path_factory):
     for part in ("Snakefile", "Makefile", "pyproject.toml"):
         shutil.copy2(ROOT / part, folder)
     (folder / "profiles").symlink_to("workflow/profiles")
-    (folder / "config/mine.yaml").write_text(blocks("docs/start.md", "yaml")[0])
+    (folder / "config/mine.yaml").write_text(blocks(TABLE, "yaml")[0])
     for place in (folder, folder.parent / "my-study"):
         place.mkdir(exist_ok=True)
-        (place / "my-plants.csv").write_text(blocks("docs/start.md", "csv")[0])
-    # `python -m fairfold study` writes this file and rejects a different one.
+        (place / "my-plants.csv").write_text(blocks(TABLE, "csv")[0])
+    # `fairfold study` writes this file and rejects a different one.
     stanza = {"path": "../my-plants.csv", "labels": {"prefix": "label_"}}
     study = {"seed": 1, "data": {"own": {"my-plants": stanza}}, "weak_labels": {"datasets": ["my-plants"]}}
     (folder / "my-plants-study").mkdir()
@@ -106,6 +107,7 @@ def reader(tmp_path_factory):
 def dry(command, python):
     """Change a command to a dry run with this Python."""
     before, command = re.fullmatch(r"((?:[A-Z_]+=\S+ )*)(.*)", command).groups()
+    command = re.sub(r"^fairfold\b", "python -m fairfold", command)
     program, *words = command.split(maxsplit=1)
     if program == "apptainer":  # the definition file and the image of the rules
         return f"test -f envs/Apptainer.def && grep fairfold.sif workflow/Snakefile && echo {command}"
@@ -142,7 +144,7 @@ def test_each_command_can_be_run(reader, results, command):
     if command.startswith("make"):
         assert re.search("pytest|fairfold study|snakemake|sphinx", done.stdout), done.stdout
         return
-    if command.startswith("python -m fairfold predict"):
+    if command.startswith("fairfold predict"):
         assert re.search(r"predictions\.csv: (2|30) labels of", done.stdout), done.stdout
         return
     if command == "python -m fairfold.study > config.schema.json":
@@ -294,15 +296,15 @@ def test_the_site_in_a_browser(site, tmp_path, width):
     assert "failed" not in seen, seen
     assert seen["width"] == width
     assert seen["wide"] == [] and seen["broken"] == []
-    assert {"Which folds?", "IterativeStratification"} <= {*seen["found"]}
+    assert {"Balanced folds", "IterativeStratification"} <= {*seen["found"]}
 
 
 def test_what_derives_from_code_and_tables_is_on_the_site(site):
     race = pd.read_csv(ROOT / "resources/measured/race.csv").query("model == 'Stack+' and missing_rate == 0")
-    classifier = (site / "guide/classifier.html").read_text()
-    assert f"<td><p>{race['average_precision'].mean():.3f}</p></td>" in classifier
+    leaderboard = (site / "guide/leaderboard.html").read_text()
+    assert f"<td><p>{race['average_precision'].mean():.3f}</p></td>" in leaderboard
     names = (site / "reference/names.html").read_text()
-    assert "Stack+" in names and "annealed" in names and "micro average precision" in names
+    assert "annealed" in names and "micro average precision" in names
     assert "data.own.&lt;id&gt;.labels.prefix" in (site / "reference/configuration.html").read_text()
     assert "gene-ontology-large" in (site / "reference/datasets.html").read_text()
 

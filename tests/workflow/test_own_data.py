@@ -1,4 +1,4 @@
-"""A user's own file passes through the whole study, as in docs/start.md."""
+"""A user's own file passes through the whole study, as in docs/guide/run-my-table.md."""
 
 import datetime
 import html
@@ -28,7 +28,7 @@ def plants(n_samples):
 
 
 def test_the_worked_example(root, study):
-    text = (root / "docs" / "start.md").read_text()
+    text = (root / "docs" / "guide" / "run-my-table.md").read_text()
     header = re.search(r"```csv\n(.*)\n", text)[1]
     config = yaml.safe_load(re.search(r"```yaml\n(.*?)```", text, re.DOTALL)[1])
     config["weak_labels"].update(forest={"n_trees": 5, "max_levels": 1}, missing_rates=[50])

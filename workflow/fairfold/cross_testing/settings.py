@@ -59,7 +59,7 @@ class Experiment(Settings):
 class CrossTestedModels(PermutedModelsPart):
     """Procedures that choose models by partly hidden labels and are scored on all labels.
 
-    See [the run time](/guide/estimate.md#limitations).
+    See [the run time](/guide/cross-testing.md#limitations).
     """
 
     candidates: ModelNames = ["SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA", "RF+ET"]

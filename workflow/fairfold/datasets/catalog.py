@@ -479,7 +479,7 @@ def _composed_labels(way: str, value: Any) -> Any:
     return [composed(name) for name in value] if way == "columns" else value
 
 
-_HOW_TO_ADD = " Your own files go under data.own in the configuration (see docs/guide/own-data.md)."
+_HOW_TO_ADD = " Your own files go under data.own in the configuration (see docs/guide/run-my-table.md)."
 
 
 def load_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:

@@ -134,7 +134,7 @@ class OwnLabels(LabelColumns):
 
 
 class HoldOut(SparseSettings):
-    """[Evaluation by time](/how-it-works/folds.md#dates) in place of `folds.method`; needs `dates`.
+    """[Evaluation by time](/guide/groups-dates-weights.md#dates) in place of `folds.method`; needs `dates`.
 
     Models learn from earlier samples and are tested on later ones.
     """
@@ -255,10 +255,10 @@ class Data(Settings):
     """Excluded datasets by id, each with the reason. `skip` adds to them."""
 
     own: dict[Name, OwnDataset] = {}
-    """Your datasets by id; see [your own data](/guide/own-data.md#file-formats)."""
+    """Your datasets by id; see [run my table](/guide/run-my-table.md)."""
 
     variants: dict[Name, Variant] = {}
-    """[Variants of catalog datasets](/guide/own-data.md#variants-of-catalog-datasets) by id."""
+    """[Variants of catalog datasets](/reference/datasets.md#variants) by id."""
 
 
 class Cutoff(Settings):

@@ -12,8 +12,7 @@ the square roots of their eigenvalues. New samples need only their products with
 
 For n training samples, time is O(n² · n_trees + n³) and memory is O(n²). If n exceeds ``max_samples``, only a random
 subset of this size is decomposed, and all samples are transformed like new samples (the Nyström approximation of
-Williams & Seeger 2001). Beyond this limit, time and memory grow linearly with n. benchmarks/README.md reports the lost
-share of variance.
+Williams & Seeger 2001). Beyond this limit, time and memory grow linearly with n.
 """
 
 from __future__ import annotations

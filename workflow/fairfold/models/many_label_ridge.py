@@ -11,7 +11,7 @@ If the features are fewer than ``N_LANDMARKS`` words, they are replaced by Gauss
 
 The decomposition uses the smaller of the products of the features and of the samples. If both exceed
 ``MOST_DECOMPOSED``, subspace iteration [3]_ finds only the first ``N_LEADING`` directions. The penalty would shrink the
-omitted directions most. docs/how-it-works/many-labels.md reports the effect on scores.
+omitted directions most. docs/evidence/many-labels.md reports the effect on scores.
 
 References
 ----------

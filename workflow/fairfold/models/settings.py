@@ -63,6 +63,6 @@ class Models(Settings):
     """Your own classifiers."""
 
     own: dict[OwnModelName, OwnModel] = {}
-    """Your models by name; see [your own models](/guide/own-models.md)."""
+    """Your models by name; see [my own model](/guide/my-own-model.md)."""
 
     tuning: Tuning = Tuning()

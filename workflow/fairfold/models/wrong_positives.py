@@ -10,7 +10,7 @@ some scale, with equal variances. Wrong positives are distributed like zeros. Po
 right at the estimated rates are dropped. If the likelihood does not support a share above 0, nothing is dropped.
 
 Limitations: the method finds wrong positives, but predictions improve little. Forests learn nearly as much from labels
-with wrong positives as from the correct ones alone. docs/how-it-works/missing-labels.md reports the numbers.
+with wrong positives as from the correct ones alone. docs/evidence/missing-labels.md reports the numbers.
 
 References
 ----------

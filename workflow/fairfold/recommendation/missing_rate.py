@@ -2,7 +2,7 @@
 
 The estimate is 1 - c, where c = P(observed | positive) is the label frequency, common to all labels. It comes from
 :func:`~fairfold.weak_labels.plateau.frequency_distribution`. If labels are hard to predict, positives that no feature
-explains look like missing ones, and the interval is wide. ``docs/how-it-works/missing-labels.md`` lists the errors of
+explains look like missing ones, and the interval is wide. ``docs/evidence/missing-labels.md`` lists the errors of
 the estimate on data with labels hidden on purpose.
 """
 

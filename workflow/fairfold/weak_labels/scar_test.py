@@ -18,7 +18,7 @@ samples are positive where higher scores no longer raise the observed share. Two
 The null hypothesis is v ≤ 0.15 instead of v = 0, because dependent labels do not have exactly this covariance. This
 margin corresponds to a standard deviation of the frequencies of about 0.4 times their mean. It is the value of the
 complete labels of CHD_49. The margin and all other constants were chosen on flags, emotions, CHD_49, VirusGO and yeast.
-docs/how-it-works/missing-labels.md reports level and power.
+docs/evidence/missing-labels.md reports level and power.
 
 Limitations
 -----------

@@ -155,7 +155,7 @@ class WeakLabels(Settings):
     """Percentages of each label's training positives that are hidden. Of n positives, exactly ⌊rate·n⌋ are hidden."""
 
     models: ModelNames = ["RF+ET", "logistic+", "joint-GB", "gcForest+", "SLCForest+", "FLAForest+", "Stack+"]
-    """Models to compare, see [the names](/reference/names.md). A `+` at the end of a name means that the model corrects
+    """Models to compare, see [all models](/reference/models.md). A `+` after a name means that the model corrects
     for missing labels. A corrected baseline takes six times as long, but `joint-GB+` and `kernel-ridge+` take no
     longer."""
 
