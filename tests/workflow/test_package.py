@@ -7,6 +7,7 @@ import sys
 import tarfile
 import zipfile
 
+import compiled
 import pytest
 
 # packages that `pip install fairfold` does not install
@@ -78,12 +79,16 @@ def wheel(tmp_path_factory, source):
 
 
 @pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory):
-    """Return an environment with the installed wheel and no checkout."""
+def installed(wheel, tmp_path_factory, root):
+    """Return an environment with the installed wheel, no checkout, and the compiled code of the original."""
     folder = tmp_path_factory.mktemp("site")
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), str(wheel)]
-    subprocess.run(install, check=True, capture_output=True, text=True)
-    return {**os.environ, "PYTHONPATH": str(folder)}, folder
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
+    subprocess.run([*install, "--target", str(folder), str(wheel)], check=True, capture_output=True, text=True)
+    library, original = folder / "fairfold", root / "workflow/fairfold"
+    for path in original.rglob("*.py"):  # Numba reuses compiled code only for files of the same age.
+        os.utime(library / path.relative_to(original), ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+    with compiled.shared_with(library, original):
+        yield {**os.environ, "PYTHONPATH": str(folder)}, folder
 
 
 def test_the_library_needs_nothing_of_studies(installed, tmp_path, python):

@@ -66,15 +66,15 @@ def test_cells_without_weight_take_no_part_in_curves():
 @pytest.mark.parametrize("rate", [0, 0.3, 0.5, 0.7])
 def test_intervals_hold_what_was_hidden(rate):
     held, medians = 0, []
-    for seed in range(12):
+    for seed in range(8):
         Y, P = simulated(4, seed=seed)
         observed = mask_positives(Y, rate, random_state=seed)
         found = frequency_distribution(observed, P)
         low, high = found.interval()
         held += low <= 1 - rate + 1e-9 and 1 - rate <= high + 1e-9
         medians.append(found.median)
-    # With a coverage of 0.95, fewer than 11 of 12 occur once in ten such tests, and these intervals are wider.
-    assert held >= 11
+    # With a coverage of 0.95, fewer than 7 of 8 occur in 6 % of such tests, and these intervals are wider.
+    assert held >= 7
     assert np.mean(medians) == pytest.approx(1 - rate, abs=0.08)
 
 

@@ -1,6 +1,7 @@
 """Test for evidence against positives that are missing completely at random."""
 
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
@@ -38,6 +39,7 @@ def labels(seed, dependence=0.0):
     return (rng.random((N, Q)) < expit(z + shift)).astype(np.int8), expit(z)
 
 
+@cache
 def p_values(mechanism, seed, dependence=0.0, rate=0.5):
     Y, positive = labels(seed, dependence)
     observed = mask_positives(Y, rate, mechanism=mechanism, reference=positive, groups=GROUPS, random_state=seed)
