@@ -104,9 +104,9 @@ class DataFile:
             return f"its size is {size} bytes, expected {self.size}"
         for algorithm, expected in self.digests().items():
             git = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-            digest = git if algorithm == _GIT_BLOB else hashlib.sha256()
+            start = git if algorithm == _GIT_BLOB else hashlib.sha256()
             with path.open("rb") as stream:
-                hashlib.file_digest(stream, lambda digest=digest: digest)
+                digest = hashlib.file_digest(stream, start.copy)
             if digest.hexdigest() != expected.lower():
                 return f"its {algorithm} is {digest.hexdigest()}, expected {expected}"
         return None

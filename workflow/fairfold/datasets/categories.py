@@ -72,10 +72,8 @@ class Categories:
             found = np.unique(cells[cells != ""] if encoding == "ordinal" else cells)
             values[column] = tuple(map(str, found[natural_order(found)]))
             if len(found) > MOST_VALUES:
-                found = f"{source}: column {column!r} has {len(found)} values ({shortened(values[column], 3)})"
-                raise DataError(
-                    f"{found}, but {MOST_VALUES} at most are allowed. Leave it out (ignore), or use it as id."
-                )
+                count = f"{len(found)} values ({shortened(values[column], 3)}), but {MOST_VALUES} at most are allowed"
+                raise DataError(f"{source}: column {column!r} has {count}. Leave it out (ignore), or use it as id.")
         return cls(encoding, values)
 
     @property
@@ -85,7 +83,7 @@ class Categories:
             return tuple(self.values)
         return tuple(f"{column}={value or '?'}" for column, values in self.values.items() for value in values)
 
-    def encode(self, text: Mapping[str, Sequence[str]], source: str, *, before: int = 0) -> np.ndarray:
+    def encode(self, text: Mapping[str, Sequence[str] | np.ndarray], source: str, *, before: int = 0) -> np.ndarray:
         """Encode the cells of the columns as numbers.
 
         An empty cell counts as a value in one-hot encoding if the column contained empty cells when its values were
@@ -116,17 +114,16 @@ class Categories:
             codes = pd.Index(values).get_indexer(cells)
             unknown = np.flatnonzero((codes < 0) & (cells != ""))
             if unknown.size:
-                found = f"row {before + unknown[0] + 1}, column {column!r}: found {str(cells[unknown[0]])!r}"
-                raise DataError(
-                    f"{source}, data {found}, but known are {shortened(values, 10)}. Correct it, or leave the row out."
-                )
+                found = f"column {column!r}: found {str(cells[unknown[0]])!r}, but known are {shortened(values, 10)}"
+                row = before + unknown[0] + 1
+                raise DataError(f"{source}, data row {row}, {found}. Correct it, or leave the row out.")
             numbers = codes[:, np.newaxis] if self.encoding == "ordinal" else codes[:, np.newaxis] == range(len(values))
             parts.append(np.where(codes[:, np.newaxis] < 0, np.nan, numbers))
         n_samples = len(next(iter(text.values()), ()))
         return np.hstack(parts) if parts else np.empty((n_samples, 0))
 
 
-def _composed_cells(cells: Sequence[str]) -> np.ndarray:
+def _composed_cells(cells: Sequence[str] | np.ndarray) -> np.ndarray:
     return np.array([composed(str(cell)) for cell in cells], dtype=str)
 
 

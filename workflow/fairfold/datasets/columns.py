@@ -10,6 +10,7 @@ import logging
 import re
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -135,7 +136,7 @@ def part_of_name(name: str) -> Literal["train", "test"] | None:
     return next((part for part, names in _PARTS.items() if names.fullmatch(plain_name(name))), None)
 
 
-def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: str) -> list[str]:
+def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: str | Path) -> list[str]:
     """Find the columns that match the patterns of ``ignore``, in the order of the file.
 
     A column named ``ROW_NAMES`` is always ignored.
@@ -146,7 +147,7 @@ def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: s
         Names, or patterns such as ``meta_*`` with ``*``, ``?`` and ``[...]`` as in file names. Case matters.
     columns : sequence of str
         Names of all columns of the file.
-    source : str
+    source : str or Path
         Name of the file, for messages.
 
     Returns
@@ -271,7 +272,7 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
     left_out = {role: (name,) for role, name in entry.roles.items()}
     parts: dict[str, Any] = {"left_out": left_out | ({"ignored": table.ignored} if table.ignored else {})}
     if entry.id_column is not None:
-        parts["sample_ids"] = identifiers(entry, table)
+        parts["sample_ids"] = identifiers(entry.id_column, table)
     if entry.groups is not None:
         parts["groups"], parts["group_names"] = _groups(entry.groups, table)
     if entry.folds is not None:
@@ -295,13 +296,13 @@ def _check_no_gap(role: str, column: str, table: Table) -> None:
         raise DataError(f"{table.source}, data row {gaps[0]}, {found}. {_REMEDIES[role]}, or remove the row.")
 
 
-def identifiers(entry: Entry, table: Table) -> np.ndarray:
+def identifiers(column: str, table: Table) -> np.ndarray:
     """Return the ids of the rows.
 
     Parameters
     ----------
-    entry : Entry
-        Entry with the name of the id column.
+    column : str
+        Name of the id column.
     table : Table
         Table with the id column as text.
 
@@ -315,13 +316,13 @@ def identifiers(entry: Entry, table: Table) -> np.ndarray:
     DataError
         If a row has no id, or two rows have the same id.
     """
-    _check_no_gap("id", entry.id_column, table)
-    ids = table.text[entry.id_column]
+    _check_no_gap("id", column, table)
+    ids = table.text[column]
     repeated = pd.Series(ids)[pd.Series(ids).duplicated(keep=False)]
     if len(repeated):
         rows = np.flatnonzero(ids == repeated.iloc[0])[:2] + 1
         raise DataError(
-            f"{table.source}: the id {str(repeated.iloc[0])!r} in column {entry.id_column!r} is given twice, in data "
+            f"{table.source}: the id {str(repeated.iloc[0])!r} in column {column!r} is given twice, in data "
             f"rows {rows[0]} and {rows[1]} ({repeated.nunique()} ids are repeated). Correct them or ignore the column."
         )
     return ids

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -28,8 +28,10 @@ LEFT_OUT: Mapping[str, str] = {
 }
 """Kinds of columns that are neither features nor labels, and what logs and tables call them."""
 
-_FACTS = ("id", "task", "feature_names", "label_names", "left_out", "group_names")
-_FACTS += ("negatives", "missing_value", "decimal_mark")
+_FACTS = (
+    *("id", "task", "feature_names", "label_names", "left_out", "group_names"),
+    *("negatives", "missing_value", "decimal_mark"),
+)
 _OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights")  # one entry per sample, or None
 
 
@@ -173,14 +175,12 @@ class Dataset:
             facts["categories"] = dataclasses.asdict(self.categories)
         if self.hierarchy is not None:
             facts["hierarchy"] = {name: getattr(self.hierarchy, name) for name in ("reconciliation", "namespaces")}
-        write_arrays(
-            path,
-            facts=np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8),
-            **_pack("X", self.X),
-            **_pack("Y", codes),
-            **{name: values for name in _OF_SAMPLES if (values := getattr(self, name)) is not None},
-            **({} if self.hierarchy is None else {"edges": self.hierarchy.edges}),
-        )
+        facts_as_bytes = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+        arrays: dict[str, Any] = {"facts": facts_as_bytes, **_pack("X", self.X), **_pack("Y", codes)}
+        arrays |= {name: values for name in _OF_SAMPLES if (values := getattr(self, name)) is not None}
+        if self.hierarchy is not None:
+            arrays["edges"] = self.hierarchy.edges
+        write_arrays(path, **arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Dataset:
@@ -210,11 +210,11 @@ class Dataset:
             if categories := facts.get("categories"):
                 values = {column: tuple(each) for column, each in categories["values"].items()}
                 facts["categories"] = Categories(categories["encoding"], values)
-            if told := facts.get("hierarchy"):
-                of_hierarchy = told["reconciliation"], tuple(told["namespaces"])
-                facts["hierarchy"] = Hierarchy(arrays["edges"], len(facts["label_names"]), *of_hierarchy)
-            of_samples = {name: arrays.get(name) for name in _OF_SAMPLES}
-            data = cls(X=_unpack("X", arrays), Y=_unpack("Y", arrays), **of_samples, **facts)
+            if kept := facts.get("hierarchy"):
+                options = kept["reconciliation"], tuple(kept["namespaces"])
+                facts["hierarchy"] = Hierarchy(arrays["edges"], len(facts["label_names"]), *options)
+            facts |= {name: arrays.get(name) for name in _OF_SAMPLES}
+            data = cls(X=_unpack("X", arrays), Y=_unpack("Y", arrays), **facts)
             _check_parts(data)
             data = dataclasses.replace(data, Y=with_nan(data.Y))
         except Exception as error:  # Arrays from other sources may have any type and shape.

@@ -94,9 +94,12 @@ def download(url: str, file: DataFile, path: Path, progress: bool) -> None:
 
 def _attempt(url: str, file: DataFile, path: Path, progress: bool) -> None:
     # The identity encoding makes the transferred size equal to the file size.
-    options = {"headers": {"Accept-Encoding": "identity"}, "hooks": {"response": _stay_encrypted}}
+    headers, hooks = {"Accept-Encoding": "identity"}, {"response": _stay_encrypted}
     timeout = (CONNECT_TIMEOUT, READ_TIMEOUT)
-    with requests.get(url, stream=True, timeout=timeout, **options) as response, path.open("wb") as stream:
+    with (
+        requests.get(url, stream=True, timeout=timeout, headers=headers, hooks=hooks) as response,
+        path.open("wb") as stream,
+    ):
         _check_answer(response, file)
         _receive(response, file, stream, progress)
     if flaw := file.flaw_of(path):

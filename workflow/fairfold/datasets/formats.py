@@ -10,6 +10,7 @@ the row. Rows count from 1 without the header, and lines are those of the file.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import itertools
 import logging
@@ -161,7 +162,8 @@ def _read_rows(
     """Return the numbers of all rows, and the cells of the text columns by name."""
     columns, names = layout.columns, [layout.columns[at] for at in layout.numeric]
     takes_all = list(layout.numeric) == list(range(len(columns)))
-    numbers, n_rows, texts = array("d"), 0, {at: [] for at in layout.text}
+    texts: dict[int, list[str]] = {at: [] for at in layout.text}
+    numbers, n_rows = array("d"), 0
     for number, (line, cells) in rows:
         n_rows += 1
         place = f"{path}, data row {number} (line {line})"
@@ -625,15 +627,15 @@ def read_arff(
     for attribute in numeric:
         attribute.check()
     start = len(outline)
-    numbered = [(line, _data_row(text)) for line, text in enumerate(lines[start:], start=start + 1)]
-    data_lines = [(line, text) for line, text in numbered if text]
+    numbered = [(line, _data_row(row)) for line, row in enumerate(lines[start:], start=start + 1)]
+    data_lines = [(line, row) for line, row in numbered if row]
     if not data_lines:
         raise DataError(f"{path} has no data row after @data. Add rows.")
     is_sparse = data_lines[0][1].startswith("{")
-    for line, text in data_lines:
-        if text.startswith("{") != is_sparse:
+    for line, row in data_lines:
+        if row.startswith("{") != is_sparse:
             raise DataError(f"{path}, line {line}: sparse and dense rows are mixed. Write all rows in one format.")
-    rows = _arff_rows(itertools.chain(outline, (text for _, text in numbered)), is_sparse, path)
+    rows = _arff_rows(itertools.chain(outline, (row for _, row in numbered)), is_sparse, path)
     may_lack = {header.index(name) for name in categorical if gaps}
     layout = _Layout(header, numeric_at, text_at, may_lack, gaps=gaps and not is_sparse)
     if is_sparse:
@@ -684,8 +686,8 @@ def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Attribute], li
         outline.append(plain)
         if plain == "@data":
             break
-    found = [line for line in outline if line]
-    if not attributes or found[0] != "@relation file" or found[-1] != "@data":
+    stated = [plain for plain in outline if plain]
+    if not attributes or stated[0] != "@relation file" or stated[-1] != "@data":
         raise DataError(f"{path} is not a complete ARFF file. It needs @relation, at least one @attribute, and @data.")
     return attributes, outline
 
@@ -735,7 +737,7 @@ def _read_sparse_rows(
     firsts = {at: attributes[at].values[0] for at in layout.numeric if attributes[at].values}
     implied = {at: word for at, word in firsts.items() if TRUTHS.get(word.casefold())}  # Other omitted values are 0.
     numbers, indices, indptr = array("d"), array("q"), array("q", [0])
-    texts = {at: [] for at in layout.text}
+    texts: dict[int, list[str]] = {at: [] for at in layout.text}
     for number, ((line, text), entries) in enumerate(rows, start=1):
         where = f"{path}, data row {number} (line {line})"
         if entries and len(entries) != _QUOTED.sub("", text).count(",") + 1:  # Some entries are lost.
@@ -755,6 +757,10 @@ def _read_sparse_rows(
     return values, {attributes[at].name: np.array(cells) for at, cells in texts.items()}
 
 
+def _is_other(known: Sequence[float], cells: np.ndarray) -> np.ndarray:
+    return ~(np.isin(cells, known) | np.isnan(cells))
+
+
 def _check_nominal(values: np.ndarray | sparse.csr_array, attributes: Sequence[_Attribute], path: Path) -> None:
     """Raise for a value, given or implied by a sparse row, that its nominal attribute does not declare."""
     allowed = [attribute.numbers() for attribute in attributes]
@@ -765,7 +771,7 @@ def _check_nominal(values: np.ndarray | sparse.csr_array, attributes: Sequence[_
             fault = f"{path}: attribute {unclear[0]!r} declares {known[0]:g} first, which sparse rows omit"
             raise DataError(f"{fault}. Declare 0 first, or write dense rows.")
         block = values[:, positions]
-        if wrong := first_cell(block, lambda cells, known=known: ~(np.isin(cells, known) | np.isnan(cells))):
+        if wrong := first_cell(block, functools.partial(_is_other, known)):
             row, column = wrong
             found = f"column {attributes[positions[column]].name!r}: found {block[row, column]:g}"
             declared = textwrap.shorten(", ".join(f"{value:g}" for value in known), 60)

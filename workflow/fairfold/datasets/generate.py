@@ -731,8 +731,10 @@ def gene_ontology_large(
     >>> X.shape, Y.shape
     ((100, 3), (100, 5))
     """
-    options = {"terms_per_sample": terms_per_sample, "features_per_term": features_per_term, "noise": noise}
-    source = GeneOntologyBlocks(n_samples, n_labels, n_features, **options, random_state=random_state)
+    shape, per_term = (n_samples, n_labels, n_features), features_per_term
+    source = GeneOntologyBlocks(
+        *shape, terms_per_sample=terms_per_sample, features_per_term=per_term, noise=noise, random_state=random_state
+    )
     X = np.empty((n_samples, n_features), dtype=np.float32)
     blocks = []
     for number in range(source.n_blocks):

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import numpy as np
+
 from fairfold.core.hierarchy import Hierarchy, Reconciliation
 from fairfold.datasets.names import composed
 from fairfold.datasets.rows import TableFile, sentences
@@ -203,7 +205,7 @@ def read_hierarchy(
     # Only the terms of labels decide whether the ontology has several parts.
     several = len({terms.namespaces[term] for term in of_labels if term in terms.namespaces}) > 1
     namespaces = tuple(terms.namespaces[term] for term in number) if several else ()
-    return Hierarchy(edges, len(number), reconciliation, namespaces).of(range(len(labels)))
+    return Hierarchy(np.array(edges), len(number), reconciliation, namespaces).of(range(len(labels)))
 
 
 def _is_obo(path: Path) -> bool:
@@ -255,7 +257,8 @@ def _read_obo(path: Path, relations: Collection[str]) -> Terms:
 
 def _stanzas(path: Path) -> Iterator[tuple[int, dict[str, list[tuple[int, str]]]]]:
     """Yield the header as line 0, then the line of each term, with the values and lines of its tags."""
-    begun, tags = 0, {}
+    begun: int | None = 0
+    tags: dict[str, list[tuple[int, str]]] = {}
     try:
         with path.open(encoding="utf-8-sig") as stream:
             for line, text in enumerate(map(composed, stream), start=1):

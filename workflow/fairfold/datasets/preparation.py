@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -138,10 +139,10 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
             f"dataset {entry.id}: missing_value is {entry.missing_value!r}, which is also a label. Leave the cells of "
             "missing features empty, or write another text there."
         )
-    options = {"header": entry.header, "ignored": entry.ignore}
-    categorical = formats.text_columns_of(path, apart=known, **options) if entry.categorical else []
-    options |= {"missing": entry.missing_value, "gaps": entry.task == "multilabel", "text_columns": known}
-    read = functools.partial(formats.read_csv, path, **options)
+    located = functools.partial(formats.text_columns_of, path, header=entry.header, apart=known, ignored=entry.ignore)
+    categorical = located() if entry.categorical else []
+    read = functools.partial(formats.read_csv, path, header=entry.header, ignored=entry.ignore, text_columns=known)
+    read = functools.partial(read, missing=entry.missing_value, gaps=entry.task == "multilabel")
     if wanted is not None or "table" in entry.labels:
         table = read(categorical=categorical)
     else:
@@ -160,17 +161,16 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
 
 def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     parts = [path for path in paths if path.suffix.lower() != ".xml"]
-    known, options = list(entry.roles.values()), {"ignored": entry.ignore}
-    categorical = formats.arff_text_columns_of(parts[0], apart=known, **options) if entry.categorical else []
-    options |= {"gaps": True, "text_columns": known}
-    tables = [
-        _read_words(
-            functools.partial(formats.read_arff, path, **options),
-            lambda path=path: _label_columns(entry, formats.arff_columns_of(path), paths),
-            categorical,
-        )
-        for path in parts
-    ]
+    known, ignored = list(entry.roles.values()), entry.ignore
+    categorical: list[str] = []
+    if entry.categorical:
+        categorical = formats.arff_text_columns_of(parts[0], apart=known, ignored=ignored)
+
+    def read(path: Path) -> Table:
+        read_part = functools.partial(formats.read_arff, path, gaps=True, text_columns=known, ignored=ignored)
+        return _read_words(read_part, lambda: _label_columns(entry, formats.arff_columns_of(path), paths), categorical)
+
+    tables = list(map(read, parts))
     for path, table in zip(parts, tables, strict=True):
         if table.header != tables[0].header:
             raise DataError(f"{path}: its columns differ from those of {parts[0].name}. Give all files the same ones.")
@@ -272,11 +272,11 @@ def _read_expression(entry: Entry, paths: Sequence[Path]) -> Dataset:
 def _sample_classes(entry: Entry, sheet: expression.SampleSheet) -> dict[str, str]:
     """Return the class of each sample that the entry selects."""
     endpoint, draw = entry.labels.get("characteristic"), entry.labels.get("drawn")
-    if endpoint is None and draw is None:
-        raise ConfigError(f"dataset {entry.id}: a {entry.format} file takes its classes from labels.characteristic.")
     chosen = sheet.only(entry.samples.get("only", {}))
-    if endpoint is None:
+    if draw is not None:
         return chosen.drawn(draw["classes"], draw["name"])
+    if endpoint is None:
+        raise ConfigError(f"dataset {entry.id}: a {entry.format} file takes its classes from labels.characteristic.")
     drop_missing = endpoint.get("missing") == "drop"
     classes = chosen.classes(endpoint["key"], endpoint["classes"], drop_missing=drop_missing)
     if "cutoff" in endpoint:
@@ -310,7 +310,7 @@ def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
     read = functools.partial(formats.read_csv, path, text_columns=[id_column], gaps=True)
     given = _read_words(read, lambda: [name for name in formats.columns_of(path) if name != id_column])
     _check_binary(given.values, given.columns, given.source)  # Row numbers are still those of the file.
-    ids, label_ids = (np.array(list(map(composed, identifiers(entry, each)))) for each in (table, given))
+    ids, label_ids = (np.array(list(map(composed, identifiers(id_column, each)))) for each in (table, given))
     for one, other, known, wanted in ((given, table, label_ids, ids), (table, given, ids, label_ids)):
         missing = wanted[~np.isin(wanted, known)]
         if missing.size:
@@ -329,20 +329,20 @@ def _split_labels(entry: Entry, table: Table, labels: Sequence[str], categorical
     """Separate label columns from feature columns, and check that labels are 0, 1 or missing (unmeasured)."""
     left_out = roles_of(entry, table, labels)
     is_label = np.isin(table.columns, labels)
-    Y = table.values[:, np.flatnonzero(is_label)]
-    names = np.array(table.columns)
-    _check_binary(Y, names[is_label], table.source)
+    names, features = (list(itertools.compress(table.columns, mask)) for mask in (is_label, ~is_label))
+    X, Y = (table.values[:, np.flatnonzero(mask)] for mask in (~is_label, is_label))
+    _check_binary(Y, names, table.source)
     if not sparse.issparse(Y) and np.isnan(Y).any() and (Y == 1).any() and not (Y == 0).any():
         raise DataError(
             f"{table.source}: all labels contain only 1 and empty cells, and an empty cell is unmeasured, not "
             "negative. Write 0 for the negatives."
         )
-    X, features = table.values[:, np.flatnonzero(~is_label)], names[~is_label]
-    if categorical := [name for name in categorical if name in table.text]:
+    categorical = [name for name in categorical if name in table.text]
+    if entry.categorical and categorical:
         categories = Categories.of(entry.categorical, {name: table.text[name] for name in categorical}, table.source)
         X = append_columns(X, categories.encode(table.text, table.source))
         features, left_out = [*features, *categories.features], {**left_out, "categories": categories}
-    return dataclasses.replace(_dataset(entry, X, Y, features, names[is_label]), **left_out)
+    return dataclasses.replace(_dataset(entry, X, Y, features, names), **left_out)
 
 
 def _label_columns(
@@ -474,7 +474,7 @@ def _check_published(data: Dataset, entry: Entry) -> None:
     n_samples, n_features, n_labels = data.shape
     if data.categories is not None:  # The published number counts a text column once, not once per value.
         n_features += len(data.categories.values) - len(data.categories.features)
-    found = {"n_samples": n_samples, "n_features": n_features, "n_labels": n_labels}
+    found: dict[str, float] = {"n_samples": n_samples, "n_features": n_features, "n_labels": n_labels}
     found["label_cardinality"] = round(data.label_cardinality, 2)
     if key := _first_other(found, entry.published):
         raise DataError(

@@ -327,15 +327,15 @@ def _encoding_of(path: Path) -> str:
             return "utf-16"
         decoder, is_utf_8, offset, plain = codecs.getincrementaldecoder("utf-8")(), True, 0, start
         while plain:
-            if plain.translate(None, _NO_CONTROL):  # This is much faster than a search.
-                raise _not_text(path, plain, _CONTROL.search(plain).start(), offset)
             if is_utf_8:
                 try:
                     decoder.decode(plain)
                 except UnicodeDecodeError:
                     is_utf_8 = False
-            if not is_utf_8 and (found := _UNDEFINED.search(plain)):
-                raise _not_text(path, plain, found.start(), offset)
+            # Deleting characters is much faster than a search.
+            wrong = _CONTROL.search(plain) if plain.translate(None, _NO_CONTROL) else None
+            if wrong := wrong or (None if is_utf_8 else _UNDEFINED.search(plain)):
+                raise _not_text(path, plain, wrong.start(), offset)
             offset += len(plain)
             plain = stream.read(_CHUNK)
         is_utf_8 = is_utf_8 and not decoder.getstate()[0]  # The last character is complete.

@@ -100,7 +100,8 @@ def find_suspects(data: Dataset, n_splits: int, about_groups: Iterable[tuple[str
     found += _rounded(data)
     found += _duplicates(data, labels)
     if data.task == "multilabel":
-        found += [_Suspect(kind, sentence, *data.left_out.get("groups", ())) for kind, sentence in about_groups]
+        column = next(iter(data.left_out.get("groups", ())), "")
+        found += [_Suspect(kind, sentence, column) for kind, sentence in about_groups]
         found += _alike_labels(data, labels)
         found += _labels(data, labels, n_splits)
         found += _unmeasured(data)
@@ -294,7 +295,9 @@ def _separations(
     labels: sparse.csr_array, measured: np.ndarray | None, testable: np.ndarray, values: np.ndarray
 ) -> list[tuple[int, int, int]]:
     """Return (column, label, side) if all positives have larger (1) or smaller (-1) values than all negatives."""
-    has_gaps = np.zeros(len(testable), dtype=bool) if measured is None else ~measured[testable].all(axis=1)
+    if measured is None:
+        return sorted(_separated(labels, testable, values))
+    has_gaps = ~measured[testable].all(axis=1)
     found = _separated(labels, testable[~has_gaps], values)
     for label in testable[has_gaps]:
         is_known = measured[label]

@@ -56,7 +56,7 @@ def format_of(path: Path) -> Literal["csv", "arff", "svmlight"]:
         return "arff"
     lines = [line for line in lines if not line.startswith("#")]
     found = [_SVMLIGHT.fullmatch(line) for line in lines[has_counts(lines[:1]) :][:_LINES]]
-    return "svmlight" if all(found) and any(one["entries"] for one in found) else "csv"
+    return "svmlight" if all(found) and any(one["entries"] for one in found if one) else "csv"
 
 
 def has_counts(lines: list[str]) -> bool:
