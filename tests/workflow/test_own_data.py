@@ -365,7 +365,7 @@ def test_what_comes_later_is_tested_by_what_was_before(study):
     code, output = mine.run("recommendation")
     assert code == 0, output
     log = (mine.folder / "results/logs/prepare_dataset/mine.log").read_text()
-    assert "37 samples up to the first cut-off; after it, by period: [55, 28]" in log
+    assert "37 samples up to the first cut-off. Later periods: [55, 28]" in log
     assert "3 features, 2 labels, dates: day" in log
 
     def scores():

@@ -210,7 +210,7 @@ class TestCSV:
         path = write("a.csv", "size,species\n1,a\n")
         message = message_of(formats.read_csv, path, text_columns=["specie"])
         assert "unknown column 'specie': did you mean 'species'?" in message
-        assert "no column at position 2; it has 2 columns" in message_of(formats.read_csv, path, text_columns=[2])
+        assert "no column at position 2, only 2 columns" in message_of(formats.read_csv, path, text_columns=[2])
         assert "no column at position -3" in message_of(formats.read_csv, path, text_columns=[-3])
 
 
@@ -594,7 +594,7 @@ class TestRData:
         pair = {"x": FRAME, "y": FACTOR}
         assert len(formats.read_rdata(save({"golub_train": train, "golub": pair}, "golub.RData"))[1]) == 3
         message = message_of(formats.read_rdata, save({"golub_train": train, "golub": pair}, "leukemia.RData"))
-        assert "has no list with 'x' and 'y'; it has golub_train, golub." in message
+        assert "has no list with 'x' and 'y', only golub_train, golub." in message
 
     def test_other_names(self, save):
         table, classes = formats.read_rdata(save({"genes": FRAME, "kind": FACTOR}), ("genes", "kind"))
@@ -654,7 +654,7 @@ class TestRData:
 
     def test_objects_not_there(self, save):
         message = message_of(formats.read_rdata, save({"x": FRAME, "z": FACTOR}))
-        assert "has no list with 'x' and 'y'; it has x, z." in message
+        assert "has no list with 'x' and 'y', only x, z." in message
 
     def test_guess_of_rdata_is_refused(self, tmp_path):
         rdata.write_rds(tmp_path / "a.RData", {"x": FRAME, "y": FACTOR})

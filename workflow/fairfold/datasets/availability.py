@@ -75,7 +75,7 @@ def unavailable(
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             flaws = dict(zip(urls, pool.map(_flaw, urls), strict=True))
     reasons = {dataset: [_reason(file, flaws) for file in files] for dataset, files in missing.items()}
-    return {dataset: "; ".join(filter(None, told)) for dataset, told in reasons.items() if any(told)}
+    return {dataset: "; ".join(filter(None, found)) for dataset, found in reasons.items() if any(found)}
 
 
 def unavailable_table(rows: Sequence[Mapping[str, str]]) -> pd.DataFrame:
@@ -135,12 +135,11 @@ def remembered(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _reason(file: DataFile, flaws: Mapping[str, str]) -> str:
     """Return why a file cannot be obtained, or an empty text if one of its addresses answers."""
-    told = {url: flaws[url] for url in file.urls}
-    if told and not all(told.values()):
+    failures = {url: flaws[url] for url in file.urls}
+    if failures and not all(failures.values()):
         return ""
-    return f"{file.name} is in no mirror and not in the cache, and " + (
-        "; ".join(f"{url}: {flaw}" for url, flaw in told.items()) or "has no known address"
-    )
+    sources = "; ".join(f"{url}: {flaw}" for url, flaw in failures.items()) or "has no known address"
+    return f"{file.name} is in no mirror and not in the cache, and {sources}"
 
 
 def _flaw(url: str) -> str:

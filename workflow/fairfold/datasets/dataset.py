@@ -28,10 +28,8 @@ LEFT_OUT: Mapping[str, str] = {
 }
 """Kinds of columns that are neither features nor labels, and what logs and tables call them."""
 
-_FACTS = (
-    *("id", "task", "feature_names", "label_names", "left_out", "group_names"),
-    *("negatives", "missing_value", "decimal_mark"),
-)
+_FACTS: tuple[str, ...] = ("id", "task", "feature_names", "label_names", "left_out", "group_names")
+_FACTS += ("negatives", "missing_value", "decimal_mark")
 _OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights")  # one entry per sample, or None
 
 

@@ -203,7 +203,8 @@ class Decimals(NamedTuple):
         """
         if self.mark == ".":
             return cells
-        return [_with_point(cell) if "," in cell and cell.strip() != missing else cell for cell in cells]
+        fits = _WITH_COMMA.fullmatch
+        return [cell.replace(",", ".") if fits(text := cell.strip()) and text != missing else cell for cell in cells]
 
     def log(self, path: Path) -> None:
         """Log the notation of the numbers of a file.
@@ -240,10 +241,6 @@ def quoted(name: str) -> str:
     '"Length, mm"'
     """
     return json.dumps(name, ensure_ascii=False)
-
-
-def _with_point(cell: str) -> str:
-    return cell.replace(",", ".") if _WITH_COMMA.fullmatch(cell.strip()) else cell
 
 
 @dataclass(frozen=True)
@@ -404,7 +401,7 @@ def _code(one: Evidence) -> str:
     found = one.first["decimal", ","]
     return (
         f'{_where(one, found)}: "{found.cell}" is read as {found.cell.replace(",", ".")}. If it is a list of codes, '
-        "write a column of 0 and 1 for each code, or leave the column out (ignore)."
+        f"write a column of 0 and 1 for each code, {_ADVICE}"
     )
 
 

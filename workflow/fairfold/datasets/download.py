@@ -82,9 +82,7 @@ def download(url: str, file: DataFile, path: Path, progress: bool) -> None:
     attempts = retrying(
         ATTEMPTS,
         wait=tenacity.wait_exponential(BACKOFF) + tenacity.wait_random(0, BACKOFF),
-        before_sleep=lambda state: _log.warning(
-            "%s: %s; trying again", file.name, reason_of(state.outcome.exception())
-        ),
+        before_sleep=lambda state: _log.warning("%s: %s. Retry.", file.name, reason_of(state.outcome.exception())),
     )
     try:
         attempts(_attempt, url, file, path, progress)

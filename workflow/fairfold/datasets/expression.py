@@ -266,7 +266,7 @@ class SampleSheet:
         keys = {_folded(key): key for _, facts in self.rows for key in facts}
         if _folded(wanted) not in keys:
             present = textwrap.shorten(", ".join(map(repr, keys.values())), _SHOWN) or "none"
-            fault = f"no sample has the key {wanted!r}; the keys are {present}"
+            fault = f"no sample has the key {wanted!r}. The keys are {present}"
             raise DataError(f"{self.source}: {fault}. Correct the entry.")
         return keys[_folded(wanted)]
 
@@ -405,7 +405,7 @@ def read_mage_samples(path: PathLike, matrix: PathLike) -> SampleSheet:
         at = next((position for position, key in enumerate(header) if _folded(key) == link), None)
         if at is None:
             present = textwrap.shorten(", ".join(map(repr, header)), _SHOWN)
-            raise DataError(f"{path} has no column {link!r}, which {Path(matrix).name} refers to; it has {present}.")
+            raise DataError(f"{path} has no column {link!r}, which {Path(matrix).name} refers to, only {present}.")
         samples = []
         for line, text in lines:
             cells = _bare(text)

@@ -167,22 +167,17 @@ def _read_rows(
     for number, (line, cells) in rows:
         n_rows += 1
         place = f"{path}, data row {number} (line {line})"
-        _check_width(len(cells), len(columns), place, is_first=number == 1)
+        if len(cells) != len(columns):
+            advice = "Correct this row."
+            if number == 1 and len(cells) == len(columns) + 1:
+                advice += " If its first cell is a name that R wrote, write the table with row.names = FALSE."
+            raise DataError(f"{place}: found {len(cells)} cells, but there are {len(columns)} columns. {advice}")
         for at, found in texts.items():
             found.append(_text(cells[at], columns[at], place, layout.missing, gaps=at in layout.may_lack))
         chosen = layout.decimals.numbers(cells if takes_all else [cells[at] for at in layout.numeric], layout.missing)
         numbers.extend(_numbers(chosen, names, place, layout.missing, gaps=layout.gaps))
     values = np.asarray(numbers).reshape(n_rows, len(names))  # no copy
     return values, {columns[at]: np.array(cells) for at, cells in texts.items()}
-
-
-def _check_width(n_cells: int, n_columns: int, place: str, *, is_first: bool) -> None:
-    if n_cells == n_columns:
-        return
-    advice = "Correct this row."
-    if is_first and n_cells == n_columns + 1:
-        advice += " If its first cell is a name that R wrote, write the table with row.names = FALSE."
-    raise DataError(f"{place}: found {n_cells} cells, but there are {n_columns} columns. {advice}")
 
 
 def text_columns_of(
@@ -391,7 +386,7 @@ def position_of(columns: Sequence[str], wanted: str | int, path: Path) -> int:
             raise DataError(f"{path}: {textwrap.shorten(unknown_name('column', wanted, columns), 400)}")
         return columns.index(wanted)
     if not -len(columns) <= wanted < len(columns):
-        raise DataError(f"{path}: there is no column at position {wanted}; it has {len(columns)} columns.")
+        raise DataError(f"{path}: no column at position {wanted}, only {len(columns)} columns. Correct the position.")
     return wanted % len(columns)
 
 
@@ -897,7 +892,7 @@ def read_rdata(path: PathLike, names: tuple[str, str] = ("x", "y")) -> tuple[Tab
         holder = objects.get(path.stem, objects)
         if any(name not in holder for name in names):
             wanted = " and ".join(map(repr, names))
-            raise DataError(f"{path} has no list with {wanted}; it has {', '.join(map(str, objects)) or 'no object'}.")
+            raise DataError(f"{path} has no list with {wanted}, only {', '.join(map(str, objects)) or 'no object'}.")
         features, classes = holder[names[0]], pd.Series(holder[names[1]])
         # rdata returns a matrix with dimnames as an xarray.DataArray, and without them as an ndarray.
         frame = features.to_pandas() if hasattr(features, "to_pandas") else pd.DataFrame(features)

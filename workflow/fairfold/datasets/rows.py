@@ -103,13 +103,9 @@ class Dialect(NamedTuple):
         tuple of (int, list of str)
             Line number and cells.
         """
+        lines, mark, escape = itertools.islice(lines, self.n_skipped, None), self.separator, self.escape
         reader = csv.reader(
-            itertools.islice(lines, self.n_skipped, None),
-            delimiter=self.separator,
-            escapechar=self.escape,
-            doublequote=self.escape is None,
-            skipinitialspace=True,
-            strict=True,
+            lines, strict=True, skipinitialspace=True, delimiter=mark, escapechar=escape, doublequote=not escape
         )
         try:
             for cells in reader:
@@ -452,8 +448,8 @@ def sentences(path: Path, kind: str = "a table") -> Iterator[None]:
     except DataError:
         raise
     except Exception as error:  # Readers raise various errors on damaged files.
-        said = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
-        reason = textwrap.shorten(said, 200).rstrip(" .")
+        reason = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+        reason = textwrap.shorten(reason, 200).rstrip(" .")
         raise DataError(f"{path} cannot be read as {kind}: {reason}.") from error
 
 

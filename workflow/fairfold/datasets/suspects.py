@@ -95,8 +95,8 @@ def find_suspects(data: Dataset, n_splits: int, about_groups: Iterable[tuple[str
     """
     labels, names = _label_matrix(data)
     found = [*_named(data), *_gapped(data, n_splits)]
-    said = {(_ALL_DIFFERENT, suspect.column) for suspect in found}  # found by their names
-    found += [suspect for suspect in _values(data, labels, names) if (suspect.kind, suspect.column) not in said]
+    known = {(_ALL_DIFFERENT, suspect.column) for suspect in found}  # found by their names
+    found += [suspect for suspect in _values(data, labels, names) if (suspect.kind, suspect.column) not in known]
     found += _rounded(data)
     found += _duplicates(data, labels)
     if data.task == "multilabel":

@@ -176,7 +176,7 @@ def _check_counts(path: Path, counts: list[int] | None, n_samples: int, labels: 
     if counts[0] != n_samples:
         raise DataError(
             f"{path}, line 1: it declares {counts[0]} samples, found {n_samples} lines that are not blank. Correct the "
-            "line or the samples; a sample without labels and features cannot be read."
+            "line or the samples. A sample without labels and features cannot be read."
         )
     if labels and (last := int(labels[-1].removeprefix(LABEL))) >= counts[2]:
         raise DataError(

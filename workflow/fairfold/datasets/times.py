@@ -136,7 +136,7 @@ def folds_by_time(texts: np.ndarray, hold_out: Mapping[str, Any], column: str, s
     ends = _even_cutoffs(times, hold_out["n_splits"], where) if ends is None else _checked(ends, times, texts, where)
     period = np.searchsorted(ends, times, side="left")  # A sample at a cut-off belongs to the period before it.
     sizes = np.bincount(period, minlength=len(ends) + 1)
-    logger.info("%s: %d samples up to the first cut-off; after it, by period: %s.", where, sizes[0], sizes[1:].tolist())
+    logger.info("%s: %d samples up to the first cut-off. Later periods: %s.", where, sizes[0], sizes[1:].tolist())
     return np.where(period == 0, BEFORE, period - 1).astype(np.int64)
 
 
@@ -155,22 +155,22 @@ def _times(texts: Any) -> np.ndarray | int:
 def _checked(ends: np.ndarray, times: np.ndarray, texts: np.ndarray, where: str) -> np.ndarray:
     """Return the cut-offs after checking that they have the type of the dates, and that no period is empty."""
     if ends.dtype.kind != times.dtype.kind:
-        has, is_to_be = ("dates", "a date") if times.dtype.kind == "M" else ("numbers", "a number")
-        raise DataError(f"{where} contains {has}, such as {str(texts[0])!r}. Write {is_to_be} as hold_out.after.")
+        found, expected = ("dates", "a date") if times.dtype.kind == "M" else ("numbers", "a number")
+        raise DataError(f"{where} contains {found}, such as {str(texts[0])!r}. Write {expected} as hold_out.after.")
     sizes = np.bincount(np.searchsorted(ends, times, side="left"), minlength=len(ends) + 1)
     first, last = (str(texts[place]) for place in (times.argmin(), times.argmax()))
     if not sizes.all():
         period = int(np.flatnonzero(sizes == 0)[0])
-        since = f" after {_told(ends[period - 1])}" if period else ""
-        until = f" up to {_told(ends[period])}" if period < len(ends) else ""
-        lacks = f"no sample{since}{' and' if since and until else ''}{until}"
+        since = f" after {_shown(ends[period - 1])}" if period else ""
+        until = f" up to {_shown(ends[period])}" if period < len(ends) else ""
+        empty = f"no sample{since}{' and' if since and until else ''}{until}"
         raise DataError(
-            f"{where} has {lacks}. The dates range from {first} to {last}. Choose others in hold_out.after."
+            f"{where} has {empty}. The dates range from {first} to {last}. Choose others in hold_out.after."
         )
     return ends
 
 
-def _told(end: Any) -> str:
+def _shown(end: Any) -> str:
     return f"{end:g}" if isinstance(end, float) else str(end)[:10]
 
 
