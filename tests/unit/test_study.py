@@ -67,7 +67,7 @@ def test_many_labels_are_those_of_the_catalog_with_more_than_50_or_those_that_ar
         ({"weak_labels": {"datasets": ["flaggs"]}}, "unknown dataset 'flaggs': did you mean 'flags'"),
         ({"splitting": {"datasets": ["bibtx"]}}, "unknown dataset 'bibtx': did you mean 'bibtex'"),
         ({"splitting": {"fold_effect": {"datasets": ["yeats"]}}}, "unknown dataset 'yeats': did you mean 'yeast'"),
-        ({"weak_labels": {"datasets": ["iris"]}}, "dataset 'iris' is a multiclass task; a multilabel one is needed"),
+        ({"weak_labels": {"datasets": ["iris"]}}, "dataset 'iris' is a multiclass task, but this part needs"),
         ({"win_percentage": {"models": {"datasets": ["iris"]}}}, "dataset 'iris' is a multiclass task"),
         ({"data": {"own": {"yeast": {"path": __file__, "labels": {"last": 1}}}}}, "config.data.own.yeast: .* another"),
         ({"weak_labels": {"models": ["CaFFE"]}}, "unknown value 'CaFFE': did you mean 'CaFE'"),
