@@ -224,7 +224,10 @@ def test_what_has_no_names_gets_none(data, frames, tmp_path):
 
 
 OTHER_COLUMNS = {
-    "reordered": (["salt", "depth", "light", "wind"], "X has 'salt' in the place of 'depth', its columns in another"),
+    "reordered": (
+        ["salt", "depth", "light", "wind"],
+        "X has 'salt' in place of 'depth', so its columns are in another",
+    ),
     "missing": (["depth", "wind"], "X lacks 'salt', 'light', but the feature names should match"),
     "surplus": ([*FEATURES, "rain"], "X adds 'rain', but the feature names should match"),
     "renamed": (["depth", "salt", "light", "rain"], "X lacks 'wind' and adds 'rain', but"),
@@ -245,7 +248,7 @@ def test_other_columns_are_one_sentence(name, case, frames, tmp_path):
             with pytest.raises(ModelError) as caught:
                 predict(other)
             assert str(caught.value).startswith(sentence)
-            assert str(caught.value).endswith(": give the columns that feature_names_in_ lists, in its order.")
+            assert str(caught.value).endswith(". Use the columns in feature_names_in_, in the same order.")
             assert "\n" not in str(caught.value)
     pd.testing.assert_index_equal(X[model.feature_names_in_].columns, X.columns)
 
@@ -253,10 +256,10 @@ def test_other_columns_are_one_sentence(name, case, frames, tmp_path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda names: [0, *names[1:]], "{} has columns with names of text and others without; give all of them names"),
+        (lambda names: [0, *names[1:]], "{} has column names that are text and others that are not. Convert all names"),
         (
             lambda names: [names[0], *names[:-1]],
-            "{} has several columns named '{}'; give each column a name of its own",
+            "{} has several columns named '{}'. Give each column a unique name",
         ),
     ],
 )

@@ -178,7 +178,7 @@ def test_a_dataset_on_which_no_model_can_be_scored(study):
     code, output = both.run()
     assert code == 1, output
     sentence = output.strip().splitlines()[-1]
-    reason = "n_samples = 300 training samples are fewer than two leaves of 160"
+    reason = "n_samples=300 is less than two leaves of 160 samples"
     assert sentence.startswith(
         f"No model could be scored on '{few}' in weak_labels (all 2 attempts failed, the first thus: {reason}; "
     )

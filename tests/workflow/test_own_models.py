@@ -70,7 +70,7 @@ def test_it_is_scored_and_stops_no_other(mine):
     results = study.folder / "results"
     scores = pd.read_csv(results / "tables/weak_label_scores.csv", keep_default_na=False)
     reasons = scores.groupby("model")["reason"].agg(set).to_dict()
-    crashed = "unlucky ended its process: it crashed or ran out of memory."
+    crashed = "unlucky terminated its process. It crashed or ran out of memory."
     assert reasons == {model: {""} for model in MODELS} | {"unlucky": {crashed}}
     assert "about to end" in (results / "logs/train_and_score/simulated-multilabel_50_0.log").read_text()
     seconds = pd.read_csv(results / "timings/models/simulated-multilabel_50_0.csv").query("model == 'trees'")
@@ -93,6 +93,6 @@ def test_a_mistake_ends_the_run_before_the_first_job(mine):
     study = mine(parameters={"m": 3})
     code, output = study.run("weak_labels", python=sys.executable)
     assert code != 0, output
-    assert "config.models.own.trees.parameters: some_trees has no parameter 'm'; it has n." in output
+    assert "config.models.own.trees.parameters: some_trees has no parameter 'm'. Its parameters: n." in output
     assert "Traceback" not in output
     assert study.results() == {}

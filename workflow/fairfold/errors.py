@@ -61,7 +61,7 @@ class UnevenFoldsWarning(UserWarning):
     """Warning about folds of uneven size, because groups stay whole."""
 
 
-def first_sentence(error: Exception) -> str:
+def first_sentence(error: BaseException) -> str:
     """Return the first line of an error message of another library, without the final period.
 
     Parameters

@@ -184,10 +184,9 @@ def test_full_samples(data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"full_samples": "encoder"}, "full_samples is 'encoder'; it must hold 'encoder', 'imputer', both or none"),
-        ({"full_samples": ["predictor"]}, r"full_samples is \['predictor'\]; it must hold"),
-        ({"full_samples": ["encoder"], "output_features": "out-of-bag"}, "leave out no sample, and output_features is"),
-        ({"full_samples": ["imputer"], "imputation": "fla"}, "leave out no sample, and imputation is 'fla'"),
+        ({"full_samples": "encoder"}, "full_samples is 'encoder'; it can contain 'encoder' and 'imputer'"),
+        ({"full_samples": ["predictor"]}, r"full_samples is \['predictor'\]; it can contain"),
+        ({"full_samples": ["imputer"], "imputation": "fla"}, "but imputation 'fla' needs out-of-bag probabilities"),
     ],
 )
 def test_full_samples_that_cannot_be(data, options, message):

@@ -249,7 +249,7 @@ def test_saved_embedding_transforms_to_the_same_bytes():
     assert loaded.transform(new).tobytes() == embedding.transform(new).tobytes()
     assert loaded.get_params() == embedding.get_params()
     assert loaded.n_components_ == embedding.n_components_
-    with pytest.raises(ModelError, match="no leaf"):
+    with pytest.raises(ModelError, match="does not hold the leaves"):
         loaded.read_trees(grow("extra_trees", seed=1))
 
 
@@ -276,27 +276,9 @@ def test_two_samples(hand_made):
     np.testing.assert_allclose(embedding.explained_variance_ratio_, [1], rtol=1e-14)
 
 
-@pytest.mark.parametrize("name", ["max_share", "explained_variance"])
-@pytest.mark.parametrize("value", [0, -0.1, 1.01, float("nan"), True, "0.8", None])
-def test_shares_out_of_range(hand_made, name, value):
-    with pytest.raises(ModelError, match=f"{name} is {value!r}; it must be a number above 0 and at most 1"):
-        TreeEmbedding(**{name: value}).fit(hand_made)
-
-
-@pytest.mark.parametrize("value", [1, 2.5, True, None])
-def test_too_few_samples_to_decompose(hand_made, value):
-    with pytest.raises(ModelError, match=f"max_samples is {value!r}; it must be a whole number of at least 2"):
-        TreeEmbedding(max_samples=value).fit(hand_made)
-
-
-def test_unknown_weighting(hand_made):
-    with pytest.raises(ModelError, match="unknown weighting 'texts': did you mean 'text'"):
-        TreeEmbedding(weighting="texts").fit(hand_made)
-
-
 def test_node_without_draws(hand_made):
     hand_made.weight_[2] = 0
-    with pytest.raises(ModelError, match="holds 0 draws; each must hold at least 1"):
+    with pytest.raises(ModelError, match=r"has 0 draws\. Each node must have at least 1"):
         TreeEmbedding().fit(hand_made)
 
 
@@ -310,25 +292,16 @@ def test_too_many_leaves():
         weight_=np.ones(node.size),
         leaf_of_=np.array([[n_inner]]),
     )
-    with pytest.raises(ModelError, match="a tree has 65537 leaves; an embedding takes at most 65535"):
+    with pytest.raises(ModelError, match="a tree has 65537 leaves, but the limit is 65535"):
         TreeEmbedding().fit(tree)
 
 
 @pytest.mark.parametrize(
-    "leaf_of, message",
-    [
-        ([[2, 5, 5]], "shape .1, 3.*2 trees"),
-        ([2, 5], "shape .2,.*2 trees"),
-        ([[2.0, 5.0]], "float64.*whole numbers"),
-        ([[2, 5], [1, 5]], "has 1 for sample 1 and tree 0"),
-        ([[5, 5]], "has 5 for sample 0 and tree 0"),
-        ([[2, 4]], "has 4 for sample 0 and tree 1"),
-        ([[2, 6]], "has 6 for sample 0 and tree 1"),
-        ([[-1, 5]], "has -1 for sample 0 and tree 0"),
-    ],
+    "leaf_of",
+    [[[2, 5, 5]], [2, 5], [[2.0, 5.0]], [[2, 5], [1, 5]], [[5, 5]], [[2, 4]], [[2, 6]], [[-1, 5]]],
 )
-def test_leaves_of_another_forest(hand_made, leaf_of, message):
-    embedding = TreeEmbedding().fit(hand_made)
+def test_leaves_of_another_forest(hand_made, leaf_of):
+    embedding, message = TreeEmbedding().fit(hand_made), "does not hold the leaves of the 2 trees"
     with pytest.raises(ModelError, match=message):
         embedding.transform(np.array(leaf_of))
     hand_made.leaf_of_ = np.array(leaf_of)

@@ -159,7 +159,7 @@ def test_trees_are_the_references(kind, n_labels):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_large_nodes_with_more_than_256_values(kind):
-    """Test all sorting methods: insertion for small nodes, counting, and comparison for codes that are far apart."""
+    """Test both sorting methods: insertion for small nodes and counting for large ones."""
     X, Y = make_data(700, 2, seed=1)
     check_forest(kind, X, Y, n_trees=1, max_features=2, min_samples_leaf=12)
 

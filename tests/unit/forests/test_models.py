@@ -133,7 +133,9 @@ def test_a_first_level_of_other_data_is_refused(data, name, tmp_path):
     small("RF+ET").fit(X, observed).save(tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
     for level in (other.levels_[0], loaded.levels_[0]):
-        with pytest.raises(ModelError, match=r"first_level was fitted on labels of shape .*, not on \(160, 3\) and 8;"):
+        with pytest.raises(
+            ModelError, match=r"first_level was fitted on labels of shape .*, but the data have \(160, 3\) and 8\."
+        ):
             small(name).fit(X, observed, first_level=level)
 
 
@@ -169,7 +171,7 @@ def test_scikit_learns_checks(name):
     [
         (("SLC-Forest",), {}, "unknown model 'SLC-Forest': did you mean 'SLCForest'"),
         (("CaFE",), {"variant": "code"}, "variant of CaFE is 'code'; it must be one of 'text', 'authors-code'"),
-        (("SLCForest+",), {"variant": "text"}, r"variant of SLCForest\+ is 'text', but it has none"),
+        (("SLCForest+",), {"variant": "text"}, r"variant of SLCForest\+ is 'text', but this model has no variants"),
         (("SLCForest",), {"n_tree": 3}, "unknown parameter of SLCForest 'n_tree': did you mean 'n_trees'"),
     ],
 )
@@ -186,11 +188,14 @@ def test_unknown_names(arguments, options, sentence):
         ({"n_trees": 2.5}, r"n_trees is 2\.5"),
         ({"n_trees": True}, "n_trees is True"),
         ({"max_levels": -1}, "max_levels is -1"),
-        ({"threshold": 1}, "threshold is 1; it must lie between 0 and 1"),
+        ({"threshold": 1}, "threshold is 1; it must be above 0 and below 1"),
         ({"threshold": "a"}, "threshold is 'a'"),
         ({"imputation": "SLC"}, "imputation is 'SLC'; it must be one of None, "),
-        ({"min_samples_leaf": 81}, "n_samples = 160 training samples are fewer than two leaves of 81"),
-        ({"features": ("embeddings",)}, r"features is \('embeddings',\); it must hold 'output', 'embedding' or both"),
+        ({"min_samples_leaf": 81}, "n_samples=160 is less than two leaves of 81 samples"),
+        (
+            {"features": ("embeddings",)},
+            r"features is \('embeddings',\); it must contain 'output', 'embedding' or both",
+        ),
         ({"features": ()}, r"features is \(\)"),
         ({"n_jobs": 0}, "n_jobs is 0"),
     ],
@@ -216,7 +221,7 @@ def test_bad_parameters_of_the_published_models(data, change, sentence):
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
-    [({"patience": 0}, "patience is 0"), ({"metric": "f1"}, "metric is 'f1'; it must be one of 'roc_auc'")],
+    [({"patience": 0}, "patience is 0"), ({"shape": "own"}, "shape is 'own'; it must be one of 'auto', 'paper'")],
 )
 def test_bad_parameters_of_the_models_on_out_of_bag_features(data, change, sentence):
     with pytest.raises(ModelError, match=sentence):

@@ -226,7 +226,7 @@ def test_saved_forests_predict_the_same_bytes(data, kind):
 )
 def test_what_would_lead_compiled_code_astray(data, name, change):
     state = grow("extra_trees", *data).__getstate__()
-    with pytest.raises(ModelError, match="do not fit together"):
+    with pytest.raises(ModelError, match="arrays of the saved forest are inconsistent"):
         MultilabelForest("extra_trees", random_state=0).__setstate__({**state, name: change(state[name])})
 
 
@@ -300,9 +300,9 @@ def test_bad_kind(data):
 @pytest.mark.parametrize(
     ("Y", "sentence"),
     [
-        (np.zeros(300), r"labels have shape \(300,\)"),
-        (np.zeros((299, 2)), r"must be \(300, n_labels\)"),
-        (np.zeros((300, 0)), r"labels have shape \(300, 0\)"),
+        (np.zeros(300), r"found \(300,\)"),
+        (np.zeros((299, 2)), r"expected shape \(300, n_labels\)"),
+        (np.zeros((300, 0)), r"found \(300, 0\)"),
         (np.full((300, 1), np.inf), "labels must be finite"),
         (np.full((300, 1), "a"), "labels must be finite numbers"),
     ],
@@ -315,10 +315,10 @@ def test_bad_labels(data, Y, sentence):
 @pytest.mark.parametrize(
     ("X", "sentence"),
     [
-        (np.zeros((4, 5)), "X has 5 features; the forest was trained on 6"),
-        (np.zeros(6), r"features have shape \(6,\)"),
+        (np.zeros((4, 5)), "X has 5 features, but the forest was fitted on 6"),
+        (np.zeros(6), r"expected shape \(n_samples, n_features\), found \(6,\)"),
         (np.full((4, 6), "a"), "must be real numbers"),
-        (np.zeros((4, 6), dtype=complex), "dtype complex128; they must be real"),
+        (np.zeros((4, 6), dtype=complex), r"dtype complex128\. They must be real"),
         (np.full((4, 6), 1e300), "finite and below 3.4e"),
         (sparse.csr_array(np.full((4, 6), np.inf)), "finite"),
     ],
@@ -369,7 +369,7 @@ def test_trees_that_do_not_fit_into_memory_are_refused_after_the_first(labelwise
     grown = forest.fit(X, Y).value_.tobytes()
     monkeypatch.setattr("fairfold.forests.trees.free_memory", lambda: 5_000)
     with pytest.raises(
-        ModelError, match=r"40 trees of 3 labels need about .* GiB of memory are free: give at most \d+"
+        ModelError, match=r"40 trees of 3 labels need about .* GiB of memory are free\. Use at most \d+"
     ):
         forest.fit(X, Y)
     monkeypatch.undo()

@@ -166,7 +166,7 @@ def test_forests_are_scikit_learns(name, reference, data):
     expected = reference(7, random_state=0).fit(X, Y).predict_proba(new)
     for label in range(4):
         np.testing.assert_array_equal(P[:, label], expected[label][:, 1])
-    assert make_model(name).estimator.n_estimators == 150
+    assert make_model(name).estimator[-1].n_estimators == 150
 
 
 def test_label_frequencies(data):
@@ -198,7 +198,7 @@ def test_without_the_runtime_of_lightgbm_there_is_a_reason(data, monkeypatch):
     X, Y, _ = data
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     for name in ("LightGBM", "LightGBM+"):
-        with pytest.raises(ModelError, match=r"^LightGBM cannot be loaded \(.*\); install it by `pip install"):
+        with pytest.raises(ModelError, match=r"^LightGBM cannot be loaded \(.*\)\. Install it with `pip install"):
             make_model(name).fit(X, Y)
 
 

@@ -140,8 +140,8 @@ def test_labels_of_one_class_and_constant_features_are_taken(data):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"gammas": (-1.0,)}, "gammas is (-1.0,); it must hold numbers of at least 0"),
-        ({"gammas": ()}, "gammas is (); it must hold numbers of at least 0"),
+        ({"gammas": (-1.0,)}, "gammas is (-1.0,). Use numbers of at least 0"),
+        ({"gammas": ()}, "gammas is (). Use numbers of at least 0"),
         ({"n_landmarks": 0}, "n_landmarks is 0; it must be a whole number of at least 1."),
     ],
 )

@@ -47,7 +47,7 @@ def test_probabilities_are_the_papers(k, s):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"n_neighbors": 40}, "40 training samples are too few for 40 neighbours"),
+        ({"n_neighbors": 40}, "40 training samples are too few for n_neighbors=40"),
         ({"smoothing": 0}, "must be positive"),
     ],
 )

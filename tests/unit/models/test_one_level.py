@@ -134,11 +134,11 @@ def test_frames_are_what_their_numbers_are(data, name, tmp_path):
     np.testing.assert_array_equal(model.predict_proba(exact), expected)
     model.save(tmp_path / "model")
     for each in (model, load_model(tmp_path / "model")):
-        with pytest.raises(ModelError, match="has 'd' in the place of 'a', its columns in another order"):
+        with pytest.raises(ModelError, match="has 'd' in place of 'a', so its columns are in another order"):
             each.predict_proba(frame[list("dcba")])
-    with pytest.raises(ModelError, match=r"(X has 3 features;|shape \(60, 3\))"):
+    with pytest.raises(ModelError, match=r"(X has 3 features, but|shape \(60, 3\))"):
         model.predict_proba(exact[:, :3])
-    with pytest.raises(ModelError, match=r"(X has 1 features;|shape)"):
+    with pytest.raises(ModelError, match=r"(X has 1 features, but|shape)"):
         model.predict_proba(np.where(np.arange(60) == 3, np.nan, 1.0)[:, np.newaxis])
 
 

@@ -233,7 +233,7 @@ def test_models_of_sparse_labels_are_tuned_and_scored(folder, labels):
 def test_sparse_probabilities_that_differ_each_time_are_refused(folder):
     (folder / "mine.py").write_text(SPARSE)
     made = own("Neighbours", labels="together-sparse", parameters={"sparse": True, "seed": None})
-    with pytest.raises(ModelError, match="gives other probabilities each time"):
+    with pytest.raises(ModelError, match="predicts other probabilities when fitted again"):
         made.fit(X, MANY)
 
 
@@ -305,9 +305,12 @@ def test_what_does_no_harm(folder, how):
         ("reads", "failed: EOFError: EOF when reading a line."),
         ("exits", "failed: SystemExit: enough."),
         ("exits at once", "ended its process: it crashed or"),
-        ("is killed", "ended its process: it crashed or ran out of memory."),
-        ("takes long", "took longer than its 0.05 minutes."),
-        ("forgets its seed", "gives other probabilities each time: hand its random_state on to all it draws."),
+        ("is killed", "terminated its process. It crashed or ran out of memory."),
+        ("takes long", "exceeded its time limit of 0.05 minutes."),
+        (
+            "forgets its seed",
+            "predicts other probabilities when fitted again. Pass on its random_state.",
+        ),
         ("writes NaN", "1 values that are not finite"),
         ("loses a row", "gives shape (39, 3)"),
         ("has negatives", "probabilities are numbers from 0 to 1."),
@@ -365,13 +368,16 @@ def test_its_time_and_memory_are_counted(folder):
             "cannot be imported: ModuleNotFoundError: No module named 'nowhere'",
         ),
         ({"class": "sklearn.svm.SVCC", "file": None}, "cannot be imported: AttributeError: "),
-        ({"class": "SOMETHING"}, ".class: 'SOMETHING' is a int; it must be a class, or a function that returns"),
-        ({"class": "WithoutFit"}, ".class: WithoutFit has no method fit; a classifier has fit(X, y)."),
-        ({"class": "WithoutParameters"}, "has no method get_params; inherit from sklearn.base.BaseEstimator."),
-        ({"class": "WithoutProbabilities"}, "has no method predict_proba; with its parameters it must give"),
-        ({"class": "LinearRegression"}, ".class: LinearRegression is a regressor; name a classifier."),
-        ({"parameters": {"hwo": 1}}, ".parameters: Whatever has no parameter 'hwo'; it has how, random_state."),
-        ({"tune": {"hwo": [1]}}, ".tune: Whatever has no parameter 'hwo'; it has how, random_state."),
+        ({"class": "SOMETHING"}, ".class: 'SOMETHING' is of type int. Use a class, or a function that returns"),
+        ({"class": "WithoutFit"}, ".class: WithoutFit has no method fit. Inherit from"),
+        ({"class": "WithoutParameters"}, "has no method get_params. Inherit from sklearn.base.BaseEstimator."),
+        ({"class": "WithoutProbabilities"}, "has no method predict_proba. Choose parameters"),
+        ({"class": "LinearRegression"}, ".class: LinearRegression is a regressor. Use a classifier."),
+        (
+            {"parameters": {"hwo": 1}},
+            ".parameters: Whatever has no parameter 'hwo'. Its parameters: how, random_state.",
+        ),
+        ({"tune": {"hwo": [1]}}, ".tune: Whatever has no parameter 'hwo'. Its parameters: how, random_state."),
     ],
 )
 def test_mistakes(folder, monkeypatch, changes, sentence):
@@ -386,7 +392,7 @@ def test_mistakes(folder, monkeypatch, changes, sentence):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"hwo": 1}, ".parameters: Whatever has no parameter 'hwo'; it has how, random_state."),
+        ({"hwo": 1}, ".parameters: Whatever has no parameter 'hwo'. Its parameters: how, random_state."),
         ({"how": "has negatives"}, ": predict_proba gives -1; probabilities are numbers from 0 to 1."),
     ],
 )
@@ -418,10 +424,10 @@ def test_a_configuration_may_name_it(folder):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"file": "gone.py"}, "my-net.file: there is no file of Python gone.py in "),
-        ({"file": "../mine.py"}, "my-net.file: ../mine.py lies outside of the study's folder "),
-        ({"file": "/etc/passwd"}, "my-net.file: /etc/passwd lies outside of the study's folder "),
-        ({"file": None}, "my-net.class: found 'Whatever', but without a file it must be package.module.Class."),
+        ({"file": "gone.py"}, "my-net.file: found no Python file gone.py in "),
+        ({"file": "../mine.py"}, "my-net.file: ../mine.py is outside the folder of the study, "),
+        ({"file": "/etc/passwd"}, "my-net.file: /etc/passwd is outside the folder of the study, "),
+        ({"file": None}, "my-net.class: expected package.module.Class without a file, found 'Whatever'."),
         ({"labels": "all"}, "config.models.own.my-net.labels: unknown value 'all'"),
         ({"minutes": 0}, "config.models.own.my-net.minutes: found 0"),
         ({"tune": {"C": []}}, "config.models.own.my-net.tune.C: "),
@@ -436,7 +442,7 @@ def test_a_configuration_with_a_mistake(folder, changes, sentence):
 
 
 def test_a_name_that_is_taken(folder):
-    with pytest.raises(ModelError, match="there is a model 'RF\\+ET' already"):
+    with pytest.raises(ModelError, match="the name 'RF\\+ET' is taken by another model"):
         register_own({"own": {"RF+ET": entry("Whatever")}, "tuning": {}})
 
 

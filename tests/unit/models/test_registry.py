@@ -51,8 +51,8 @@ def test_any_classifier_becomes_a_model_of_one_level(tree):
     ("call", "sentence"),
     [
         (lambda: make_model("CaFFE"), "unknown model 'CaFFE': did you mean 'CaFE'"),
-        (lambda: make_model("tree", depth=3), "model tree cannot be made: .*unexpected keyword argument 'depth'"),
-        (lambda: register(TREE), "there is a model 'tree' already"),
+        (lambda: make_model("tree", depth=3), "model tree cannot be created: .*unexpected keyword argument 'depth'"),
+        (lambda: register(TREE), "the name 'tree' is taken by another model"),
     ],
 )
 def test_mistakes_are_one_sentence(tree, call, sentence):

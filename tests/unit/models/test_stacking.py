@@ -170,5 +170,5 @@ def test_members_that_know_unseen_samples_are_fitted_once(data):
 
 def test_nothing_to_pool_is_refused(data):
     X, truth, _ = data
-    with pytest.raises(ModelError, match="there is no classifier to pool"):
+    with pytest.raises(ModelError, match="estimators is empty"):
         StackedClassifier([]).fit(X, truth)

@@ -6,7 +6,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -26,28 +26,28 @@ from fairfold.core.samples import ForgetsSamples
 from fairfold.core.validation import check_training_labels, check_weights, check_whole_number, has_unmeasured, with_nan
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.thresholds import thresholds_of
-from fairfold.forests.levels import FORESTS, Level, mean_proba
+from fairfold.forests.levels import FORESTS, Level
 from fairfold.forests.names import check_same_names, column_names
-from fairfold.forests.sketched import FLOOR
+from fairfold.forests.sketched import FLOOR, mean_of_forests
 from fairfold.forests.sketches import MOST_EXACT, N_SKETCHED
 from fairfold.forests.storage import save_model
 
 # Parameter -> smallest valid integer.
 _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1}
-# These parameters are between 0 and 1.
-_SHARES = ("threshold", "lc_threshold")
 
 
 class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
     """Base class of multilabel models with label hierarchies, thresholds and saving."""
 
     takes_unmeasured: ClassVar[bool] = True
-    _of_samples: ClassVar = ("training_labels_",)
+    _of_samples: ClassVar[tuple[str, ...]] = ("training_labels_",)
     _label_type: ClassVar[type] = np.int64
     threshold: float
     hierarchy: Hierarchy | None
     n_labels_: int
     sparse_labels_: bool
+    training_labels_: list[Matrix]
+    imputation_log_: list[dict[str, Any]]
 
     @property
     def classes_(self) -> np.ndarray:
@@ -99,7 +99,8 @@ class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
             If ``objective`` is given and the model has no calibrated probabilities.
         """
         threshold = self.threshold if objective is None else thresholds_of(self._with_thresholds, objective, by)
-        decided = are_above(self._best_proba(X), threshold).astype(self._label_type)
+        decided: Matrix = are_above(self._best_proba(X), threshold)
+        decided = decided.astype(self._label_type)
         # With one threshold per label, a label can exceed its threshold while its parents do not.
         if self.hierarchy is not None:
             decided = map_rows(self.hierarchy.with_ancestors, decided, 1)
@@ -167,6 +168,8 @@ class BaseCascade(MultilabelModel):
     _choices: ClassVar[dict[str, tuple]]
     levels_: list[Level]
     best_level_: int
+    oob_scores_: list[dict[str, float]]
+    unseen_proba_: Matrix
     crossing_over: bool
     n_sketched: Literal["auto"] | int | None
     imputation: str | None
@@ -266,7 +269,6 @@ class BaseCascade(MultilabelModel):
         ModelError
             If ``X`` has infinite values, or its number or names of features differ from the training data.
         """
-        check_is_fitted(self, "levels_")
         for proba in self._reconciled_stages(X):
             yield with_sparsity(proba, self.sparse_labels_)
 
@@ -307,7 +309,8 @@ class BaseCascade(MultilabelModel):
         for level in self.levels_:
             inputs = self._encoder_inputs(X, new)[: len(level.encoders)]
             new = [encoder.features(features) for encoder, features in zip(level.encoders, inputs, strict=True)]
-            yield mean_proba(level.predictors, append_columns(X, *new))
+            features = append_columns(X, *new)
+            yield mean_of_forests([forest.predict_proba(features) for forest in level.predictors])
 
     def _reconciled_stages(self, X: Matrix) -> Iterator[Matrix]:
         check_is_fitted(self, "levels_")
@@ -324,12 +327,9 @@ class BaseCascade(MultilabelModel):
         predicted = to_dense(predicted, "predictions", ModelError)
         return pd.DataFrame(predicted, index=index, columns=getattr(self, "label_names_", self.classes_))
 
-    def _forest_settings(self) -> dict[str, int | None]:
-        names = ("n_trees", "min_samples_leaf", "n_jobs")
-        return {name: getattr(self, name) for name in names} | {"n_sketched": self._n_sketched()}
-
-    def _n_sketched(self) -> int | None:
-        return N_SKETCHED if self.n_sketched == "auto" else self.n_sketched
+    def _forest_settings(self) -> dict[str, Any]:
+        settings = {name: getattr(self, name) for name in ("n_trees", "min_samples_leaf", "n_jobs", "n_sketched")}
+        return settings | ({"n_sketched": N_SKETCHED} if self.n_sketched == "auto" else {})
 
     def _encoder_inputs(self, X: Matrix, new: list[np.ndarray]) -> list[Matrix]:
         """Build the input of each encoder from the features and the new features of the level below."""
@@ -342,20 +342,18 @@ class BaseCascade(MultilabelModel):
         parameters = self.get_params()
         for name, low in _WHOLE_NUMBERS.items():
             check_whole_number(name, parameters.get(name, low), low)
-        for name in _SHARES:
-            value = parameters.get(name, 0.5)
-            if not isinstance(value, (int, float, np.number)) or not 0 < value < 1:
-                raise ModelError(f"{name} is {value!r}; it must lie between 0 and 1.")
-        percentile = parameters.get("percentile", 1)
-        if not isinstance(percentile, (int, float, np.number)) or not 0 < percentile <= 1:
-            raise ModelError(f"percentile is {percentile!r}; it must be above 0 and at most 1.")
+        for name in ("threshold", "lc_threshold", "percentile"):
+            value, limit = parameters.get(name, 0.5), "at most" if name == "percentile" else "below"
+            is_number = isinstance(value, (int, float, np.number))
+            if not is_number or not (0 < value < 1 or (value == 1 and limit == "at most")):
+                raise ModelError(f"{name} is {value!r}; it must be above 0 and {limit} 1.")
         n_sketched = parameters["n_sketched"]
         is_number = isinstance(n_sketched, (int, np.integer)) and not isinstance(n_sketched, bool)
         if n_sketched not in ("auto", None) and not (is_number and n_sketched >= 1):
             raise ModelError(f"n_sketched is {n_sketched!r}; it must be 'auto', None or a whole number of at least 1.")
         features = parameters["features"]
         if isinstance(features, str) or not features or not set(features) <= {"output", "embedding"}:
-            raise ModelError(f"features is {features!r}; it must hold 'output', 'embedding' or both.")
+            raise ModelError(f"features is {features!r}; it must contain 'output', 'embedding' or both.")
         for name, allowed in choices.items():
             if parameters[name] not in allowed:
                 raise ModelError(f"{name} is {parameters[name]!r}; it must be one of {', '.join(map(repr, allowed))}.")
@@ -382,8 +380,8 @@ class BaseCascade(MultilabelModel):
         # A split needs two full leaves.
         if X.shape[0] < 2 * self.min_samples_leaf:
             raise ModelError(
-                f"n_samples = {X.shape[0]} training samples are fewer than two leaves of {self.min_samples_leaf}; "
-                "lower min_samples_leaf or give more samples."
+                f"n_samples={X.shape[0]} is less than two leaves of {self.min_samples_leaf} samples. Reduce "
+                "min_samples_leaf or provide more samples."
             )
         if label_names is not None:
             self.label_names_ = label_names
@@ -399,6 +397,6 @@ def _check_first_level(level: Level, X: Matrix, observed: np.ndarray) -> None:
         fitted_on = (n_samples, forest.n_labels_), forest.n_features_in_
         if fitted_on != (observed.shape, X.shape[1]):
             raise ModelError(
-                f"first_level was fitted on labels of shape {fitted_on[0]} and {fitted_on[1]} features, not on "
-                f"{observed.shape} and {X.shape[1]}; give level 0 of a model that was just fitted on the same data."
+                f"first_level was fitted on labels of shape {fitted_on[0]} and {fitted_on[1]} features, but the data "
+                f"have {observed.shape} and {X.shape[1]}. Use level 0 of a model that was just fitted on these data."
             )

@@ -284,20 +284,22 @@ def single_precision(X: Matrix) -> Matrix:
     array([[1.6777216e+07, 5.0000000e-01]], dtype=float32)
     """
     if X.dtype.kind not in "fiub":
-        raise ModelError(f"features have dtype {X.dtype}; they must be real numbers.")
+        raise ModelError(f"features have dtype {X.dtype}. They must be real numbers.")
     with np.errstate(over="ignore"):
         rounded = X.astype(np.float32, copy=False)
     numbers = rounded.data if sparse.issparse(rounded) else rounded
     if not np.isfinite(numbers).all():
-        raise ModelError(f"features must be finite and below {np.finfo(np.float32).max:.3g} in size; scale them.")
+        raise ModelError(f"features must be finite and below {np.finfo(np.float32).max:.3g} in magnitude. Scale them.")
     return rounded
 
 
 def _rank_values(X: Matrix) -> CodeTable:
     """Encode each value by its rank among the distinct values of its feature."""
     X = single_precision(X)
-    dense, common, places, values = [], [], [], []
-    listed, ranks = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.uint8)]
+    dense: list[np.ndarray] = []
+    common: list[np.unsignedinteger] = []
+    ranks: list[np.ndarray] = [np.empty(0, np.uint8)]
+    places, values, listed = [], [np.empty(0, np.float32)], [np.empty(0, np.uint32)]
     for rows, column in _columns(X):
         # Adding zero removes the sign of zeros. Zero is also a value of every sparse feature.
         known = column + np.float32(0) if rows is None else np.append(column, np.float32(0))
@@ -312,22 +314,22 @@ def _rank_values(X: Matrix) -> CodeTable:
             common.append(codes[-1])
             listed.append(rows.astype(np.uint32))
             ranks.append(codes[:-1])
-    dtype = np.min_scalar_type(max(map(len, values), default=1) - 1)
-    table = np.empty((len(dense), X.shape[0]), dtype=dtype)
-    for row, codes in zip(table, dense, strict=True):
-        row[:] = codes
-    sizes, counts = ([0, *map(len, parts)] for parts in (values, listed[1:]))
-    values = np.concatenate([np.empty(0, dtype=np.float32), *values])
-    entries = np.cumsum(counts), np.concatenate(listed), np.concatenate(ranks).astype(dtype)
-    codes = SparseCodes(np.array(places, dtype=np.int32), np.array(common, dtype=dtype), *entries)
-    return CodeTable(table, np.cumsum(sizes), values, values, codes)
+    starts, counts = (np.cumsum([len(part) for part in parts]) for parts in (values, listed))
+    dtype = np.min_scalar_type(np.diff(starts).max(initial=1) - 1)
+    table = np.array(dense, dtype=dtype).reshape(len(dense), X.shape[0])
+    entries = counts, np.concatenate(listed), np.concatenate(ranks).astype(dtype)
+    sparse_codes = SparseCodes(np.array(places, dtype=np.int32), np.array(common, dtype=dtype), *entries)
+    distinct = np.concatenate(values)
+    return CodeTable(table, starts, distinct, distinct, sparse_codes)
 
 
 def _columns(X: Matrix) -> Iterator[tuple[np.ndarray | None, np.ndarray]]:
     """Yield the rows and nonzero values of each sparse feature, or None and all values of a dense feature."""
     n, p = X.shape
     if sparse.issparse(X):
-        X = _by_columns(X)
+        X = X.tocsc(copy=True)  # The array may belong to the caller.
+        X.sum_duplicates()
+        X.eliminate_zeros()
         for start, end in itertools.pairwise(X.indptr):
             rows, entries = X.indices[start:end], X.data[start:end]
             if is_sparse(len(rows), n):
@@ -341,17 +343,6 @@ def _columns(X: Matrix) -> Iterator[tuple[np.ndarray | None, np.ndarray]]:
         for column in np.ascontiguousarray(X[:, first : first + COLUMNS_AT_ONCE].T):
             rows = np.flatnonzero(column)
             yield (rows, column[rows]) if is_sparse(len(rows), n) else (None, column)
-
-
-def _by_columns(X: Matrix) -> sparse.csc_array:
-    """Convert a matrix to CSC without duplicates or explicit zeros and with sorted indices."""
-    columns = X.tocsc()
-    if columns.has_canonical_format and columns.data.all():
-        return columns
-    columns = columns.copy()  # The array may belong to the caller.
-    columns.sum_duplicates()
-    columns.eliminate_zeros()
-    return columns
 
 
 def _group(exact: CodeTable, max_bins: int) -> CodeTable:

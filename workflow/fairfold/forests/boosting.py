@@ -25,10 +25,9 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import Tags
 
 from fairfold.core.arrays import Matrix, to_dense
-from fairfold.core.gaps import GapFiller
+from fairfold.core.gaps import GapFiller, TakesGaps
 from fairfold.core.groups import group_codes, random_parts
 from fairfold.core.precision import DistinctValues
 from fairfold.core.samples import ForgetsSamples
@@ -45,7 +44,7 @@ ROUNDS_AT_ONCE = 10  # Number of rounds between evaluations on held-out samples.
 
 
 @dataclass(eq=False, repr=False)
-class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
+class MultilabelBoosting(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
     """Gradient boosting of multilabel trees with cross-fitted early stopping.
 
     Parameters
@@ -113,7 +112,7 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
 
     def fit(
         self,
-        X: Matrix | BinnedMatrix,
+        X: Matrix,
         Y: np.ndarray,
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -122,7 +121,7 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or BinnedMatrix
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training samples. NaN in dense data is a missing value.
         Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
             Labels of 0/1. NaN is an unmeasured label and is ignored.
@@ -143,24 +142,26 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
             than folds.
         """
         self._check_parameters()
-        if not isinstance(X, BinnedMatrix):
-            self._preparation = make_pipeline(DistinctValues(), GapFiller(for_trees=True)).fit(X)
-            X = BinnedMatrix.from_matrix(self._preparation.transform(X))
-        if sample_weight is not None:
-            X = replace(X, weights=check_weights(sample_weight, X.shape[0], ModelError))
-        n_samples, n_features = X.shape
+        self._preparation = make_pipeline(DistinctValues(), GapFiller(for_trees=True)).fit(X)
+        features = self._preparation.transform(X)
+        n_samples = features.shape[0]
+        weights = check_weights(sample_weight, n_samples, ModelError)
+        binned = BinnedMatrix.from_matrix(features, weights=weights)
         Y = to_dense(check_training_labels(Y, n_samples, ModelError), "Y", ModelError).astype(np.float64)
         if n_samples < self.n_splits:
-            raise ModelError(f"there are {n_samples} samples for {self.n_splits} folds; lower n_splits.")
+            raise ModelError(f"{n_samples} samples are too few for {self.n_splits} folds. Reduce n_splits.")
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         codes = None if groups is None else group_codes(groups, n_samples)
         folds = random_parts(n_samples, self.n_splits, codes, seed_for(self.random_state, "folds"))
         unseen = [test for _, test in folds]
-        runs = [self._start(X, Y, np.setdiff1d(np.arange(n_samples), test), fold) for fold, test in enumerate(unseen)]
+        runs = [
+            self._start(binned, Y, np.setdiff1d(np.arange(n_samples), test), fold) for fold, test in enumerate(unseen)
+        ]
         self.n_rounds_, self.unseen_proba_ = self._boost_until_no_better(runs, Y, unseen)
-        final, trees = self._start(X, Y, np.arange(n_samples), "all"), []
+        trees: list[tuple] = []
+        final = self._start(binned, Y, np.arange(n_samples), "all")
         final.go_on(self.n_rounds_, trees)
-        self.base_, self.trees_ = final.base, MultilabelForest.of_trees(self.kind, trees, n_features)
+        self.base_, self.trees_ = final.base, MultilabelForest.of_trees(self.kind, trees, binned.shape[1])
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
@@ -176,14 +177,7 @@ class MultilabelBoosting(ForgetsSamples, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_labels)
             Probabilities.
         """
-        if hasattr(self, "_preparation"):
-            X = self._preparation.transform(X)
-        return expit(self.base_ + self.n_rounds_ * self.trees_.predict_proba(X))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        return tags
+        return expit(self.base_ + self.n_rounds_ * self.trees_.predict_proba(self._preparation.transform(X)))
 
     def _check_parameters(self) -> None:
         if self.kind not in KINDS:

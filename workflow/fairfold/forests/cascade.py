@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from scipy import sparse
@@ -71,10 +71,6 @@ class CascadeForest(BaseCascade):
         Quantile used to estimate the label frequency, see :func:`fairfold.weak_labels.label_frequency`.
     lc_threshold : float, default=0.4
         Probability that every forest must exceed for LC to impute a label.
-    output_features : {"in-bag", "out-of-bag"}, default="in-bag"
-        Trees that compute the probabilities of a training sample: all trees (``"in-bag"``) or the trees that did not
-        draw the sample (``"out-of-bag"``). In-bag probabilities leak the labels. The paper does not specify this
-        choice.
     full_samples : sequence of {"encoder", "imputer"}, default=()
         Forests whose number of draws per tree equals the number of training samples instead of half of it. Extra trees
         then use each sample once, unless samples have weights. In-bag probabilities of such extra trees leak the labels
@@ -158,7 +154,6 @@ class CascadeForest(BaseCascade):
     _choices: ClassVar = {
         "imputation": (None, "lc", "slc", "fla"),
         "length_control": ("single", "first-drop", "imputation-limit", "best-training", "best-oob"),
-        "output_features": ("in-bag", "out-of-bag"),
         "node_weights": ("text", "authors-code"),
         "cap_rounding": ("ceil", "floor"),
         "slc_threshold_on": ("probability", "posterior"),
@@ -178,7 +173,6 @@ class CascadeForest(BaseCascade):
     threshold: float = 0.5
     percentile: float = 0.95
     lc_threshold: float = 0.4
-    output_features: Literal["in-bag", "out-of-bag"] = "in-bag"
     full_samples: Sequence[Literal["encoder", "imputer"]] = ()
     shared_seed: bool = False
     node_weights: Literal["text", "authors-code"] = "text"
@@ -197,12 +191,14 @@ class CascadeForest(BaseCascade):
     ) -> None:
         self._check_full_samples()
         grow = Grower(seed, self._forest_settings(), shared_seed=self.shared_seed, of_samples=of_samples)
-        self.levels_, self.oob_scores_, self.training_scores_, self.training_labels_ = [], [], [], []
+        self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
+        self.training_scores_: list[dict[str, float]] = []
         self._keep(first_level or Level([], grow.pair(X, observed, 0, "predictor")), observed, observed)
-        labels, imputer, new = observed, None, []
-        for level in range(1, self._n_levels()):
+        labels, imputer = observed, None
+        new: list[np.ndarray] = []
+        for level in range(1, 1 if self.length_control == "single" else self.max_levels + 1):
             encoders = self._grow_encoders(grow, level, X, labels, new)
-            new = [encoder.training_features(out_of_bag=self.output_features == "out-of-bag") for encoder in encoders]
+            new = [encoder.training_features(out_of_bag=False) for encoder in encoders]
             if self.imputation is not None and self.negatives == "unlabelled":
                 features = np.hstack(new) if self.imputer_features == "new" else append_columns(X, *new)
                 imputer = imputer or self._make_imputer(features, observed, seed)
@@ -246,20 +242,12 @@ class CascadeForest(BaseCascade):
     def _check_full_samples(self) -> None:
         given = self.full_samples
         if isinstance(given, str) or not set(given) <= {"encoder", "imputer"}:
-            raise ModelError(f"full_samples is {given!r}; it must hold 'encoder', 'imputer', both or none.")
-        if "encoder" in given and self.output_features == "out-of-bag":
-            raise ModelError(
-                "full_samples holds 'encoder', whose extra trees then leave out no sample, and output_features is "
-                "'out-of-bag'; change one of them."
-            )
+            raise ModelError(f"full_samples is {given!r}; it can contain 'encoder' and 'imputer'.")
         if "imputer" in given and self.imputation in ("slc", "fla"):
             raise ModelError(
-                f"full_samples holds 'imputer', whose extra trees then leave out no sample, and imputation is "
-                f"{self.imputation!r}, which looks at those that do; only that of 'lc' is cross-validated."
+                f"full_samples is {given!r}, but imputation {self.imputation!r} needs out-of-bag probabilities. Remove "
+                "'imputer' or use imputation 'lc', which is cross-validated."
             )
-
-    def _n_levels(self) -> int:
-        return 1 if self.length_control == "single" else self.max_levels + 1
 
     def _grow_encoders(
         self, grow: Grower, level: int, X: Matrix, labels: np.ndarray, new: list[np.ndarray]
@@ -274,24 +262,24 @@ class CascadeForest(BaseCascade):
 
     def _make_imputer(self, features: Matrix, observed: np.ndarray, seed: int) -> LabelImputer:
         """Create the imputer. LC estimates its label frequencies from the features of the imputer's forests."""
-        options = {"percentile": self.percentile, "threshold": self.threshold, "hierarchy": self.hierarchy}
+        options: dict[str, Any] = {"hierarchy": self.hierarchy}
+        if self.imputation != "lc":
+            options |= {"percentile": self.percentile, "threshold": self.threshold}
         if self.imputation == "fla":
             return FluidLabelAddition(observed, **options)
-        options |= {"cap_rounding": self.cap_rounding}
+        options["cap_rounding"] = self.cap_rounding
         if self.imputation == "slc":
             return StrictLabelComplement(observed, **options, threshold_on=self.slc_threshold_on)
         # TIcE treats every label without an observed positive as unlabeled.
         seed, unlabelled = seed_for(seed, "tice"), np.fmax(observed, 0)
         frequency = tice(features, unlabelled, min_set_size=5, variant=self.tice_variant, random_state=seed)
-        options = {"cap_rounding": self.cap_rounding, "hierarchy": self.hierarchy}
-        return LabelComplement(observed, given=frequency, threshold=self.lc_threshold, **options)
+        return LabelComplement(observed, **options, given=frequency, threshold=self.lc_threshold)
 
     def _unseen_proba(self, grow: Grower, level: int, features: Matrix, imputer: LabelImputer) -> np.ndarray:
         """Compute probabilities (n_forests, n_samples, n_active) from forests that did not see the sample."""
-        active = imputer.active
-        if not len(active):
-            return np.empty((len(FORESTS), features.shape[0], 0))
-        labels = imputer.labels[:, active]
+        labels = imputer.labels[:, imputer.active]
+        if not labels.size:
+            return np.empty((len(FORESTS), *labels.shape))
         if self.imputation == "lc":
             is_full = "imputer" in self.full_samples
             return grow.cross_validate(features, labels, level, "imputer", is_full=is_full)
@@ -310,7 +298,8 @@ class CascadeForest(BaseCascade):
             return imputer is not None and imputer.is_complete
         if self.length_control != "first-drop":
             return False
-        return all(_drops(self._scores(metric)).any() for metric in BASIC_METRICS)
+        n_scores = len(self.levels_) - 1
+        return all(_before_first_drop(self._scores(metric)) < n_scores - 1 for metric in BASIC_METRICS)
 
     def _scores(self, metric: str) -> np.ndarray:
         """Return the scores used by length control, one per level from level 1 on. Higher is better."""
@@ -331,9 +320,5 @@ def _more_is_better(metric: str, scores: list[dict[str, float]]) -> np.ndarray:
 
 
 def _before_first_drop(scores: np.ndarray) -> int:
-    drops = np.flatnonzero(_drops(scores))
-    return int(drops[0]) if len(drops) else len(scores) - 1
-
-
-def _drops(scores: np.ndarray) -> np.ndarray:
-    return np.diff(scores) < -ROUNDING
+    """Return the last level before the score drops, or the last level of all."""
+    return int(np.append(np.diff(scores) < -ROUNDING, True).argmax())

@@ -21,7 +21,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -31,8 +31,10 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from fairfold.core.ties import ROUNDING, first_best
-from fairfold.core.validation import check_whole_number
-from fairfold.errors import ModelError, unknown_name
+from fairfold.errors import ModelError
+
+if TYPE_CHECKING:
+    from fairfold.forests.trees import MultilabelForest
 
 NODE_WEIGHTS = {"text": lambda draws: 1 / np.log(draws + 1), "authors-code": lambda draws: 1 / (np.log(draws) + 1)}
 TREES_AT_ONCE = 4  # Number of table entries that _add_products sums at once.
@@ -40,19 +42,6 @@ LAPACK_BLOCK = 64  # Maximum block size of LAPACK's blocked routines, in columns
 ROWS_AT_ONCE = 4096  # Batch size of transform, which limits memory.
 
 _blas_lock = threading.Lock()
-
-
-class Forest(Protocol):
-    """Attributes of a forest that the embedding reads.
-
-    The nodes of all trees are numbered consecutively. Parents precede their children.
-    """
-
-    tree_starts_: np.ndarray  # (n_trees + 1,) first node of each tree, then the number of nodes
-    left_: np.ndarray  # (n_nodes,) left child, or -1 for a leaf
-    right_: np.ndarray  # (n_nodes,) right child, or -1 for a leaf
-    weight_: np.ndarray  # (n_nodes,) number of draws in the node
-    leaf_of_: np.ndarray  # (n_samples, n_trees) leaf of each training sample; only used by fit
 
 
 @dataclass(eq=False, repr=False)
@@ -122,12 +111,12 @@ class TreeEmbedding(BaseEstimator):
         """Number of components."""
         return self.scores_.shape[1]
 
-    def fit(self, forest: Forest) -> TreeEmbedding:
+    def fit(self, forest: MultilabelForest) -> TreeEmbedding:
         """Compute the principal components of the training samples of a forest.
 
         Parameters
         ----------
-        forest : Forest
+        forest : MultilabelForest
             Fitted forest. The embedding reads its arrays and keeps only rows of ``leaf_of_``.
 
         Returns
@@ -138,9 +127,8 @@ class TreeEmbedding(BaseEstimator):
         Raises
         ------
         ModelError
-            If a parameter is out of range or the arrays of the forest are inconsistent.
+            If the arrays of the forest are inconsistent.
         """
-        self._check_parameters()
         self._trees = _read_trees(forest, self.max_share, self.weighting)
         leaves = _check_leaves(forest.leaf_of_, self._trees)
         if len(leaves) > self.max_samples:
@@ -161,12 +149,12 @@ class TreeEmbedding(BaseEstimator):
         self.explained_variance_ratio_ = kept / values.sum()
         return self
 
-    def training_scores(self, forest: Forest) -> np.ndarray:
+    def training_scores(self, forest: MultilabelForest) -> np.ndarray:
         """Compute the scores of all training samples of the forest.
 
         Parameters
         ----------
-        forest : Forest
+        forest : MultilabelForest
             Forest that the embedding was fitted on.
 
         Returns
@@ -222,12 +210,12 @@ class TreeEmbedding(BaseEstimator):
         """Return the state without the trees, which the forest stores."""
         return {name: value for name, value in super().__getstate__().items() if name != "_trees"}
 
-    def read_trees(self, forest: Forest) -> None:
+    def read_trees(self, forest: MultilabelForest) -> None:
         """Read the trees of the forest into an embedding that was copied or loaded.
 
         Parameters
         ----------
-        forest : Forest
+        forest : MultilabelForest
             Forest that the embedding was fitted on.
 
         Raises
@@ -235,18 +223,8 @@ class TreeEmbedding(BaseEstimator):
         ModelError
             If the embedding belongs to another forest.
         """
-        self._check_parameters()
         self._trees = _read_trees(forest, self.max_share, self.weighting)
         _check_leaves(self.leaf_of_, self._trees)
-
-    def _check_parameters(self) -> None:
-        for name in ("max_share", "explained_variance"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value <= 1:
-                raise ModelError(f"{name} is {value!r}; it must be a number above 0 and at most 1.")
-        check_whole_number("max_samples", self.max_samples, 2)
-        if self.weighting not in NODE_WEIGHTS:
-            raise ModelError(unknown_name("weighting", self.weighting, NODE_WEIGHTS))
 
 
 class _Trees(NamedTuple):
@@ -258,39 +236,30 @@ class _Trees(NamedTuple):
     shared: np.ndarray  # (n_nodes,) sum of squared weights from the root: product of samples that separate here
 
 
-def _read_trees(forest: Forest, max_share: float, weighting: str) -> _Trees:
+def _read_trees(forest: MultilabelForest, max_share: float, weighting: str) -> _Trees:
     starts = np.asarray(forest.tree_starts_, dtype=np.int64)
     draws = np.asarray(forest.weight_, dtype=np.float64)
     if not (draws >= 1).all():
-        raise ModelError(f"a node of the forest holds {draws.min():g} draws; each must hold at least 1.")
+        raise ModelError(f"a node of the forest has {draws.min():g} draws. Each node must have at least 1.")
     of_root = np.repeat(draws[starts[:-1]], np.diff(starts))
     shared = np.where(draws > max_share * of_root, 0.0, NODE_WEIGHTS[weighting](draws) ** 2)
-    children = (np.ascontiguousarray(child, dtype=np.int32) for child in (forest.left_, forest.right_))
-    first_leaf, n_leaves = _number_leaves(*children, shared)
+    left, right = (np.ascontiguousarray(child, dtype=np.int32) for child in (forest.left_, forest.right_))
+    first_leaf, n_leaves = _number_leaves(left, right, shared)
     if n_leaves.max() > np.iinfo(np.uint16).max:
-        raise ModelError(
-            f"a tree has {n_leaves.max()} leaves; an embedding takes at most 65535; ask for more samples per leaf."
-        )
+        raise ModelError(f"a tree has {n_leaves.max()} leaves, but the limit is 65535. Increase min_samples_leaf.")
     return _Trees(starts, first_leaf.astype(np.uint16), n_leaves, shared)
 
 
 def _check_leaves(leaf_of: np.ndarray, trees: _Trees) -> np.ndarray:
-    leaf_of = np.asarray(leaf_of)
-    n_trees = len(trees.starts) - 1
-    if leaf_of.ndim != 2 or leaf_of.shape[1] != n_trees or leaf_of.dtype.kind not in "iu":
-        raise ModelError(
-            f"leaf_of is {leaf_of.dtype} of shape {leaf_of.shape}; it must hold whole numbers, one row for each sample "
-            f"and one column for each of the {n_trees} trees."
-        )
-    outside = (leaf_of < trees.starts[:-1]) | (leaf_of >= trees.starts[1:])
-    wrong = outside | (trees.n_leaves[np.where(outside, 0, leaf_of)] > 1)
-    if wrong.any():
-        sample, tree = np.argwhere(wrong)[0]
-        raise ModelError(
-            f"leaf_of has {leaf_of[sample, tree]} for sample {sample} and tree {tree}, which is no leaf of that tree; "
-            "use what the apply method of the same forest gives."
-        )
-    return leaf_of
+    leaf_of, n_trees = np.asarray(leaf_of), len(trees.starts) - 1
+    if leaf_of.ndim == 2 and leaf_of.shape[1] == n_trees and leaf_of.dtype.kind in "iu":
+        is_node = (leaf_of >= trees.starts[:-1]) & (leaf_of < trees.starts[1:])
+        if is_node.all() and (trees.n_leaves[leaf_of] == 1).all():
+            return leaf_of
+    raise ModelError(
+        f"leaf_of of type {leaf_of.dtype} and shape {leaf_of.shape} does not hold the leaves of the {n_trees} trees. "
+        "Use the result of the method apply of the same forest."
+    )
 
 
 def _inner_products(
@@ -301,7 +270,7 @@ def _inner_products(
     Trees that a row skips contribute zero.
     """
     symmetric = columns is None
-    columns = rows if symmetric else columns
+    columns = rows if columns is None else columns
     products = np.zeros((len(rows), len(columns)))
     width = trees.n_leaves.max() + 1  # The extra leaf has product zero with all leaves.
     for start in range(0, rows.shape[1], TREES_AT_ONCE):

@@ -18,10 +18,9 @@ import numpy as np
 from numba import njit
 
 from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
-from fairfold.forests.sparse_codes import list_others, write_codes
+from fairfold.forests.sparse_codes import last_up_to, list_others, write_codes
 
 INSERTION_SORT_AT_MOST = 20  # Larger sets of samples are sorted by counting.
-COMPARED_AT_MOST = 256  # Above this number of samples, thresholds are looked up.
 STACKED = 7  # Number of entries per node on the stack.
 SHORT_COUNT = 256  # Counting sort is used up to this range of codes, or 4 times the samples.
 SHORT_RUN = 4  # Average number of samples per code below which runs are short.
@@ -360,7 +359,7 @@ def _add_up(drawn, weights, rows, totals):  # noqa: ANN001, ANN202
     """Write the weighted sums of all labels into ``totals``; return the sum of the weights."""
     width = len(totals)
     for block in range(0, width, LANES):
-        lanes = no_rows(drawn)
+        lanes = no_rows(drawn)  # type: ignore[call-arg, var-annotated]
         for row in rows:
             lanes = add_row(lanes, drawn, row * width + block)
         store(lanes, totals, block)
@@ -487,12 +486,9 @@ def _find_split(table, codes, node, features, n_constant, rules, state, work):  
             right, sample = 0, rows if n_lowest == 0 else side[: n - n_lowest]
             low, high = starts[feature] + np.int64(lowest), starts[feature] + np.int64(highest)
             at = _draw_threshold(values[low], values[high], state)
-            if len(sample) <= COMPARED_AT_MOST:
-                cut = _highest_up_to(gathered, len(sample), lowest, values, starts[feature], at)
-            else:
-                cut = codes.dtype.type(_last_up_to(values, low, high, at) - starts[feature])
+            left = last_up_to(values, low, high, at) - starts[feature]
+            cut = codes.dtype.type(left)
             score = _score_cut(gathered, sample, n_lowest, cut, least, side, weights, drawn, totals, whole)
-            left = _last_up_to(values, low, high, at) - starts[feature] if score > best_score else 0
         else:
             of_node = weights, drawn, totals, whole
             score, left, right = _best_cut(gathered, rows, n_lowest, lowest, highest, least, best_score, of_node, work)
@@ -573,20 +569,22 @@ def _leave_out_lowest(gathered, rows, lowest, side):  # noqa: ANN001, ANN202
     return n_lowest
 
 
-@njit(cache=True, nogil=True, boundscheck=False, forceinline=True)
+@njit(cache=True, nogil=True, boundscheck=False)
 def _sort_by_code(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
-    """Sort ``n`` samples by code into ``keys[first:]``; the key before them gets the lowest code."""
+    """Sort ``n`` samples by code into ``keys[first:]``; the key before them gets the lowest code.
+
+    The upper half of a key is the code, the lower half the sample.
+    """
     if first > 0:
         keys[first - 1] = np.uint64(lowest) << CODE_BITS
-    if n > INSERTION_SORT_AT_MOST and n_codes <= max(SHORT_COUNT, 4 * n):
-        _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts)
-    else:
-        _compare_keys(gathered, rows, first, n, keys)
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noqa: ANN001, ANN202
-    """Sort samples by counting codes. The upper half of a key is the code, the lower half the sample."""
+    if n <= INSERTION_SORT_AT_MOST or n_codes > len(counts):
+        for position in range(n):
+            key, to = (np.uint64(gathered[position]) << CODE_BITS) | np.uint64(rows[position]), first + position
+            while to > first and keys[to - 1] > key:
+                keys[to] = keys[to - 1]
+                to -= 1
+            keys[to] = key
+        return
     for code in range(n_codes):
         counts[code] = 0
     for position in range(n):
@@ -600,24 +598,6 @@ def _count_keys(gathered, rows, first, n, lowest, n_codes, keys, counts):  # noq
         code = gathered[position] - lowest
         keys[counts[code]] = (np.uint64(gathered[position]) << CODE_BITS) | np.uint64(rows[position])
         counts[code] += np.uint32(1)
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def _compare_keys(gathered, rows, first, n, keys):  # noqa: ANN001, ANN202
-    """Sort samples with any range of codes by Shell's method (gaps of Knuth 1973)."""
-    for position in range(n):
-        keys[first + position] = (np.uint64(gathered[position]) << CODE_BITS) | np.uint64(rows[position])
-    gap = 1
-    while n > INSERTION_SORT_AT_MOST and 3 * gap + 1 < n:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for position in range(first + gap, first + n):
-            key, to = keys[position], position
-            while to >= first + gap and keys[to - gap] > key:
-                keys[to] = keys[to - gap]
-                to -= gap
-            keys[to] = key
-        gap //= 3
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
@@ -641,7 +621,7 @@ def _best_end(keys, n, n_lowest, n_codes, least, weights, drawn, totals, whole, 
     for block in range(0, len(totals), LANES):
         for step in (1, -1):
             at, stop = (0, run_start) if step > 0 else (n - 1, run_end - 1)
-            lanes, part = no_rows(drawn), 0.0
+            lanes, part = no_rows(drawn), 0.0  # type: ignore[call-arg, var-annotated]
             while at != stop:
                 row = np.uint32(keys[at])
                 lanes = add_row(lanes, drawn, row * len(totals) + block)
@@ -680,27 +660,6 @@ def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def _last_up_to(values, low, high, at):  # noqa: ANN001, ANN202
-    """Return the last index from ``low`` to ``high - 1`` with a value of at most ``at``, or ``low``."""
-    n = high - low
-    while n > 1:  # This binary search has no unpredictable branch.
-        half = n // 2
-        low += half * (values[low + half] <= at)
-        n -= half
-    return low
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
-def _highest_up_to(gathered, n, lowest, values, start, at):  # noqa: ANN001, ANN202
-    """Return the highest code with a value of at most ``at``, or the lowest code."""
-    cut = lowest
-    for position in range(n):
-        code = gathered[position]
-        cut = max(cut, code if values[np.uintp(start) + code] <= at else lowest)
-    return cut
-
-
-@njit(cache=True, nogil=True, boundscheck=False)
 def _count_up_to(gathered, n, cut):  # noqa: ANN001, ANN202
     n_left = 0
     for position in range(n):
@@ -735,7 +694,7 @@ def _score_listed(side, first, stop, step, weights, drawn, totals, whole):  # no
     for position in range(first, stop, step):
         part += weights[side[position]]
     for block in range(0, width, LANES):
-        lanes = no_rows(drawn)
+        lanes = no_rows(drawn)  # type: ignore[call-arg, var-annotated]
         for position in range(first, stop, step):
             row = side[position]
             lanes = add_row(lanes, drawn, row * width + block)

@@ -9,11 +9,12 @@ has reached its cap is frozen with its imputations. All other labels restart fro
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.validation import unmeasured_cells
@@ -24,6 +25,9 @@ from fairfold.weak_labels import (
     positive_cap,
     strict_label_complement,
 )
+
+_NO_POSITIVES = "no observed positives: nothing can be learned or imputed"
+_ALL_POSITIVE = "all samples are positive: nothing is left to impute"
 
 
 @dataclass(eq=False, repr=False)
@@ -63,7 +67,7 @@ class BaseImputer:
         self.frequency = np.ones(n_labels)
         self.cap = np.full(n_labels, n_samples)
         self.frozen = np.zeros(n_labels, dtype=bool)
-        self.log: list[dict[str, float | str]] = []
+        self.log: list[dict[str, Any]] = []
 
     def _and_all_above(self, labels: np.ndarray) -> np.ndarray:
         """Raise each label, or its weight, to at least the value of its descendants in the hierarchy."""
@@ -74,21 +78,18 @@ class BaseImputer:
         return np.where(raised > known, raised, labels).astype(labels.dtype)
 
     def _write_log(self, level: int) -> None:
-        n_observed = self.observed.sum(axis=0)
+        n_observed = self.observed.sum(axis=0).astype(int)
         n_positive = np.fmax(self.labels, 0).sum(axis=0, dtype=np.float64)
-        for label in range(len(n_observed)):
-            self.log.append(
-                {
-                    "level": level,
-                    "label": label,
-                    "label_frequency": float(self.frequency[label]),
-                    "cap": int(self.cap[label]),
-                    "observed": int(n_observed[label]),
-                    "imputed": float(n_positive[label] - n_observed[label]),
-                    "frozen": bool(self.frozen[label]),
-                    "note": _note(n_observed[label], len(self.observed)),
-                }
-            )
+        columns: dict[str, Any] = {
+            "level": level,
+            "label": range(len(n_observed)),
+            "label_frequency": self.frequency,
+            "cap": self.cap,
+        }
+        columns |= {"observed": n_observed, "imputed": n_positive - n_observed, "frozen": self.frozen}
+        notes = np.where(n_observed == len(self.observed), _ALL_POSITIVE, "")
+        columns["note"] = np.where(n_observed == 0, _NO_POSITIVES, notes)
+        self.log += pd.DataFrame(columns).to_dict("records")
 
 
 class LabelImputer(BaseImputer, ABC):
@@ -139,9 +140,8 @@ class LabelImputer(BaseImputer, ABC):
         self._write_log(level)
         return self.labels
 
-    @abstractmethod
     def _estimate(self, probabilities: np.ndarray) -> None:
-        """Set ``frequency`` and ``cap``."""
+        """Update ``frequency`` and ``cap`` from the probabilities, if the imputer estimates them."""
 
     @abstractmethod
     def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
@@ -280,9 +280,6 @@ class LabelComplement(LabelImputer):
         self.frequency = self.given
         self.cap = positive_cap(self.observed, self.given, rounding=self.cap_rounding)
 
-    def _estimate(self, probabilities: np.ndarray) -> None:
-        """Keep the given label frequencies."""
-
     def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         return label_complement(self.observed[:, active], probabilities, threshold=self.threshold)
 
@@ -321,7 +318,7 @@ class PosteriorImputer(BaseImputer):
     is_strict: bool
     threshold: float
 
-    def impute(self, level: int, seen_proba: np.ndarray, frequency: float | Sequence[float]) -> np.ndarray:
+    def impute(self, level: int, seen_proba: np.ndarray, frequency: ArrayLike) -> np.ndarray:
         """Impute labels for the encoders of a level.
 
         Parameters
@@ -355,11 +352,3 @@ class PosteriorImputer(BaseImputer):
 def _with_gaps(labels: np.ndarray, unmeasured: np.ndarray) -> np.ndarray:
     """Set unmeasured cells to NaN."""
     return np.where(unmeasured, np.nan, labels) if unmeasured.any() else labels
-
-
-def _note(n_observed: int, n_samples: int) -> str:
-    if n_observed == 0:
-        return "no observed positives: nothing can be learned or imputed"
-    if n_observed == n_samples:
-        return "all samples are positive: nothing is left to impute"
-    return ""

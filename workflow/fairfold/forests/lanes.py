@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.datamodel.manager import DataModelManager
 from numba.extending import intrinsic, models, register_model
 
 LANES = 16
@@ -23,7 +24,7 @@ class _LanesType(types.Type):
 
 @register_model(_LanesType)
 class _LanesModel(models.PrimitiveModel):
-    def __init__(self, manager: models.DataModelManager, lanes: _LanesType) -> None:
+    def __init__(self, manager: DataModelManager, lanes: _LanesType) -> None:
         super().__init__(manager, lanes, ir.VectorType(manager.lookup(lanes.dtype).get_value_type(), LANES))
 
 
@@ -48,13 +49,9 @@ def _total(builder, vector):  # noqa: ANN001, ANN202
     width = LANES
     while width > 1:
         width //= 2
-        halves = [
-            builder.shuffle_vector(
-                vector, vector, ir.Constant(ir.VectorType(cgutils.int32_t, width), list(range(first, first + width)))
-            )
-            for first in (0, width)
-        ]
-        vector = builder.fadd(*halves)
+        indices = ir.VectorType(cgutils.int32_t, width)
+        halves = (ir.Constant(indices, list(range(first, first + width))) for first in (0, width))
+        vector = builder.fadd(*(builder.shuffle_vector(vector, vector, half) for half in halves))
     return builder.extract_element(vector, cgutils.int32_t(0))
 
 

@@ -16,12 +16,11 @@ from fairfold.core.validation import has_unmeasured
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.shapes import above_first_level, choose_shapes, forest_of, grow_mixture
-from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
 
 FeatureKind = Literal["output", "embedding"]
 
-FORESTS = ("random_forest", "extra_trees")
+FORESTS: tuple[ForestKind, ...] = ("random_forest", "extra_trees")
 # The tree embedding omits nodes with a larger share of a tree's draws (Ilidio et al. 2024, Section 4.3).
 MAX_SHARE = {"random_forest": 0.95, "extra_trees": 0.80}
 CROSS_VALIDATION_FOLDS = 5
@@ -202,7 +201,7 @@ class Grower:
     """
 
     seed: int
-    settings: Mapping[str, int | None]
+    settings: Mapping[str, Any]
     _: KW_ONLY
     shared_seed: bool = False
     of_samples: OfSamples = ALIKE
@@ -288,7 +287,7 @@ class Grower:
         settings = self._settings_of(labels, "n_trees", "n_jobs")
         return grow_mixture(kind, X, _targets(labels), self.shapes[kind], random_state=seed, **settings)
 
-    def _settings_of(self, labels: Matrix, *names: str) -> dict[str, int | None]:
+    def _settings_of(self, labels: Matrix, *names: str) -> dict[str, Any]:
         """Return the named settings of forests for these labels."""
         return {name: self.settings[name] for name in (*names, *(["n_sketched"] if sparse.issparse(labels) else []))}
 
@@ -327,21 +326,3 @@ class Grower:
 def _targets(labels: Matrix) -> Matrix:
     """Convert labels to double precision if some are NaN."""
     return labels.astype(np.float64) if has_unmeasured(labels) else labels
-
-
-def mean_proba(forests: list[MultilabelForest], X: Matrix) -> Matrix:
-    """Compute the mean probability of several forests.
-
-    Parameters
-    ----------
-    forests : list of MultilabelForest
-        Fitted forests.
-    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        Samples.
-
-    Returns
-    -------
-    {ndarray, csr_array} of shape (n_samples, n_labels)
-        Mean probabilities.
-    """
-    return mean_of_forests([forest.predict_proba(X) for forest in forests])

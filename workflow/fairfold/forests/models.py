@@ -46,11 +46,7 @@ VARIANTS: dict[str, dict] = {
     },
 }
 # The authors' result files list these settings. All other forests of these and other models draw half of the samples.
-_AUTHORS_FULL_SAMPLES: dict[str, tuple[str, ...]] = {
-    "SLCForest": ("encoder",),
-    "FLAForest": ("encoder",),
-    "LCForest": ("imputer",),
-}
+_AUTHORS_FULL_SAMPLES = {"SLCForest": ("encoder",), "FLAForest": ("encoder",), "LCForest": ("imputer",)}
 
 # Name of a shared first level -> settings of the model that grows it. Models without variants draw the same random
 # numbers as the "text" variant and share its first level, unless their trees have chosen shapes.
@@ -102,13 +98,13 @@ def make_model(name: str, *, variant: Literal["text", "authors-code"] | None = N
         raise ModelError(unknown_name("model", name, MODEL_NAMES))
     if name in OUT_OF_BAG_MODELS:
         if variant is not None:
-            raise ModelError(f"variant of {name} is {variant!r}, but it has none; leave it out.")
-        model, chosen, ignored = resolve_name(_OUT_OF_BAG_CASCADE), OUT_OF_BAG_MODELS[name], ("percentile",)
+            raise ModelError(f"variant of {name} is {variant!r}, but this model has no variants. Remove the variant.")
+        model, chosen, ignored = resolve_name(_OUT_OF_BAG_CASCADE), OUT_OF_BAG_MODELS[name], ["percentile"]
     else:
         if variant not in (None, *VARIANTS):
             allowed = ", ".join(map(repr, VARIANTS))
             raise ModelError(f"variant of {name} is {variant!r}; it must be one of {allowed}.")
-        model, ignored = resolve_name(_CASCADE), ("shape", "label_frequencies")
+        model, ignored = resolve_name(_CASCADE), ["shape", "label_frequencies"]
         chosen = {**PUBLISHED_MODELS[name], **VARIANTS[variant or "text"]}
         if variant == "authors-code":
             chosen["full_samples"] = _AUTHORS_FULL_SAMPLES.get(name, ())

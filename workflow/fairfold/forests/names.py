@@ -44,7 +44,7 @@ def column_names(table: Any, what: str) -> np.ndarray | None:
     """
     if isinstance(table, pd.DataFrame) and not table.columns.is_unique:
         twice = table.columns[table.columns.duplicated()][0]
-        raise ModelError(f"{what} has several columns named {twice!r}; give each column a name of its own.")
+        raise ModelError(f"{what} has several columns named {twice!r}. Give each column a unique name.")
     if not hasattr(table, "columns"):
         return None
     reader = BaseEstimator()
@@ -52,8 +52,8 @@ def column_names(table: Any, what: str) -> np.ndarray | None:
         validate_data(reader, table, skip_check_array=True)
     except TypeError:
         raise ModelError(
-            f"{what} has columns with names of text and others without; give all of them names of text, for example by "
-            f"{what}.columns = {what}.columns.astype(str)."
+            f"{what} has column names that are text and others that are not. Convert all names to text, for example "
+            f"with {what}.columns = {what}.columns.astype(str)."
         ) from None
     return getattr(reader, "feature_names_in_", None)
 
@@ -80,10 +80,10 @@ def check_same_names(names: np.ndarray | None, fitted: np.ndarray | None) -> Non
     differences = [f"{verb} {_listed(found)}" for verb, found in (("lacks", missing), ("adds", surplus)) if found]
     if not differences:
         column = np.flatnonzero(names != fitted)[0]
-        differences = [f"has {names[column]!r} in the place of {fitted[column]!r}, its columns in another order"]
+        differences = [f"has {names[column]!r} in place of {fitted[column]!r}, so its columns are in another order"]
     raise ModelError(
-        f"X {' and '.join(differences)}, but the feature names should match those that were passed during fit: "
-        "give the columns that feature_names_in_ lists, in its order."
+        f"X {' and '.join(differences)}, but the feature names should match those that were passed during fit. "
+        "Use the columns in feature_names_in_, in the same order."
     )
 
 

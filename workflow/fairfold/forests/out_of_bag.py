@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +35,8 @@ from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.forests.trees import MultilabelForest
 from fairfold.weak_labels import LabelFrequencies, calibrate, estimated_label_frequency, fit_calibration, posterior
 
+_SELECTS_LEVEL = "average_precision"
+
 
 @dataclass(eq=False, repr=False)
 class OutOfBagCascade(BaseCascade):
@@ -44,8 +46,6 @@ class OutOfBagCascade(BaseCascade):
     ----------
     features : sequence of {"output", "embedding"}, default=("output",)
         New features of an encoder: its probabilities (``"output"``), its tree embedding (``"embedding"``) or both.
-    crossing_over : bool, default=False
-        Whether an encoder ignores its own new features from the level below.
     imputation : {"slc", "fla"} or None, default=None
         Method of label imputation. ``"slc"`` imputes the most likely hidden positives, up to the number that the label
         frequency implies. ``"fla"`` replaces every unobserved label by its posterior. None disables imputation.
@@ -59,8 +59,6 @@ class OutOfBagCascade(BaseCascade):
         Maximum number of levels above level 0.
     patience : int, default=2
         Number of levels without improvement of the out-of-bag score after which growth stops.
-    metric : str, default="average_precision"
-        Metric of :func:`~fairfold.evaluation.scores.multilabel_scores` that selects the best level.
     min_samples_leaf : int, default=5
         Minimum number of training samples in a leaf with ``shape="paper"``. Ignored with ``shape="auto"``.
     threshold : float, default=0.5
@@ -96,8 +94,8 @@ class OutOfBagCascade(BaseCascade):
     calibrations_ : list
         Calibration of the probabilities of each level.
     oob_scores_ : list of dict
-        Out-of-bag scores of the posteriors of each level against the observed labels. For CSR labels only ``metric`` is
-        computed.
+        Out-of-bag scores of the posteriors of each level against the observed labels. For CSR labels only the average
+        precision is computed.
     unseen_proba_ : {ndarray, csr_array} of shape (n_samples, n_labels)
         Out-of-bag probabilities that the labels of the training samples are observed, averaged over the levels up to
         ``best_level_``. Not saved with the model.
@@ -143,24 +141,22 @@ class OutOfBagCascade(BaseCascade):
     ['label', 'pooled']
     """
 
+    crossing_over = False
     _of_samples: ClassVar = ("unseen_proba_", "training_labels_")
     _choices: ClassVar = {
         "imputation": (None, "slc", "fla"),
         "shape": ("auto", "paper"),
-        "metric": tuple(BASIC_METRICS),
         "negatives": get_args(Negatives),
         "label_frequencies": get_args(LabelFrequencies),
     }
 
     _: KW_ONLY
     features: Sequence[FeatureKind] = ("output",)
-    crossing_over: bool = False
     imputation: Literal["slc", "fla"] | None = None
     shape: Literal["auto", "paper"] = "auto"
     n_trees: int = 150
     max_levels: int = 10
     patience: int = 2
-    metric: str = "average_precision"
     min_samples_leaf: int = 5
     threshold: float = 0.5
     negatives: Negatives = "unlabelled"
@@ -177,13 +173,18 @@ class OutOfBagCascade(BaseCascade):
         first_level = first_level or self._grow_first_level(grow, X, observed)
         if self.shape == "auto":
             grow.take_shapes_from(first_level.predictors)
-        imputer = self._make_imputer(observed)
+        imputer = None
+        if self.imputation is not None and self.negatives == "unlabelled":
+            strict = self.imputation == "slc"
+            imputer = PosteriorImputer(observed, is_strict=strict, threshold=self.threshold, hierarchy=self.hierarchy)
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
-        self.calibrations_, self.label_frequencies_ = [], []
+        self.calibrations_: list[np.ndarray] = []
+        self.label_frequencies_: list[Any] = []  # a number or a list with one per label
         seen, posteriors = RunningMean(), RunningMean()  # Both are means over the levels grown so far.
         candidates: dict[int, tuple[Matrix, Matrix]] = {}  # Level -> both means, for levels that may be the best.
         signs = random_signs(observed.shape[1], N_NEW, seed) if sparse.issparse(observed) else None
-        labels, new, seen_proba = observed, [], None
+        labels, seen_proba = observed, np.empty(0)
+        new: list[np.ndarray] = []
         for level in range(self.max_levels + 1):
             encoders = []
             if level > 0:
@@ -199,8 +200,7 @@ class OutOfBagCascade(BaseCascade):
                 predictors = grow.pair(append_columns(X, *new), observed, level, "predictor")
             self.levels_.append(Level(encoders, predictors))
             self.training_labels_.append(labels)
-            is_last = level == self.max_levels
-            calibrated = self._calibrated_oob(observed, predictors, of_samples.weights, kept=not is_last)
+            calibrated = self._calibrated_oob(observed, predictors, of_samples.weights)
             seen_proba = seen.add(calibrated)
             # The ranking behind the frequency estimate improves with the number of levels.
             how = self.label_frequencies, self.negatives
@@ -209,7 +209,8 @@ class OutOfBagCascade(BaseCascade):
             scored = self._reconciled(posteriors.add(posterior(calibrated, frequency)))
             self._score_level(observed, scored, of_samples.weights)
             candidates[level] = seen_proba, scored
-            candidates = {possible: candidates[possible] for possible in self._possibly_best()}
+            scores = self._signed_scores()  # Only levels that tie with the best score so far can become the best.
+            candidates = {tied: candidates[tied] for tied in np.flatnonzero(scores >= scores.max() - ROUNDING).tolist()}
             if level - self._best_level() >= self.patience:
                 break
         for forest in predictors:  # This level is now known to be the last.
@@ -263,49 +264,33 @@ class OutOfBagCascade(BaseCascade):
         give_back_memory()
         return Level([], grown)
 
-    def _imputes(self) -> bool:
-        return self.imputation is not None and self.negatives == "unlabelled"
-
-    def _make_imputer(self, observed: np.ndarray) -> PosteriorImputer | None:
-        if not self._imputes():
-            return None
-        is_strict = self.imputation == "slc"
-        return PosteriorImputer(observed, is_strict=is_strict, threshold=self.threshold, hierarchy=self.hierarchy)
-
     def _grow_encoders(
         self, grow: Grower, level: int, X: Matrix, labels: Matrix, new: list[np.ndarray], signs: np.ndarray | None
     ) -> list[Encoder]:
         forests = self.levels_[-1].predictors
         # Otherwise the predictors of the level below serve as encoders: their features and labels would be the same.
-        if self._imputes() or (level > 1 and self.crossing_over):
-            inputs = self._encoder_inputs(X, new) if self.crossing_over else append_columns(X, *new)
-            forests = grow.pair(inputs, labels, level, "encoder")
+        if labels is not self.training_labels_[0]:
+            forests = grow.pair(append_columns(X, *new), labels, level, "encoder")
         return [Encoder.of(forest, self.features, "text", signs) for forest in forests]
 
     def _calibrated_oob(
-        self, observed: Matrix, predictors: list[MultilabelForest], weights: np.ndarray | None, *, kept: bool
+        self, observed: Matrix, predictors: list[MultilabelForest], weights: np.ndarray | None
     ) -> Matrix:
         """Calibrate the out-of-bag probabilities that a label is observed, and store the calibration."""
-        given = {} if kept or not sparse.issparse(observed) else {"kept": False}
-        proba = mean_of_forests([forest.centred_oob_proba(**given) for forest in predictors])
+        proba = mean_of_forests([forest.centred_oob_proba() for forest in predictors])
         give_back_memory()
         self.calibrations_.append(fit_calibration(observed, proba, sample_weight=weights))
         return calibrate(proba, self.calibrations_[-1])
 
     def _score_level(self, observed: Matrix, proba: Matrix, weights: np.ndarray | None) -> None:
-        """Store the scores of a level; for CSR labels only ``metric``, because each score sorts all cells."""
-        metrics = [self.metric] if sparse.issparse(observed) else BASIC_METRICS
+        """Store the scores of a level; for CSR labels only one, because each score sorts all cells."""
+        metrics = [_SELECTS_LEVEL] if sparse.issparse(observed) else BASIC_METRICS
         scores = multilabel_scores(observed, proba, self.threshold, metrics=metrics, sample_weight=weights)
         self.oob_scores_.append(scores)
 
     def _signed_scores(self) -> np.ndarray:
         """Return the scores (n_levels,) that select the level. Higher is better."""
-        return BASIC_METRICS[self.metric].goodness([score[self.metric] for score in self.oob_scores_])
+        return BASIC_METRICS[_SELECTS_LEVEL].goodness([score[_SELECTS_LEVEL] for score in self.oob_scores_])
 
     def _best_level(self) -> int:
         return int(first_best(self._signed_scores()))
-
-    def _possibly_best(self) -> np.ndarray:
-        """Return the levels that tie with the best score so far. No other level can become the best."""
-        scores = self._signed_scores()
-        return np.flatnonzero(scores >= scores.max() - ROUNDING)

@@ -25,7 +25,7 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.seeds import seed_for
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.sketched import SketchedForest
-from fairfold.forests.sketches import sketch
+from fairfold.forests.sketches import N_SKETCHED, sketch
 from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
 
 # Candidates have leaves of one to ten samples and few or many features. The published forests draw half of the samples
@@ -140,7 +140,7 @@ def choose_shapes(
     candidates: Sequence[TreeShape] = TOGETHER,
     n_kept: int = N_KEPT,
     n_jobs: int | None = 1,
-    n_sketched: int | None = None,
+    n_sketched: int = N_SKETCHED,
 ) -> tuple[TreeShape, ...]:
     """Select the shapes with the lowest out-of-bag error.
 
@@ -163,7 +163,7 @@ def choose_shapes(
         Maximum number of shapes to return.
     n_jobs : int or None, default=1
         Number of threads. It does not affect the result.
-    n_sketched : int or None, default=None
+    n_sketched : int, default=32
         Number of columns of the sketch of sparse labels. Sketches preserve squared errors in expectation. Labelwise
         trees are not considered then.
 

@@ -26,7 +26,7 @@ from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool
 from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.sketches import N_SKETCHED, sketch
-from fairfold.forests.trees import ALL_LABELS, ROWS_AT_ONCE, MultilabelForest, pad_labels
+from fairfold.forests.trees import ALL_LABELS, ROWS_AT_ONCE, MultilabelForest, are_within, pad_labels
 
 FLOOR = 0.001
 """Smallest stored probability. Calibrations do not distinguish smaller values."""
@@ -102,9 +102,10 @@ class SketchedForest(MultilabelForest):
     """
 
     _of_samples: ClassVar = ("oob_proba_", "leaf_of_", "in_bag_")
-    _of_leaves: ClassVar = {"leaf_starts_": np.int64, "label_starts_": np.int64, "label_means_": np.float64} | (
-        dict.fromkeys(("leaf_samples_", "leaf_times_", "labels_"), np.int32)
-    )
+    _of_leaves: ClassVar[dict[str, type]] = {
+        **{"leaf_starts_": np.int64, "label_starts_": np.int64, "label_means_": np.float64},
+        **{"leaf_samples_": np.int32, "leaf_times_": np.int32, "labels_": np.int32},
+    }
 
     _: KW_ONLY
     n_sketched: int = N_SKETCHED
@@ -137,7 +138,7 @@ class SketchedForest(MultilabelForest):
         if not isinstance(X, BinnedMatrix):
             X = BinnedMatrix.from_matrix(X, max_bins=self.max_bins)
         if not sparse.issparse(Y) or Y.shape[0] != X.shape[0] or 0 in Y.shape:
-            raise ModelError(f"labels have shape {Y.shape}; they must be ({X.shape[0]}, n_labels) and sparse.")
+            raise ModelError(f"Y: expected a sparse array of shape ({X.shape[0]}, n_labels), found shape {Y.shape}.")
         self.n_features_in_ = X.shape[1]
         weights = np.ones(X.shape[0]) if X.weights is None else X.weights
         self.label_means_ = np.asarray(weights @ Y).ravel() / weights.sum()
@@ -145,15 +146,15 @@ class SketchedForest(MultilabelForest):
         pool = self._pool(X)
         on = _GrownOn(X.for_kind(self.kind), Y, self._rules(X, pool), pool, self.n_sketched)
         seeds = seed_sequence(self.random_state, "forest").generate_state(self.n_trees, np.uint64)
-        nodes, weights, kept, leaves, drawn = zip(*self._map(on.grow, seeds), strict=True)
+        nodes, node_weights, kept, leaves, drawn = zip(*self._map(on.grow, seeds), strict=True)
         self.label_of_tree_ = np.full(self.n_trees, ALL_LABELS, dtype=np.int32)
-        self._put_nodes_together(nodes, weights)
+        self._put_nodes_together(nodes, node_weights)
         self._put_leaves_together(kept)
         self._keep_samples(leaves, drawn)
         return self
 
-    @property
-    def training_proba_(self) -> sparse.csr_array:
+    @property  # Sparse predictions are computed on request, which saves memory.
+    def training_proba_(self) -> sparse.csr_array:  # type: ignore[override]
         """Mean prediction of all trees for the training samples, a CSR array of shape (n_samples, n_labels)."""
         return self.mean_value(self.leaf_of_)
 
@@ -172,15 +173,10 @@ class SketchedForest(MultilabelForest):
         """
         return self._sum_of_leaves(leaves, None, np.full(len(leaves), 1 / leaves.shape[1]))
 
-    def centred_oob_proba(self, *, kept: bool = True) -> sparse.csr_array:
+    def centred_oob_proba(self) -> sparse.csr_array:
         """Compute out-of-bag predictions relative to the mean label of each tree's draws.
 
         Only values stored in ``oob_proba_`` are computed.
-
-        Parameters
-        ----------
-        kept : bool, default=True
-            Whether to keep ``oob_proba_``. If False, its memory is reused for the result.
 
         Returns
         -------
@@ -194,9 +190,7 @@ class SketchedForest(MultilabelForest):
         means_of_trees = self._means_of_trees()
         unseen = (~self.in_bag_).astype(np.float64)
         unseen /= np.maximum(unseen.sum(axis=1, keepdims=True), 1)
-        found = with_data(self.oob_proba_, self.oob_proba_.data.copy()) if kept else self.oob_proba_
-        if not kept:
-            self.forget_oob_proba()
+        found = with_data(self.oob_proba_, self.oob_proba_.data.copy())
         for first in range(0, found.shape[0], ROWS_AT_ONCE):
             rows = slice(first, min(first + ROWS_AT_ONCE, found.shape[0]))
             of_roots = unseen[rows] @ means_of_trees
@@ -242,7 +236,7 @@ class SketchedForest(MultilabelForest):
         self.forget_oob_proba()  # The stored predictions belong to other samples.
 
     @cached_property
-    def oob_proba_(self) -> sparse.csr_array:
+    def oob_proba_(self) -> sparse.csr_array:  # type: ignore[override]
         """Out-of-bag predictions, a CSR array of shape (n_samples, n_labels)."""
         unseen = ~self.in_bag_
         votes = unseen.sum(axis=1)
@@ -283,14 +277,13 @@ class SketchedForest(MultilabelForest):
 
     def _have_leaves(self, n_nodes: int) -> bool:
         starts, labels = self.leaf_starts_, self.label_starts_
-        rises = all((each[:1] == 0).all() and (np.diff(each) >= 0).all() for each in (starts, labels))
         return bool(
-            rises
+            all((each[:1] == 0).all() and (np.diff(each) >= 0).all() for each in (starts, labels))
             and len(starts) == n_nodes + 1
             and len(self.leaf_samples_) == len(self.leaf_times_) == starts[-1]
             and len(self.labels_) == labels[-1]
-            and ((self.leaf_samples_ >= 0) & (self.leaf_samples_ < len(labels) - 1)).all()
-            and ((self.labels_ >= 0) & (self.labels_ < self.n_labels_)).all()
+            and are_within(self.leaf_samples_, 0, len(labels) - 1)
+            and are_within(self.labels_, 0, self.n_labels_)
         )
 
 
@@ -316,7 +309,7 @@ def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:
     """
     if not sparse.issparse(probas[0]):
         return np.mean(probas, axis=0)
-    return weighted_sum(probas, np.full(len(probas), 1 / len(probas)), MOST_KEPT)
+    return weighted_sum(probas, [1 / len(probas)] * len(probas), MOST_KEPT)
 
 
 class LeafSamples(NamedTuple):

@@ -148,7 +148,7 @@ def list_others(listed, listed_codes, first, end, rows, node_of, node, found, co
             n_found += node_of[row] == node
         return n_found
     for row in rows:
-        first = _first_from(listed, first, end, row)
+        first = last_up_to(listed, first, end, row)
         if first < end and listed[first] == row:
             found[n_found], codes[n_found] = row, listed_codes[first]
             n_found += 1
@@ -185,23 +185,34 @@ def write_codes(sparse, place, rows, codes):  # noqa: ANN001, ANN201
     """
     at, end = sparse.starts[place], sparse.starts[place + 1]
     for position in range(len(rows)):
-        at = _first_from(sparse.rows, at, end, rows[position])
+        at = last_up_to(sparse.rows, at, end, rows[position])
         is_listed = at < end and sparse.rows[at] == rows[position]
         codes[position] = sparse.codes[at] if is_listed else sparse.common[place]
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def _first_from(rows, at, end, row):  # noqa: ANN001, ANN202
-    """Return the first index from ``at`` on with a sample of at least ``row``, by galloping search."""
-    step = 1
-    while at + step <= end and rows[at + step - 1] < row:
-        at += step
-        step *= 2
-    end = min(end, at + step - 1)
-    while at < end:
-        middle = (at + end) >> 1
-        if rows[middle] < row:
-            at = middle + 1
-        else:
-            end = middle
-    return at
+def last_up_to(values, low, high, at):  # noqa: ANN001, ANN201
+    """Find the last of the sorted values from ``low`` to ``high - 1`` that is at most ``at``.
+
+    Parameters
+    ----------
+    values : ndarray
+        Sorted values.
+    low : int
+        First index. It is returned if all values are larger or there are none.
+    high : int
+        Index after the last one.
+    at : float or int
+        Largest value to find.
+
+    Returns
+    -------
+    int
+        Index of the value.
+    """
+    n = high - low
+    while n > 1:  # This binary search has no unpredictable branch.
+        half = n // 2
+        low += half * (values[low + half] <= at)
+        n -= half
+    return low

@@ -29,10 +29,9 @@ _TRUSTED = {  # A partial is trusted only if its function is.
     "levels.Level out_of_bag.OutOfBagCascade sketched.SketchedForest trees.MultilabelForest trees.TreeShape",
     "fairfold.models": "binary.BinaryClassifier binary.ChainEnsemble binary.OnePerLabel binary.Standardised "
     "binary.Steps binary.as_csr_matrix binary.as_dense categories.CategoryCodes categories.FittedWith "
-    "correction.CorrectedClassifier exact_forests.ExactExtraTrees exact_forests.ExactRandomForest "
-    "exact_forests.GapTolerantBoosting kernel_ridge.KernelRidgeClassifier many_label_ridge.ManyLabelRidge "
-    "measured.MeasuredRows ml_knn.MLkNN one_level.OneLevelModel stacking.StackedClassifier "
-    "wrong_positives.PartialLabelClassifier",
+    "correction.CorrectedClassifier exact_forests.GapTolerantBoosting kernel_ridge.KernelRidgeClassifier "
+    "many_label_ridge.ManyLabelRidge measured.MeasuredRows ml_knn.MLkNN one_level.OneLevelModel "
+    "stacking.StackedClassifier wrong_positives.PartialLabelClassifier",
     "functools": "partial",
     "lightgbm": "basic.Booster sklearn.LGBMClassifier",
     "sklearn": "calibration._CalibratedClassifier calibration._SigmoidCalibration "
@@ -71,8 +70,8 @@ def save_model(model: ClassifierMixin, path: str | Path) -> None:
     foreign = sorted(set(skops.get_untrusted_types(data=data)) - TRUSTED)
     if foreign:
         raise ModelError(
-            f"{_called(model)} cannot be saved: it holds {foreign[0]}, which is code of your own; keep that, and fit "
-            "the model again where you need it."
+            f"{_called(model)} cannot be saved, because it contains your own code, {foreign[0]}. Keep this code and "
+            "fit the model again where you need it."
         )
     with atomic_open(path) as stream:
         stream.write(_without_traces(data))
@@ -124,15 +123,15 @@ def load_model(path: str | Path) -> ClassifierMixin:
                 model = skops.loads(data, trusted=sorted(TRUSTED))
     except InconsistentVersionWarning as error:
         raise ModelError(
-            f"{path} was written with scikit-learn {error.original_sklearn_version}, here is "
-            f"{error.current_sklearn_version}: install that, or fit the model again."
+            f"{path} was saved with scikit-learn {error.original_sklearn_version}, but "
+            f"{error.current_sklearn_version} is installed. Install the former, or fit the model again."
         ) from None
     except Exception as error:  # An unknown file can cause any exception.
-        raise ModelError(f"{path} is not a saved model ({first_sentence(error)}); fit and save it again.") from None
+        raise ModelError(f"{path} is not a saved model ({first_sentence(error)}). Fit and save it again.") from None
     if foreign:
-        raise ModelError(f"{path} holds {foreign[0]}, which no model of fairfold has; it is not loaded.")
+        raise ModelError(f"{path} contains {foreign[0]}, which no model of fairfold uses. Load only files of fairfold.")
     if not hasattr(model, "predict_proba"):
-        raise ModelError(f"{path} holds {type(model).__name__}, which is no model; fit and save it again.")
+        raise ModelError(f"{path} contains {type(model).__name__}, which is not a model. Fit and save the model again.")
     return model
 
 
@@ -160,7 +159,7 @@ def _without_traces(data: bytes) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         header = json.dumps({"format": FORMAT, "fairfold": __version__})
-        texts = [(_HEADER, header), (_SCHEMA, schema)]
+        texts: list[tuple[str, str | bytes]] = [(_HEADER, header), (_SCHEMA, schema)]
         for name, content in [*texts, *((name_of[name], contents[name]) for name in order)]:
             archive.writestr(zipfile.ZipInfo(name, _MADE_ON), content, zipfile.ZIP_DEFLATED)
     return stream.getvalue()

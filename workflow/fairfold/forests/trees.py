@@ -151,11 +151,11 @@ class MultilabelForest(ForgetsSamples):
     (60, 2)
     """
 
-    _of_samples: ClassVar = ("oob_proba_", "training_proba_", "leaf_of_", "in_bag_", "label_means_")
+    _of_samples: ClassVar[tuple[str, ...]] = ("oob_proba_", "training_proba_", "leaf_of_", "in_bag_", "label_means_")
     # Arrays that predictions require, with their types: per node, per tree and per leaf.
     _of_nodes: ClassVar = {"threshold_": float} | dict.fromkeys(("feature_", "left_", "right_", "weight_"), np.int32)
     _of_trees: ClassVar = {"tree_starts_": np.int64, "label_of_tree_": np.int32}
-    _of_leaves: ClassVar = {"value_": np.float32}
+    _of_leaves: ClassVar[dict[str, type]] = {"value_": np.float32}
 
     kind: ForestKind
     _: KW_ONLY
@@ -216,7 +216,7 @@ class MultilabelForest(ForgetsSamples):
         self._keep_samples([leaves for *_, leaves, _ in trees], [drawn for *_, drawn in trees])
         return self
 
-    def _keep_samples(self, leaves: list[np.ndarray], drawn: list[np.ndarray]) -> None:
+    def _keep_samples(self, leaves: Sequence[np.ndarray], drawn: Sequence[np.ndarray]) -> None:
         """Store the leaf of each training sample in each tree and whether the tree drew the sample."""
         self.leaf_of_ = np.stack(leaves, axis=1)
         self.leaf_of_ += self.tree_starts_[:-1].astype(np.int32)
@@ -308,7 +308,7 @@ class MultilabelForest(ForgetsSamples):
         return forest
 
     def _join_leaves(self, forests: Sequence[Self]) -> None:
-        self.value_ = np.concatenate([part.value_ for part in forests])
+        self.value_: np.ndarray = np.concatenate([part.value_ for part in forests])
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """Compute the mean prediction of all trees.
@@ -411,8 +411,6 @@ class MultilabelForest(ForgetsSamples):
         mean_square = squares / v
         variance = np.maximum(0, mean_square - self.oob_proba_**2) * v / (v - 1)
         errors = (self.oob_proba_ - Y) ** 2 - variance / v + variance / n_trees
-        if not np.isnan(Y).any():
-            return errors.mean(axis=1)
         is_measured = ~np.isnan(Y)
         sums = np.where(is_measured, errors, 0).sum(axis=1)
         return sums / np.where(is_measured.any(axis=1), is_measured.sum(axis=1), np.nan)
@@ -426,9 +424,9 @@ class MultilabelForest(ForgetsSamples):
         for name, dtype in (self._of_trees | self._of_nodes | self._of_leaves).items():
             array = getattr(self, name)
             if array.dtype != dtype or array.ndim != 1 + (name == "value_"):
-                raise ModelError(f"saved forest has {name} of {array.dtype} and shape {array.shape}.")
+                raise ModelError(f"the saved forest has {name} of type {array.dtype} and shape {array.shape}.")
         if not self._are_trees():
-            raise ModelError("saved forest has arrays that do not fit together.")
+            raise ModelError("the arrays of the saved forest are inconsistent.")
 
     def _are_trees(self) -> bool:
         """Check that every path from a root stays within its tree and ends. Compiled code relies on this."""
@@ -437,18 +435,14 @@ class MultilabelForest(ForgetsSamples):
             return False
         if any(len(getattr(self, name)) != n_nodes for name in self._of_nodes) or not self._have_leaves(n_nodes):
             return False
-        labels = self.label_of_tree_
-        if len(labels) != len(starts) - 1 or (labels < ALL_LABELS).any() or (labels >= self.n_labels_).any():
-            return False
         node, end = np.arange(n_nodes), np.repeat(starts[1:], np.diff(starts))
-        is_split = self.feature_ >= 0
+        children, is_split = np.stack([self.left_, self.right_]), self.feature_ >= 0
         return bool(
-            (self.feature_ < self.n_features_in_).all()
+            len(self.label_of_tree_) == len(starts) - 1
+            and are_within(self.label_of_tree_, ALL_LABELS, self.n_labels_)
+            and (self.feature_ < self.n_features_in_).all()
             and (self.weight_ >= 1).all()
-            and all(
-                np.where(is_split, (child > node) & (child < end), child == -1).all()
-                for child in (self.left_, self.right_)
-            )
+            and np.where(is_split, (children > node) & (children < end), children == -1).all()
         )
 
     @property
@@ -460,13 +454,10 @@ class MultilabelForest(ForgetsSamples):
         return len(self.value_) == n_nodes
 
     def _map(self, function: Callable, tasks: Iterable) -> list:
-        n_threads = effective_n_jobs(self.n_jobs)
-        if n_threads == 1:
-            return [function(task) for task in tasks]
-        with ThreadPoolExecutor(n_threads) as pool:
+        with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
             return list(pool.map(function, tasks))
 
-    def _put_together(self, trees: list[tuple], centre: np.ndarray) -> None:
+    def _put_together(self, trees: Sequence[tuple], centre: np.ndarray) -> None:
         """Concatenate the nodes and values of the trees."""
         nodes, weights, values, *_ = zip(*trees, strict=True)
         self._put_nodes_together(nodes, weights)
@@ -544,10 +535,10 @@ class MultilabelForest(ForgetsSamples):
 
     def _check_features(self, X: Matrix) -> Matrix:
         if not hasattr(self, "weight_"):
-            raise ModelError("this forest is not fitted; call fit first.")
+            raise ModelError("this forest is not fitted. Call fit first.")
         X = _as_matrix(X)
         if X.shape[1] != self.n_features_in_:
-            raise ModelError(f"X has {X.shape[1]} features; the forest was trained on {self.n_features_in_}.")
+            raise ModelError(f"X has {X.shape[1]} features, but the forest was fitted on {self.n_features_in_}.")
         return single_precision(X)
 
 
@@ -573,9 +564,9 @@ def _check_room(*, n_nodes: int, n_trees: int, Y: np.ndarray) -> None:
         return
     trees, labels = (max(int(0.9 * free / needed * n), 1) for n in (n_trees, n_labels))
     raise ModelError(
-        f"{n_trees} trees of {n_labels:,} labels need about {needed / 2**30:.0f} GiB, and {free / 2**30:.1f} GiB of "
-        f"memory are free: give at most {trees} trees or {labels:,} labels, larger leaves, or a model that grows on "
-        "sketches (see n_sketched; it imputes nothing, and takes no gaps)."
+        f"{n_trees} trees of {n_labels:,} labels need about {needed / 2**30:.0f} GiB, but {free / 2**30:.1f} GiB of "
+        f"memory are free. Use at most {trees} trees or {labels:,} labels, larger leaves, or sketched labels (see "
+        "n_sketched), which are possible without imputation and without unmeasured labels."
     )
 
 
@@ -600,19 +591,39 @@ def _means(Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
 def _as_matrix(X: Matrix) -> Matrix:
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
-        raise ModelError(f"features have shape {X.shape}; they must be (n_samples, n_features).")
+        raise ModelError(f"X: expected shape (n_samples, n_features), found {X.shape}.")
     return X
 
 
 def _check_labels(Y: np.ndarray, n_samples: int) -> np.ndarray:
     Y = np.asarray(Y)
     if Y.ndim != 2 or len(Y) != n_samples or Y.size == 0:
-        raise ModelError(f"labels have shape {Y.shape}; they must be ({n_samples}, n_labels), one row per sample.")
+        raise ModelError(f"Y: expected shape ({n_samples}, n_labels), one row per sample, found {Y.shape}.")
     if Y.dtype.kind not in "fiub" or np.isinf(Y).any():
         raise ModelError("labels must be finite numbers, or NaN where unmeasured.")
     if Y.dtype.kind == "f" and (nothing := np.isnan(Y).all(axis=0)).any():
         return np.where(nothing, 0, Y)  # A label without measured samples is treated as a label without positives.
     return Y
+
+
+def are_within(values: np.ndarray, low: int, end: int) -> bool:
+    """Return whether all integers are at least ``low`` and below ``end``.
+
+    Parameters
+    ----------
+    values : ndarray of int
+        Integers.
+    low : int
+        Smallest allowed integer.
+    end : int
+        Integer after the largest allowed one.
+
+    Returns
+    -------
+    bool
+        Whether all integers are in the range.
+    """
+    return bool(((values >= low) & (values < end)).all())
 
 
 def number_of(wanted: str | int | float, available: int, name: str, what: str) -> int:
@@ -655,8 +666,8 @@ def number_of(wanted: str | int | float, available: int, name: str, what: str) -
         return max(1, int(wanted * available))
     also = ", or 'sqrt'" if name == "max_features" else ""
     raise ModelError(
-        f"{name} is {wanted!r}; it must be a whole number from 1 to {available}, the number of {what}, "
-        f"a share above 0 and up to 1.0{also}."
+        f"{name} is {wanted!r}; it must be an integer from 1 to {available}, the number of {what}, "
+        f"a float above 0 and at most 1.0{also}."
     )
 
 

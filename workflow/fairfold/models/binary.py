@@ -15,6 +15,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils import check_random_state
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.gaps import GapFiller, takes_gaps
@@ -310,8 +311,7 @@ class ChainEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        rng = np.random.RandomState(self.random_state)
-        seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_chains)
+        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_chains)
         link = BinaryClassifier(self.estimator)
         self.chains_ = Parallel(self.n_jobs)(
             delayed(ClassifierChain(link, order="random", random_state=seed).fit)(X, Y) for seed in seeds

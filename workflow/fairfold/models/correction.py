@@ -108,8 +108,10 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
             The fitted estimator.
         """
         weights = check_weights(sample_weight, Y.shape[0], ModelError)
-        options = {"n_splits": self.n_splits, "random_state": self.random_state}
-        self.estimator_, P = fit_with_unseen(self.estimator, X, Y, of_samples=OfSamples(groups, weights), **options)
+        samples, n_splits = OfSamples(groups, weights), self.n_splits
+        self.estimator_, P = fit_with_unseen(
+            self.estimator, X, Y, n_splits=n_splits, random_state=self.random_state, of_samples=samples
+        )
         self.coefficients_ = fit_calibration(Y, P, sample_weight=weights)
         self.label_frequency_ = estimated_label_frequency(Y, P, self.label_frequencies, self.negatives)
         self.unseen_proba_ = calibrate(P, self.coefficients_)

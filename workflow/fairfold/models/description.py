@@ -67,8 +67,8 @@ def _describe(name: str, variant: str) -> dict[str, str]:
         return row | dict.fromkeys(_PARTS, "none") | {"length_control": "single"}
     return row | {
         "new_features": " + ".join(parts["features"]),
-        "training_features": parts.get("output_features", "out-of-bag"),
-        "crossing_over": "yes" if parts["crossing_over"] else "none",
+        "training_features": "in-bag" if spec.variants else "out-of-bag",
+        "crossing_over": "yes" if parts.get("crossing_over") else "none",
         "imputation": parts["imputation"] or "none",
         "length_control": length_control,
     }

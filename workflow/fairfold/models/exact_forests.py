@@ -1,35 +1,11 @@
-"""Tree ensembles of scikit-learn that handle feature values which scikit-learn merges or rejects."""
+"""Gradient boosting of scikit-learn that accepts features without any value."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
-
-from fairfold.core.arrays import Matrix
-from fairfold.core.precision import SCIKIT_LEARN_GAP, DistinctValues
-
-
-class _ExactFeatures:
-    """Mixin that keeps distinct feature values distinct; it precedes the scikit-learn class."""
-
-    def fit(self, X: Matrix, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """Fit on features whose distinct values stay distinct."""
-        self.distinct_values_ = DistinctValues(least_gap=SCIKIT_LEARN_GAP).fit(X)
-        return super().fit(self.distinct_values_.transform(X), y, sample_weight)
-
-    def predict_proba(self, X: Matrix) -> Any:
-        """Predict from transformed features."""
-        return super().predict_proba(self.distinct_values_.transform(X))
-
-
-class ExactRandomForest(_ExactFeatures, RandomForestClassifier):
-    """Random forest of scikit-learn that keeps distinct feature values apart."""
-
-
-class ExactExtraTrees(_ExactFeatures, ExtraTreesClassifier):
-    """Extremely randomized trees of scikit-learn that keep distinct feature values apart."""
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 
 class GapTolerantBoosting(HistGradientBoostingClassifier):

@@ -108,9 +108,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
             seed return different probabilities, which is tested once on 60 simulated samples.
         """
         if not _repeats_itself(self.name, json.dumps(self.entry)):
-            raise ModelError(
-                f"{self.name} gives other probabilities each time: hand its random_state on to all it draws."
-            )
+            raise ModelError(f"{self.name} predicts other probabilities when fitted again. Pass on its random_state.")
         settings = {name: getattr(self, name) for name in ("corrected", "negatives", "n_jobs", "random_state")}
         self.pickled_model_ = _run(_fit_and_pickle, self.name, self.entry, X, Y, groups, sample_weight, **settings)
         self.classes_ = np.arange(Y.shape[1]).astype(object)
@@ -195,9 +193,9 @@ def _run(function: Callable, name: str, entry: Mapping[str, Any], *arguments: An
         value, cpu_seconds, max_rss = future.result(60 * entry["minutes"])
     except TimeoutError:
         executor.shutdown(kill_workers=True)
-        raise ModelError(f"{name} took longer than its {entry['minutes']:g} minutes.") from None
+        raise ModelError(f"{name} exceeded its time limit of {entry['minutes']:g} minutes.") from None
     except BrokenProcessPool:
-        raise ModelError(f"{name} ended its process: it crashed or ran out of memory.") from None
+        raise ModelError(f"{name} terminated its process. It crashed or ran out of memory.") from None
     except KeyboardInterrupt:
         executor.shutdown(kill_workers=True)
         raise
@@ -220,7 +218,7 @@ def _redirect(log: str) -> None:
         os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND), 2)
     os.dup2(2, 1)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115
-    sys.stdout.reconfigure(line_buffering=True)
+    sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115
 
 
 def _answer(
@@ -264,7 +262,7 @@ def _fit(
     model = OneLevelModel(whole, n_jobs=n_jobs, random_state=random_state).fit(*data)
     if hasattr(model.estimator_, "best_params_"):
         chosen = {key.rpartition("__")[2]: value for key, value in model.estimator_.best_params_.items()}
-        print(f"{name}: chosen by cross-validation of the training part: {chosen}", flush=True)
+        print(f"{name}: parameters selected by cross-validation of the training part: {chosen}", flush=True)
     return model
 
 
@@ -284,9 +282,9 @@ def _fit_simulated(name: str, entry: Mapping[str, Any]) -> np.ndarray:
     return to_dense(proba, "predicted probabilities", StudyError)
 
 
-def _seed(random_state: int | None) -> None:
+def _seed(random_state: int | np.random.RandomState | None) -> None:
     """Seed the global random generators that a model may use."""
-    seed = 0 if random_state is None else random_state
+    seed = random_state if isinstance(random_state, (int, np.integer)) else 0
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002
     ctypes.CDLL(None).srand(ctypes.c_uint(seed % 2**32))  # LIBLINEAR and others use the generator of the C library.

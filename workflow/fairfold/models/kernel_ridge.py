@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
@@ -214,13 +215,14 @@ class KernelRidgeClassifier(Ridge):
         """
         check_is_fitted(self, "penalty_")
         Z = self._scaled(self._preparation.transform(self._checked(X, reset=False)))
-        parts = [_kernel(Z[part], self._landmarks, self.gamma_) @ self._weights for part in _parts(Z.shape[0])]
+        batches = gen_batches(Z.shape[0], _AT_ONCE)
+        parts = [_kernel(Z[part], self._landmarks, self.gamma_) @ self._weights for part in batches]
         return np.clip(np.concatenate(parts) + self._intercept, 0, 1)
 
     def _check_parameters(self) -> None:
         gammas = self.gammas
         if isinstance(gammas, str) or not len(gammas) or not all(0 <= gamma < np.inf for gamma in gammas):
-            raise ModelError(f"gammas is {gammas!r}; it must hold numbers of at least 0, where 0 is the linear kernel.")
+            raise ModelError(f"gammas is {gammas!r}. Use numbers of at least 0, where 0 is the linear kernel.")
         for name in ("max_exact", "n_landmarks"):
             check_whole_number(name, getattr(self, name), 1)
 
@@ -261,11 +263,23 @@ def _kernel(A: Matrix, B: Matrix, gamma: float) -> np.ndarray:
     inner = safe_sparse_dot(A, B.T, dense_output=True) / A.shape[1]
     if gamma == LINEAR:
         return inner
-    squares = [_row_squares(M) / M.shape[1] for M in (A, B)]
+    squares = [row_squares(M) / M.shape[1] for M in (A, B)]
     return np.exp(-gamma * np.maximum(squares[0][:, np.newaxis] + squares[1] - 2 * inner, 0))
 
 
-def _row_squares(M: Matrix) -> np.ndarray:
+def row_squares(M: Matrix) -> np.ndarray:
+    """Compute the squared norm of each row.
+
+    Parameters
+    ----------
+    M : {ndarray, sparse matrix} of shape (n_rows, n_columns)
+        Matrix.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Sums of squares.
+    """
     return np.asarray((M.multiply(M) if sparse.issparse(M) else M * M).sum(axis=1)).ravel()
 
 
@@ -283,7 +297,7 @@ def _basis(Z: Matrix, landmarks: Matrix, gamma: float, s: np.ndarray) -> _Basis:
     real = w > w[-1] * 1e-10
     root = Q[:, real] / np.sqrt(w[real])
     F, mean_kernel = np.empty((Z.shape[0], root.shape[1])), np.zeros(len(root))
-    for part in _parts(Z.shape[0]):
+    for part in gen_batches(Z.shape[0], _AT_ONCE):
         K = _kernel(Z[part], landmarks, gamma)
         mean_kernel += s[part] ** 2 @ K / (s @ s)
         F[part] = K @ root
@@ -292,10 +306,6 @@ def _basis(Z: Matrix, landmarks: Matrix, gamma: float, s: np.ndarray) -> _Basis:
     real = w > w[-1] * 1e-12
     w, Q = w[real], Q[:, real]
     return _Basis(F @ (Q / np.sqrt(w)), w, root @ (Q * np.sqrt(w)), mean_kernel, s)
-
-
-def _parts(n: int) -> list[slice]:
-    return [slice(first, first + _AT_ONCE) for first in range(0, n, _AT_ONCE)]
 
 
 def _strength(basis: _Basis, penalty: float) -> float:

@@ -43,24 +43,15 @@ def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None) ->
     [['gcForest', 'gcForest', 1], ['gcForest+', 'gcForest', 1], ['kNN', 'kNN', 0]]
     """
     register_own(own or NO_OWN)
-    metrics = [
-        {
-            **{"kind": "metric", "name": name, "label": metric.label, "text": metric.name},
-            **{"use": metric.use, "direction": metric.direction, "leads": int(metric.leads)},
-        }
+    rows: list[tuple] = [
+        ("metric", name, metric.label, metric.name, None, None, metric.use, metric.direction, int(metric.leads))
         for name, metric in (BASIC_METRICS | ON_REQUEST).items()
     ]
     specs = [spec_of(name) for name in dict.fromkeys(models)]
     index_of = {spec.family: spec.palette_index for spec in specs if spec.palette_index is not None}
     free = (index for index in count() if index not in index_of.values())
     for spec in specs:
-        index_of.setdefault(spec.family, None)
-    index_of = {family: next(free) if index is None else index for family, index in index_of.items()}
-    rows = [
-        {
-            **{"kind": "model", "name": spec.name, "label": spec.name, "text": spec.name},
-            **{"family": spec.family, "palette_index": index_of[spec.family]},
-        }
-        for spec in specs
-    ]
-    return pd.DataFrame([*metrics, *rows], columns=_COLUMNS).astype({"palette_index": "Int64", "direction": "Int64"})
+        if spec.family not in index_of:
+            index_of[spec.family] = next(free)
+        rows.append(("model", *[spec.name] * 3, spec.family, index_of[spec.family], None, None, None))
+    return pd.DataFrame(rows, columns=_COLUMNS).astype({"palette_index": "Int64", "direction": "Int64"})

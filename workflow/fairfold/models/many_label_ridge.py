@@ -26,12 +26,14 @@ import logging
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from sklearn.preprocessing import normalize
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from fairfold.core.arrays import Matrix
@@ -42,7 +44,7 @@ from fairfold.core.validation import check_whole_number
 from fairfold.errors import ModelError
 from fairfold.forests.sketched import MOST_KEPT
 from fairfold.forests.sketches import N_SKETCHED, sketch
-from fairfold.models.kernel_ridge import Ridge, inverse_deviations
+from fairfold.models.kernel_ridge import Ridge, inverse_deviations, row_squares
 
 logger = logging.getLogger(__name__)
 
@@ -270,16 +272,14 @@ class _Directions:
         mean_row = np.asarray(s**2 @ Z).ravel() / (s @ s)
         S = sparse.diags_array(s).tocsr() @ Z if sparse.issparse(Z) else s[:, np.newaxis] * Z
         if min(n, d) > MOST_DECOMPOSED:
-            logger.info("ridge regression in %d directions of %d features.", N_LEADING, d)
+            logger.info("Ridge regression in %d directions of %d features.", N_LEADING, d)
             return cls._within(S, s, leading_directions(S, N_LEADING, seed))
         if d <= n:
-            products = S.T @ S
-            products = products.toarray() if sparse.issparse(products) else products
+            products = safe_sparse_dot(S.T, S, dense_output=True)
             products -= (s @ s) * np.outer(mean_row, mean_row)
             w, Q = _largest(*linalg.eigh(products, driver="evd", overwrite_a=True))
             return cls(S, None, Q, mean_row @ Q, w, mean_row, s)
-        products = S @ S.T
-        products = products.toarray() if sparse.issparse(products) else products
+        products = safe_sparse_dot(S, S.T, dense_output=True)
         across = s * np.asarray(Z @ mean_row).ravel() - mean_row @ mean_row * s / 2
         products -= np.outer(across, s)
         products -= np.outer(s, across)
@@ -317,28 +317,22 @@ class _Directions:
         for rows in self.parts(0):
             weighted = self.rows(rows) * self.s[rows, np.newaxis]
             total += weighted.sum(axis=0)
-            if sparse.issparse(Y):
-                part = Y[rows]
-                add_rows(part.indptr, part.indices, part.data, weighted, found)
-            else:
-                found += Y[rows].T @ weighted
+            _add_product(Y[rows], weighted, found)
         found -= np.outer(mean, total)
         return found.T
 
     def coefficients(self, projected: np.ndarray, penalty: float) -> np.ndarray:
         """Compute coefficients of shape (n_features, n_labels) from projected labels."""
         found = np.empty((len(self.mean_row), projected.shape[1]), dtype=np.float32)
-        if self.Q is not None:
-            of_directions = np.sqrt(self.w) / (self.w + self.strength(penalty))
-        else:
-            of_directions = 1 / (self.w + self.strength(penalty))
+        of_directions = (1 if self.Q is None else np.sqrt(self.w)) / (self.w + self.strength(penalty))
         for labels in _parts(projected.shape[1], max(self.S.shape)):
             shrunk = of_directions[:, np.newaxis] * projected[:, labels]
             if self.Q is not None:
                 found[:, labels] = self.Q @ shrunk
             else:
                 of_samples = self.V @ shrunk
-                found[:, labels] = self.S.T @ of_samples - np.outer(self.mean_row, self.s @ of_samples)
+                S = cast(Matrix, self.S)  # Directions of kernels have Q.
+                found[:, labels] = S.T @ of_samples - np.outer(self.mean_row, self.s @ of_samples)
         return found
 
     def mean(self, Y: Matrix) -> np.ndarray:
@@ -384,7 +378,7 @@ class _Kernels:
         Z = self.Z[rows]
         K = Z @ self._by_feature
         K *= 2
-        K -= _squares(Z)[:, np.newaxis]
+        K -= row_squares(Z)[:, np.newaxis]
         K -= self._of_landmarks
         K *= np.float32(GAMMA)
         np.exp(K, out=K)
@@ -398,7 +392,7 @@ class _Kernels:
 
     @cached_property
     def _of_landmarks(self) -> np.ndarray:
-        return _squares(self.landmarks)
+        return row_squares(self.landmarks)
 
 
 def whitening(landmarks: sparse.csr_array) -> np.ndarray:
@@ -424,9 +418,12 @@ def whitening(landmarks: sparse.csr_array) -> np.ndarray:
     return linalg.lapack.dtrtri(root, lower=1, overwrite_c=1)[0].T.astype(np.float32)
 
 
-def _squares(Z: sparse.csr_array) -> np.ndarray:
-    """Compute the squared length of each row: 1, or 0 for a row without words."""
-    return np.asarray(Z.multiply(Z).sum(axis=1)).ravel()
+def _add_product(part: Matrix, rows: np.ndarray, found: np.ndarray) -> None:
+    """Add ``part.T @ rows`` to ``found``."""
+    if sparse.issparse(part):
+        add_rows(part.indptr, part.indices, part.data, rows, found)
+    else:
+        found += part.T @ rows
 
 
 def leading_directions(S: Matrix, k: int, seed: int) -> np.ndarray:
@@ -462,10 +459,7 @@ def leading_directions(S: Matrix, k: int, seed: int) -> np.ndarray:
         found = np.zeros_like(R)
         for rows in _parts(S.shape[0], k // 8):
             part = S[rows]
-            if sparse.issparse(part):
-                add_rows(part.indptr, part.indices, part.data, part @ R, found)
-            else:
-                found += part.T @ (part @ R)
+            _add_product(part, part @ R, found)
         del R
         R = linalg.qr(found, mode="economic", overwrite_a=True, check_finite=False)[0]
     return R
@@ -479,8 +473,8 @@ def _check_room(n: int, d: int, n_labels: int) -> None:
         return
     raise ModelError(
         f"ridge regression of {n_labels:,} labels on {d:,} features of {n:,} samples needs about "
-        f"{needed / 2**30:.0f} GiB, and {free / 2**30:.1f} GiB of memory are free: give fewer labels or features, or "
-        "take a model of forests alone, such as gcForest+."
+        f"{needed / 2**30:.0f} GiB, but {free / 2**30:.1f} GiB of memory are free. Use fewer labels or features, or "
+        "a model that consists of forests only, such as gcForest+."
     )
 
 
@@ -501,7 +495,7 @@ def _inverse_document_frequencies(X: sparse.csr_array) -> np.ndarray:
 def _parts(n: int, n_columns: int) -> list[slice]:
     """Split n rows into blocks whose dense copies need little memory."""
     size = max(_CELLS_AT_ONCE // max(n_columns, 1), 1)
-    return [slice(first, min(first + size, n)) for first in range(0, n, size)]
+    return list(gen_batches(n, size))
 
 
 def _highest(P: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -85,9 +85,9 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         """
         k, s = self.n_neighbors, self.smoothing
         if k < 1 or s <= 0:
-            raise ModelError(f"n_neighbors is {k} and smoothing is {s}; both must be positive.")
+            raise ModelError(f"n_neighbors is {k} and smoothing is {s}. Both must be positive.")
         if len(Y) <= k:
-            raise ModelError(f"{len(Y)} training samples are too few for {k} neighbours of each: lower n_neighbors.")
+            raise ModelError(f"{len(Y)} training samples are too few for n_neighbors={k}. Reduce n_neighbors.")
         self.Y_ = np.asarray(Y, dtype=np.int8)
         self.search_ = NearestNeighbors(n_neighbors=k, n_jobs=self.n_jobs).fit(X)
         self.prior_ = (s + self.Y_.sum(axis=0)) / (2 * s + len(Y))

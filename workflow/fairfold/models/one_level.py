@@ -140,7 +140,7 @@ class OneLevelModel(MultilabelModel):
         if reset:
             self.n_features_in_ = n_features
         elif n_features != getattr(self, "n_features_in_", n_features):
-            raise ModelError(f"X has {n_features} features; the model was fitted on {self.n_features_in_}.")
+            raise ModelError(f"X has {n_features} features, but the model was fitted on {self.n_features_in_}.")
         return X
 
     def learns_sparse(self, Y: Matrix) -> bool:

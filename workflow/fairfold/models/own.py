@@ -24,7 +24,7 @@ from fairfold.models.binary import ChainEnsemble, one_per_label, prepared
 from fairfold.models.sparse_labels import SparseLabels
 from fairfold.models.tuning import tuned
 
-_OF_SEVERAL_LABELS = {
+_OF_SEVERAL_LABELS: dict[str, Callable[..., BaseEstimator]] = {
     "one-per-label": one_per_label,
     "together": prepared,
     "together-sparse": lambda estimator, *, scale: SparseLabels(prepared(estimator, scale=scale)),
@@ -84,8 +84,8 @@ def _load(where: str, entry: Mapping[str, Any]) -> Callable[..., Any]:
         ) from error
     if not callable(found):
         raise ConfigError(
-            f"{where}.class: {entry['class']!r} is a {type(found).__name__}; it must be a class, or a "
-            "function that returns an estimator."
+            f"{where}.class: {entry['class']!r} is of type {type(found).__name__}. Use a class, or a function that "
+            "returns an estimator."
         )
     return found
 
@@ -97,6 +97,8 @@ def _module_of_file(path: Path) -> ModuleType:
     # Files in different folders may have the same name.
     name = f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path.name} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # Pickling needs the module here.
     spec.loader.exec_module(module)
@@ -111,7 +113,7 @@ def _made(where: str, make: Callable[..., Any], parameters: Mapping[str, Any]) -
         return make(**parameters)
     except Exception as error:
         kind = type(error).__name__
-        raise ConfigError(f"{where}: {name} cannot be made: {kind}: {first_sentence(error)}.") from error
+        raise ConfigError(f"{where}: {name} cannot be created: {kind}: {first_sentence(error)}.") from error
 
 
 def _parameters_of(make: Callable[..., Any]) -> list[str] | None:
@@ -124,21 +126,16 @@ def _parameters_of(make: Callable[..., Any]) -> list[str] | None:
 
 
 def _unknown_parameter(of: str, parameter: str, known: Iterable[str]) -> str:
-    return f"{of} has no parameter {parameter!r}; it has {', '.join(known) or 'none'}."
+    return f"{of} has no parameter {parameter!r}. Its parameters: {', '.join(known) or 'none'}."
 
 
 def _check_classifier(where: str, entry: Mapping[str, Any], estimator: Any) -> None:
     kind = type(estimator).__name__
-    for method, advice in (
-        ("fit", "a classifier has fit(X, y)"),
-        ("get_params", "inherit from sklearn.base.BaseEstimator"),
-    ):
+    for method in ("fit", "get_params"):
         if not hasattr(estimator, method):
-            raise ConfigError(f"{where}.class: {kind} has no method {method}; {advice}.")
+            raise ConfigError(f"{where}.class: {kind} has no method {method}. Inherit from sklearn.base.BaseEstimator.")
     if is_regressor(estimator):
-        raise ConfigError(f"{where}.class: {kind} is a regressor; name a classifier.")
+        raise ConfigError(f"{where}.class: {kind} is a regressor. Use a classifier.")
     ways = ["predict_proba"] if entry["labels"].startswith("together") else ["predict_proba", "decision_function"]
     if not any(hasattr(estimator, way) for way in ways):
-        raise ConfigError(
-            f"{where}.class: {kind} has no method {' or '.join(ways)}; with its parameters it must give probabilities."
-        )
+        raise ConfigError(f"{where}.class: {kind} has no method {' or '.join(ways)}. Choose parameters that add it.")

@@ -33,20 +33,18 @@ def check_entry(name: str, entry: Mapping[str, Any]) -> None:
         json.dumps(entry)
     except TypeError as error:
         raise ConfigError(
-            f"{where}: {first_sentence(error)}; parameters are numbers, text, true, false, null, lists and mappings of "
-            "these, so write a date in quotes."
+            f"{where}: {first_sentence(error)}. Use numbers, text, true, false, null, lists and mappings of these as "
+            "parameters, and put dates in quotes."
         ) from None
     if entry["file"] is None:
         if "." not in entry["class"]:
-            raise ConfigError(
-                f"{where}.class: found {entry['class']!r}, but without a file it must be package.module.Class."
-            )
+            raise ConfigError(f"{where}.class: expected package.module.Class without a file, found {entry['class']!r}.")
         return
     path, folder = Path(entry["file"]), Path.cwd()
     if not path.resolve().is_relative_to(folder):
-        raise ConfigError(f"{where}.file: {path} lies outside of the study's folder {folder}; put it in there.")
+        raise ConfigError(f"{where}.file: {path} is outside the folder of the study, {folder}. Move the file there.")
     if path.suffix != ".py" or not path.is_file():
-        raise ConfigError(f"{where}.file: there is no file of Python {path} in {folder}.")
+        raise ConfigError(f"{where}.file: found no Python file {path} in {folder}. Correct the path.")
 
 
 def checksum_of(entry: Mapping[str, Any]) -> str:
@@ -65,8 +63,8 @@ def checksum_of(entry: Mapping[str, Any]) -> str:
     str
         Checksum of 16 hexadecimal digits.
     """
-    said = {key: value for key, value in entry.items() if key != "tuning" or entry["tune"]}
-    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
+    relevant = {key: value for key, value in entry.items() if key != "tuning" or entry["tune"]}
+    digest = hashlib.sha256(json.dumps(relevant, sort_keys=True).encode())
     for path in sorted(_files_of(entry)):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -73,7 +73,7 @@ def register(spec: ModelSpec) -> None:
         If the name is taken.
     """
     if spec.name in _SPECS:
-        raise ModelError(f"there is a model {spec.name!r} already; give yours another name.")
+        raise ModelError(f"the name {spec.name!r} is taken by another model. Choose another name.")
     _SPECS[spec.name] = spec
 
 
@@ -159,15 +159,15 @@ def make_model(
         known = {"categories": categories} if categories and spec.takes_categories else {}
         model = resolve_name(spec.make)(**spec.parameters, **settings, **known)
     except TypeError as error:
-        raise ModelError(f"model {name} cannot be made: {error}.") from None
+        raise ModelError(f"model {name} cannot be created: {error}.") from None
     if "negatives" in model.get_params(deep=False):
         model.set_params(negatives=negatives)
     if not hasattr(model, "staged_predict_proba"):
         model = resolve_name("fairfold.models.one_level:OneLevelModel")(model)
     if hierarchy is not None and "hierarchy" not in model.get_params(deep=False):
-        raise ModelError(f"model {name} has levels, but does not take a hierarchy: give it such a parameter.")
-    told = {} if hierarchy is None else {"hierarchy": hierarchy}
-    return model.set_params(**told, n_jobs=n_jobs, random_state=random_state)
+        raise ModelError(f"model {name} has levels but no parameter hierarchy. Add this parameter to the model.")
+    given = {} if hierarchy is None else {"hierarchy": hierarchy}
+    return model.set_params(**given, n_jobs=n_jobs, random_state=random_state)
 
 
 def settings_of(name: str, forest: Mapping[str, Any], variant: str) -> dict[str, Any]:

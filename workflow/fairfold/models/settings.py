@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fairfold.core.settings import Count, MetricName, NonEmpty, Settings, Text, TwoOrMore, plain_name
+from fairfold.core.settings import Count, MetricName, NonEmpty, Settings, Text, TwoOrMore
 
-OwnModelName = plain_name(
-    r"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$",
-    'a plain name (letters, digits, "_", "-" and "."); a "+" after it corrects for missing labels',
-)
+_MEANING = 'a plain name (letters, digits, "_", "-" and "."); a "+" after it corrects for missing labels'
+OwnModelName = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$", json_schema_extra={"meaning": _MEANING})
+]
 DottedName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
 
 

@@ -21,7 +21,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numba import njit
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import check_random_state
 
 from fairfold.core.arrays import Matrix, stored_cells
@@ -33,7 +33,7 @@ from fairfold.core.validation import UNMEASURED, Negatives, check_binary, check_
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.sketched import FLOOR
-from fairfold.models.unseen import fit_with_unseen, observed_probabilities
+from fairfold.models.unseen import clone_with, fit_with_unseen, observed_probabilities
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
     calibrate,
@@ -128,16 +128,14 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         """
         estimators = self.of_many if sparse.issparse(Y) and self.of_many is not None else self.estimators
         if not estimators:
-            raise ModelError("there is no classifier to pool; give one or more of estimators.")
+            raise ModelError("estimators is empty. Provide at least one classifier.")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.estimators_, calibrations, unseen = [], [], []
         weights = check_weights(sample_weight, Y.shape[0], ModelError)
+        samples = OfSamples(groups, weights)
         for _, estimator in estimators:
-            given = {"random_state": seed, "n_jobs": self.n_jobs, "negatives": self.negatives}
-            given = {name: value for name, value in given.items() if name in estimator.get_params(deep=False)}
-            member = clone(estimator).set_params(**given)
-            given = {"n_splits": self.n_splits, "random_state": seed, "of_samples": OfSamples(groups, weights)}
-            fitted, P = fit_with_unseen(member, X, Y, **given)
+            member = clone_with(estimator, random_state=seed, n_jobs=self.n_jobs, negatives=self.negatives)
+            fitted, P = fit_with_unseen(member, X, Y, n_splits=self.n_splits, random_state=seed, of_samples=samples)
             self.estimators_.append(fitted)
             if isinstance(fitted, ForgetsSamples):
                 fitted.forget_samples()  # The probabilities are kept in calibrated form only.
@@ -202,7 +200,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
 def _pool(weights: np.ndarray, probabilities: Sequence[Matrix]) -> Matrix:
     """Compute the weighted mean of the probabilities."""
     if sparse.issparse(probabilities[0]):
-        return weighted_sum(probabilities, weights, probabilities[0].shape[1])
+        return weighted_sum(probabilities, weights.tolist(), probabilities[0].shape[1])
     return np.tensordot(weights, np.stack(probabilities), axes=1)
 
 

@@ -95,8 +95,8 @@ class Unit:
         Unit
             Dataset at this missing rate.
         """
-        fold_of = read_arrays(folds)["fold_of"]
-        return cls(Dataset.load(dataset), fold_of, **read_arrays(hidden), missing_rate=missing_rate, **options)
+        fold_of, found = read_arrays(folds)["fold_of"], read_arrays(hidden)
+        return cls(Dataset.load(dataset), fold_of, found["hidden"], found["hidden_in_tests"], missing_rate, **options)
 
     def with_labels(self, labels: np.ndarray) -> Unit:
         """Restrict the unit to some labels, and drop the hierarchy.
@@ -225,15 +225,16 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     of_unit = unit.key()
     calls = [(key_of(of_unit, model), unit, model) for model in models]
     waiting = [model for model, call in zip(models, calls, strict=True) if not train.check_call_in_cache(*call)]
-    logging.info("Train %s.", ", ".join(model.name for model in waiting) or "no model: all are in the cache")
+    logging.info("Train %s.", ", ".join(model.name for model in waiting) or "no model: all results are cached")
     shared = {model.first_level: model.forest for model in waiting if model.first_level is not None}
     # Compiled code needs writable arrays. Memory maps are read-only.
     parallel = Parallel(n_jobs=n_jobs, max_nbytes=None)
     grown = parallel(delayed(grow_first_level)(unit, name, forest) for name, forest in shared.items())
     levels = dict(zip(shared, grown, strict=True))
     n_jobs_of_each = max(n_jobs // max(len(waiting), 1), 1)
-    calls = [(*call, levels.get(call[-1].first_level), n_jobs_of_each) for call in calls]
-    tables = parallel(delayed(train)(*call) for call in calls)
+    first_levels = [levels.get(model.first_level or "") for model in models]
+    jobs = ((*call, level, n_jobs_of_each) for call, level in zip(calls, first_levels, strict=True))
+    tables = parallel(delayed(train)(*job) for job in jobs)
     return {model.name: table for model, table in zip(models, tables, strict=True)}
 
 
@@ -260,8 +261,9 @@ def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[i
     for fold, (train, _) in enumerate(parts_of(unit.fold_of, data.shape[0])):
         with contextlib.suppress(ModelError):
             model = make_first_level(name, **forest, random_state=unit.seed_of(fold))
-            of_train = OfSamples(data.groups, data.weights).for_training(train).as_options()
-            levels[fold] = model.fit(data.X[train], unit.observed(fold)[train], **of_train).levels_[0].to_states()
+            groups, weights = OfSamples(data.groups, data.weights).for_training(train)
+            model.fit(data.X[train], unit.observed(fold)[train], groups=groups, sample_weight=weights)
+            levels[fold] = model.levels_[0].to_states()
     return levels
 
 
@@ -292,7 +294,11 @@ def train_model(
     register_own(unit.own)
     data = unit.data
     seen = observed_labels(data.Y, unit.hidden_in_tests, None, data.negatives)
-    known = {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
+    known: dict[str, Any] = {
+        "negatives": data.negatives,
+        "categories": data.category_columns,
+        "hierarchy": data.hierarchy,
+    }
 
     def make(fold: int) -> ClassifierMixin:
         if model.most_labels is not None and len(data.label_names) > model.most_labels:

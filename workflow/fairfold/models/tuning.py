@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import RandomizedSearchCV
 
@@ -79,12 +80,10 @@ def tuned(
 class _TuningFolds(IterativeStratification):
     """Iterative stratification with at most one fold per group."""
 
-    def get_n_splits(self, X: object = None, y: object = None, groups: np.ndarray | None = None) -> int:
+    def get_n_splits(self, X: object = None, y: object = None, groups: Any = None) -> int:
         return fitting_folds(self.n_splits, groups)
 
-    def split(
-        self, X: Matrix, y: Matrix | None = None, groups: np.ndarray | None = None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def split(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         folds = IterativeStratification(self.get_n_splits(X, y, groups), random_state=self.random_state)
         with quiet_about_sizes():
             yield from folds.split(X, y, groups)

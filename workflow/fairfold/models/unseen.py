@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
@@ -96,6 +98,25 @@ def _in_order(parts: list[Matrix], fold_of: np.ndarray) -> Matrix:
     P = np.empty((len(order), parts[0].shape[1]))
     P[order] = np.vstack([part.toarray() if sparse.issparse(part) else part for part in parts])
     return P
+
+
+def clone_with(estimator: BaseEstimator, **settings: Any) -> BaseEstimator:
+    """Clone an estimator and set the parameters that it has.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        Estimator.
+    **settings : object
+        Values of parameters. Those that the estimator does not have are ignored.
+
+    Returns
+    -------
+    estimator object
+        Unfitted estimator.
+    """
+    known = estimator.get_params(deep=False)
+    return clone(estimator).set_params(**{name: value for name, value in settings.items() if name in known})
 
 
 def observed_probabilities(fitted: BaseEstimator, X: Matrix, n_labels: int) -> Matrix:

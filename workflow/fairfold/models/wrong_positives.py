@@ -29,7 +29,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import expit, logit, ndtr
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import check_random_state
 
 from fairfold.core.arrays import Matrix
@@ -39,7 +39,7 @@ from fairfold.core.samples import ForgetsSamples
 from fairfold.core.validation import Negatives, check_weights, unmeasured_cells
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
-from fairfold.models.unseen import fit_with_unseen
+from fairfold.models.unseen import clone_with, fit_with_unseen
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
     calibrate,
@@ -157,7 +157,7 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
         if not isinstance(seed, (int, np.integer)):
             seed = int(check_random_state(seed).randint(2**31 - 1))
         of_samples = OfSamples(groups, check_weights(sample_weight, len(Y), ModelError))
-        self.estimators_ = []
+        self.estimators_: list[BaseEstimator] = []
         P = self._fit_one(X, Y, seed, of_samples)
         self.wrong_share_, self.observed_share_ = wrong_positive_rates(Y, P, self.negatives)
         self.label_frequency_ = estimated_label_frequency(Y, P, self.label_frequencies, self.negatives)
@@ -190,11 +190,8 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
 
     def _fit_one(self, X: Matrix, Y: np.ndarray, seed: int, of_samples: OfSamples) -> np.ndarray:
         """Fit and keep an estimator, and return its calibrated out-of-sample probabilities."""
-        given = {"random_state": seed, "n_jobs": self.n_jobs, "negatives": self.negatives}
-        known = self.estimator.get_params(deep=False)
-        estimator = clone(self.estimator).set_params(**{name: given[name] for name in given if name in known})
-        options = {"n_splits": self.n_splits, "random_state": seed, "of_samples": of_samples}
-        fitted, P = fit_with_unseen(estimator, X, Y, **options)
+        estimator = clone_with(self.estimator, random_state=seed, n_jobs=self.n_jobs, negatives=self.negatives)
+        fitted, P = fit_with_unseen(estimator, X, Y, n_splits=self.n_splits, random_state=seed, of_samples=of_samples)
         self.estimators_.append(fitted)
         return calibrate(P, fit_calibration(Y, P, sample_weight=of_samples.weights))
 

@@ -5,16 +5,11 @@ from fairfold.models.spec import ModelSpec
 
 # The order matches the palette. Yellow, which is too light for thin lines, falls on CaFE-OS.
 _FAMILIES = ("RF+ET", "gcForest", "SLCForest", "FLAForest", "LCForest", "CaFE", "CaFE-OS", "CaFE-SLC", "CaFE-FLA")
-_FAMILY_OF = {"gcForest+": "gcForest", "SLCForest+": "SLCForest", "FLAForest+": "FLAForest"} | {
-    "CaFE-SLC+": "CaFE-SLC",
-    "CaFE-FLA+": "CaFE-FLA",
-}
 _SETTINGS = ("n_trees", "max_levels", "min_samples_leaf", "threshold")
 
 
 def _spec(name: str, *, is_published: bool) -> ModelSpec:
-    family = _FAMILY_OF.get(name, name)
-    parts = PUBLISHED_MODELS[name] if is_published else OUT_OF_BAG_MODELS[name]
+    family = name.removesuffix("+")
     return ModelSpec(
         name,
         make="fairfold.forests.models:make_model",
@@ -23,7 +18,7 @@ def _spec(name: str, *, is_published: bool) -> ModelSpec:
         variants=is_published,
         family=family,
         palette_index=_FAMILIES.index(family),
-        imputes="imputation" in parts,
+        imputes="imputation" in (PUBLISHED_MODELS | OUT_OF_BAG_MODELS)[name],
         shares_first_level=True,
     )
 

@@ -31,13 +31,8 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
     from fairfold.models.binary import as_dense, one_per_label
     from fairfold.models.exact_forests import GapTolerantBoosting
 
-    boosting = GapTolerantBoosting(
-        max_iter=200,
-        max_leaf_nodes=15,
-        learning_rate=0.05,
-        early_stopping=False,
-        categorical_features=list(range(len(categories))) or None,
-    )
+    size = {"max_iter": 200, "max_leaf_nodes": 15, "learning_rate": 0.05, "early_stopping": False}
+    boosting = GapTolerantBoosting(**size, categorical_features=list(range(len(categories))) or None)
     return one_per_label(boosting, convert=as_dense, categories=categories)
 
 

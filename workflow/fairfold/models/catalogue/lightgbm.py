@@ -7,7 +7,7 @@ labels. Other settings are the defaults of LightGBM, except those that make resu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairfold.models.spec import ModelSpec, with_correction
 
@@ -42,18 +42,11 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
         from lightgbm import LGBMClassifier
     except (ImportError, OSError) as error:
         raise ModelError(
-            f"LightGBM cannot be loaded ({first_sentence(error)}); install it by `pip install lightgbm` and OpenMP by "
-            "`apt install libgomp1` or `brew install libomp`, or leave it out of the models."
+            f"LightGBM cannot be loaded ({first_sentence(error)}). Install it with `pip install lightgbm` and OpenMP "
+            "with `apt install libgomp1` or `brew install libomp`, or remove it from the models."
         ) from error
-    boosting = LGBMClassifier(
-        n_estimators=200,
-        num_leaves=15,
-        learning_rate=0.05,
-        deterministic=True,
-        force_row_wise=True,
-        n_jobs=1,
-        verbose=-1,
-    )
+    same_everywhere: dict[str, Any] = {"deterministic": True, "force_row_wise": True, "n_jobs": 1}
+    boosting = LGBMClassifier(n_estimators=200, num_leaves=15, learning_rate=0.05, verbose=-1, **same_everywhere)
     # LightGBM rounds whole numbers to single precision and takes numbers of up to 1e-35 for zero.
     distinct = DistinctValues(dtype="float64", least_gap=1e-34, moves=False)
     if not categories:

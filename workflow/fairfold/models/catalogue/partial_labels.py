@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def make(
-    n_trees: int = 150, max_levels: int = 10, *, min_samples_leaf: int = 5, shape: str = "auto", **options: Any
+    n_trees: int = 150, max_levels: int = 10, *, min_samples_leaf: int = 5, **options: Any
 ) -> PartialLabelClassifier:
     """Make the unfitted classifier.
 
@@ -27,8 +27,6 @@ def make(
         Maximum number of levels.
     min_samples_leaf : int, default=5
         Minimum number of samples in a leaf.
-    shape : str, default="auto"
-        Shape of the cascade.
     **options : object
         Parameters of :class:`~fairfold.models.wrong_positives.PartialLabelClassifier`.
 
@@ -40,7 +38,7 @@ def make(
     from fairfold.forests.out_of_bag import OutOfBagCascade
     from fairfold.models.wrong_positives import PartialLabelClassifier
 
-    forests = {"n_trees": n_trees, "max_levels": max_levels, "min_samples_leaf": min_samples_leaf, "shape": shape}
+    forests: dict[str, Any] = {"n_trees": n_trees, "max_levels": max_levels, "min_samples_leaf": min_samples_leaf}
     return PartialLabelClassifier(OutOfBagCascade(**forests, n_sketched=None), **options)
 
 

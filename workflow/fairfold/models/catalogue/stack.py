@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 TREES_OF_MANY = 100  # maximum number of trees of each kind
 
 
-def make(n_trees: int = 150, max_levels: int = 10, *, shape: str = "auto", **options: Any) -> StackedClassifier:
+def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedClassifier:
     """Make the unfitted classifier.
 
     For many labels, it pools a forest with one level, because more levels add nothing there, and ridge regression.
@@ -23,8 +23,6 @@ def make(n_trees: int = 150, max_levels: int = 10, *, shape: str = "auto", **opt
         Number of trees of the forests; see :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`.
     max_levels : int, default=10
         Maximum number of levels of the forests.
-    shape : str, default="auto"
-        Shape of the cascade of forests.
     **options : object
         Parameters of :class:`~fairfold.models.stacking.StackedClassifier`.
 
@@ -40,20 +38,16 @@ def make(n_trees: int = 150, max_levels: int = 10, *, shape: str = "auto", **opt
     from fairfold.models.stacking import StackedClassifier
 
     estimators = [
-        ("forests", OutOfBagCascade(n_trees=n_trees, max_levels=max_levels, shape=shape)),
+        ("forests", OutOfBagCascade(n_trees=n_trees, max_levels=max_levels)),
         ("boosting", MultilabelBoosting(kind="random_forest", max_features="sqrt")),
         ("kernel ridge", KernelRidgeClassifier()),
     ]
-    one_level = OutOfBagCascade(n_trees=min(n_trees, TREES_OF_MANY), max_levels=0, shape=shape)
+    one_level = OutOfBagCascade(n_trees=min(n_trees, TREES_OF_MANY), max_levels=0)
     of_many = [("forests", one_level), ("ridge", ManyLabelRidge())]
     return StackedClassifier(estimators, of_many=of_many, **options)
 
 
-SPECS = (
-    ModelSpec(
-        "Stack+",
-        make=f"{__name__}:make",
-        settings=("n_trees", "max_levels", "label_frequencies"),
-        pools=("gcForest+", "joint-GB", "kernel-ridge"),
-    ),
-)
+_SETTINGS = ("n_trees", "max_levels", "label_frequencies")
+_POOLS = ("gcForest+", "joint-GB", "kernel-ridge")
+
+SPECS = (ModelSpec("Stack+", make=f"{__name__}:make", settings=_SETTINGS, pools=_POOLS),)

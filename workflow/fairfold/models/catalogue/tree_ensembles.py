@@ -7,7 +7,7 @@ of trees, samples and labels.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairfold.models.spec import ModelSpec, with_correction
 
@@ -21,23 +21,27 @@ def make(class_name: str, n_trees: int = 150) -> BaseEstimator:
     Parameters
     ----------
     class_name : str
-        Name of a class of :mod:`fairfold.models.exact_forests`.
+        Name of a class of :mod:`sklearn.ensemble`.
     n_trees : int, default=150
         Number of trees.
 
     Returns
     -------
     estimator object
-        Classifier of several labels.
+        Classifier of several labels. Distinct feature values that scikit-learn would merge stay distinct.
     """
-    from fairfold.models import exact_forests
+    from sklearn import ensemble
 
-    return getattr(exact_forests, class_name)(n_trees)
+    from fairfold.core.precision import SCIKIT_LEARN_GAP, DistinctValues
+    from fairfold.models.binary import prepared
+
+    forest = getattr(ensemble, class_name)(n_trees)
+    return prepared(forest, distinct=DistinctValues(least_gap=SCIKIT_LEARN_GAP), fills=False)
 
 
-def _spec(name: str, class_name: str) -> tuple[ModelSpec, ...]:
-    parameters: dict[str, Any] = {"class_name": class_name}
+def _spec(name: str) -> tuple[ModelSpec, ModelSpec]:
+    parameters = {"class_name": f"{name}Classifier"}
     return with_correction(ModelSpec(name, make=f"{__name__}:make", parameters=parameters, settings=("n_trees",)))
 
 
-SPECS = (*_spec("RandomForest", "ExactRandomForest"), *_spec("ExtraTrees", "ExactExtraTrees"))
+SPECS = (*_spec("RandomForest"), *_spec("ExtraTrees"))
