@@ -570,4 +570,4 @@ def test_a_splitter_in_place_of_a_number_of_folds_is_refused():
         lambda splitter: evaluate_feature_sets(X, y, SETS, n_splits=splitter),
         lambda splitter: OptiSplit(splitter).assign(Y),
     ):
-        assert "n_splits is KFold" in refusal(take, KFold(3))
+        assert "n_splits: found KFold" in refusal(take, KFold(3))

@@ -44,16 +44,16 @@ def test_different_classifiers_may_have_the_same_parameters():
 @pytest.mark.parametrize(
     ("candidates", "message"),
     [
-        ([], "no candidates"),
-        ({}, "no candidates"),
-        (GaussianNB(), "give a list"),
-        (RandomForestClassifier(), "give a list"),
-        (None, "give a list"),
-        ("SVC", "give a list"),
-        ([LinearRegression()], r"candidate 0 is LinearRegression\(\)"),
-        ([GaussianNB(), "SVC"], "candidate 1 is 'SVC'"),
-        ([GaussianNB()] * 2, "candidate 1 repeats"),
-        ([("a", GaussianNB()), ("a", NearestCentroid())], "candidate 1 repeats 'a'"),
+        ([], "candidates: the list is empty"),
+        ({}, "candidates: the list is empty"),
+        (GaussianNB(), "Give a list"),
+        (RandomForestClassifier(), "Give a list"),
+        (None, "Give a list"),
+        ("SVC", "Give a list"),
+        ([LinearRegression()], r"candidate 0: found LinearRegression\(\)"),
+        ([GaussianNB(), "SVC"], "candidate 1: found 'SVC'"),
+        ([GaussianNB()] * 2, "candidate 1: .* is repeated"),
+        ([("a", GaussianNB()), ("a", NearestCentroid())], "candidate 1: 'a' is repeated"),
     ],
 )
 def test_bad_candidates(candidates, message):
@@ -64,11 +64,11 @@ def test_bad_candidates(candidates, message):
 @pytest.mark.parametrize(
     ("sets", "message"),
     [
-        ([], "no candidates"),
-        ([{"n_neighbors": 1}, {"n_neighbors": 1}], "candidate 1 repeats {'n_neighbors': 1}"),
-        ([{"n_neighbors": 1, "p": 2}, {"p": 2, "n_neighbors": 1}], "candidate 1 repeats"),
-        ([{"neighbors": 1}], "does not fit: Invalid parameter 'neighbors' .* Valid parameters are: .*n_neighbors"),
-        ([[("n_neighbors", 1), ("n_neighbors", 2)]], "no mapping: give each as a dict"),
+        ([], "candidates: the list is empty"),
+        ([{"n_neighbors": 1}, {"n_neighbors": 1}], "candidate 1: {'n_neighbors': 1} is repeated"),
+        ([{"n_neighbors": 1, "p": 2}, {"p": 2, "n_neighbors": 1}], "candidate 1: .* is repeated"),
+        ([{"neighbors": 1}], "is not valid: Invalid parameter 'neighbors' .* Valid parameters are: .*n_neighbors"),
+        ([[("n_neighbors", 1), ("n_neighbors", 2)]], "Give a dict of parameter names"),
     ],
 )
 def test_bad_parameter_sets(sets, message):

@@ -178,7 +178,7 @@ def test_a_splitter_that_tears_a_group_apart_is_refused():
 
 def test_groups_that_are_too_few_are_refused():
     X, Y, groups = copies(n_groups=4)
-    with pytest.raises(SplitError, match="is empty: give more rows"):
+    with pytest.raises(SplitError, match="is empty"):
         run(cross_validate_and_cross_test, X, Y, groups, n_splits=3)
 
 
@@ -201,7 +201,7 @@ def test_repetitions_draw_whole_groups():
 def test_a_group_larger_than_what_is_drawn_is_refused():
     X, Y, _ = copies(n_groups=30)
     groups = np.arange(len(X)) // 40
-    with pytest.raises(DataError, match=r"the group drawn first has .* rows: raise it"):
+    with pytest.raises(DataError, match=r"is less than the .* rows of the first group"):
         repeat_on_weak_labels(
             lambda seed: {"dummy": make_model("dummy")},
             *(X, Y, range(1)),

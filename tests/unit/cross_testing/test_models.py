@@ -90,7 +90,7 @@ def test_what_cannot_run_is_a_row_with_its_reason():
 
 
 def test_more_rows_than_there_are():
-    with pytest.raises(DataError, match="n_samples is 61, but there are 60 rows: lower it"):
+    with pytest.raises(DataError, match="n_samples: found 61 for 60 rows"):
         repeat(n_samples=61)
 
 

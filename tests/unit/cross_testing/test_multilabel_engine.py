@@ -126,7 +126,7 @@ def test_probabilities_in_scikit_learns_form():
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (np.zeros((N, 2)), r"candidate Says.* fails when trained on .* predict_proba gives shape \(40, 2\)"),
+        (np.zeros((N, 2)), r"candidate Says.* cannot be trained on .* predict_proba gives shape \(40, 2\)"),
         (np.full((14, 3), np.nan), "42 values that are not finite"),
     ],
 )
@@ -141,7 +141,7 @@ def test_a_score_that_the_labels_of_a_fold_leave_undefined():
     plan = plans()["nested"]
     for observed, truth in ((nothing, nothing), (OBSERVED, nothing)):
         engine = MultilabelEngine(NEIGHBORS[:1], X, observed, truth, scoring="average_precision")
-        with pytest.raises(ModelError, match="gives nan on a fold of 14 samples with 0 positives among 42 labels"):
+        with pytest.raises(ModelError, match="is nan in a fold of 14 samples with 0 positives among 42 labels"):
             engine.run(plan, np.arange(N)[None])
 
 

@@ -123,7 +123,7 @@ def test_holdout_size_is_the_floor_of_the_decimal_fraction(n, fraction, size):
 
 @pytest.mark.parametrize("n_test", [0, 5])
 def test_both_parts_need_samples(n_test):
-    with pytest.raises(SplitError, match=f"test part of {n_test} of 5 samples"):
+    with pytest.raises(SplitError, match=f"test part has {n_test} of 5 samples"):
         holdout_plans(LABELS["few"], 2, n_test, rng())
 
 

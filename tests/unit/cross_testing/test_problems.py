@@ -287,20 +287,20 @@ def test_constant_features_are_no_mistake():
 def bad_data():
     X, Y, truth = make_problem()
     endless = np.where(np.arange(X.size).reshape(X.shape) == 5, np.inf, X)
-    yield X, Y, truth[:, :3], DataError, r"Y has shape \(40, 4\) and Y_true \(40, 3\): give the same rows"
+    yield X, Y, truth[:, :3], DataError, r"Y_true: found shape \(40, 3\), but Y has \(40, 4\)"
     hidden = truth.copy()
     row, label = np.argwhere(Y)[4]
     hidden[row, label] = 0
-    yield X, Y, hidden, DataError, f"Y_true lacks 1 labels that Y has, the first in row {row}, column {label}"
+    yield X, Y, hidden, DataError, f"Y_true, row {row}, column {label}: the label is positive in Y only"
     yield X, 2 * Y, truth, DataError, "Y, row .*: expected 0, 1 or NaN, found 2"
     yield X, Y, truth - 0.5, DataError, "Y_true, row 0, column 0: .* found -?0.5"
-    yield X, Y[:, :0], None, DataError, r"Y has shape \(40, 0\): give one row per sample"
-    yield X, Y[:30], None, DataError, "X has 40 rows and y 30 labels"
-    yield endless, Y, truth, DataError, "contains infinity .* in X"
-    yield X, np.zeros((2, 2, 2)), None, DataError, r"y has shape \(2, 2, 2\): give one class per sample, or one column"
-    yield X, Y[:, 0], truth, DataError, "Y_true, splitter, groups and sample_weight are for several labels"
+    yield X, Y[:, :0], None, DataError, r"Y: found shape \(40, 0\)\. Give one row per sample"
+    yield X, Y[:30], None, DataError, "X: found 40 rows, but y has 30"
+    yield endless, Y, truth, DataError, "X: .* contains infinity"
+    yield X, np.zeros((2, 2, 2)), None, DataError, r"Y: found shape \(2, 2, 2\)\. Give one row per sample"
+    yield X, Y[:, 0], truth, DataError, "Y_true, splitter, groups and sample_weight need several labels"
     nothing = np.zeros_like(Y)
-    yield X, nothing, truth, ModelError, "gives nan on a fold of .* samples with 0 positives"
+    yield X, nothing, truth, ModelError, "is nan in a fold of .* samples with 0 positives"
 
 
 @pytest.mark.parametrize("case", list(bad_data()), ids=lambda case: case[-1][:30])
@@ -314,14 +314,14 @@ def test_bad_data(procedure, case):
 @pytest.mark.parametrize("procedure", PROCEDURES)
 def test_fewer_rows_than_folds(procedure):
     n = 3 if procedure is nested_cross_validate else 4
-    with pytest.raises(SplitError, match="fold 2 of the 2 rows to choose by is empty: give more rows"):
+    with pytest.raises(SplitError, match="fold 2 of the 2 rows to choose by is empty"):
         run(procedure, *(part[:n] for part in make_problem()))
 
 
 def test_an_unknown_score():
     with pytest.raises(ModelError, match="unknown score of several labels 'average_precission': did you mean"):
         run(nested_cross_validate, *make_problem(), scoring="average_precission")
-    with pytest.raises(DataError, match="Y_true, splitter, groups and sample_weight are for several labels"):
+    with pytest.raises(DataError, match="Y_true, splitter, groups and sample_weight need several labels"):
         nested_cross_validate([Means(0)], np.eye(4), [0, 1, 0, 1], splitter=InTurn())
 
 
@@ -335,7 +335,7 @@ def test_a_label_that_is_unmeasured_in_truth_may_be_unlabelled_but_not_positive(
     expected = average_precision_score(tested[~np.isnan(tested)], outcome.predictions[~np.isnan(tested)])
     assert outcome.scores["average_precision"] == pytest.approx(expected, abs=1e-12)
     Y[tuple(absent[0])] = 1
-    with pytest.raises(DataError, match=r"Y_true lacks 1 labels that Y has, the first in row"):
+    with pytest.raises(DataError, match=r"Y_true, row .*: the label is positive in Y only"):
         run(cross_validate_and_test, X, Y, truth)
 
 

@@ -160,5 +160,5 @@ def test_who_takes_no_weights_is_refused(samples):
 
 def test_classes_have_no_weights(samples):
     X, Y, weights = samples
-    with pytest.raises(DataError, match="sample_weight are for several labels"):
+    with pytest.raises(DataError, match="sample_weight need several labels"):
         nested_cross_validate([KNeighborsClassifier()], X, Y[:, 0], sample_weight=weights)

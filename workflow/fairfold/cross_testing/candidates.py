@@ -60,14 +60,13 @@ def make_candidates(estimator: ClassifierMixin, parameter_sets: Iterable[Mapping
     candidates = []
     for parameters in parameter_sets:
         if not isinstance(parameters, Mapping):
-            raise ModelError(f"parameter set {parameters!r} is no mapping: give each as a dict from name to value.")
+            raise ModelError(f"parameter_sets: found {parameters!r}. Give a dict of parameter names and values.")
         try:
             # Clones keep sets that share an object independent.
             made = clone(estimator).set_params(**clone(dict(parameters), safe=False))
         except ValueError as error:
-            raise ModelError(
-                f"parameter set {dict(parameters)!r} does not fit: {' '.join(str(error).split())}"
-            ) from None
+            reason = " ".join(str(error).split())
+            raise ModelError(f"parameter_sets: {dict(parameters)!r} is not valid: {reason}") from None
         candidates.append(Candidate(dict(parameters), made))
     return check_candidates(candidates)
 
@@ -98,23 +97,23 @@ def check_candidates(candidates: Candidates) -> list[Candidate]:
     ['soft', 'hard']
     """
     if isinstance(candidates, BaseEstimator | str) or not isinstance(candidates, Iterable):
-        raise ModelError(f"candidates is {candidates!r}: give a list, even of a single classifier.")
+        raise ModelError(f"candidates: found {candidates!r}. Give a list, even for a single classifier.")
     pairs = candidates.items() if isinstance(candidates, Mapping) else candidates
     checked: list[Candidate] = []
     known = set()
     for pair in pairs:
         parameters, estimator = pair if isinstance(pair, tuple) and len(pair) == 2 else (None, pair)
         if not isinstance(estimator, BaseEstimator) or not is_classifier(estimator):
-            raise ModelError(f"candidate {len(checked)} is {estimator!r}: give an unfitted scikit-learn classifier.")
+            raise ModelError(f"candidate {len(checked)}: found {estimator!r}. Give an unfitted classifier.")
         parameters = estimator.get_params() if parameters is None else parameters
         # Values such as arrays are not hashable or comparable, so the key is text.
         key = repr(parameters)
         if isinstance(parameters, Mapping):  # Parameters identify a candidate only together with its class.
             key = f"{type(estimator).__qualname__}: {sorted(parameters.items())}"
         if key in known:
-            raise ModelError(f"candidate {len(checked)} repeats {parameters!r}: give each candidate once.")
+            raise ModelError(f"candidate {len(checked)}: {parameters!r} is repeated. Give each candidate once.")
         known.add(key)
         checked.append(Candidate(parameters, estimator))
     if not checked:
-        raise ModelError("there are no candidates: give at least one classifier.")
+        raise ModelError("candidates: the list is empty. Give at least one classifier.")
     return checked

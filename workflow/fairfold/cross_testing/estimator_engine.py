@@ -30,7 +30,7 @@ def _reasons(estimator: ClassifierMixin, n_samples: int) -> Iterator[None]:
     except (ValueError, TypeError, AttributeError) as error:
         name = " ".join(str(estimator).split())
         reason = first_sentence(error)
-        raise ModelError(f"candidate {name} fails when trained on {n_samples} samples: {reason}.") from error
+        raise ModelError(f"candidate {name} cannot be trained on {n_samples} samples: {reason}.") from error
 
 
 def fit_clone(estimator: ClassifierMixin, X: Matrix, y: np.ndarray, of_samples: OfSamples = ALIKE) -> ClassifierMixin:
@@ -110,7 +110,8 @@ class EstimatorEngine:
     def __post_init__(self) -> None:
         if not callable(self.scoring) and self.scoring not in get_scorer_names():
             raise ModelError(unknown_name("scorer", self.scoring, get_scorer_names()))
-        self.tested_labels, self.classes, self.unknown = self.y, np.unique(self.y), -1
+        self.tested_labels, self.classes = self.y, np.unique(self.y)
+        self.unknown: np.ndarray = np.array(-1)
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
         """Choose and test candidates in each order of the rows.
@@ -127,9 +128,8 @@ class EstimatorEngine:
         Run
             Totals of the tests and chosen candidates.
         """
-        runs = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(self._run_order)(plan, order) for order in orders
-        )
+        calls = (delayed(self._run_order)(plan, order) for order in orders)
+        runs = Parallel(n_jobs=self.n_jobs, return_as="generator")(calls)
         shown = tqdm(runs, total=len(orders), desc="permutations", delay=5, disable=None)
         totals, chosen = zip(*shown, strict=True)
         return Run(np.array(totals, dtype=np.float64), np.array(chosen, dtype=np.int64))
@@ -151,13 +151,13 @@ class EstimatorEngine:
         ndarray of shape (n_tests, n_samples) or (n_tests, n_samples, n_labels)
             Class codes, -1 outside the test. For multiple labels, probabilities, NaN outside the test.
         """
-        predicted = np.full((*plan.role.shape, *np.shape(self.unknown)), self.unknown)
+        predicted = np.full((*plan.role.shape, *self.unknown.shape), self.unknown)
         with one_thread_each():
             for test, (choice, role) in enumerate(zip(plan.choice_of, plan.role, strict=True)):
                 asked = role == TEST
                 if asked.any():
                     model = self._fit(chosen[choice], role == TRAIN, order)
-                    with _reasons(model, np.count_nonzero(role == TRAIN)):
+                    with _reasons(model, int(np.sum(role == TRAIN))):
                         predicted[test, asked] = self._predict(model, self.X[order[asked]])
         return predicted
 
@@ -189,13 +189,11 @@ class EstimatorEngine:
         if not test.any():
             return 0.0
         model, y = self._fit(candidate, train, order), y[test]
-        with _reasons(model, np.count_nonzero(train)):
+        with _reasons(model, int(train.sum())):
             total = self._total_of(model, self.X[order[test]], y, self.of_samples.of(test).weights)
         if not np.isfinite(total):
-            raise ModelError(
-                f"scoring {self.scoring!r} gives {total} on a fold of {len(y)} samples {self._kinds(y)}: "
-                "use larger folds, or a score that is defined for them."
-            )
+            found = f"{self.scoring!r} is {total} in a fold of {len(y)} samples {self._kinds(y)}"
+            raise ModelError(f"scoring: {found}. Use larger folds or another score.")
         return total
 
     def _total_of(self, model: ClassifierMixin, X: Matrix, y: np.ndarray, _weights: np.ndarray | None) -> float:
@@ -209,6 +207,5 @@ class EstimatorEngine:
         return f"of {len(np.unique(y))} classes"
 
     def _fit(self, candidate: int, train: np.ndarray, order: np.ndarray) -> ClassifierMixin:
-        return fit_clone(
-            self.estimators[candidate], self.X[order[train]], self.y[train], self.of_samples.for_training(train)
-        )
+        of_samples = self.of_samples.for_training(train)
+        return fit_clone(self.estimators[candidate], self.X[order[train]], self.y[train], of_samples)

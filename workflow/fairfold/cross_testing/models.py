@@ -116,7 +116,7 @@ def repeat_on_weak_labels(
     """
     n_rows = X.shape[0]
     if n_samples is not None and n_samples > n_rows:
-        raise DataError(f"n_samples is {n_samples}, but there are {n_rows} rows: lower it, or null for all.")
+        raise DataError(f"n_samples: found {n_samples} for {n_rows} rows. Decrease it, or use null for all rows.")
     scores, seconds = [], []
     for repetition in repetitions:
         seeds = {use: seed_for(seed, *names, repetition, use) for use in ("rows", "labels", "models", "procedures")}
@@ -135,10 +135,8 @@ def repeat_on_weak_labels(
         # Testing shares the choice of cross-testing and adds one fit.
         n_fits = (outcomes[NESTED].n_fits + outcomes[CROSS_TESTING].n_fits + 1) * (1 + outcomes[NESTED].n_permutations)
         seconds.append({**unit, "n_fits": n_fits, "cpu_seconds": spent})
-    return Tables(
-        pd.DataFrame(scores).reindex(columns=_COLUMNS),
-        pd.DataFrame(seconds, columns=["repetition", "n_fits", "cpu_seconds"]),
-    )
+    run_times = pd.DataFrame(seconds, columns=["repetition", "n_fits", "cpu_seconds"])
+    return Tables(pd.DataFrame(scores).reindex(columns=_COLUMNS), run_times)
 
 
 def _drawn_rows(rng: np.random.Generator, n_rows: int, n_samples: int | None, groups: np.ndarray | None) -> np.ndarray:
@@ -150,9 +148,8 @@ def _drawn_rows(rng: np.random.Generator, n_rows: int, n_samples: int | None, gr
     rows = np.argsort(np.argsort(order)[codes], kind="stable")
     ends = np.cumsum(np.bincount(codes)[order])
     if ends[0] > (n_samples or n_rows):
-        raise DataError(
-            f"n_samples is {n_samples}, but the group drawn first has {ends[0]} rows: raise it, or null for all."
-        )
+        found = f"{n_samples} is less than the {ends[0]} rows of the first group"
+        raise DataError(f"n_samples: {found}. Increase it, or use null for all rows.")
     return rows[: ends[ends <= (n_samples or n_rows)].max()]
 
 

@@ -257,9 +257,7 @@ def holdout_plans(
     """
     n_train = len(y) - n_test
     if not 0 < n_test < len(y):
-        raise SplitError(
-            f"a test part of {n_test} of {len(y)} samples leaves nothing on one side: change test_fraction."
-        )
+        raise SplitError(f"test_fraction: the test part has {n_test} of {len(y)} samples. Both parts need samples.")
     inner = np.full((1, len(y)), -1, dtype=np.int8)
     inner[0, :n_train] = make_folds(y[:n_train], n_splits, rng)
     is_test = np.arange(len(y)) >= n_train
@@ -268,10 +266,8 @@ def holdout_plans(
     role = np.where(is_test, TEST, TRAIN).astype(np.int8)[None]
     cross_role = np.where(test_fold == np.arange(n_splits)[:, None], TEST, TRAIN).astype(np.int8)
     part = is_test.astype(np.int8)
-    return (
-        Plan(inner, np.zeros(1, dtype=np.int64), role, part),
-        Plan(inner, np.zeros(n_splits, dtype=np.int64), cross_role, part),
-    )
+    testing = Plan(inner, np.zeros(1, dtype=np.int64), role, part)
+    return testing, Plan(inner, np.zeros(n_splits, dtype=np.int64), cross_role, part)
 
 
 def draw_orders(

@@ -28,10 +28,7 @@ from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.errors import DataError, ModelError, SplitError, first_sentence
 from fairfold.evaluation.scores import multilabel_scores
 
-_ONE_CLASS = (
-    "give the class of each sample, as whole numbers or as text; several labels are one column of 0/1 each, as "
-    "scikit-learn's MultiLabelBinarizer makes of lists"
-)
+_ONE_CLASS = "Give one class per sample, or one column of 0/1 per label (see scikit-learn's MultiLabelBinarizer)."
 Splitter = Any
 """Object with ``assign(Y)``, such as a splitter of :mod:`fairfold.splitting`, or with ``split(X, y)``, or a callable
 ``(Y, seed)``."""
@@ -65,16 +62,16 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not _is_whole(self.n_splits) or not 2 <= self.n_splits <= MAX_SPLITS:
-            raise SplitError(f"n_splits is {self.n_splits!r}: give a whole number from 2 to {MAX_SPLITS}.")
+            raise SplitError(f"n_splits: found {self.n_splits!r}. Give a whole number from 2 to {MAX_SPLITS}.")
         if not _is_whole(self.n_permutations) or self.n_permutations < 0:
-            raise ModelError(f"n_permutations is {self.n_permutations!r}: give a whole number, 0 for no test.")
+            raise ModelError(f"n_permutations: found {self.n_permutations!r}. Give a whole number, 0 for no test.")
         if self.n_jobs is not None and (not _is_whole(self.n_jobs) or self.n_jobs == 0):
-            raise ModelError(f"n_jobs is {self.n_jobs!r}: give a number of processes, or -1 for one per core.")
+            raise ModelError(f"n_jobs: found {self.n_jobs!r}. Give a number of processes, or -1 for one per core.")
         if self.random_state is not None and not _is_whole(self.random_state):
-            raise ModelError(f"random_state is {self.random_state!r}: give a whole number, or None for a fresh seed.")
+            raise ModelError(f"random_state: found {self.random_state!r}. Give a whole number, or None for a new seed.")
         fraction = self.test_fraction
         if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 < fraction < 1:
-            raise SplitError(f"test_fraction is {fraction!r}: give the share of the rows, between 0 and 1.")
+            raise SplitError(f"test_fraction: found {fraction!r}. Give the share of the rows, between 0 and 1.")
 
     def rngs(self) -> dict[str, np.random.Generator]:
         """Create a separate random stream for each purpose.
@@ -124,19 +121,16 @@ class ClassProblem:
         try:
             kind = type_of_target(y) if len(y) else "no"
         except (ValueError, TypeError) as error:
-            raise DataError(f"{first_sentence(error)} in y: {_ONE_CLASS}.") from None
+            raise DataError(f"y: {first_sentence(error)}. {_ONE_CLASS}") from None
         self.X = _check_features(X, len(y))
         if kind not in ("binary", "multiclass"):
-            raise DataError(f"y holds {kind} values: {_ONE_CLASS}.")
+            raise DataError(f"y: found {kind} values. {_ONE_CLASS}")
         if len(np.unique(y)) < 2:
-            raise DataError(f"y holds the class {y[0]} only: give samples of two classes or more.")
+            raise DataError(f"y: found only class {y[0]}. Give samples of two or more classes.")
         low, high = min_max_axis(self.X, axis=0) if sparse.issparse(self.X) else (np.min(self.X, 0), np.max(self.X, 0))
-        constant = np.flatnonzero(low == high)
-        if len(constant):
-            raise DataError(
-                f"{len(constant)} of {len(low)} features are constant, the first is column {constant[0]}, "
-                f"{low[constant[0]] + 0.0:g} in every row: remove such columns."
-            )
+        if len(constant := np.flatnonzero(low == high)):
+            found = f"{len(constant)} of {len(low)} features are constant (value {low[constant[0]] + 0.0:g})"
+            raise DataError(f"X, column {constant[0]}: {found}. Remove constant columns.")
         self.y = self.units = y
         self.settings = settings
         self.make_folds: MakeFolds = stratified_folds
@@ -160,9 +154,8 @@ class ClassProblem:
                 size = np.count_nonzero(self.y[fold_of >= 0] == label)
                 if size < n_splits:
                     raise SplitError(
-                        f"class {label} has {size} of the rows {purpose}, fewer than their {n_splits} folds: give more "
-                        "of them, lower n_splits, or, where there is a test part, shuffle the rows or change "
-                        "test_fraction."
+                        f"y: class {label} has {size} of the rows {purpose}, fewer than the {n_splits} folds. Add "
+                        "rows, decrease n_splits, or, with a test part, shuffle the rows or change test_fraction."
                     )
 
     def engine(self, estimators: list[ClassifierMixin]) -> Engine:
@@ -178,12 +171,12 @@ class ClassProblem:
         Engine
             Compiled engine for support vector machines if possible, or the engine for any classifier.
         """
-        codes, options = np.unique(self.y, return_inverse=True)[1], {"n_jobs": self.settings.n_jobs}
+        codes, n_jobs = np.unique(self.y, return_inverse=True)[1], self.settings.n_jobs
         if self.settings.scoring == "accuracy":
-            compiled = SVMEngine.for_candidates(estimators, self.X, codes, **options)
+            compiled = SVMEngine.for_candidates(estimators, self.X, codes, n_jobs=n_jobs)
             if compiled is not None:
                 return compiled
-        return EstimatorEngine(estimators, self.X, self.y, scoring=self.settings.scoring, **options)
+        return EstimatorEngine(estimators, self.X, self.y, scoring=self.settings.scoring, n_jobs=n_jobs)
 
     def scores_of_tests(self, tested: np.ndarray, fold: np.ndarray, codes: np.ndarray) -> dict[str, Any]:
         """Compute the predictions and the accuracy of an outcome.
@@ -242,12 +235,12 @@ class LabelProblem:
         self.settings, self.y = settings, _check_labels("Y", Y)
         self.truth = self.y if settings.Y_true is None else _check_labels("Y_true", settings.Y_true)
         if self.truth.shape != self.y.shape:
-            raise DataError(f"Y has shape {self.y.shape} and Y_true {self.truth.shape}: give the same rows and labels.")
+            raise DataError(f"Y_true: found shape {self.truth.shape}, but Y has {self.y.shape}. Give equal shapes.")
         row, label = np.nonzero((self.y == 1) & (self.truth != 1))
         if len(row):
             raise DataError(
-                f"Y_true lacks {len(row)} labels that Y has, the first in row {row[0]}, column {label[0]}: labels may "
-                "be hidden from Y, but not added to it."
+                f"Y_true, row {row[0]}, column {label[0]}: the label is positive in Y only ({len(row)} such labels). "
+                "Positive labels of Y must be positive in Y_true."
             )
         self.X = _check_features(X, len(self.y), gaps=True)
         self.score = LabelScore(settings.scoring)
@@ -276,10 +269,8 @@ class LabelProblem:
         for purpose, fold_of in _dealt(plan):
             sizes = np.bincount(fold_of[fold_of >= 0], minlength=n_splits)
             if not sizes.all():
-                raise SplitError(
-                    f"fold {sizes.argmin()} of the {sizes.sum()} rows {purpose} is empty: give more rows, lower "
-                    f"n_splits, which is {n_splits}, or change test_fraction."
-                )
+                found = f"fold {sizes.argmin()} of the {sizes.sum()} rows {purpose} is empty"
+                raise SplitError(f"n_splits: {found}. Give more rows, decrease n_splits or change test_fraction.")
 
     def engine(self, estimators: list[ClassifierMixin]) -> Engine:
         """Return the engine that trains and tests these classifiers.
@@ -306,9 +297,9 @@ class LabelProblem:
                 f"Y: candidate {name} does not accept unmeasured labels. Wrap it in OneLevelModel of "
                 "fairfold.models.one_level, which fits each label to the samples where it is measured."
             )
-        options = {"scoring": self.settings.scoring, "n_jobs": self.settings.n_jobs}
-        of_samples = OfSamples(self.groups, self.weights)
-        return MultilabelEngine(estimators, self.X, self.y, self.truth, of_samples=of_samples, **options)
+        data, of_samples = (estimators, self.X, self.y, self.truth), OfSamples(self.groups, self.weights)
+        scoring, n_jobs = self.settings.scoring, self.settings.n_jobs
+        return MultilabelEngine(*data, of_samples=of_samples, scoring=scoring, n_jobs=n_jobs)
 
     def scores_of_tests(self, tested: np.ndarray, fold: np.ndarray, P: np.ndarray) -> dict[str, Any]:
         """Compute the predictions and scores of an outcome.
@@ -341,7 +332,10 @@ class LabelProblem:
         }
 
 
-def as_problem(X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings) -> ClassProblem | LabelProblem:
+AnyProblem = ClassProblem | LabelProblem
+
+
+def as_problem(X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings) -> AnyProblem:
     """Check the data and return the kind of problem that ``y`` defines.
 
     Parameters
@@ -376,18 +370,14 @@ def as_problem(X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings)
         values = np.asarray(y)
     except ValueError:
         return LabelProblem(X, y, settings)  # LabelProblem raises the error about rows of unequal length.
-    if values.ndim not in (1, 2):
-        raise DataError(f"y has shape {values.shape}: give one class per sample, or one column of 0/1 per label.")
-    if values.ndim == 2:
+    if values.ndim != 1:
         return LabelProblem(X, y, settings)
     if np.ma.is_masked(y):
         raise DataError("y: some samples have no class, as they are masked. Leave these samples out.")
     of_labels = settings.Y_true, settings.splitter, settings.groups, settings.sample_weight
     if any(given is not None for given in of_labels):
-        raise DataError(
-            "y has one class per sample: Y_true, splitter, groups and sample_weight are for several labels, one column "
-            "of 0/1 each."
-        )
+        found = "Y_true, splitter, groups and sample_weight need several labels"
+        raise DataError(f"y: {found}, but y has one class per sample. Give one column of 0/1 per label.")
     return ClassProblem(X, values, settings)
 
 
@@ -397,9 +387,9 @@ def _check_features(X: Matrix | ArrayLike, n_labelled: int, *, gaps: bool = Fals
     try:
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite)
     except (ValueError, TypeError) as error:
-        raise DataError(f"{first_sentence(error)} in X: give a row of finite numbers per sample.") from None
+        raise DataError(f"X: {first_sentence(error)}. Give a row of finite numbers per sample.") from None
     if X.shape[0] != n_labelled:
-        raise DataError(f"X has {X.shape[0]} rows and y {n_labelled} labels: give one label per row.")
+        raise DataError(f"X: found {X.shape[0]} rows, but y has {n_labelled}. Give one row per sample.")
     return X
 
 
@@ -407,7 +397,7 @@ def _check_labels(name: str, Y: Matrix | ArrayLike) -> np.ndarray:
     """Return the labels as a dense matrix: int8, or float32 with NaN for unmeasured labels."""
     Y = check_dense_binary(Y, name, DataError, unmeasured=True)
     if Y.ndim != 2 or Y.size == 0:
-        raise DataError(f"{name} has shape {Y.shape}: give one row per sample and one column of 0/1 per label.")
+        raise DataError(f"{name}: found shape {Y.shape}. Give one row per sample and one column of 0/1 per label.")
     return with_nan(Y.astype(np.int8))
 
 
@@ -422,8 +412,8 @@ def _folds_by(splitter: Splitter, y: np.ndarray, groups: np.ndarray | None) -> M
     is_splitter = hasattr(splitter, "assign") or hasattr(splitter, "split") or callable(splitter)
     if isinstance(splitter, type | str) or not is_splitter:
         raise SplitError(
-            f"splitter is {splitter!r}: give an object (not a class) with assign(Y) or scikit-learn's split(X, y), or "
-            "a callable (Y, seed)."
+            f"splitter: found {splitter!r}. Give an object (not a class) with assign(Y) or scikit-learn's split(X, y), "
+            "or a callable (Y, seed)."
         )
 
     def fold_of(Y: np.ndarray, seed: int, of: tuple[np.ndarray, ...]) -> ArrayLike:
@@ -434,14 +424,14 @@ def _folds_by(splitter: Splitter, y: np.ndarray, groups: np.ndarray | None) -> M
         return splitter(Y, seed, *of)
 
     def make(units: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
-        seed, rows = int(rng.integers(2**32)), slice(None)
-        Y, of = units, ()
+        seed, Y = int(rng.integers(2**32)), units
+        of: tuple[np.ndarray, ...] = ()
         if groups is not None:
-            rows = np.isin(groups, units)
-            Y, of = y[rows], (groups[rows],)
+            is_in = np.isin(groups, units)
+            Y, of = y[is_in], (groups[is_in],)
         try:
             folds = check_folds(fold_of(Y, seed, of), len(Y), n_splits)[0]
-            return folds if groups is None else _folds_of_groups(folds, *of)
+            return _folds_of_groups(folds, of[0]) if of else folds
         except SplitError as error:
             name = getattr(splitter, "__name__", splitter)  # The name of a function, not its address.
             raise SplitError(f"splitter {name} of {len(Y)} rows into n_splits={n_splits}: {error}") from error
@@ -453,7 +443,7 @@ def _folds_of_groups(fold_of: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """Return the fold of each group, by number, from the folds of the samples."""
     first, codes = np.unique(groups, return_index=True, return_inverse=True)[1:]
     if (apart := fold_of[first][codes] != fold_of).any():
-        raise SplitError(f"row {apart.argmax()} is in another fold than its group; a group must be in one.")
+        raise SplitError(f"row {apart.argmax()} is in another fold than its group. Keep each group in one fold.")
     return fold_of[first]
 
 

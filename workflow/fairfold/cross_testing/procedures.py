@@ -49,7 +49,7 @@ from fairfold.cross_testing.plans import (
     mean_scores,
     nested_plan,
 )
-from fairfold.cross_testing.problems import ClassProblem, LabelProblem, Settings, Splitter, as_problem
+from fairfold.cross_testing.problems import AnyProblem, Settings, Splitter, as_problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +217,7 @@ def nested_cross_validate(
     (True, 0.05, 5)
     """
     settings = Settings(
-        *(n_splits, n_permutations, scoring, n_jobs, random_state, splitter, Y_true, groups, exchange, sample_weight)
+        n_splits, n_permutations, scoring, n_jobs, random_state, splitter, Y_true, groups, exchange, sample_weight
     )
     return _run([NESTED], candidates, X, y, settings)[NESTED]
 
@@ -380,7 +380,7 @@ def _run(
 
 
 def _run_together(
-    procedures: list[str], named: list[Candidate], problem: ClassProblem | LabelProblem, settings: Settings
+    procedures: list[str], named: list[Candidate], problem: AnyProblem, settings: Settings
 ) -> dict[str, Outcome]:
     """Run procedures that make the same choices, on the original rows and on permuted rows."""
     rngs = settings.rngs()
@@ -395,9 +395,8 @@ def _run_together(
         scores = mean_scores(found.totals, plans, problem.weights)[0]
     draw, permuted = rngs["draw"].random(), np.empty((0, len(plans)))
     if settings.n_permutations:
-        orders = draw_orders(
-            plan.part, settings.n_permutations, rngs["permutations"], problem.groups, settings.exchange
-        )
+        drawn = (plan.part, settings.n_permutations, rngs["permutations"])
+        orders = draw_orders(*drawn, problem.groups, settings.exchange)
         permuted = mean_scores(engine.run(plan, orders).totals, plans, problem.weights)
     chosen = [named[index] for index in found.chosen[0]]
     n_fits_to_choose = len(named) * len(chosen) * settings.n_splits * (len(named) > 1)
@@ -421,9 +420,7 @@ def _permutation_test(score: float, permuted: np.ndarray, draw: float, sign: int
     return {"permutation_scores": scores, "p_value": p.get("exact"), "p_values": p, "n_permutations": len(permuted)}
 
 
-def _make_plans(
-    procedures: list[str], problem: ClassProblem | LabelProblem, settings: Settings, rng: np.random.Generator
-) -> list[Plan]:
+def _make_plans(procedures: list[str], problem: AnyProblem, settings: Settings, rng: np.random.Generator) -> list[Plan]:
     """Create the plans of procedures that make the same choices, in order."""
     if procedures == [NESTED]:
         plans = [nested_plan(problem.units, settings.n_splits, rng, problem.make_folds)]
@@ -438,7 +435,7 @@ def _make_plans(
     return plans
 
 
-def _scores_of_tests(plan: Plan, predicted: np.ndarray, problem: ClassProblem | LabelProblem) -> dict[str, Any]:
+def _scores_of_tests(plan: Plan, predicted: np.ndarray, problem: AnyProblem) -> dict[str, Any]:
     """Return the fields of an outcome for the predictions at each position in each test."""
     is_test = plan.role == TEST
     tested = np.flatnonzero(is_test.any(axis=0))
@@ -446,15 +443,12 @@ def _scores_of_tests(plan: Plan, predicted: np.ndarray, problem: ClassProblem | 
     return {"tested": tested, "fold": fold, **problem.scores_of_tests(tested, fold, predicted[fold, tested])}
 
 
-def _interpret(
-    procedure: str, chosen: list[Candidate], plan: Plan, problem: ClassProblem | LabelProblem
-) -> dict[str, Any]:
+def _interpret(procedure: str, chosen: list[Candidate], plan: Plan, problem: AnyProblem) -> dict[str, Any]:
     """Return the results that a procedure allows to interpret."""
-    interpretable, train = INTERPRETABLE[procedure], plan.role[0] == TRAIN
-    parameters = [candidate.parameters for candidate in chosen]
-    model = None
+    interpretable, train, model = INTERPRETABLE[procedure], plan.role[0] == TRAIN, None
     if "model" in interpretable:
         of_samples = OfSamples(problem.groups, problem.weights).for_training(train)
         model = fit_clone(chosen[0].estimator, problem.X[train], problem.y[train], of_samples)
-    parameters = parameters[0] if "parameters" in interpretable else tuple(parameters)
-    return {"interpretable": interpretable, "parameters": parameters, "model": model}
+    parameters = tuple(candidate.parameters for candidate in chosen)
+    shown = parameters[0] if "parameters" in interpretable else parameters
+    return {"interpretable": interpretable, "parameters": shown, "model": model}

@@ -45,14 +45,14 @@ class Experiment(Settings):
     @classmethod
     def _check_figure(cls, figure: str) -> str:
         if figure == "models":
-            raise ValueError('found "models", which is taken by cross_testing.models; choose another name.')
+            raise ValueError('found "models", which is reserved for cross_testing.models. Use another name.')
         return figure
 
     @field_validator("test_fractions")
     @classmethod
     def _check_fractions(cls, fractions: list[float], info: ValidationInfo) -> list[float]:
         if len(fractions) > 1 and len(info.data.get("data_sizes", ())) > 1:
-            raise ValueError(f"found {fractions} with several data_sizes; give one size or one share.")
+            raise ValueError(f"found {fractions} with several data_sizes. Give one size or one share.")
         return fractions
 
 

@@ -75,8 +75,8 @@ class SVMEngine:
         >>> SVMEngine.for_candidates([SVC(gamma="auto")], X, y) is None
         False
         """
-        machines = [_machine(candidate) for candidate in candidates]
-        if sparse.issparse(X) or set(np.unique(y)) != {0, 1} or None in machines:
+        machines = [machine for candidate in candidates if (machine := _machine(candidate))]
+        if sparse.issparse(X) or set(np.unique(y)) != {0, 1} or len(machines) < len(candidates):
             return None
         gammas = {gamma for _, share, gamma in machines if not share}
         reductions = {(share, gamma) for _, share, gamma in machines if share}
@@ -107,9 +107,8 @@ class SVMEngine:
             Totals of the tests and chosen candidates.
         """
         parts = np.array_split(orders, min(len(orders), effective_n_jobs(self.n_jobs)))
-        runs = Parallel(self.n_jobs, prefer="threads")(
-            delayed(run_plan)(self.problem, plan.inner_fold, plan.choice_of, plan.role, part) for part in parts
-        )
+        own = (self.problem, plan.inner_fold, plan.choice_of, plan.role)
+        runs = Parallel(self.n_jobs, prefer="threads")(delayed(run_plan)(*own, part) for part in parts)
         return Run(*map(np.concatenate, zip(*runs, strict=True)))
 
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:

@@ -293,12 +293,10 @@ def _choose(problem: Problem, fold_of: np.ndarray, order: np.ndarray, y: np.ndar
             reduced_K = _reduced_kernel(problem.X, train, problem.kept_variance, problem.gamma)
             reduced_sums = kernel_sums(reduced_K, y, train)
         for candidate, C in enumerate(problem.C):
-            if problem.is_reduced[candidate]:
-                fill_decisions(reduced_K, y, reduced_sums, train, test, C, values)
-            else:
-                fill_decisions(K, y, sums, train, test, C, values)
+            own_K, own_sums = (reduced_K, reduced_sums) if problem.is_reduced[candidate] else (K, sums)
+            fill_decisions(own_K, y, own_sums, train, test, C, values)
             correct[candidate] += np.count_nonzero((values[: len(test)] > 0) == (y[test] > 0))
-    return np.argmax(correct)
+    return int(np.argmax(correct))
 
 
 @njit(cache=True, nogil=True)
