@@ -299,7 +299,7 @@ def test_a_learner_that_needs_more_samples(six):
         ({"binary_loss": "hinge", "fit_posterior": True}, "'hinge' needs scores on the real line"),
         ({"decoding": "weighted"}, "unknown decoding 'weighted'"),
         ({"posterior_method": "ml"}, "unknown posterior_method 'ml': known are kl, qp"),
-        ({"class_order": [0, 1]}, r"class_order: found \[0, 1\], but y has the classes \[0, 1, 2\]"),
+        ({"class_order": [0, 1]}, r"class_order: found \[0, 1\], but y has \[0, 1, 2\]"),
         ({"class_order": [0, 1, 2, 3]}, r"class_order: found \[0, 1, 2, 3\]"),
         ({"class_order": [0, 1, 2, 2]}, r"class_order: found \[0, 1, 2, 2\]"),
         ({"random_state": 1.5}, "random_state: found 1.5"),
@@ -329,9 +329,7 @@ def test_a_discriminant_of_features_that_do_not_vary_is_one_sentence(iris, make)
 def test_bad_data(iris):
     X, y = iris
     model = ECOCClassifier("naive-bayes")
-    with pytest.raises(
-        ModelError, match=r"y: found 1 class with a positive weight\. Give samples of two or more classes"
-    ):
+    with pytest.raises(ModelError, match=r"y: found 1 class with positive weight\. Give samples of at least two"):
         model.fit(X[y == 2], y[y == 2])
     with pytest.raises(ModelError, match="y: found 1 class"):
         model.fit(X, y, sample_weight=y == 1)

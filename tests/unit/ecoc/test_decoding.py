@@ -96,7 +96,7 @@ def test_custom_loss_is_called_once_per_sample():
         ((PAIRS, [[1, 2]], "hinge"), r"scores: found shape \(1, 2\).*\(n_samples, 3\)"),
         ((PAIRS, [1, 2, 3], "hinge"), r"scores: found shape \(3,\)"),
         ((PAIRS, [["a", "b", "c"]], "hinge"), "scores: expected numbers"),
-        ((PAIRS, [[1, np.inf, 2]], "hinge"), "row 0, column 1: the value is infinite"),
+        ((PAIRS, [[1, np.inf, 2]], "hinge"), "row 0, column 1: found infinity"),
         (([[1, 3], [-1, 0]], [[1, 2]], "hinge"), "row 0, column 1: found 3"),
         ((PAIRS, [[0, 1, 0.5], [0, -0.5, 1]], "quadratic"), r"row 1, column 1: .* found -0\.5"),
         ((PAIRS, [[0, 1, 1.5]], "quadratic"), r"row 0, column 2: .* found 1\.5"),

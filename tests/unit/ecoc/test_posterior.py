@@ -372,9 +372,9 @@ def test_too_few_iterations_warn():
         ((PAIRS, [[0.1, -0.2, 1]], np.ones(3)), {}, r"row 0, column 1: found -0\.2"),
         ((PAIRS, [[0.1, 0.2]], np.ones(3)), {}, r"probabilities: found shape \(1, 2\)"),
         ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(2)), {}, r"weights: found shape \(2,\)\. Give 3"),
-        ((PAIRS, [[0.1, 0.2, 0.3]], [1, -1, 1]), {}, r"found values from -1\.0 to 1\.0"),
-        ((PAIRS, [[0.1, 0.2, 0.3]], [0, 0, 0]), {}, r"found values from 0\.0 to 0\.0"),
-        ((PAIRS, [[0.1, 0.2, 0.3]], [1, np.nan, 1]), {}, "found values from nan"),
+        ((PAIRS, [[0.1, 0.2, 0.3]], [1, -1, 1]), {}, r"weights: found -1\.0 to 1\.0"),
+        ((PAIRS, [[0.1, 0.2, 0.3]], [0, 0, 0]), {}, r"weights: found 0\.0 to 0\.0"),
+        ((PAIRS, [[0.1, 0.2, 0.3]], [1, np.nan, 1]), {}, "weights: found nan"),
         ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"update": "zzz"}, "bradley-terry, page"),
         ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"num_kl_initializations": -1}, "num_kl_initializations: found -1"),
         (

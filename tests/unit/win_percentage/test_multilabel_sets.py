@@ -316,7 +316,7 @@ def changed(data, **changes):
     ("changes", "options", "error", "sentence"),
     [
         ({"X": np.full((60, 6), np.inf)}, {}, DataError, r"X\[0, 0\]: found inf"),
-        ({"Y": np.zeros((60, 3))}, {}, DataError, r"Y: found shape \(60, 3\).*some positive"),
+        ({"Y": np.zeros((60, 3))}, {}, DataError, r"Y: found shape \(60, 3\).*with positives"),
         ({"Y": np.ones((59, 3))}, {}, DataError, r"Y: found shape \(59, 3\) for 60 samples"),
         ({"Y": np.full((60, 3), 2)}, {}, DataError, "expected 0, 1 or NaN, found 2"),
         ({"fold_of": np.zeros(60, dtype=int)}, {}, SplitError, "all samples in fold 0.*: give two folds or more"),

@@ -206,9 +206,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         codes = np.full(len(labels), -1)
         classes, codes[weighted] = encode_classes(labels[weighted], self._order_of(y, labels[weighted]))
         if len(classes) < 2:
-            raise ModelError(
-                f"y: found {len(classes)} class with a positive weight. Give samples of two or more classes."
-            )
+            raise ModelError(f"y: found {len(classes)} class with positive weight. Give samples of at least two.")
         return features, classes, codes, weights
 
     def fit_codes(self, X: Matrix, codes: np.ndarray, classes: np.ndarray, weights: np.ndarray) -> Self:
@@ -453,9 +451,7 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         """Create an unfitted, seeded learner for each column."""
         given = self._given_learners()
         if isinstance(self.learner, list | tuple) and len(given) != n_learners:
-            raise ModelError(
-                f"learner: found {len(given)} learners for {n_learners} columns. Give one for each or for all."
-            )
+            raise ModelError(f"learner: found {len(given)} learners for {n_learners} columns. Give one per column.")
         learners = []
         for j, learner in enumerate(given * (n_learners // len(given))):
             learner_kind(learner)  # Raises an error if the learner has no scores.
@@ -565,9 +561,7 @@ def encode_classes(labels: np.ndarray, order: Sequence[object] | None) -> tuple[
         return classes, codes
     number = {name: k for k, name in enumerate(classes.tolist())}
     if len(order) != len(number) or set(order) != set(number):
-        raise ModelError(
-            f"class_order: found {list(order)}, but y has the classes {list(number)}. Name each class once."
-        )
+        raise ModelError(f"class_order: found {list(order)}, but y has {list(number)}. Name each class once.")
     rows = np.array([number[name] for name in order])
     return classes[rows], np.argsort(rows)[codes]
 

@@ -136,9 +136,7 @@ def check_answers(coding: ArrayLike, answers: ArrayLike, what: str) -> tuple[np.
         raise ModelError(f"{what}: found shape {values.shape}. Give (n_samples, {M.shape[1]}), one column per learner.")
     if len(wrong := np.argwhere(np.isinf(values))):
         row, column = wrong[0]
-        raise ModelError(
-            f"{what}, row {row}, column {column}: the value is infinite. Use finite numbers, NaN for no answer."
-        )
+        raise ModelError(f"{what}, row {row}, column {column}: found infinity. Use finite numbers or NaN.")
     return M, values
 
 
@@ -158,9 +156,7 @@ def _in_domain(S: np.ndarray, loss: BinaryLoss, unit: np.ndarray) -> np.ndarray:
 
 def _custom_losses(M: np.ndarray, S: np.ndarray, loss: CustomLoss, decoding: str) -> np.ndarray:
     if not callable(loss):
-        raise ModelError(
-            f"binary loss: found {loss!r}. Give a name or a callable (M, s) that returns a loss per class."
-        )
+        raise ModelError(f"binary loss: found {loss!r}. Give a name or a callable (M, s) that returns class losses.")
     codes = np.where(M == 0, np.nan, M) if decoding == "lossweighted" else M.astype(float)
     losses = np.empty((len(S), len(M)))
     for sample, scores in enumerate(S):  # A custom loss takes one sample at a time.

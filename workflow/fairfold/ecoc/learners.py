@@ -72,9 +72,7 @@ def seed_from(random_state: int | np.random.RandomState | None) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     if not isinstance(random_state, Integral):
-        raise ModelError(
-            f"random_state: found {random_state!r}. Give an integer, a RandomState, or None for a new seed."
-        )
+        raise ModelError(f"random_state: found {random_state!r}. Give an integer, a RandomState or None.")
     return int(random_state)
 
 
@@ -676,9 +674,7 @@ def weight_parameters(estimator: ClassifierMixin) -> list[str]:
     return [f"{name}__sample_weight" for name in names] if estimator.steps[-1][0] in names else []
 
 
-def fit_learner(
-    estimator: ClassifierMixin, X: Matrix, y: np.ndarray, sample_weight: np.ndarray | None
-) -> ClassifierMixin:
+def fit_learner(estimator: ClassifierMixin, X: Matrix, y: np.ndarray, weights: np.ndarray | None) -> ClassifierMixin:
     """Fit a classifier in place, with weights for each step of a pipeline that supports them.
 
     Parameters
@@ -689,7 +685,7 @@ def fit_learner(
         Features.
     y : ndarray of shape (n_samples,)
         Classes.
-    sample_weight : ndarray of shape (n_samples,) or None
+    weights : ndarray of shape (n_samples,) or None
         Weights of the samples.
 
     Returns
@@ -702,14 +698,14 @@ def fit_learner(
     ModelError
         If weights differ and the classifier does not support weights.
     """
-    names = [] if sample_weight is None else weight_parameters(estimator)
-    if sample_weight is not None and not names and np.ptp(sample_weight) > 0:
+    names = [] if weights is None else weight_parameters(estimator)
+    if weights is not None and not names and np.ptp(weights) > 0:
         last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         raise ModelError(
             f"sample_weight: learner {type(last).__name__} does not support weights. Use none, or one of the learners "
             "svm, tree, gentleboost, adaboost, logitboost, naive-bayes and linear."
         )
-    return estimator.fit(X, y, **dict.fromkeys(names, sample_weight))
+    return estimator.fit(X, y, **dict.fromkeys(names, weights))
 
 
 def _finite_unless(X: Matrix) -> bool | str:

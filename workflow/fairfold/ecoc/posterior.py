@@ -315,9 +315,7 @@ def _check_weights(weights: ArrayLike, n_learners: int) -> np.ndarray:
     if w.shape != (n_learners,):
         raise ModelError(f"weights: found shape {w.shape}. Give {n_learners} weights, one per learner.")
     if not (np.isfinite(w).all() and w.min() >= 0 and w.max() > 0):
-        raise ModelError(
-            f"weights: found values from {w.min()} to {w.max()}. Give finite weights of at least 0, not all 0."
-        )
+        raise ModelError(f"weights: found {w.min()} to {w.max()}. Give finite weights of at least 0, not all 0.")
     return w
 
 

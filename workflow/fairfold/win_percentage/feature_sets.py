@@ -144,9 +144,7 @@ def whole_number(name: str, value: object, least: int | None = None) -> int:
         If the value is not a whole number or is below `least`.
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or (least is not None and value < least):
-        raise DataError(
-            f"{name}: found {value!r}. Give a whole number{'' if least is None else f' of at least {least}'}."
-        )
+        raise DataError(f"{name}: found {value!r}. Give a whole number{'' if least is None else f', {least} or more'}.")
     return int(value)
 
 

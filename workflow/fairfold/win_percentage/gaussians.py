@@ -188,9 +188,7 @@ class GaussianBayes(ClassifierMixin, BaseEstimator):
             raise ModelError("y: found only one class. Give samples of two or more classes.")
         if (sizes.max() if self.pooled else sizes.min()) < 2:
             single = self.classes_[sizes.argmin()]
-            raise ModelError(
-                f"y: class {single} has one sample, which has no variance. Give more, or pool covariances."
-            )
+            raise ModelError(f"y: class {single} has one sample, which has no variance. Add samples or pool classes.")
 
 
 def make_gaussian(name: str) -> GaussianBayes:

@@ -103,9 +103,7 @@ def evaluate_multilabel_sets(
     Y = _checked_labels(Y, "Y")
     fold_of, n_folds = check_folds(fold_of, len(X))
     if Y.ndim != 2 or len(Y) != len(X) or not (Y > 0).any():
-        raise DataError(
-            f"Y: found shape {Y.shape} for {len(X)} samples. Give a row per sample and some positive labels."
-        )
+        raise DataError(f"Y: found shape {Y.shape} for {len(X)} samples. Give one row per sample, with positives.")
     if len(models) < 2:
         raise ModelError(f"models: found {len(models)}. Give two or more, because a single model always wins.")
     sets = checked_sets(feature_sets, X.shape[1])
@@ -185,8 +183,8 @@ def evaluate_numbered_sets(
     """
     sets = list(sets)
     if set_size > X.shape[1]:
-        found = f"dataset {dataset!r} has {X.shape[1]} features, but set_size is {set_size}"
-        raise DataError(f"win_percentage.models: {found}. Decrease set_size or leave the dataset out.")
+        cause = f"dataset {dataset!r} has {X.shape[1]} features, but set_size is {set_size}"
+        raise DataError(f"win_percentage.models: {cause}. Decrease set_size or leave the dataset out.")
     set_seeds = [seed_for(seed, dataset, "feature set", number) for number in sets]
     chosen = [draw_feature_sets(X.shape[1], set_size, 1, random_state=own)[0] for own in set_seeds]
     options["groups"], tables = groups, []

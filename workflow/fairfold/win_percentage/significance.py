@@ -68,12 +68,7 @@ def effective_sets(n_sets: int, n_draws: ArrayLike) -> np.ndarray:
 
 
 def null_interval(
-    n_sets: int,
-    n_draws: ArrayLike,
-    n_classifiers: int,
-    *,
-    alpha: float = 0.05,
-    n_independent: int | None = None,
+    n_sets: int, n_draws: ArrayLike, n_classifiers: int, *, alpha: float = 0.05, n_independent: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the interval of the win percentage of one of c equal classifiers.
 

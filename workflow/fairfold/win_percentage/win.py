@@ -326,7 +326,7 @@ def theoretical_win_percentage(
     first, last = _GUMBEL_RANGE[0] + log_draws.min(), _GUMBEL_RANGE[1] + log_draws.max()
     y = first + _STEP * np.arange(np.ceil((last - first) / _STEP) + 1)
     performance = _performance_at(y, distributions, weights)
-    part = _part_of_each(performance, distributions, weights)
+    part = _shares(performance, distributions, weights)
     return _over_draws(draws, lambda n: _STEP * _gumbel_density(y - np.log(n)) @ part)
 
 
@@ -373,9 +373,7 @@ def draws_needed(epsilon: ArrayLike, p: ArrayLike) -> np.ndarray | int:
     return draws if draws.ndim else int(draws)
 
 
-def _part_of_each(
-    performance: np.ndarray, distributions: Sequence[Distribution], weights: np.ndarray | None
-) -> np.ndarray:
+def _shares(performance: np.ndarray, distributions: Sequence[Distribution], weights: np.ndarray | None) -> np.ndarray:
     """Compute (n_nodes, n_classifiers) probabilities p(c | s) that each classifier reaches the performance."""
     with np.errstate(invalid="ignore"):  # At the end of a support, the density may be 0 or infinite.
         log_part = np.stack([distribution.logpdf(performance) for distribution in distributions], axis=1)

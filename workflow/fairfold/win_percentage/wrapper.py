@@ -322,9 +322,7 @@ def _check_classifiers(classifiers: Classifiers) -> dict[str, BaseEstimator]:
     if isinstance(classifiers, Mapping):
         for name, model in classifiers.items():
             if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
-                raise ModelError(
-                    f"classifiers, {name!r}: found {model!r}. Give a scikit-learn classifier, not its class."
-                )
+                raise ModelError(f"classifiers, {name!r}: found {model!r}. Give a classifier, not its class.")
         return dict(classifiers)
     if len(set(classifiers)) < len(classifiers):
         raise ModelError(f"classifiers: found {list(classifiers)}. Name each classifier once.")
