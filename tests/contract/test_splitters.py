@@ -146,7 +146,7 @@ def test_a_name_that_is_no_parameter_is_refused(make):
     for wrong in ("n_split", "cv__n_splits"):
         with pytest.raises(ValueError, match="Invalid parameter"):
             make().set_params(**{wrong: 2})
-    with pytest.raises(SplitError, match="n_splits is 0"):  # values are checked on use
+    with pytest.raises(SplitError, match="n_splits: found 0"):  # values are checked on use
         make().set_params(n_splits=0).assign(some_labels())
 
 
@@ -227,7 +227,7 @@ def test_bad_labels_are_refused_with_a_remedy(make, bad):
 
 @pytest.mark.parametrize("n_splits", [1, 0, -3, 204, 2.5, "5", None])
 def test_bad_numbers_of_folds_are_refused(make, n_splits):
-    with pytest.raises(SplitError, match="n_splits is"):
+    with pytest.raises(SplitError, match="n_splits: found"):
         make(n_splits).assign(some_labels())
 
 

@@ -163,7 +163,7 @@ def test_too_few_samples_are_refused_before_training(study):
     code, output = mine.run()
     assert code != 0
     assert "SplitError" in output and "Traceback" not in output
-    assert "n_splits is 9: it must lie between 2 and the number of rows, here 8" in output
+    assert "n_splits: found 9. Give an integer from 2 to the number of rows, here 8" in output
 
 
 def test_a_dataset_on_which_no_model_can_be_scored(study):

@@ -18,9 +18,9 @@ Y = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [0, 0], [0, 1]])
     ("groups", "n_splits", "message"),
     [
         ([0, 1], 2, "groups have shape"),
-        (["Oslo"] * 6, 2, r"^groups: all 6 rows are in group Oslo, which cannot be held out whole\. Give at least two"),
-        (list("aabbcc"), 5, r"^groups: 3 groups cannot fill 5 folds, .* Use n_splits=3\.$"),
-        (list("aaaabb"), 3, r"^groups: 2 groups cannot fill 3 folds, .* Use n_splits=2\.$"),
+        (["Oslo"] * 6, 2, r"^groups: all 6 rows are in group Oslo\. Give two or more groups"),
+        (list("aabbcc"), 5, r"^groups: 3 groups cannot fill 5 folds\. Use n_splits=3\.$"),
+        (list("aaaabb"), 3, r"^groups: 2 groups cannot fill 3 folds\. Use n_splits=2\.$"),
     ],
 )
 def test_groups_that_cannot_fill_the_folds_are_refused(groups, n_splits, message):
@@ -36,13 +36,13 @@ def test_groups_that_cannot_fill_the_folds_are_refused(groups, n_splits, message
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"random_state": "x"}, "random_state is 'x'"),
-        ({"random_state": np.random.default_rng()}, "give an integer seed"),
-        ({"refine": "polish"}, "refine is 'polish'"),
-        ({"sweeps": 0}, "sweeps is 0"),
-        ({"n_splits": 1}, "n_splits is 1"),
-        ({"n_splits": 7}, "between 2 and the number of rows, here 6"),
-        ({"n_splits": 2.0}, "n_splits is 2.0"),
+        ({"random_state": "x"}, "random_state: found 'x'"),
+        ({"random_state": np.random.default_rng()}, "Give an integer"),
+        ({"refine": "polish"}, "refine: found 'polish'"),
+        ({"sweeps": 0}, "sweeps: found 0"),
+        ({"n_splits": 1}, "n_splits: found 1"),
+        ({"n_splits": 7}, "from 2 to the number of rows, here 6"),
+        ({"n_splits": 2.0}, "n_splits: found 2.0"),
     ],
 )
 def test_bad_settings_are_refused(settings, message):

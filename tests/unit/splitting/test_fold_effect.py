@@ -263,13 +263,13 @@ class TestFoldEffect:
     @pytest.mark.parametrize(
         ("change", "error", "sentence"),
         [
-            ({"X": np.zeros((3, 2))}, DataError, r"features have shape \(3, 2\) and labels \(240, 4\)"),
-            ({"X": np.full((240, 2), np.nan)}, DataError, "480 of 480 feature values are not finite"),
+            ({"X": np.zeros((3, 2))}, DataError, r"X: found shape \(3, 2\) for labels of shape \(240, 4\)"),
+            ({"X": np.full((240, 2), np.nan)}, DataError, "480 of 480 values are not finite"),
             ({"Y": np.full((240, 2), 2)}, DataError, "expected 0, 1 or NaN, found 2"),
             (
                 {"Y": np.where(np.eye(240, 2, -1), np.nan, np.eye(240, 2))},
                 DataError,
-                r"2 labels are unmeasured, the first in row 1, column 0",
+                r"Y, row 1, column 0: the label is unmeasured \(2 such labels\)",
             ),
             ({"Y": np.zeros((240, 2))}, DataError, "no label has a positive and a negative"),
             ({"n_repeats": 1}, DataError, "at least 2 splits, 2 halvings, 2 repeats"),
@@ -369,7 +369,7 @@ class TestSummarise:
         assert row["split_share"] == 0 if error else np.isnan(row["split_share"])
 
     def test_baseline_must_exist(self):
-        with pytest.raises(DataError, match="no method 'random' to compare with; there are other"):
+        with pytest.raises(DataError, match=r"unknown method 'random'\. Use one of other"):
             summarise(errors_table(np.zeros((2, 2, 3)), "other"))
 
 

@@ -193,7 +193,9 @@ def test_sparse_input_and_a_single_column_work():
     assert sorted(folds[2:]) == [0, 1]
 
 
-@pytest.mark.parametrize(("setting", "message"), [({"order": 3}, "order is 3"), ({"label_order": "x"}, "label_order")])
+@pytest.mark.parametrize(
+    ("setting", "message"), [({"order": 3}, "order: found 3"), ({"label_order": "x"}, "label_order")]
+)
 def test_unknown_settings_are_refused(setting, message):
     with pytest.raises(SplitError, match=message):
         IterativeStratification(2, **setting).assign([[1], [0]])

@@ -47,8 +47,8 @@ def test_one_dimension_is_one_label():
         ([["a", "b"]], "row 0, column 0: .* found 'a'.*MultiLabelBinarizer"),
         ([[0, 1], [1]], "Y: rows differ in length"),
         (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\)"),
-        (np.zeros((0, 3)), "empty"),
-        (np.zeros((3, 0)), "empty"),
+        (np.zeros((0, 3)), "at least one row and one label"),
+        (np.zeros((3, 0)), "at least one row and one label"),
         (np.zeros((3, 2)), "no positive label"),
     ],
 )

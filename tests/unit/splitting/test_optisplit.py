@@ -142,21 +142,6 @@ def test_balanced_folds_are_left_alone():
     np.testing.assert_array_equal(OptiSplit(4, initial_folds=start).assign(Y), start)
 
 
-def test_any_loss_per_label_can_be_minimised():
-    Y = some_labels(4)
-    start = RandomSplit(4, random_state=0).assign(Y)
-
-    def only_label_2(counts, fold_sizes, proportions):
-        assert counts.shape == (4, Y.shape[1])
-        assert fold_sizes.sum() == len(Y)
-        assert proportions.tolist() == [0.25] * 4
-        spread = counts.max(axis=0) - counts.min(axis=0)
-        return np.where(np.arange(Y.shape[1]) == 2, spread, 0.0)
-
-    folds = OptiSplit(4, objective=only_label_2, initial_folds=start).assign(Y)
-    assert np.ptp(np.bincount(folds, weights=Y[:, 2])) <= 1
-
-
 @pytest.mark.parametrize("objective", module.OBJECTIVES)
 @pytest.mark.parametrize("shares", [(0.8, 0.2), (0.9, 0.1), (0.5, 0.3, 0.2), (0.25,) * 4])
 def test_kernels_equal_plain_references_for_any_target(objective, shares):
@@ -166,18 +151,6 @@ def test_kernels_equal_plain_references_for_any_target(objective, shares):
     found = module.OBJECTIVES[objective](counts, np.bincount(fold_of), shares, Y.sum(axis=0))
     # The kernels add up the folds in order and NumPy in pairs. The results differ by a few units in the last place.
     np.testing.assert_allclose(found, losses_from_scratch(Y, fold_of, len(shares), objective, shares), rtol=1e-13)
-
-
-@pytest.mark.parametrize("test_size", [0.1, 0.2, 0.3])
-def test_objectives_are_given_the_target_shares(test_size):
-    given = set()
-
-    def watched(counts, fold_sizes, proportions):
-        given.add(tuple(proportions))
-        return np.abs(counts - counts.sum(axis=0) * proportions[:, None]).sum(axis=0)
-
-    OptiSplit(objective=watched, random_state=0).train_test(some_labels(0), test_size)
-    assert given == {(1 - test_size, test_size)}
 
 
 def test_objectives_are_improved():
@@ -191,8 +164,7 @@ def test_objectives_are_improved():
     ("settings", "message"),
     [
         ({"objective": "rLD"}, "did you mean 'rld'"),
-        ({"objective": lambda counts, fold_sizes: counts[0]}, r"does not accept three arguments\. Define it as"),
-        ({"max_epochs": 0}, "max_epochs is 0"),
+        ({"max_epochs": 0}, "max_epochs: found 0"),
         ({"initial_folds": [0, 1]}, "shape"),
         ({"initial_folds": [0, 0, 0]}, "initial_folds has no sample in fold 1"),
         ({"initial_folds": [0, 1, 2]}, "initial_folds holds fold 2: there are 2 folds"),
@@ -204,7 +176,7 @@ def test_bad_settings_are_refused(settings, message):
 
 
 def test_initial_folds_and_groups_exclude_each_other():
-    with pytest.raises(SplitError, match="leave one of them out"):
+    with pytest.raises(SplitError, match="Leave one of them out"):
         OptiSplit(2, initial_folds=[0, 1, 0]).assign([[1], [0], [1]], groups=[0, 0, 1])
 
 

@@ -39,7 +39,6 @@ def anneal(
     fold_of: np.ndarray,
     proportions: np.ndarray,
     rng: np.random.Generator,
-    *,
     sweeps: int | None = None,
     band: SizeBand | None = None,
 ) -> np.ndarray:
@@ -84,7 +83,7 @@ def anneal(
     noise = rng.gumbel(size=NOISE_SIZE).astype(np.float32)
     progress = 0.0
     while progress < 1 and not state.cannot_improve():
-        state.sweep(_temperature(progress, state.weights), noise, rng.integers(NOISE_SIZE))
+        state.sweep(_temperature(progress, state.weights), noise, int(rng.integers(NOISE_SIZE)))
         progress += state.positives_weighed() / effort
     while not state.sizes_fit() and state.size_weight < state.weights.sum():
         state.sweep(np.float32(0), noise, 0)
@@ -187,9 +186,7 @@ class _State:
         if n_labels == self._n_active:
             return
         self._n_active = n_labels
-        self._active = self._all
-        if n_labels < len(self.weights):
-            self._active = _select(self._all, n_labels)
+        self._active = self._all if n_labels == len(self.weights) else _select(self._all, n_labels)
         n_folds = self._fair.shape[1]
         width = -(-n_folds // VECTOR) * VECTOR
         deviations = np.zeros((n_labels, width), dtype=np.float32)

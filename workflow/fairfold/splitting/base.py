@@ -23,6 +23,8 @@ from fairfold.splitting.measures import check_n_splits
 if TYPE_CHECKING:
     from fairfold.splitting.group_folds import SizeBand
 
+_STREAMS = ("partition", "anneal", "sizes")
+
 
 @dataclass(eq=False, repr=False)
 class FoldSplitter(BaseEstimator, ABC):
@@ -126,7 +128,7 @@ class FoldSplitter(BaseEstimator, ABC):
             If ``y`` is missing, or for the reasons given in :meth:`assign`.
         """
         if y is None:
-            raise SplitError("y is missing: these splitters balance labels, pass them as split(X, Y)")
+            raise SplitError("y: the labels are missing. Pass them as split(X, Y).")
         fold_of = self.assign(y, groups)
         for fold in range(self.n_splits):
             yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
@@ -181,29 +183,26 @@ class FoldSplitter(BaseEstimator, ABC):
         labels = labels_to_balance(Y)
         n_samples = labels.shape[0]
         if not isinstance(test_size, Real) or not 0 < test_size < 1:
-            raise SplitError(f"test_size is {test_size!r}: give the share of the samples, between 0 and 1")
+            raise SplitError(f"test_size: found {test_size!r}. Give the share of the samples, between 0 and 1.")
         if not 1 <= round(test_size * n_samples) < n_samples:
-            raise SplitError(f"test_size {test_size} of {n_samples} rows leaves one side empty: change it or add rows")
+            raise SplitError(f"test_size: {test_size} of {n_samples} rows leaves a part empty. Change it or add rows.")
         in_test = self._assign(labels, np.array([1 - test_size, test_size]), groups)
         return np.flatnonzero(in_test == 0), np.flatnonzero(in_test == 1)
 
     def _check_parameters(self) -> None:
         """Raise a :class:`SplitError` if a parameter is invalid."""
         if self.random_state is not None and not isinstance(self.random_state, Integral):
-            raise SplitError(f"random_state is {self.random_state!r}: give an integer seed, or None for a fresh one")
+            raise SplitError(f"random_state: found {self.random_state!r}. Give an integer, or None for a new seed.")
         if self.refine not in (None, "anneal"):
-            raise SplitError(f"refine is {self.refine!r}: use None or 'anneal'")
+            raise SplitError(f"refine: found {self.refine!r}. Use None or 'anneal'.")
         if self.sweeps is not None and (not isinstance(self.sweeps, Integral) or self.sweeps < 1):
-            raise SplitError(f"sweeps is {self.sweeps!r}: give a number of passes of at least 1, or None")
+            raise SplitError(f"sweeps: found {self.sweeps!r}. Give a whole number of at least 1, or None.")
 
     def _assign(self, labels: sp.csr_array, proportions: np.ndarray, groups: ArrayLike | None) -> np.ndarray:
         self._check_parameters()
         # Each random step uses a separate stream. A search that reuses the random numbers of its start is biased.
         seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
-        rngs = {
-            use: np.random.default_rng(seed_sequence(seed, type(self).__name__, use))
-            for use in ("partition", "anneal", "sizes")
-        }
+        rngs = {use: np.random.default_rng(seed_sequence(seed, type(self).__name__, use)) for use in _STREAMS}
         if groups is not None:
             return self._assign_groups(labels, proportions, groups, rngs)
         rows = Rows(labels, np.ones(labels.shape[0], dtype=np.int64))
@@ -233,10 +232,10 @@ class FoldSplitter(BaseEstimator, ABC):
         self,
         rows: Rows,
         fold_of: np.ndarray,
-        proportions: np.ndarray,
+        shares: np.ndarray,
         rng: np.random.Generator,
         band: SizeBand | None = None,
     ) -> np.ndarray:
-        from fairfold.splitting.annealing import anneal
+        from fairfold.splitting.annealing import anneal  # Loads Numba.
 
-        return anneal(rows, fold_of, proportions, rng, band=band, sweeps=self.sweeps)
+        return anneal(rows, fold_of, shares, rng, band=band, sweeps=self.sweeps)

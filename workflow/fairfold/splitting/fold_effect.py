@@ -73,17 +73,17 @@ class LeaveOutRidge:
 
     def __init__(self, X: np.ndarray, Y: np.ndarray, X_held_out: np.ndarray, penalty: float) -> None:
         n_samples, n_features = X.shape
-        centre, scale = X.mean(axis=0), X.std(axis=0)
+        center, scale = X.mean(axis=0), X.std(axis=0)
         scale[scale == 0] = 1  # Centering makes a constant feature zero.
-        Z = (X - centre) / scale
+        Z = (X - center) / scale
         factor = scipy.linalg.cholesky(Z.T @ Z + penalty * n_samples * np.eye(n_features), lower=True)
-        self._pool, self._held_out = (
+
+        def columns(part: np.ndarray) -> np.ndarray:
             # With these columns, H = pool · poolᵀ. The last column is the intercept, which has no penalty.
-            np.column_stack(
-                [scipy.linalg.solve_triangular(factor, part.T, lower=True).T, np.full(len(part), n_samples**-0.5)]
-            )
-            for part in (Z, (X_held_out - centre) / scale)
-        )
+            solved = scipy.linalg.solve_triangular(factor, part.T, lower=True).T
+            return np.column_stack([solved, np.full(len(part), n_samples**-0.5)])
+
+        self._pool, self._held_out = columns(Z), columns((X_held_out - center) / scale)
         self._labels = np.asarray(Y, dtype=np.float64)
         self._weights = self._pool.T @ self._labels
         self._residuals = self._labels - self._pool @ self._weights
@@ -168,13 +168,10 @@ def label_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> np.nda
     rank_sum = (truth * (first + last + 2)).sum(axis=0) / 2
     predicted = P - threshold > ROUNDING
     with np.errstate(divide="ignore", invalid="ignore"):  # Undefined scores are removed below.
-        scores = np.stack(
-            [
-                (truth * precision).sum(axis=0) / positives,
-                1 - (rank_sum - positives * (positives + 1) / 2) / (positives * (n_samples - positives)),
-                2 * (Y * predicted).sum(axis=0) / (positives + predicted.sum(axis=0)),
-            ]
-        )
+        average_precision = (truth * precision).sum(axis=0) / positives
+        roc_auc = 1 - (rank_sum - positives * (positives + 1) / 2) / (positives * (n_samples - positives))
+        f1 = 2 * (Y * predicted).sum(axis=0) / (positives + predicted.sum(axis=0))
+    scores = np.stack([average_precision, roc_auc, f1])
     return np.where((positives > 0) & (positives < n_samples), scores, np.nan)
 
 
@@ -323,18 +320,14 @@ def fold_effect(
     """
     X, Y = _check_data(X, Y)
     if n_splits < 2 or n_halvings < 2 or n_repeats < 2 or not penalty > 0:
-        raise DataError(
-            f"n_splits is {n_splits}, n_halvings {n_halvings}, n_repeats {n_repeats} and penalty {penalty}; "
-            "there must be at least 2 splits, 2 halvings, 2 repeats, and a penalty above 0."
-        )
+        found = f"n_splits={n_splits}, n_halvings={n_halvings}, n_repeats={n_repeats}, penalty={penalty}"
+        raise DataError(f"fold effect: found {found}. Give at least 2 splits, 2 halvings, 2 repeats and a penalty > 0.")
     parts = []
     units = np.arange(len(Y)) if groups is None else group_codes(groups, len(Y))
     n_units = units.max() + 1
     if groups is not None and n_units // 2 < n_splits:
-        raise SplitError(
-            f"groups: half of the {n_units} groups cannot fill {n_splits} folds. Lower n_splits, or leave such data "
-            "out of splitting.fold_effect."
-        )
+        advice = "Decrease n_splits, or leave the dataset out of splitting.fold_effect"
+        raise SplitError(f"groups: half of the {n_units} groups cannot fill {n_splits} folds. {advice}.")
     for halving, pool, rows, held_out in _pools(units, n_halvings, seed):
         model = LeaveOutRidge(X[rows], Y[rows], X[held_out], penalty)
         rng = np.random.default_rng(seed_sequence(seed, "truth", halving, pool))
@@ -350,7 +343,7 @@ def fold_effect(
             fold_of[order], _ = check_folds(given, len(rows), n_splits, name=f"the split by {method!r}")
             scores, unscored = cross_validated_scores(model, Y[rows], fold_of, threshold)
             if np.isnan(scores).any() or np.isnan(truth).any():
-                raise DataError("no label has a positive and a negative on each side: the data is too small to halve.")
+                raise DataError("Y: no label has a positive and a negative in each half. Use more samples.")
             parts.append((*name, unscored, scores, truth, truth_pool))
     return _tidy(parts)
 
@@ -396,13 +389,12 @@ def summarise(table: pd.DataFrame, *, baseline: str = "random", truth: str = "tr
     a ratio of variances would be too short. All intervals hold for the given dataset only.
     """
     if baseline not in set(table["method"]):
-        raise DataError(f"no method {baseline!r} to compare with; there are {', '.join(table['method'].unique())}.")
+        raise DataError(f"baseline: unknown method {baseline!r}. Use one of {', '.join(table['method'].unique())}.")
     rows = []
     for cell, part in table.assign(error=table["estimate"] - table[truth]).groupby(_CELL, sort=False):
         wide = part.pivot(index=["halving", "pool"], columns=["method", "repeat"], values="error")
-        errors = {
-            method: wide[method].to_numpy().reshape(-1, 2, wide[method].shape[1]) for method in part["method"].unique()
-        }
+        by_method = {method: wide[method].to_numpy() for method in part["method"].unique()}
+        errors = {method: values.reshape(-1, 2, values.shape[1]) for method, values in by_method.items()}
         for method, unscored in part.groupby("method", sort=False)["unscored"].mean().items():
             row = {"method": method, **_summarise_errors(errors[method], errors[baseline]), "unscored": unscored}
             rows.append(dict(zip(_CELL, cell, strict=True)) | row)
@@ -502,13 +494,11 @@ def _tidy(parts: list[tuple[str, int, int, int, int, np.ndarray, np.ndarray, np.
 def _check_data(X: Matrix, Y: Matrix) -> tuple[np.ndarray, np.ndarray]:
     X, Y = X.toarray() if sparse.issparse(X) else np.asarray(X), check_dense_binary(Y, "Y", DataError, unmeasured=True)
     if (unmeasured := np.argwhere(Y == UNMEASURED)).size:
-        raise DataError(
-            f"{len(unmeasured)} labels are unmeasured, the first in row {unmeasured[0, 0]}, column {unmeasured[0, 1]}; "
-            "the effect of folds is computed by one closed form for all labels, which needs each in every row: leave "
-            "such data out of splitting.fold_effect."
-        )
+        where = f"Y, row {unmeasured[0, 0]}, column {unmeasured[0, 1]}"
+        found = f"the label is unmeasured ({len(unmeasured)} such labels), but the fold effect needs all labels"
+        raise DataError(f"{where}: {found}. Leave the dataset out of splitting.fold_effect.")
     if X.ndim != 2 or Y.ndim != 2 or len(X) != len(Y):
-        raise DataError(f"features have shape {X.shape} and labels {Y.shape}; both need a row per sample.")
+        raise DataError(f"X: found shape {X.shape} for labels of shape {Y.shape}. Both need one row per sample.")
     if not np.isfinite(X).all():
-        raise DataError(f"{np.count_nonzero(~np.isfinite(X))} of {X.size} feature values are not finite; impute them.")
+        raise DataError(f"X: {np.count_nonzero(~np.isfinite(X))} of {X.size} values are not finite. Impute them.")
     return X.astype(np.float64), Y.astype(np.int64)

@@ -111,15 +111,9 @@ def collapse_groups(labels: sp.csr_array, groups: ArrayLike, n_splits: int) -> t
     n_samples = labels.shape[0]
     names, row_of = numbered(groups, n_samples, SplitError)
     if len(names) == 1:
-        raise SplitError(
-            f"groups: all {n_samples} rows are in group {names[0]}, which cannot be held out whole. Give at least two "
-            "groups, or leave groups out."
-        )
+        raise SplitError(f"groups: all {n_samples} rows are in group {names[0]}. Give two or more groups, or none.")
     if len(names) < check_n_splits(n_splits, n_samples):
-        raise SplitError(
-            f"groups: {len(names)} groups cannot fill {n_splits} folds, because a group stays in one fold. Use "
-            f"n_splits={len(names)}."
-        )
+        raise SplitError(f"groups: {len(names)} groups cannot fill {n_splits} folds. Use n_splits={len(names)}.")
     membership = sp.csr_array((np.ones(n_samples, dtype=np.int64), (row_of, np.arange(n_samples))))
     positives = (membership @ labels.astype(np.int64)).tocsr()
     positives.sort_indices()
@@ -302,9 +296,8 @@ def uneven_sizes(
         return None
     largest = np.argsort(-weights, kind="stable")[:_MOST_NAMED]
     named = ", ".join(f"{names[group]} ({weights[group]} rows)" for group in largest)
-    found, wanted = (
-        shortened([np.format_float_positional(round(size, 1), trim="-") for size in each]) for each in (sizes, fair)
-    )
+    texts = ([np.format_float_positional(round(size, 1), trim="-") for size in each] for each in (sizes, fair))
+    found, wanted = map(shortened, texts)
     remedy = "choose another test_size"
     if np.ptp(proportions) == 0:
         remedy = "use fewer folds" if len(proportions) > 2 else "add groups"

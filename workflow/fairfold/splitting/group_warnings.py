@@ -85,16 +85,10 @@ def group_warnings(
     found, weights = [], np.bincount(groups)
     n_folds = fitting_folds(n_splits, groups)
     if n_folds < n_splits:
-        text = (
-            f"column {column!r} has {len(weights)} groups for {n_splits} folds, and a group stays in one fold; the "
-            f"study uses {n_folds} folds"
-        )
+        text = f"column {column!r} has {len(weights)} groups for {n_splits} folds; the study uses {n_folds} folds"
         found.append(("fewer groups than folds", text))
     if len(weights) == 2:
-        text = (
-            f"column {column!r} has 2 groups, so that models train and choose parameters on one of them; add groups to "
-            "learn how much scores vary"
-        )
+        text = f"column {column!r} has 2 groups, so models train on one group; add groups to estimate how scores vary"
         found.append(("two groups", text))
     proportions = np.full(n_folds, 1 / n_folds)
     sizes = np.bincount(even_folds(weights, proportions).fold_of, weights, n_folds)

@@ -72,9 +72,9 @@ class IterativeStratification(FoldSplitter):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.order not in (1, 2):
-            raise SplitError(f"order is {self.order!r}: use 1 (labels) or 2 (label pairs first)")
+            raise SplitError(f"order: found {self.order!r}. Use 1 (labels) or 2 (label pairs first).")
         if self.label_order not in LABEL_ORDERS:
-            raise SplitError(f"label_order is {self.label_order!r}: use one of {', '.join(LABEL_ORDERS)}")
+            raise SplitError(f"label_order: found {self.label_order!r}. Use {' or '.join(LABEL_ORDERS)}.")
 
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         if self.label_order == "first-seen":
@@ -173,19 +173,20 @@ def stratify_as_first_seen(
     both = sp.csr_array(sp.hstack((pairs, labels), format="csr"), dtype=bool)
     columns = both.tocsc()
     missing = (np.outer(np.diff(columns.indptr), proportions), weights.sum() * proportions)
-    order = _first_appearances((labels.indptr, labels.indices), (pairs.indptr, pairs.indices), *both.shape, n_pairs)
+    own, of_pairs = (labels.indptr, labels.indices), (pairs.indptr, pairs.indices)
+    order = _first_appearances(own, of_pairs, both.shape[1], n_pairs)
     by_row, by_column = (both.indptr, both.indices), (columns.indptr, columns.indices)
     _as_first_seen(by_row, by_column, weights, missing, order, n_pairs, fold_of, rng)
 
 
 @njit(cache=True, nogil=True)
-def _first_appearances(labels, pairs, n_rows, n_columns, n_pairs):  # noqa: ANN001, ANN202
+def _first_appearances(labels, pairs, n_columns, n_pairs):  # noqa: ANN001, ANN202
     """Return pairs and labels by first appearance, row by row: a label, then its pairs with later labels."""
     indptr, indices = labels
     is_seen = np.zeros(n_columns, dtype=np.bool_)
     order = np.empty(n_columns, dtype=np.int64)
     n_seen = 0
-    for row in range(n_rows):
+    for row in range(len(indptr) - 1):
         at = pairs[0][row]
         for position in range(indptr[row], indptr[row + 1]):
             n_after = indptr[row + 1] - position - 1 if n_pairs > 0 else 0

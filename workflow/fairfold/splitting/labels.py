@@ -103,13 +103,13 @@ def labels_and_unmeasured(Y: Any) -> tuple[sp.csr_array, sp.csr_array]:
     """
     Y = check_binary(Y, "Y", SplitError, unmeasured=True)
     if Y.ndim > 2:
-        raise SplitError(f"Y has shape {Y.shape}: pass a matrix of shape (n_samples, n_labels)")
+        raise SplitError(f"Y: found shape {Y.shape}. Give a matrix of shape (n_samples, n_labels).")
     Y = Y[:, np.newaxis] if Y.ndim == 1 else Y
     labels, unmeasured = (with_small_indices(_cells(Y, value)) for value in (1, UNMEASURED))
     if not all(labels.shape):
-        raise SplitError(f"Y is empty, shape {labels.shape}: it needs at least one row and one label")
+        raise SplitError(f"Y: found shape {labels.shape}. Give at least one row and one label.")
     if not labels.nnz:
-        raise SplitError(f"Y, shape {labels.shape}, has no positive label: there is nothing to balance; use KFold")
+        raise SplitError(f"Y: found no positive label in shape {labels.shape}. Use KFold, as no label can be balanced.")
     return labels, unmeasured
 
 
@@ -153,13 +153,9 @@ def _cells(Y: np.ndarray | sp.csr_array, value: int) -> sp.csr_array:
     """Return the cells that hold a value other than 0."""
     if not sp.issparse(Y):
         return sp.csr_array(value == Y)
-    holds = Y.data == value
-    if not holds.any():
-        return sp.csr_array(Y.shape, dtype=bool)
-    cells = sp.csr_array((holds, Y.indices, Y.indptr), shape=Y.shape)
-    if not holds.all():
-        cells = cells.copy()
-        cells.eliminate_zeros()
+    stored = sp.csr_array(Y)
+    cells = sp.csr_array((stored.data == value, stored.indices.copy(), stored.indptr.copy()), shape=Y.shape)
+    cells.eliminate_zeros()
     return cells
 
 

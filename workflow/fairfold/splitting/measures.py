@@ -10,9 +10,8 @@ evaluation.
 
 Compare rLD only between splits with the same fold sizes. With other sizes, rLD can fall below :func:`lower_bound`.
 
-``proportions`` gives the target share of each fold if the folds differ in size by design, as in ``train_test``. ED and
-DCP measure the distance from this target. LD and rLD compare rates within folds, relative to the actual fold sizes.
-The target therefore does not affect them.
+If folds differ in size by design, as in ``train_test``, ED and DCP still compare them with equal folds. LD and rLD
+compare rates within folds, relative to the actual fold sizes.
 
 Unmeasured labels (NaN) are ignored. For each label, the rows of a fold are the rows that measure the label. A fold
 that does not measure a label counts as a fold without positives of that label.
@@ -32,9 +31,7 @@ from fairfold.splitting.labels import check_labels, count_positives, label_sizes
 _ROUNDING = 1e-9  # Rounding error of a share or of a fair number of rows.
 
 
-def example_distribution(
-    fold_of: ArrayLike, Y: ArrayLike, *, proportions: ArrayLike | None = None, per_label: bool = False
-) -> float | np.ndarray:
+def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
     """Compute ED, the mean deviation of the fold sizes from their targets in rows (Equation 2).
 
     Parameters
@@ -43,8 +40,6 @@ def example_distribution(
         Test fold of each sample.
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
         Labels, 0 or 1. Only the number of rows matters.
-    proportions : array-like of shape (n_splits,), default=None
-        Target share of each fold. The shares are positive and sum to 1. ``None`` stands for equal folds.
     per_label : bool, default=False
         Whether to return one value per label. ED is the same for all labels.
 
@@ -56,8 +51,7 @@ def example_distribution(
     Raises
     ------
     SplitError
-        If ``Y`` is not binary, ``fold_of`` is not a partition of its rows, or ``proportions`` is not one share per
-        fold.
+        If ``Y`` is not binary or ``fold_of`` is not a partition of its rows.
 
     Examples
     --------
@@ -65,20 +59,15 @@ def example_distribution(
     >>> Y = [[1], [0], [1], [0], [0]]
     >>> example_distribution([0, 0, 0, 0, 1], Y)
     1.5
-    >>> example_distribution([0, 0, 0, 0, 1], Y, proportions=[0.8, 0.2])
-    0.0
     """
     labels = check_labels(Y)
     folds, n_splits = check_folds(fold_of, labels.shape[0])
     fold_sizes = np.bincount(folds, minlength=n_splits)
-    fair = fold_sizes.mean() if proportions is None else labels.shape[0] * check_proportions(proportions, n_splits)
-    value = float(np.abs(fold_sizes - fair).mean())
+    value = float(np.abs(fold_sizes - fold_sizes.mean()).mean())
     return np.full(labels.shape[1], value) if per_label else value
 
 
-def label_distribution(
-    fold_of: ArrayLike, Y: ArrayLike, *, proportions: ArrayLike | None = None, per_label: bool = False
-) -> float | np.ndarray:
+def label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
     """Compute LD, the deviation of each fold's positives per negative from the overall ratio (Equation 1).
 
     Parameters
@@ -87,8 +76,6 @@ def label_distribution(
         Test fold of each sample.
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
         Labels, 0 or 1, or NaN if unmeasured.
-    proportions : array-like of shape (n_splits,), default=None
-        Target share of each fold. The shares are checked but do not affect the result.
     per_label : bool, default=False
         Whether to return one value per label instead of the mean.
 
@@ -112,12 +99,10 @@ def label_distribution(
     >>> label_distribution([0, 0, 1, 1], [[1], [0], [1], [0]])
     0.0
     """
-    return _mean_over_labels(_label_distribution, fold_of, Y, proportions, per_label)
+    return _mean_over_labels(_label_distribution, fold_of, Y, per_label)
 
 
-def delta_class_proportion(
-    fold_of: ArrayLike, Y: ArrayLike, *, proportions: ArrayLike | None = None, per_label: bool = False
-) -> float | np.ndarray:
+def delta_class_proportion(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
     """Compute DCP, the largest excess of a label's share in a fold over the target share of the fold (Equation 4).
 
     Parameters
@@ -126,8 +111,6 @@ def delta_class_proportion(
         Test fold of each sample.
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
         Labels, 0 or 1, or NaN if unmeasured.
-    proportions : array-like of shape (n_splits,), default=None
-        Target share of each fold. ``None`` stands for ``1 / n_splits``.
     per_label : bool, default=False
         Whether to return one value per label instead of the mean.
 
@@ -147,15 +130,11 @@ def delta_class_proportion(
     >>> fold_of, Y = [0, 0, 0, 0, 1], [[1], [1], [1], [1], [1]]
     >>> round(delta_class_proportion(fold_of, Y), 3)
     0.3
-    >>> round(delta_class_proportion(fold_of, Y, proportions=[0.8, 0.2]), 3)
-    0.0
     """
-    return _mean_over_labels(_delta_class_proportion, fold_of, Y, proportions, per_label)
+    return _mean_over_labels(_delta_class_proportion, fold_of, Y, per_label)
 
 
-def relative_label_distribution(
-    fold_of: ArrayLike, Y: ArrayLike, *, proportions: ArrayLike | None = None, per_label: bool = False
-) -> float | np.ndarray:
+def relative_label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
     """Compute rLD, the relative deviation of each fold's rate of positives from the overall rate (Equation 3).
 
     Parameters
@@ -164,8 +143,6 @@ def relative_label_distribution(
         Test fold of each sample.
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
         Labels, 0 or 1, or NaN if unmeasured.
-    proportions : array-like of shape (n_splits,), default=None
-        Target share of each fold. The shares are checked but do not affect the result.
     per_label : bool, default=False
         Whether to return one value per label instead of the mean.
 
@@ -185,16 +162,13 @@ def relative_label_distribution(
     >>> relative_label_distribution([0, 0, 1, 1], [[1], [0], [1], [1]])
     0.3333333333333333
     """
-    return _mean_over_labels(_relative_label_distribution, fold_of, Y, proportions, per_label)
+    return _mean_over_labels(_relative_label_distribution, fold_of, Y, per_label)
 
 
-def lower_bound(
-    Y: ArrayLike, n_splits: int, measure: str, *, proportions: ArrayLike | None = None, per_label: bool = False
-) -> float | np.ndarray:
+def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = False) -> float | np.ndarray:
     """Compute the smallest possible value of a measure over all splits with the target fold sizes.
 
-    Target sizes are ``proportions`` of the rows, rounded to whole rows. Without ``proportions``, folds differ by at
-    most one row.
+    The target sizes of folds differ by at most one row.
 
     Parameters
     ----------
@@ -205,8 +179,6 @@ def lower_bound(
     measure : {"ED", "DCP", "rLD"}
         Measure, in upper or lower case. LD has no such bound because it divides by the negatives of a fold. An even
         spread is then not always best, and a fold with positives only counts as perfect.
-    proportions : array-like of shape (n_splits,), default=None
-        Target share of each fold, as for :func:`example_distribution`.
     per_label : bool, default=False
         Whether to return one bound per label instead of the mean.
 
@@ -218,8 +190,7 @@ def lower_bound(
     Raises
     ------
     SplitError
-        If the measure is unknown, ``Y`` or ``proportions`` is invalid, or ``n_splits`` is not between 2 and
-        ``n_samples``.
+        If the measure is unknown, ``Y`` is invalid, or ``n_splits`` is not between 2 and ``n_samples``.
 
     Notes
     -----
@@ -227,32 +198,26 @@ def lower_bound(
     if it spreads all of them optimally at once. The mean over labels may therefore be out of reach.
 
     The bounds of ED and DCP hold for folds of any size. The bound of rLD does not, because a smaller fold may hold
-    fewer positives at no cost. For a label with unmeasured cells, the bound assumes folds whose measured cells have the
-    target proportions.
+    fewer positives at no cost. For a label with unmeasured cells, the bound assumes equal numbers of measured cells in
+    all folds.
 
     Examples
     --------
-    No fold can hold a fifth of three positives:
+    No fold can contain half of three positives:
 
     >>> from fairfold.splitting.measures import lower_bound
     >>> Y = [[1], [1], [1], [0], [0]]
-    >>> round(lower_bound(Y, 2, "DCP", proportions=[0.8, 0.2]), 3)
-    0.133
+    >>> round(lower_bound(Y, 2, "DCP"), 3)
+    0.167
     """
     labels, unmeasured = labels_and_unmeasured(Y)
     check_n_splits(n_splits, labels.shape[0])
-    shares = np.full(n_splits, 1 / n_splits) if proportions is None else check_proportions(proportions, n_splits)
+    shares = np.full(n_splits, 1 / n_splits)
     fold_sizes = target_sizes(labels.shape[0], shares)
-    if not fold_sizes.all():
-        raise SplitError(
-            f"proportions: {shares[fold_sizes.argmin()]} of {labels.shape[0]} rows is less than one row. Give larger "
-            "shares or more rows."
-        )
     positives = label_sizes(labels)
     measure = str(measure).lower()
     if measure == "ed":
-        fair = fold_sizes.mean() if proportions is None else labels.shape[0] * shares
-        bounds = np.full(len(positives), np.abs(fold_sizes - fair).mean())
+        bounds = np.full(len(positives), np.abs(fold_sizes - fold_sizes.mean()).mean())
     elif measure == "dcp":
         held = target_sizes(positives, shares[:, np.newaxis])
         bounds = (held / np.maximum(positives, 1) - shares[:, np.newaxis]).max(axis=0)
@@ -261,11 +226,10 @@ def lower_bound(
         n_measured = labels.shape[0] - label_sizes(unmeasured)
         for label in np.flatnonzero((n_measured < labels.shape[0]) & (n_measured >= n_splits)):
             sizes = target_sizes(int(n_measured[label]), shares)
-            if sizes.all():
-                counts = best_counts(positives[[label]], sizes)
-                bounds[label] = _relative_label_distribution(counts, sizes[:, np.newaxis], shares)[0]
+            counts = best_counts(positives[[label]], sizes)
+            bounds[label] = _relative_label_distribution(counts, sizes[:, np.newaxis], shares)[0]
     else:
-        raise SplitError(f"no bound: {unknown_name('measure', measure, ['ED', 'DCP', 'rLD'])}")
+        raise SplitError(f"measure: {unknown_name('measure', measure, ['ED', 'DCP', 'rLD'])} LD has no bound.")
     bounds = np.where(positives > 0, bounds, 0.0)
     return bounds if per_label else float(bounds[positives > 0].mean())
 
@@ -301,35 +265,6 @@ def target_sizes(n_rows: int | np.ndarray, proportions: np.ndarray) -> np.ndarra
     return (sizes + (rank < n_rows - sizes.sum(axis=0))).astype(np.int64)
 
 
-def check_proportions(proportions: ArrayLike, n_splits: int) -> np.ndarray:
-    """Check the target shares of folds and return them as an array.
-
-    Parameters
-    ----------
-    proportions : array-like of shape (n_splits,)
-        Target share of each fold.
-    n_splits : int
-        Number of folds.
-
-    Returns
-    -------
-    ndarray of float64 of shape (n_splits,)
-        Target share of each fold.
-
-    Raises
-    ------
-    SplitError
-        If the shares are not positive, do not sum to 1, or are not one per fold.
-    """
-    shares = np.asarray(proportions, dtype=np.float64)
-    if shares.shape != (n_splits,) or not (shares > 0).all() or abs(shares.sum() - 1) > _ROUNDING:
-        raise SplitError(
-            f"proportions: expected {n_splits} positive shares that sum to 1, found {proportions!r}. Give the target "
-            "share of each fold, such as [0.8, 0.2]."
-        )
-    return shares
-
-
 def check_n_splits(n_splits: int, n_rows: int) -> int:
     """Check the number of folds and return it.
 
@@ -351,9 +286,9 @@ def check_n_splits(n_splits: int, n_rows: int) -> int:
         If the number is not an integer from 2 to ``n_rows``.
     """
     if isinstance(n_splits, bool) or not isinstance(n_splits, int | np.integer):
-        raise SplitError(f"n_splits is {n_splits!r}: it must be an integer of at least 2")
+        raise SplitError(f"n_splits: found {n_splits!r}. Give an integer of at least 2.")
     if not 2 <= n_splits <= n_rows:
-        raise SplitError(f"n_splits is {n_splits}: it must lie between 2 and the number of rows, here {n_rows}")
+        raise SplitError(f"n_splits: found {n_splits}. Give an integer from 2 to the number of rows, here {n_rows}.")
     return n_splits
 
 
@@ -395,13 +330,10 @@ def _mean_over_labels(
     measure: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
     fold_of: ArrayLike,
     Y: ArrayLike,
-    proportions: ArrayLike | None,
     per_label: bool,
 ) -> float | np.ndarray:
     n_measured, counts = _table(fold_of, Y)
-    n_splits = len(counts)
-    shares = np.full(n_splits, 1 / n_splits) if proportions is None else check_proportions(proportions, n_splits)
-    values = measure(counts, n_measured, shares)
+    values = measure(counts, n_measured, np.full(len(counts), 1 / len(counts)))
     return values if per_label else float(values[counts.sum(axis=0) > 0].mean())
 
 
