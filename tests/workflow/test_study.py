@@ -204,7 +204,7 @@ def test_labels_are_hidden_by_each_mechanism_and_tested_as_they_are(finished):
     scored = table[table["mechanism"] != "group"]
     assert scored.groupby(["mechanism", "wrong_positives", "model"])["metric"].agg(set).eq(METRICS).all()
     assert scored["complete"].notna().all() and (scored["hidden_share"].between(45, 50)).all()
-    assert (table.loc[table["mechanism"] == "group", "reason"] == "the data name no groups").all()
+    assert (table.loc[table["mechanism"] == "group", "reason"] == "the data have no groups").all()
     tests = pd.read_csv(results / "tables/scar_tests.csv")
     assert list(tests["test"]) == ["samples", "groups", "labels"] and tests["says"].notna().all()
     assert (results / "figures/mechanisms.png").exists()

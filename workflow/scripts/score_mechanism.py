@@ -40,7 +40,7 @@ with logged(snakemake.log):
     if data.negatives == "confirmed":
         table = without_scores("zeros of these labels are confirmed, so that what is missing is counted, not estimated")
     elif mechanism == "group" and data.groups is None:
-        table = without_scores("the data name no groups")
+        table = without_scores("the data have no groups")
     else:
         by = {"mechanism": mechanism, "groups": data.groups if mechanism == "group" else None}
         if mechanism == "difficulty":

@@ -283,8 +283,8 @@ def test_all_samples_observed_is_a_frequency_of_one():
         ({"observed": [[1], [0]]}, r"\(2, 1\).*\(3, n_labels\)"),
         ({"observed": [1, 0, 1]}, "n_labels"),
         ({"observed": [[1], [0], [2]]}, "expected 0 or 1, found 2"),
-        ({"n_folds": 1}, "n_folds is 1"),
-        ({"n_folds": 4}, "from 2 to the number of samples, 3"),
+        ({"n_folds": 1}, "n_folds: found 1"),
+        ({"n_folds": 4}, "from 2 to 3, the samples"),
         ({"variant": "texts"}, "did you mean 'text'"),
     ],
 )
@@ -311,7 +311,7 @@ def test_unmeasured_labels_are_no_positives(wrong):
 
 
 def test_percentile_and_shapes_are_checked():
-    with pytest.raises(ModelError, match="percentile is 95; it must be between 0 and 1"):
+    with pytest.raises(ModelError, match=r"percentile: found 95\. Give a number from 0 to 1"):
         label_frequency(np.eye(3), np.eye(3), percentile=95)
-    with pytest.raises(ModelError, match="both must be"):
+    with pytest.raises(ModelError, match="Both must be"):
         label_frequency(np.eye(3), np.ones((3, 2)))

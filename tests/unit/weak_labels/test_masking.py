@@ -169,5 +169,5 @@ def test_frames_keep_their_types_with_wrong_positives(Y, dtype):
 
 @pytest.mark.parametrize("rate", ["0.3", None])
 def test_a_rate_that_is_no_number(Y, rate):
-    with pytest.raises(DataError, match="it must be at least 0 and below 1"):
+    with pytest.raises(DataError, match="at least 0 and below 1"):
         mask_positives(Y, rate)

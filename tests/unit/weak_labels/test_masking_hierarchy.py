@@ -74,7 +74,7 @@ def test_labels_that_break_the_rule_are_refused(ontology):
     broken = Y.copy()
     row = np.flatnonzero(Y[:, 1])[0]
     broken[row, 0] = 0
-    with pytest.raises(DataError, match=f"row {row} has label .*, but not label 0, which is above it"):
+    with pytest.raises(DataError, match=f"Y, row {row}: label .* is positive, but not label 0 above it"):
         mask_positives(broken, 0.3, hierarchy=hierarchy)
-    with pytest.raises(DataError, match="Y has 30 labels, and the hierarchy 3"):
+    with pytest.raises(DataError, match="hierarchy: found 3 labels, but Y has 30"):
         mask_positives(Y, 0.3, hierarchy=Hierarchy([], 3))

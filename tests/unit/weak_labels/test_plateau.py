@@ -10,6 +10,7 @@ from fairfold.weak_labels.plateau import (
     _GRID,
     _IMPURITY,
     _MISFIT,
+    Cells,
     FrequencyDistribution,
     _around_the_plateau,
     _asking_other_labels,
@@ -40,7 +41,7 @@ def test_curves_are_the_best_there_are(c):
     Y, P = simulated(3)
     observed = mask_positives(Y, 0.4, random_state=1) == 1
     scores, prior = np.log(P / (1 - P)), np.array([[1.2, -0.3], [0.8, 0.1], [1.0, 0.0]])
-    curves, losses = fit_curves(scores, observed, np.ones(Y.shape), c, prior, None)
+    curves, losses = fit_curves(Cells(scores, observed, np.ones(Y.shape)), c, prior, None)
     for label in range(3):
         given = scores[:, label], observed[:, label], c, prior[label]
         found = minimize(plain_loss, prior[label], given, bounds=[(0, None), (None, None)])
@@ -50,17 +51,15 @@ def test_curves_are_the_best_there_are(c):
 
 def test_a_curve_that_falls_is_flat():
     Y, P = simulated(3)
-    curves, _ = fit_curves(-np.log(P), Y == 1, np.ones(Y.shape), 0.9, np.tile([1.0, 0.0], (3, 1)), None)
+    curves, _ = fit_curves(Cells(-np.log(P), Y == 1, np.ones(Y.shape)), 0.9, np.tile([1.0, 0.0], (3, 1)), None)
     assert (curves[:, 0] == 0).all()
 
 
 def test_cells_without_weight_take_no_part_in_curves():
     Y, P = simulated(3)
     scores, kept = np.log(P / (1 - P)), np.arange(len(Y)) % 3 > 0
-    counts = np.repeat(kept[:, None], 3, axis=1).astype(float)
-    np.testing.assert_allclose(
-        _profile(scores, Y == 1, counts), _profile(scores[kept], Y[kept] == 1, counts[kept]), atol=1e-2
-    )
+    cells = Cells(scores, Y == 1, np.repeat(kept[:, None], 3, axis=1).astype(float))
+    np.testing.assert_allclose(_profile(cells), _profile(Cells(*(part[kept] for part in cells))), atol=1e-2)
 
 
 @pytest.mark.parametrize("rate", [0, 0.3, 0.5, 0.7])
@@ -156,7 +155,7 @@ def test_sparse_labels_are_the_same():
 
 @pytest.mark.parametrize("P", [np.full((20, 2), 0.5), np.full((20, 3), 1.5), np.full((20, 3), np.nan)])
 def test_other_probabilities_are_refused(P):
-    with pytest.raises(ModelError, match=r"labels have shape \(20, 3\) and probabilities .* give as many"):
+    with pytest.raises(ModelError, match=r"probabilities: found shape .* for labels of shape \(20, 3\)"):
         frequency_distribution(np.ones((20, 3), dtype=int), P)
 
 

@@ -16,7 +16,7 @@ from fairfold.weak_labels.plateau import frequency_distribution
 from fairfold.weak_labels.scar_test import (
     MARGIN,
     TESTS,
-    _Cells,
+    Cells,
     _curves_at,
     _holm,
     _pairs_in_groups,
@@ -91,7 +91,7 @@ def test_curves_are_those_of_the_labels_at_this_frequency():
     rng = np.random.default_rng(1)
     scores = rng.normal(scale=3, size=(50_000, 2))
     is_observed = rng.random(scores.shape) < 0.4 * expit(scores * [1.5, 0.7] - [1, 0])
-    found = _curves_at(_Cells(scores, is_observed, np.ones_like(scores)), 0.4)
+    found = _curves_at(Cells(scores, is_observed, np.ones_like(scores)), 0.4)
     np.testing.assert_allclose(logit(found), scores * [1.5, 0.7] - [1, 0], atol=0.6)
 
 
@@ -161,7 +161,7 @@ def test_what_cannot_be_tested_has_a_reason():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"probabilities": np.full((3, 2), 0.5)}, "give as many of these"),
+        ({"probabilities": np.full((3, 2), 0.5)}, "found shape .* for labels of shape"),
         ({"probabilities": np.full((N, Q), 1.5)}, "from 0 to 1"),
         ({"label_frequency": 0.0}, "above 0 and at most 1"),
         ({"groups": np.arange(3)}, "one for each of the"),

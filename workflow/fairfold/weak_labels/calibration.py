@@ -88,9 +88,8 @@ def fit_calibration(
     """
     n_samples, n_labels = probabilities.shape
     observed = check_label_matrix(observed, "observed", ModelError, n_samples=n_samples, n_labels=n_labels)
-    terms = (_Terms.of_stored if sparse.issparse(probabilities) else _Terms.of_all)(
-        observed, probabilities, sample_weight
-    )
+    make_terms = _Terms.of_stored if sparse.issparse(probabilities) else _Terms.of_all
+    terms = make_terms(observed, probabilities, sample_weight)
     pooled = _fit_logistic(terms.pooled(), np.array([[1.0, 0.0]]), shrinkage)
     return _fit_logistic(terms, np.repeat(pooled, probabilities.shape[1], axis=0), shrinkage)
 
@@ -335,7 +334,7 @@ def _fit_logistic(terms: _Terms, prior: np.ndarray, shrinkage: float) -> np.ndar
     coefficients = prior.copy()
     for _ in range(_NEWTON_STEPS):
         sums = terms.sums(coefficients)
-        gradient = np.column_stack(sums[:2]) + 2 * shrinkage * (coefficients - prior)
+        gradient = sums[:2].T + 2 * shrinkage * (coefficients - prior)
         saa, sab, sbb = sums[2:]
         hessian = np.stack([saa + 2 * shrinkage, sab, sab, sbb + 2 * shrinkage], axis=-1).reshape(-1, 2, 2)
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]

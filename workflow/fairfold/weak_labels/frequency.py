@@ -76,7 +76,7 @@ def label_frequency(observed: Matrix, probabilities: Matrix, *, percentile: floa
     """
     observed = check_binary(observed, "observed", ModelError)
     if not 0 <= percentile <= 1:
-        raise ModelError(f"percentile is {percentile}; it must be between 0 and 1.")
+        raise ModelError(f"percentile: found {percentile}. Give a number from 0 to 1.")
     check_shapes(observed, probabilities)
     _, labels, seen, p = stored_cells(observed, probabilities)
     labels, p = labels[seen != 0], p[seen != 0].astype(np.float64)
@@ -159,7 +159,7 @@ def tice(
         raise ModelError(unknown_name("variant of TIcE", variant, VARIANTS))
     X, observed = _checked(X, observed)
     if not 2 <= n_folds <= len(observed):
-        raise ModelError(f"n_folds is {n_folds}; it must be from 2 to the number of samples, {len(observed)}.")
+        raise ModelError(f"n_folds: found {n_folds}. Give a whole number from 2 to {len(observed)}, the samples.")
     has_positives = observed.any(axis=0)
     if variant == "authors-code":
         return np.where(has_positives, observed.mean(axis=0), 1.0)
@@ -196,12 +196,10 @@ def _checked(X: Matrix, observed: np.ndarray) -> tuple[Matrix, np.ndarray]:
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
     except ValueError as error:
         # The message of scikit-learn starts with the cause. General advice follows.
-        raise ModelError(f"{first_sentence(error)}. Features must be finite numbers, in columns.") from None
+        raise ModelError(f"X: {first_sentence(error)}. Give a matrix of finite numbers.") from None
     observed = check_dense_binary(observed, "observed", ModelError)
     if observed.ndim != 2 or len(observed) != X.shape[0]:
-        raise ModelError(
-            f"labels have shape {observed.shape}; they must be ({X.shape[0]}, n_labels), a row per sample."
-        )
+        raise ModelError(f"observed: found shape {observed.shape}. Give ({X.shape[0]}, n_labels), one row per sample.")
     return X, observed.astype(bool)
 
 
@@ -211,8 +209,7 @@ def _quarters(X: Matrix) -> np.ndarray:
     A value on a border belongs to the quarter above. Constant features are 0.
     """
     if not sparse.issparse(X):
-        low, high = X.min(axis=0), X.max(axis=0)
-        return _quarter_of(X, low, high)
+        return _quarter_of(X, X.min(axis=0), X.max(axis=0))
     entries = sparse.csc_array(X)
     entries.sum_duplicates()
     low, high = min_max_axis(entries, axis=0)

@@ -68,7 +68,7 @@ def positive_cap(observed: Matrix, frequency: np.ndarray, *, rounding: Literal["
 
 
 def label_complement(
-    observed: Matrix, probabilities: np.ndarray | Sequence[Matrix], *, threshold: float = 0.4, inclusive: bool = False
+    observed: Matrix, probabilities: np.ndarray | Sequence[Matrix], *, threshold: float = 0.4
 ) -> Matrix:
     """Add unobserved labels that every forest finds likely, as in LCForest (Wang, Yang & Li 2020).
 
@@ -80,8 +80,6 @@ def label_complement(
         Cross-validated probabilities of each forest.
     threshold : float, default=0.4
         Probability that each forest must exceed.
-    inclusive : bool, default=False
-        Whether a probability equal to the threshold suffices, as in the code of Ilidio et al. (2024).
 
     Returns
     -------
@@ -109,9 +107,9 @@ def label_complement(
     """
     if len(probabilities) == 0:
         raise ModelError("probabilities: expected at least one forest, found none. Give the probabilities of each.")
-    cells = _Cells.of(observed, probabilities)
-    _check_none_absent(threshold, inclusive=inclusive)
-    return cells.added(np.logical_and.reduce([_exceeds(p, threshold, inclusive) for p in cells.probabilities]))
+    cells = _Cells.of(observed, list(probabilities))
+    _check_threshold(threshold)
+    return cells.added(np.logical_and.reduce([p > threshold for p in cells.probabilities]))
 
 
 def strict_label_complement(
@@ -169,8 +167,8 @@ def strict_label_complement(
     """
     cells, cap = _Cells.of(observed, [probabilities]), np.asarray(cap)
     if cap.shape != cells.shape[1:]:
-        raise ModelError(f"cap has shape {cap.shape}; it must be ({cells.shape[1]},), a number per label.")
-    _check_none_absent(threshold)
+        raise ModelError(f"cap: found shape {cap.shape}. Give {cells.shape[1]} numbers, one per label.")
+    _check_threshold(threshold)
     p, labels = cells.probabilities[0], cells.labels
     rank = places_in_labels(cells.rows, labels, np.where(cells.is_observed, np.inf, p), cells.shape)
     share = p if frequency is None else p / _checked_frequency(frequency, cells.shape)[labels]
@@ -219,7 +217,7 @@ def fluid_label_addition(
     array([1, 1, 1, 1, 0], dtype=int8)
     """
     cells = _Cells.of(observed, [probabilities])
-    _check_none_absent(threshold)
+    _check_threshold(threshold)
     frequency = _checked_frequency(frequency, cells.shape)
     return cells.added(cells.probabilities[0] / frequency[cells.labels] > threshold)
 
@@ -269,9 +267,7 @@ def imputation_quality(truth: Matrix, observed: Matrix, imputed: Matrix) -> dict
     truth, observed = check_binary(truth, "truth", ModelError), check_binary(observed, "observed", ModelError)
     for name, matrix in (("truth", truth), ("imputed labels", imputed)):
         if np.shape(matrix) != np.shape(observed):
-            raise ModelError(
-                f"{name} have shape {np.shape(matrix)}; they must match the observed labels' {np.shape(observed)}."
-            )
+            raise ModelError(f"{name}: found shape {np.shape(matrix)}, but observed has {np.shape(observed)}.")
     n_labels = np.shape(observed)[1]
     rows, labels, truth, observed, imputed = stored_cells(truth, observed, imputed)
     truth, observed = truth.astype(bool), observed.astype(bool)
@@ -299,13 +295,13 @@ def _check_imputed(
     """Raise :class:`ModelError` for invalid weights and for observed labels that are not 1."""
     for name, values in (("truth", truth), ("imputed labels", imputed)):
         for is_wrong, sentence in (
-            (~((values >= 0) & (values <= 1)), "is {0} in the {1}; it must be from 0 to 1."),
-            (observed & (values < 1), "is observed but {0:g} in the {1}; observed positives must be 1."),
+            (~((values >= 0) & (values <= 1)), "Give values from 0 to 1."),
+            (observed & (values < 1), "Observed positives must be 1."),
         ):
             if is_wrong.any():
                 first = is_wrong.argmax()
-                place = f"row {rows[first]}, label {labels[first]}"
-                raise ModelError(f"{place} {sentence.format(values[first], name)}")
+                place = f"{name}, row {rows[first]}, label {labels[first]}"
+                raise ModelError(f"{place}: found {values[first]}. {sentence}")
 
 
 class _Cells(NamedTuple):
@@ -335,14 +331,9 @@ class _Cells(NamedTuple):
         return with_sparsity(labels, self.is_sparse)
 
 
-def _check_none_absent(threshold: float, *, inclusive: bool = False) -> None:
-    """Raise :class:`ModelError` if a probability of 0 meets the threshold."""
-    if threshold < 0 or (inclusive and threshold == 0):
-        raise ModelError(f"threshold is {threshold}, which a probability of 0 meets. Give one above 0.")
-
-
-def _exceeds(probabilities: np.ndarray, threshold: float, inclusive: bool) -> np.ndarray:
-    return probabilities >= threshold if inclusive else probabilities > threshold
+def _check_threshold(threshold: float) -> None:
+    if threshold < 0:
+        raise ModelError(f"threshold: found {threshold}, which a probability of 0 exceeds. Give at least 0.")
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -352,8 +343,7 @@ def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 def _checked_frequency(frequency: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     frequency = np.asarray(frequency)
     if frequency.shape != shape[1:]:
-        raise ModelError(f"label frequencies have shape {frequency.shape}; they must be ({shape[1]},).")
-    if not ((frequency > 0) & (frequency <= 1)).all():
-        label = np.flatnonzero(~((frequency > 0) & (frequency <= 1)))[0]
-        raise ModelError(f"label {label} has frequency {frequency[label]}; it must be above 0 and at most 1.")
+        raise ModelError(f"frequency: found shape {frequency.shape}. Give {shape[1]} label frequencies.")
+    if len(wrong := np.flatnonzero(~((frequency > 0) & (frequency <= 1)))):
+        raise ModelError(f"frequency, label {wrong[0]}: found {frequency[wrong[0]]}. Give a share above 0, at most 1.")
     return frequency

@@ -19,7 +19,7 @@ from fairfold.errors import DataError
 from fairfold.weak_labels.mechanisms import Mechanism, OddsOfCells, odds_of
 
 
-def n_hidden(n_positives: np.ndarray, rate: float) -> np.ndarray:
+def n_hidden(n_positives: np.ndarray, rate: float | np.ndarray) -> np.ndarray:
     """Compute the number of positives to hide per label, ``floor(rate * n_positives)``.
 
     Parameters
@@ -114,7 +114,7 @@ def mask_positives(
     array([2, 2])
     """
     random = np.random.default_rng(random_state)
-    by = {"mechanism": mechanism, "reference": reference, "groups": groups, "hierarchy": hierarchy}
+    by: dict[str, Any] = {"mechanism": mechanism, "reference": reference, "groups": groups, "hierarchy": hierarchy}
     masked = mask_labels(Y, rate, **by, random_state=random)
     return _with_wrong_positives(Y, masked, wrong_positives, hierarchy, random)
 
@@ -186,19 +186,12 @@ def mask_labels(
     array([3, 2])
     """
     random = np.random.default_rng(random_state)
-    by = {"mechanism": mechanism, "reference": reference, "groups": groups, "hierarchy": hierarchy}
+    by: dict[str, Any] = {"mechanism": mechanism, "reference": reference, "groups": groups, "hierarchy": hierarchy}
     return _without(Y, *_choose_hidden(Y, rate, random, negatives, **by), negatives)
 
 
 def hide_in_training_parts(
-    Y: Matrix,
-    fold_of: np.ndarray,
-    rate: float,
-    *,
-    seed: int,
-    names: tuple,
-    negatives: Negatives = "unlabelled",
-    hierarchy: Hierarchy | None = None,
+    Y: Matrix, fold_of: np.ndarray, rate: float, *, seed: int, names: tuple, **rules: Any
 ) -> np.ndarray:
     """Choose the labels to hide from training for each test fold; labels of the test fold stay visible.
 
@@ -215,10 +208,8 @@ def hide_in_training_parts(
         Seed of the study.
     names : tuple
         Names of the unit of work. The random stream of a fold depends on the seed, these names and the fold number.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
-        Meaning of a 0. The same share of zeros is hidden if they are confirmed. See :func:`mask_labels`.
-    hierarchy : Hierarchy or None, default=None
-        Hierarchy of the labels. See :func:`mask_positives`.
+    **rules : object
+        Options ``negatives`` and ``hierarchy`` of :func:`mask_labels`.
 
     Returns
     -------
@@ -249,18 +240,11 @@ def hide_in_training_parts(
     array([0, 1])
     """
     parts = [train for train, _ in parts_of(fold_of, Y.shape[0])]
-    return _hide_in(parts, Y, rate, seed, names, negatives=negatives, hierarchy=hierarchy)
+    return _hide_in(parts, Y, rate, seed, names, **rules)
 
 
 def hide_in_test_parts(
-    Y: Matrix,
-    fold_of: np.ndarray,
-    rate: float,
-    *,
-    seed: int,
-    names: tuple,
-    negatives: Negatives = "unlabelled",
-    hierarchy: Hierarchy | None = None,
+    Y: Matrix, fold_of: np.ndarray, rate: float, *, seed: int, names: tuple, **rules: Any
 ) -> np.ndarray:
     """Choose the labels to hide from each test fold, to score with missing labels in the test fold.
 
@@ -276,10 +260,8 @@ def hide_in_test_parts(
         Seed of the study.
     names : tuple
         Names of the unit of work, which determine the random streams.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
-        Meaning of a 0. See :func:`mask_labels`.
-    hierarchy : Hierarchy or None, default=None
-        Hierarchy of the labels. See :func:`mask_positives`.
+    **rules : object
+        Options ``negatives`` and ``hierarchy`` of :func:`mask_labels`.
 
     Returns
     -------
@@ -291,7 +273,7 @@ def hide_in_test_parts(
     hide_in_training_parts : Hide labels from the training parts.
     """
     tests = [test for _, test in parts_of(fold_of, Y.shape[0])]
-    return _hide_in(tests, Y, rate, seed, (*names, "test part"), negatives=negatives, hierarchy=hierarchy)
+    return _hide_in(tests, Y, rate, seed, (*names, "test part"), **rules)
 
 
 def _hide_in(parts: list[np.ndarray], Y: Matrix, rate: float, seed: int, names: tuple, **by: Any) -> np.ndarray:
@@ -330,7 +312,7 @@ def _choose_hidden(
     Y: Matrix | pd.DataFrame,
     rate: float,
     random: np.random.Generator,
-    negatives: Negatives,
+    negatives: Negatives = "unlabelled",
     *,
     mechanism: Mechanism = "random",
     hierarchy: Hierarchy | None = None,
@@ -341,7 +323,7 @@ def _choose_hidden(
     _check_share("missing rate", rate)
     checked = check_binary(Y, "Y", DataError, unmeasured=True)
     if checked.ndim != 2:
-        raise DataError(f"Y has {checked.ndim} dimension(s); it must be (n_samples, n_labels).")
+        raise DataError(f"Y: found {checked.ndim} dimension(s). Give a matrix of shape (n_samples, n_labels).")
     n_samples, n_labels = checked.shape
     if hierarchy is not None:
         check_true_paths(checked, hierarchy)
@@ -361,7 +343,7 @@ def _choose_hidden(
 
 def _check_share(name: str, rate: float) -> None:
     if not isinstance(rate, Real) or not 0 <= rate < 1:
-        raise DataError(f"{name} is {rate!r}; it must be at least 0 and below 1, for example 0.3.")
+        raise DataError(f"{name}: found {rate!r}. Give a number of at least 0 and below 1, for example 0.3.")
 
 
 def _positives(Y: Matrix) -> tuple[np.ndarray, np.ndarray]:
@@ -387,13 +369,10 @@ def check_true_paths(Y: Matrix, hierarchy: Hierarchy) -> None:
         If the number of labels differs, or a sample has a label but not all labels above it.
     """
     if Y.shape[1] != hierarchy.n_labels:
-        raise DataError(f"Y has {Y.shape[1]} labels, and the hierarchy {hierarchy.n_labels}; it must be of the same.")
-    found = hierarchy.first_violation(Y)
-    if found is not None:
-        raise DataError(
-            f"row {found[0]} has label {found[1]}, but not label {found[2]}, which is above it in the hierarchy: give "
-            "what Hierarchy.with_ancestors makes of the labels."
-        )
+        raise DataError(f"hierarchy: found {hierarchy.n_labels} labels, but Y has {Y.shape[1]}. Use the same labels.")
+    if (found := hierarchy.first_violation(Y)) is not None:
+        cause = f"label {found[1]} is positive, but not label {found[2]} above it in the hierarchy"
+        raise DataError(f"Y, row {found[0]}: {cause}. Apply Hierarchy.with_ancestors to the labels.")
 
 
 class _Chain(NamedTuple):
@@ -410,7 +389,7 @@ class _Chain(NamedTuple):
 
 
 def _some_of(
-    cells: tuple[np.ndarray, np.ndarray],
+    cells: tuple[np.ndarray, ...],
     n_of_label: np.ndarray,
     odds: OddsOfCells | None,
     random: np.random.Generator,
@@ -451,7 +430,7 @@ def _with_wrong_positives(
     zeros = np.nonzero(to_dense(before, "Y", DataError) == 0)
     rows, labels = _some_of(zeros, n_hidden(n_right, share / (1 - share)), None, random)
     if hierarchy is not None:
-        rows, labels = _and_all_above(rows, labels, hierarchy, after)
+        rows, labels = _implied(rows, labels, hierarchy, after)
     if isinstance(masked, pd.DataFrame):
         made = masked.copy()
         for label in np.unique(labels):
@@ -466,14 +445,12 @@ def _with_wrong_positives(
     return (masked + ones).tocsr()
 
 
-def _and_all_above(
-    rows: np.ndarray, labels: np.ndarray, hierarchy: Hierarchy, Y: Matrix
-) -> tuple[np.ndarray, np.ndarray]:
+def _implied(rows: np.ndarray, labels: np.ndarray, hierarchy: Hierarchy, Y: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """Return the cells and all cells above them in the hierarchy, without those that are 1 in Y."""
     cells = sparse.coo_array((np.ones(len(rows), dtype=np.int32), (rows, labels)), shape=Y.shape).tocsr()
     implied = sparse.coo_array(cells + cells @ hierarchy.ancestors)
-    at = [np.ravel_multi_index(position, Y.shape) for position in (implied.coords, _positives(Y))]
-    is_new = ~np.isin(*at)
+    found, known = (np.ravel_multi_index(position, Y.shape) for position in (implied.coords, _positives(Y)))
+    is_new = ~np.isin(found, known)
     return implied.coords[0][is_new], implied.coords[1][is_new]
 
 
@@ -494,8 +471,8 @@ def _without(
         masked[rows, labels] = np.nan if confirmed else 0
         return masked
     masked = sparse.coo_array(checked, copy=True, dtype=np.float32 if confirmed else None)
-    at = [np.ravel_multi_index(position, Y.shape) for position in (masked.coords, (rows, labels))]
-    masked.data[np.isin(*at)] = 0
+    stored, hidden = (np.ravel_multi_index(position, Y.shape) for position in (masked.coords, (rows, labels)))
+    masked.data[np.isin(stored, hidden)] = 0
     masked.eliminate_zeros()
     if confirmed:
         unmeasured = np.full(len(rows), np.nan, dtype=np.float32)

@@ -111,8 +111,8 @@ def odds_of(
     if mechanism == "random" or rate == 0:
         return Odds(alike)
     if mechanism == "group" and groups is None:
-        raise DataError("mechanism is 'group', but there are no groups: give one for each sample, or use 'sample'.")
-    units = np.arange(n_samples) if mechanism == "sample" else group_codes(groups, n_samples)
+        raise DataError("mechanism: 'group' needs groups. Give a group for each sample, or use 'sample'.")
+    units = np.arange(n_samples) if mechanism == "sample" or groups is None else group_codes(groups, n_samples)
     rates = np.clip(random.beta(_SPREAD * rate, _SPREAD * (1 - rate), size=units.max() + 1), _LEAST, 1 - _LEAST)
     odds = (rates / (1 - rates))[units]
     return Odds(alike, lambda rows, _: odds[rows], lambda rows, _: odds[rows])
@@ -150,11 +150,9 @@ def _rates_by_rarity(rate: float, n_positives: np.ndarray) -> np.ndarray:
 
 def _checked_reference(reference: ArrayLike | sparse.csr_array | None, shape: tuple[int, int]) -> Matrix:
     if reference is None:
-        raise DataError("mechanism is 'difficulty', which goes by a model's probabilities: give them as reference.")
+        raise DataError("mechanism: 'difficulty' needs probabilities of a model. Give them as reference.")
     p = canonical(reference) if sparse.issparse(reference) else np.asarray(reference, dtype=np.float64)
-    values = p.data if sparse.issparse(p) else p
+    values = np.asarray(p.data if sparse.issparse(p) else p)
     if p.shape != shape or not ((values >= 0) & (values <= 1)).all():
-        raise DataError(
-            f"reference has shape {p.shape}; give a probability from 0 to 1 for each of the {shape} labels."
-        )
+        raise DataError(f"reference: found shape {p.shape}. Give probabilities from 0 to 1 of shape {shape}.")
     return p

@@ -150,6 +150,34 @@ class FrequencyDistribution(NamedTuple):
         return self.quantiles((random.permutation(n_draws) + random.random(n_draws)) / n_draws)
 
 
+class Cells(NamedTuple):
+    """Cells of label curves, each of shape (n_samples, n_labels).
+
+    Attributes
+    ----------
+    scores : ndarray of float
+        Log-odds of the predicted probabilities.
+    is_observed : ndarray of bool
+        Whether the label is observed to be positive.
+    is_measured : ndarray of float
+        1 for measured labels, 0 for unmeasured labels.
+    """
+
+    scores: np.ndarray
+    is_observed: np.ndarray
+    is_measured: np.ndarray
+
+    def pooled(self) -> Cells:
+        """Return the cells of all labels as one column.
+
+        Returns
+        -------
+        Cells
+            Cells of shape (n_samples * n_labels, 1).
+        """
+        return Cells(*(part.reshape(-1, 1) for part in self))
+
+
 def frequency_distribution(
     observed: np.ndarray, probabilities: np.ndarray, *, ask_others: bool = True, random_state: int = 0
 ) -> FrequencyDistribution:
@@ -197,7 +225,7 @@ def frequency_distribution(
     scores = logits(P)
     if ask_others:
         scores = _asking_other_labels(observed, scores, random_state)
-    likelihood = _profile(scores, observed == 1, (observed >= 0).astype(np.float64))
+    likelihood = _profile(Cells(scores, observed == 1, (observed >= 0).astype(np.float64)))
     weights = np.exp((likelihood - likelihood.max()) / _TEMPERATURE)
     return FrequencyDistribution(_GRID, _around_the_plateau(weights / weights.sum()))
 
@@ -227,9 +255,8 @@ def check_given(observed: np.ndarray, probabilities: np.ndarray) -> tuple[np.nda
     observed = check_dense_binary(observed, "observed", ModelError, unmeasured=True)
     P = np.asarray(probabilities, dtype=np.float64)
     if observed.shape != P.shape or not ((P >= 0) & (P <= 1)).all():
-        raise ModelError(
-            f"labels have shape {observed.shape} and probabilities {P.shape}; give as many of these, from 0 to 1."
-        )
+        found = f"found shape {P.shape} for labels of shape {observed.shape}"
+        raise ModelError(f"probabilities: {found}. Give a probability from 0 to 1 for each label.")
     return observed, P
 
 
@@ -307,38 +334,25 @@ def _moves() -> np.ndarray:
     return np.diff(below, prepend=0, append=1)
 
 
-def _profile(scores: np.ndarray, is_observed: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def _profile(cells: Cells) -> np.ndarray:
     """Compute the highest penalized log likelihood of each frequency of the grid."""
     found = np.empty(len(_GRID))
     pooled = of_labels = None
-    whole = [part.reshape(-1, 1) for part in (scores, is_observed, counts)]
     for position in reversed(range(len(_GRID))):  # Start from complete labels. Each fit starts from the last.
         c = _GRID[position]
-        pooled, _ = fit_curves(*whole, c, np.array([[1.0, 0.0]]), pooled)
-        prior = np.repeat(pooled, scores.shape[1], axis=0)
-        of_labels, losses = fit_curves(scores, is_observed, counts, c, prior, of_labels)
+        pooled, _ = fit_curves(cells.pooled(), c, np.array([[1.0, 0.0]]), pooled)
+        of_labels, losses = fit_curves(cells, c, np.repeat(pooled, cells.scores.shape[1], axis=0), of_labels)
         found[position] = -losses.sum()
     return found
 
 
-def fit_curves(
-    scores: np.ndarray,
-    is_observed: np.ndarray,
-    counts: np.ndarray,
-    c: float,
-    prior: np.ndarray,
-    start: np.ndarray | None,
-) -> tuple[np.ndarray, np.ndarray]:
+def fit_curves(cells: Cells, c: float, prior: np.ndarray, start: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Fit the logistic curves P(observed) = c · expit(a · score + b), one per column.
 
     Parameters
     ----------
-    scores : ndarray of shape (n_samples, k)
-        Scores.
-    is_observed : ndarray of bool of shape (n_samples, k)
-        Whether the label is observed.
-    counts : ndarray of shape (n_samples, k)
-        Weight of each cell, 0 if the label is unmeasured.
+    cells : Cells
+        Scores and observed labels, one column per curve.
     c : float
         Label frequency.
     prior : ndarray of shape (k, 2)
@@ -359,10 +373,10 @@ def fit_curves(
     halves steps that increase the loss and skips columns that have converged.
     """
     found = (prior if start is None else start).copy()
-    losses = _losses(found, scores, is_observed, counts, c, prior)
+    losses = _losses(found, cells, c, prior)
     moving = np.arange(len(found))
     for _ in range(_STEPS):
-        given = scores[:, moving], is_observed[:, moving], counts[:, moving], c, prior[moving]
+        given = Cells(*(part[:, moving] for part in cells)), c, prior[moving]
         step, share = _fisher_step(found[moving], *given), 1.0
         gain = np.full(len(moving), -np.inf)
         for _ in range(_HALVINGS):
@@ -381,22 +395,19 @@ def fit_curves(
     return found, losses
 
 
-def _losses(
-    curves: np.ndarray, scores: np.ndarray, is_observed: np.ndarray, counts: np.ndarray, c: float, prior: np.ndarray
-) -> np.ndarray:
-    p = np.clip(c * scipy.special.expit(scores * curves[:, 0] + curves[:, 1]), 1e-12, 1 - 1e-12)
-    misfit = -(counts * np.log(np.where(is_observed, p, 1 - p))).sum(axis=0)
+def _losses(curves: np.ndarray, cells: Cells, c: float, prior: np.ndarray) -> np.ndarray:
+    p = np.clip(c * scipy.special.expit(cells.scores * curves[:, 0] + curves[:, 1]), 1e-12, 1 - 1e-12)
+    misfit = -(cells.is_measured * np.log(np.where(cells.is_observed, p, 1 - p))).sum(axis=0)
     return misfit + _SHRINKAGE * ((curves - prior) ** 2).sum(axis=1)
 
 
-def _fisher_step(
-    curves: np.ndarray, scores: np.ndarray, is_observed: np.ndarray, counts: np.ndarray, c: float, prior: np.ndarray
-) -> np.ndarray:
+def _fisher_step(curves: np.ndarray, cells: Cells, c: float, prior: np.ndarray) -> np.ndarray:
+    scores, is_observed, is_measured = cells
     rising = scipy.special.expit(scores * curves[:, 0] + curves[:, 1])
     p = np.clip(c * rising, 1e-12, 1 - 1e-12)
     slope = c * rising * (1 - rising)
-    error = counts * (p - is_observed) * slope / (p * (1 - p))
-    weight = counts * slope**2 / (p * (1 - p))
+    error = is_measured * (p - is_observed) * slope / (p * (1 - p))
+    weight = is_measured * slope**2 / (p * (1 - p))
     gradient = np.column_stack([(error * scores).sum(axis=0), error.sum(axis=0)]) + 2 * _SHRINKAGE * (curves - prior)
     saa, sab, sbb = (weight * scores**2).sum(axis=0), (weight * scores).sum(axis=0), weight.sum(axis=0)
     saa, sbb = saa + 2 * _SHRINKAGE, sbb + 2 * _SHRINKAGE

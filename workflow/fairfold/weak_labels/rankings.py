@@ -134,10 +134,8 @@ def check_shapes(observed: Matrix, probabilities: Matrix) -> None:
         If a shape is wrong.
     """
     if observed.ndim != 2 or observed.shape != probabilities.shape:
-        raise ModelError(
-            f"probabilities have shape {probabilities.shape} and labels {observed.shape}; both must be "
-            "(n_samples, n_labels)."
-        )
+        found = f"found shape {probabilities.shape} for labels of shape {observed.shape}"
+        raise ModelError(f"probabilities: {found}. Both must be (n_samples, n_labels).")
 
 
 @njit(cache=True, nogil=True, boundscheck=False)

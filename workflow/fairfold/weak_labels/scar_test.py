@@ -51,13 +51,13 @@ import scipy
 
 from fairfold.core.groups import group_codes
 from fairfold.errors import ModelError
-from fairfold.weak_labels.plateau import check_given, fit_curves, logits
+from fairfold.weak_labels.plateau import Cells, check_given, fit_curves, logits
 
 TESTS = ("samples", "groups", "labels")
 MARGIN = 0.15  # Largest relative variance of label frequencies that the null hypothesis allows.
 _FEWEST = 5  # Minimum number of observed positives of a tested label.
 _FEWEST_UNITS = 10  # Minimum number of samples or groups.
-_OF_LABELS = "a label of which more is missing looks like one that is harder to predict"
+_OF_LABELS = "labels with more missing positives look like labels that are harder to predict"
 _COLUMNS = ["test", "estimate", "margin", "p_value", "p_adjusted", "reason"]
 
 
@@ -69,14 +69,6 @@ class _Finding(NamedTuple):
     margin: float = np.nan
     p_value: float = np.nan
     reason: str = ""
-
-
-class _Cells(NamedTuple):
-    """Cells of the tested labels, each of shape (n_samples, n_labels); ``is_measured`` is 1 or 0."""
-
-    scores: np.ndarray
-    is_observed: np.ndarray
-    is_measured: np.ndarray
 
 
 def scar_tests(
@@ -125,18 +117,18 @@ def scar_tests(
     >>> probabilities = rng.random((200, 3))
     >>> observed = (rng.random((200, 3)) < probabilities).astype(int)
     >>> scar_tests(observed, probabilities, label_frequency=1.0)["reason"].tolist()
-    ['', 'the data name no groups', 'a label of which more is missing looks like one that is harder to predict']
+    ['', 'the data have no groups', 'labels with more missing positives look like labels that are harder to predict']
     """
     observed, P = check_given(observed, probabilities)
     if not 0 < label_frequency <= 1:
-        raise ModelError(f"the label frequency is {label_frequency}; it must be above 0 and at most 1.")
+        raise ModelError(f"label_frequency: found {label_frequency}. Give a number above 0 and at most 1.")
     codes = None if groups is None else group_codes(groups, len(observed))
     tested = (observed == 1).sum(axis=0) >= _FEWEST
     if tested.sum() < 2:
         reason = f"fewer than two labels have {_FEWEST} observed positives"
         return _table([_Finding(test, reason=reason) for test in TESTS])
     observed = observed[:, tested]
-    cells = _Cells(logits(P[:, tested]), observed == 1, (observed >= 0).astype(np.float64))
+    cells = Cells(logits(P[:, tested]), observed == 1, (observed >= 0).astype(np.float64))
     of_labels = _Finding("labels", reason=_OF_LABELS)
     return _table([*_tests_of_units(cells, label_frequency, codes), of_labels])
 
@@ -155,22 +147,21 @@ def _holm(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def _tests_of_units(cells: _Cells, c: float, codes: np.ndarray | None) -> list[_Finding]:
+def _tests_of_units(cells: Cells, c: float, codes: np.ndarray | None) -> list[_Finding]:
     positive = _curves_at(cells, c)
     sure, unsure = c * positive * cells.is_measured, c * np.sqrt(positive * (1 - positive)) * cells.is_measured
     residuals = (cells.is_observed - c * positive) * cells.is_measured
     in_samples = partial(_pairs_in_samples, codes=codes)
     found = [_test_of_spread("samples", in_samples, sure, unsure, residuals)]
     if codes is None:
-        return [*found, _Finding("groups", reason="the data name no groups")]
+        return [*found, _Finding("groups", reason="the data have no groups")]
     return [*found, _test_of_spread("groups", partial(_pairs_in_groups, codes=codes), sure, unsure, residuals)]
 
 
-def _curves_at(cells: _Cells, c: float) -> np.ndarray:
+def _curves_at(cells: Cells, c: float) -> np.ndarray:
     """Return the probabilities of being positive from logistic curves that are fitted with the label frequency c."""
-    whole = [part.reshape(-1, 1) for part in cells]
-    pooled, _ = fit_curves(*whole, c, np.array([[1.0, 0.0]]), None)
-    curves, _ = fit_curves(*cells, c, np.repeat(pooled, cells.scores.shape[1], axis=0), None)
+    pooled, _ = fit_curves(cells.pooled(), c, np.array([[1.0, 0.0]]), None)
+    curves, _ = fit_curves(cells, c, np.repeat(pooled, cells.scores.shape[1], axis=0), None)
     return scipy.special.expit(cells.scores * curves[:, 0] + curves[:, 1])
 
 
@@ -201,7 +192,7 @@ def _test_of_spread(
     total = units.sum(axis=1)
     rest = total[0] - total[1] ** 2 / total[2] if total[2] > 0 else total[0]
     if rest <= 1e-9 * total[0]:
-        return _Finding(test, reason="no cell is surer than others")
+        return _Finding(test, reason="the probabilities of the cells do not vary")
     share = total[1] / total[2] if total[2] > 0 else 0.0
     spread = (total[3] - share * total[4]) / rest
     dependence = (total[4] - spread * total[1]) / total[2] if total[2] > 0 else 0.0

@@ -124,7 +124,7 @@ class ManyLabels(Settings):
     @classmethod
     def _check_order(cls, bands: list[int]) -> list[int]:
         if bands != sorted(bands):
-            raise ValueError(f"found {bands}; let the numbers ascend.")
+            raise ValueError(f"found {bands}. List the numbers in ascending order.")
         return bands
 
 
