@@ -1,15 +1,22 @@
 """Compute error and log-loss of codes, binary losses and decodings on one dataset."""
 
 import numpy as np
+import pandas as pd
 
 from adapter import logged
 from fairfold import papers
 from fairfold.core.files import write_table
+from fairfold.core.memory import key_of_job, reused
 from fairfold.datasets import Dataset
 
 with logged(snakemake.log):
-    data = Dataset.load(snakemake.input[0])
-    options = {**snakemake.params.options, "seed": snakemake.params.seed, "n_jobs": snakemake.threads}
-    table = papers.ecoc_examples.compare_codes(data.X, np.array(data.label_names)[data.Y], **options)
-    table.insert(0, "dataset", data.id)
-    write_table(table, snakemake.output[0])
+
+    def compare() -> pd.DataFrame:
+        """Compare all codes on the dataset."""
+        data = Dataset.load(snakemake.input[0])
+        options = {**snakemake.params.options, "seed": snakemake.params.seed, "n_jobs": snakemake.threads}
+        table = papers.ecoc_examples.compare_codes(data.X, np.array(data.label_names)[data.Y], **options)
+        table.insert(0, "dataset", data.id)
+        return table
+
+    write_table(reused(key_of_job(snakemake), compare), snakemake.output[0])

@@ -1,10 +1,13 @@
 """The cache of the working directory."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from fairfold.core import memory as module
-from fairfold.core.memory import FOLDER, key_of, memory
+from fairfold.core.memory import FOLDER, key_of, key_of_job, memory, reused
 
 calls = []
 
@@ -53,3 +56,19 @@ def test_keys_depend_on_content_and_versions(monkeypatch):
     assert key not in {key_of(np.arange(4), {"a": 1, "b": 2}, "name"), key_of(np.arange(3), {"a": 1, "b": 3}, "name")}
     monkeypatch.setattr(module, "_versions", lambda: ["numpy 99"])
     assert key != key_of(np.arange(3), {"a": 1, "b": 2}, "name")
+
+
+def test_a_job_is_reused_for_the_same_inputs_wildcards_and_parameters():
+    Path("data").write_text("1,2")
+
+    def run(rate=50, seed=1):
+        job = SimpleNamespace(input=["data"], wildcards={"rate": rate}, params={"seed": seed})
+        return reused(key_of_job(job), lambda: double(rate))
+
+    assert run() == run() == 100
+    assert len(calls) == 1
+    run(rate=0)
+    run(seed=2)
+    Path("data").write_text("1,3")
+    run()
+    assert len(calls) == 4

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import joblib
 
@@ -68,6 +68,24 @@ def key_of(*content: object) -> str:
         Checksum.
     """
     return joblib.hash([content, _versions()])
+
+
+def key_of_job(job: Any) -> str:
+    """Compute a checksum of the input files, wildcards and parameters of a job.
+
+    Parameters
+    ----------
+    job : snakemake.script.Snakemake
+        The job. Its parameters must include the checksum of the code.
+
+    Returns
+    -------
+    str
+        Checksum.
+    """
+    return key_of(
+        [Path(path).read_bytes() for path in job.input], dict(job.wildcards.items()), dict(job.params.items())
+    )
 
 
 @cache
