@@ -65,7 +65,23 @@ def test_what_matters_is_shown_and_the_rest_is_not(console):
     assert log("SNAKEMAKE", event=LogEvent.WORKFLOW_STARTED) == ""
     assert log("Nothing to be done") == "Nothing to be done\n"
     assert log("No space", logging.WARNING) == "No space\n"
-    assert "Error in rule" in log("Error in rule train", logging.ERROR, event=LogEvent.JOB_ERROR, jobid=3)
+    failed = {"event": LogEvent.JOB_ERROR, "jobid": 3, "rule_msg": None}
+    assert "Error in rule" in log("Error in rule train", logging.ERROR, **failed)
+
+
+def test_a_failed_job_is_described(monkeypatch):
+    """Snakemake prints `rule_msg`, which is None for rules without a message."""
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    handler = LogHandler(SimpleNamespace(stdout=False, dryrun=False), None)
+    handler.setFormatter(logging.Formatter("%(message)s (%(rule_msg)s)"))
+    events = (LogEvent.JOB_INFO, {"rule_name": "train", "wildcards": {"rate": "50"}}), (LogEvent.JOB_ERROR, {})
+    for event, of_event in events:
+        level = logging.ERROR if event == LogEvent.JOB_ERROR else logging.INFO
+        record = logging.LogRecord("snakemake", level, __file__, 1, "Error in rule train", None, None)
+        vars(record).update(event=event, jobid=3, rule_msg=None, **of_event)
+        handler.emit(record)
+    assert stream.getvalue() == "Error in rule train (train: rate 50)\n"
 
 
 def test_a_dry_run_shows_all(console):

@@ -135,7 +135,8 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED:
             self._finish(record.job_id)
         elif event == LogEvent.JOB_ERROR:
-            self.progress.started.pop(record.jobid, None)
+            _, message, _ = self.progress.started.pop(record.jobid, ("", None, 0.0))
+            record.rule_msg = record.rule_msg or message  # Snakemake prints it, also if the rule has none.
         if self.common_settings.dryrun or not self._is_hidden(record, event):
             self._write(self.format(record))
         self.bar.set_description_str(str(self.progress))
