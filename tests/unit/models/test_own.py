@@ -304,7 +304,7 @@ def test_what_does_no_harm(folder, how):
         ("raises", "failed: RuntimeError: no such luck."),
         ("reads", "failed: EOFError: EOF when reading a line."),
         ("exits", "failed: SystemExit: enough."),
-        ("exits at once", "ended its process: it crashed or"),
+        ("exits at once", "terminated its process. It crashed or"),
         ("is killed", "terminated its process. It crashed or ran out of memory."),
         ("takes long", "exceeded its time limit of 0.05 minutes."),
         (
