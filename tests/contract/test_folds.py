@@ -553,7 +553,7 @@ def test_bad_folds_are_refused(take, folds):
 
 @pytest.mark.parametrize("name", sorted(TAKES_FOLDS.keys() - MAY_BE_PARTIAL))
 def test_untested_samples_are_refused_where_all_must_be_tested(name):
-    assert "holds -1: fold numbers are integers from 0." in refusal(TAKES_FOLDS[name], fold_of(PARTIAL["partial"]))
+    assert "contains -1: fold numbers are integers from 0." in refusal(TAKES_FOLDS[name], fold_of(PARTIAL["partial"]))
 
 
 @pytest.mark.parametrize("name", sorted(TAKES_FOLDS))

@@ -143,7 +143,7 @@ def test_it_has_the_correction_of_its_entry(told):
     assert told["corrected"]["precision"] == pytest.approx(told["scores"]["precision"])
     assert {"precision", "macro_precision"} <= told["corrected"].keys()
     assert not {"recall", "gap"} & told["corrected"].keys()
-    assert told["error"].startswith("metrics: 'recall' cannot be corrected for missing labels. Name metrics of")
+    assert told["error"].startswith("metrics: 'recall' cannot be corrected for missing labels. Choose from")
 
 
 def test_without_a_correction_tables_and_sentences_say_so(told):

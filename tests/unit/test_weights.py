@@ -213,7 +213,7 @@ def test_who_is_given_them(data):
 def test_who_takes_none_says_so(data, name):
     X, Y, weights = data
     for fitted in (name, f"{name}+"):
-        with pytest.raises(ModelError, match="takes no weights of samples; leave it or them out"):
+        with pytest.raises(ModelError, match="does not accept sample weights"):
             make(fitted).fit(X, Y, sample_weight=weights)
 
 
@@ -231,10 +231,10 @@ def test_own_models_are_given_them(data):
     ("weights", "sentence"),
     [
         (np.ones(3), "weights have shape"),
-        (np.r_[0.0, np.ones(199)], "sample 0 weighs 0; weights must be finite and above zero"),
-        (np.r_[1.0, -2.0, np.ones(198)], "sample 1 weighs -2"),
-        (np.r_[1.0, np.nan, np.ones(198)], "sample 1 weighs nan"),
-        (["heavy"] * 200, "weights of samples are no numbers"),
+        (np.r_[0.0, np.ones(199)], "sample 0 has weight 0; weights must be finite and above zero"),
+        (np.r_[1.0, -2.0, np.ones(198)], "sample 1 has weight -2"),
+        (np.r_[1.0, np.nan, np.ones(198)], "sample 1 has weight nan"),
+        (["heavy"] * 200, "weights of samples: expected a finite number"),
     ],
 )
 def test_weights_are_positive_numbers(data, weights, sentence):

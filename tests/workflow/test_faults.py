@@ -264,7 +264,7 @@ def test_a_cache_folder_that_cannot_be_made(toy, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(study.folder / "toy.csv"))
     code, output = study.run(TARGET, python=sys.executable)
     assert code != 0
-    (line,) = told(output, "this folder cannot be made (Not a directory). Set the environment variable XDG_CACHE_HOME")
+    (line,) = told(output, "cannot create this folder (Not a directory). Set the environment variable XDG_CACHE_HOME")
     assert line == output.strip().splitlines()[-1]
 
 

@@ -315,7 +315,7 @@ def test_all_parts_take_groups_weights_gaps_and_unmeasured_labels(study):
     assert (chosen["n_samples"] == 88).all()  # 22 patients
     wins = pd.concat(map(pd.read_csv, (mine.folder / "results/win_percentage/models").rglob("*.csv")))
     reasons = wins[wins["model"] == "kNN"]["reason"]
-    assert len(reasons) and reasons.str.contains("takes no weights of samples").all()
+    assert len(reasons) and reasons.str.contains("does not accept sample weights").all()
     assert wins[wins["model"] != "kNN"]["performance"].notna().all()
     with np.load(next(mine.folder.glob("results/weak_labels/mine/rate-0/hidden.npz"))) as hidden:
         assert hidden["hidden"].size == 0
@@ -348,7 +348,7 @@ def test_samples_have_weights(study):
         low, high = np.asarray(load_final(mine.folder / "results/final" / name).predict(new)["posterior"])[:, 0]
         assert (low > high) == (name == "weighted")
         reasons = set(of_dataset.loc[of_dataset["model"] == "kNN", "reason"].dropna())
-        assert any("takes no weights of samples" in reason for reason in reasons) == (name == "weighted")
+        assert any("does not accept sample weights" in reason for reason in reasons) == (name == "weighted")
     weighted = scores[scores["dataset"] == "weighted"].groupby("model")["value"].mean()
     assert (weighted[["gcForest+", "LightGBM"]] > 0.85).all()
 

@@ -21,12 +21,12 @@ with logged(snakemake.log):
         """Run the repetitions of this job."""
         data, params = Dataset.load(snakemake.input[0]), snakemake.params
         unit, rules = {"dataset": data.id, **params.unit}, {"negatives": data.negatives, "hierarchy": data.hierarchy}
-        told = {**rules, "categories": data.category_columns}
+        options = {**rules, "categories": data.category_columns}
         # Procedures with a test part select models on half of the groups.
         n_splits = fitting_folds(params.setting["n_splits"], data.groups, n_parts=2)
         tables = cross_testing.models.repeat_on_weak_labels(
             lambda seed: {
-                name: make_model(name, **given, **told, random_state=seed) for name, given in params.models.items()
+                name: make_model(name, **given, **options, random_state=seed) for name, given in params.models.items()
             },
             *(data.X, data.Y, tqdm(range(*params.repetitions))),
             **{**params.setting, "scoring": params.unit["scoring"], "n_splits": n_splits},

@@ -186,9 +186,9 @@ def test_the_command_line_is_read_as_snakemake_reads_it(folder, arguments):
         ("--configfile a.yaml results/config.yaml", "If results/config.yaml is a target, write it before --configfile"),
         ("--configfile config", "configuration file config: it is a folder."),
         ("--configfile gone.yaml", "configuration file gone.yaml: there is no such file in "),
-        ("--configfile list.yaml", "list.yaml: it needs keys, such as 'seed: 1', but holds a list."),
+        ("--configfile list.yaml", "list.yaml: expected keys, such as 'seed: 1', found a list."),
         ("--configfile twice.yaml", "twice.yaml is not valid YAML: line 2, column 1: the key 'seed' is given twice"),
-        ("--directory study", "study/config/config.yaml: it needs keys, such as 'seed: 1', but holds nothing."),
+        ("--directory study", "study/config/config.yaml: expected keys, such as 'seed: 1', found nothing."),
     ],
 )
 def test_what_is_no_configuration_is_told_in_a_sentence(folder, arguments, sentence):

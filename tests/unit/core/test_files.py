@@ -125,8 +125,6 @@ def test_arrays_are_the_same_bytes_every_time(tmp_path):
     for name in ("a.npz", "b.npz"):
         write_arrays(tmp_path / name, x=np.arange(5), names=np.array(["é", "b"]))
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-    write_arrays(tmp_path / "plain.npz", compressed=False, x=np.zeros(10_000))
-    assert (tmp_path / "plain.npz").stat().st_size > 80_000
     with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
         assert arrays["names"].tolist() == ["é", "b"]
 
@@ -225,7 +223,7 @@ def test_files_that_are_not_to_blame(tmp_path, monkeypatch):
         read_arrays(tmp_path / "b.npz", "a model")
     write_arrays(tmp_path / "a.npz", x=np.arange(3))
     monkeypatch.setattr(np, "load", lambda *_, **__: np.empty(2**50))
-    with pytest.raises(DataError, match=r"a\.npz needs more memory to be read than there is, or is damaged\.$"):
+    with pytest.raises(DataError, match=r"a\.npz does not fit in memory, or is damaged\.$"):
         read_arrays(tmp_path / "a.npz", "a model")
 
 

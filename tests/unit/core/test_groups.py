@@ -52,10 +52,10 @@ def test_codes():
         group_codes(["b", "a"], 3)
     for gap in ("NA", "nan", "", " ", "n/a", "?", None, np.nan):
         with pytest.raises(
-            ModelError, match=r"groups lack 1 of 3 values, the first in row 2\. Give each row its group"
+            ModelError, match=r"groups: 1 of 3 values are missing, the first in row 2\. Give each row a group"
         ):
             group_codes(np.array(["b", gap, "a"]), 3)
-        with pytest.raises(ModelError, match=r"groups lack 1 of 3 values, the first in row 2"):
+        with pytest.raises(ModelError, match=r"groups: 1 of 3 values are missing, the first in row 2"):
             group_codes(["b", gap, "a"], 3)
     with pytest.raises(ModelError, match="all samples are in one group"):
         group_codes([1, 1, 1], 3)

@@ -28,7 +28,6 @@ def test_what_follows_from_what(diamond):
     assert [np.flatnonzero(row).tolist() for row in diamond.ancestors.toarray()] == [
         *([], [0], [0], [0, 1, 2], [], [0, 1, 2, 3])
     ]
-    assert diamond.depth.tolist() == [0, 1, 1, 2, 0, 3]
     place = np.argsort(diamond.order)
     assert (place[diamond.edges[:, 0]] < place[diamond.edges[:, 1]]).all()
     assert copy.deepcopy(diamond).edges.tolist() == diamond.edges.tolist()

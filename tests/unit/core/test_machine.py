@@ -27,7 +27,7 @@ def test_a_cache_folder_that_cannot_be_made(tmp_path, monkeypatch, name):
 def test_snakemakes_folder_is_a_file(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / ".snakemake").touch()
-    with pytest.raises(DataError, match=r"\.snakemake: this folder cannot be made \(File exists\).*--directory"):
+    with pytest.raises(DataError, match=r"\.snakemake: cannot create this folder \(File exists\).*--directory"):
         check_machine(tmp_path)
 
 

@@ -38,5 +38,5 @@ def test_a_name_is_declared_once(package):
     name, add = package
     add("first", "a")
     add("second", "b", "a")
-    with pytest.raises(ConfigError, match=rf"{name}.second declares 'a', as {name}.first does; give yours another"):
+    with pytest.raises(ConfigError, match=rf"{name}.second: 'a' is already declared in {name}.first"):
         declared(name)

@@ -250,7 +250,7 @@ def test_a_splitter_deals_the_folds_by_observed_labels():
 @pytest.mark.parametrize(
     ("splitter", "message"),
     [
-        (InTurn(5), r"InTurn.* of 40 rows into n_splits=3: fold_of holds fold 4: there are 3 folds, 0 to 2"),
+        (InTurn(5), r"InTurn.* of 40 rows into n_splits=3: fold_of contains fold 4: there are 3 folds, 0 to 2"),
         (lambda Y, seed: np.zeros((len(Y), 2)), r"fold_of has shape \(40, 2\)"),
         (lambda Y, seed: np.zeros(len(Y), dtype=int), "fold_of has no sample in fold 1"),
     ],

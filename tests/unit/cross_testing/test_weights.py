@@ -144,7 +144,7 @@ def test_models_of_ours_take_weights(samples):
     [
         (np.ones(59), "weights have shape"),
         (np.zeros(60), "weights must be finite and above zero"),
-        (["heavy"] * 60, "weights of samples are no numbers"),
+        (["heavy"] * 60, "weights of samples: expected a finite number"),
     ],
 )
 def test_weights_that_are_none_are_refused(samples, weights, message):
@@ -154,7 +154,7 @@ def test_weights_that_are_none_are_refused(samples, weights, message):
 
 def test_who_takes_no_weights_is_refused(samples):
     X, Y, weights = samples
-    with pytest.raises(ModelError, match="KNeighborsClassifier takes no weights of samples"):
+    with pytest.raises(ModelError, match="KNeighborsClassifier does not accept sample weights"):
         nested_cross_validate([KNeighborsClassifier()], X, Y, scoring="average_precision", sample_weight=weights)
 
 

@@ -357,7 +357,7 @@ class TestDraws:
         """
         hidden = []
         counts = corrected._counts
-        monkeypatch.setattr(corrected, "_counts", lambda *given: hidden.append(given[3]) or counts(*given))
+        monkeypatch.setattr(corrected, "_counts", lambda *given: hidden.append(given[2]) or counts(*given))
         Y = np.zeros((50, 1), dtype=int)
         Y[:3] = 1
         corrected_draws(Y, Y * 0.9, frequency, metrics=["f1"], n_draws=2000, counts=np.ones((2000, 50), dtype=int))
@@ -435,11 +435,11 @@ class TestDraws:
         ({"Y_observed": np.full((150, 5), 2)}, "expected 0, 1 or NaN, found 2"),
         ({"P": np.zeros((150, 4))}, r"labels have shape \(150, 5\) and probabilities \(150, 4\)"),
         ({"P": np.full((150, 5), np.nan)}, "750 of 750 predicted probabilities are not finite"),
-        ({"label_frequency": 0.0}, "label_frequency holds 0; the share of positives"),
-        ({"label_frequency": [0.5, 0.5, 1.5, 1, 1]}, "label_frequency holds 1.5"),
-        ({"label_frequency": np.nan}, "label_frequency holds nan"),
-        ({"label_frequency": [0.5, 0.5]}, r"label_frequency has shape \(2,\); give one number, 5 of the labels"),
-        ({"label_frequency": "half"}, "label_frequency holds what is no number"),
+        ({"label_frequency": 0.0}, "label_frequency: .* above 0 and at most 1, found 0"),
+        ({"label_frequency": [0.5, 0.5, 1.5, 1, 1]}, "label_frequency: .* found 1.5"),
+        ({"label_frequency": np.nan}, "label_frequency: .* found nan"),
+        ({"label_frequency": [0.5, 0.5]}, r"label_frequency: expected one number, 5 numbers .*, found shape \(2,\)"),
+        ({"label_frequency": "half"}, "label_frequency: expected numbers above 0"),
         ({"metrics": ["accuracy"]}, "unknown corrected score 'accuracy'"),
         ({"sample_weight": np.zeros(150)}, "weights must be finite and above zero"),
     ],

@@ -252,12 +252,12 @@ def test_two_methods_have_no_friedman():
 @pytest.mark.parametrize(
     ("values", "options", "message"),
     [
-        (np.ones((3, 1)), {}, "compares 1 methods"),
+        (np.ones((3, 1)), {}, "at least 2 methods, found 1"),
         (np.ones(3), {}, r"shape \(3,\)"),
-        ([["a", 1.0], [2.0, 3.0]], {}, "not a number"),
+        ([["a", 1.0], [2.0, 3.0]], {}, "expected numbers"),
         (np.array([[np.inf, 1.0]]), {}, "infinities"),
         (np.ones((3, 2)), {"names": ["a"]}, "1 names for 2 columns"),
-        (np.ones((3, 2)), {"names": ["a", "a"]}, "two methods have the name 'a'"),
+        (np.ones((3, 2)), {"names": ["a", "a"]}, "names: found 'a' twice"),
         (np.ones((3, 2)), {"alpha": 5}, "alpha is 5"),
     ],
 )

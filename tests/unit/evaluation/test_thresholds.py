@@ -122,5 +122,5 @@ def test_without_calibrated_probabilities_there_is_no_threshold(data, name):
     X, Y = data
     settings = {"n_trees": 5, "max_levels": 1} if name == "gcForest" else {}
     model = make_model(name, random_state=0, **settings).fit(X, Y)
-    with pytest.raises(ModelError, match=r"has no calibrated probabilities, .*; take a model with a \+"):
+    with pytest.raises(ModelError, match=r"has no calibrated probabilities, .*Use a model whose name ends with \+"):
         model.predict(X, objective="mcc")

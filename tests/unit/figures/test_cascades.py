@@ -136,7 +136,7 @@ def test_a_study_in_which_nothing_ran_has_figures_that_say_so(curves, imputation
         plot_label_frequencies(*(part.head(0) for part in frequencies)),
     ]
     for figure in figures:
-        assert [text.get_text() for text in figure.texts] == ["nothing to draw: no model has a value here"]
+        assert [text.get_text() for text in figure.texts] == ["nothing to draw: no model has a score"]
 
 
 def test_a_rate_at_which_nothing_ran_is_an_empty_panel(curves):

@@ -132,7 +132,7 @@ def test_a_single_point_and_a_single_procedure():
 
 def test_one_figure_at_a_time(random):
     both = pd.concat([random, random.assign(figure="fig4")])
-    with pytest.raises(DataError, match="points of 2 figures; give those of one"):
+    with pytest.raises(DataError, match="points: expected one figure, found 2"):
         plot_cross_testing(both)
 
 

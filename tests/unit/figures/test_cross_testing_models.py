@@ -89,7 +89,7 @@ def test_candidates_are_told_apart():
     extra = [{**points.iloc[0].to_dict(), "metric": "chosen", "candidate": name, "value": 0.01} for name in names]
     figure = plot_cross_testing_models(pd.concat([points, pd.DataFrame(extra)]), runs)
     (legend,) = figure.legends
-    assert texts(legend.get_texts()) == ["labels as they are", "labels left after hiding", *CANDIDATES, *names]
+    assert texts(legend.get_texts()) == ["complete labels", "observed labels", *CANDIDATES, *names]
     looks = {(handle.get_facecolor(), handle.get_hatch()) for handle in legend.get_patches()}
     assert len(looks) == len(CANDIDATES) + len(names)
 
@@ -103,4 +103,4 @@ def test_a_dataset_without_numbers_leaves_its_row_empty_and_none_at_all_says_so(
     save_figure(figure, [tmp_path / "figure.pdf", tmp_path / "figure.png"])
     assert texts(figure.axes[0].get_yticklabels()) == list(PROCEDURES.values())
     nothing = plot_cross_testing_models(points, runs.assign(score=np.nan, reason="too few rows"))
-    assert texts(nothing.texts) == ["nothing to draw: no model has a value here"]
+    assert texts(nothing.texts) == ["nothing to draw: no model has a score"]

@@ -185,8 +185,8 @@ def test_quality_of_splits(tmp_path):
         {"dataset": "a", "splitter": ["IS", "random"], "mean_over_bound": [1.5, 20], "seconds": [0.25, 1e-4]}
     )
     assert texts_of(plot_quality_against_seconds(summary), tmp_path) == [
-        "IS: 1.5 times the least possible, 0.25 s",
-        "random: 20 times the least possible, 0.0001 s",
+        "IS: 1.5 times the lower bound, 0.25 s",
+        "random: 20 times the lower bound, 0.0001 s",
     ]
 
 
@@ -239,8 +239,8 @@ def test_measures(tmp_path):
 def test_deviations(tmp_path):
     table = pd.DataFrame({"dataset": "a", "splitter": "IS", "label": [0, 7], "positives": [1434, 20]})
     assert texts_of(plot_label_deviations(table.assign(rLD=[0.0, 0.25], rLD_bound=0.001)), tmp_path) == [
-        "label 0, 1,434 positives: rLD 0, least 0.001",
-        "label 7, 20 positives: rLD 0.25, least 0.001",
+        "label 0, 1,434 positives: rLD 0, lower bound 0.001",
+        "label 7, 20 positives: rLD 0.25, lower bound 0.001",
     ]
 
 
@@ -292,9 +292,9 @@ def test_procedures_on_weak_labels(tmp_path):
     points = pd.DataFrame([unit | row for row in rows])
     runs = pd.DataFrame([unit | {"score": 0.4, "observed_score": 0.6}])
     assert texts_of(plot_cross_testing_models(points, runs), tmp_path) == [
-        "CV + testing, labels as they are: 0.500 (0.250 to 0.750)",
-        "CV + testing, labels as they are, one repetition: 0.400",
-        "CV + testing, labels left after hiding, one repetition: 0.600",
+        "CV + testing, complete labels: 0.500 (0.250 to 0.750)",
+        "CV + testing, complete labels, one repetition: 0.400",
+        "CV + testing, observed labels, one repetition: 0.600",
         "CV + testing, significant: 50% (10% to 90%)",
         "CV + testing: CaFE in 25% of choices",
         "CV + testing: RF+ET in 75% of choices",
@@ -316,9 +316,9 @@ def test_ways_in_which_labels_are_missing(tmp_path):
     table = table.assign(hidden_share=50, estimated_rate=30, rate_low=np.nan, rate_high=np.nan)
     assert texts_of(plot_mechanisms(table), tmp_path) == [
         "group, 20 % wrong, CaFE, estimated: 0.250 (0.125 to 0.375)",
-        "group, 20 % wrong, CaFE: 0.500 by all labels",
+        "group, 20 % wrong, CaFE: 0.500 from complete labels",
         "group, 20 % wrong, missing rate, estimated: 30.0",
-        "group, 20 % wrong, missing rate: 50.0 by all labels",
+        "group, 20 % wrong, missing rate: 50.0 from complete labels",
     ]
 
 
@@ -379,11 +379,11 @@ def test_classes(tmp_path):
     maps = pd.concat([grid.assign(**{"class": "a"}, posterior=a), grid.assign(**{"class": "b"}, posterior=1 - a)])
     samples = pd.DataFrame({"x": [0.9, 0.1], "y": [0.2, 1.7], "class": ["b", "a"]})
     assert texts_of(plot_posterior_regions(maps, samples), tmp_path) == [
-        "a sample of a: here b has 70%",
-        "a sample of b: here a has 80%",
+        "sample of a: most probable is b (70%)",
+        "sample of b: most probable is a (80%)",
     ]
     posteriors = pd.DataFrame({"class": list("aab"), "candidate": "a", "posterior": [0.01, 0.02, 0.97]})
     assert texts_of(plot_posterior_histogram(posteriors, candidate="a", title="P(a)"), tmp_path) == [
-        "of this class, 0.00 to 0.05: 2",
-        "of another, 0.95 to 1.00: 1",
+        "this class, 0.00 to 0.05: 2",
+        "other classes, 0.95 to 1.00: 1",
     ]

@@ -27,8 +27,8 @@ def test_marks_and_lines_are_those_of_the_table():
     table = regrets()
     figure = plot_regret(table, legend_table(["RF+ET"]))
     assert [axes.get_xlabel() for axes in figure.axes] == [
-        "below the best, average precision",
-        "below the best, Matthews correlation",
+        "regret, average precision",
+        "regret, Matthews correlation",
     ]
     names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
     assert sorted(names) == sorted(STRATEGIES) and names[0] == "recommendation"

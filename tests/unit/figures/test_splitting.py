@@ -57,7 +57,7 @@ def test_datasets_without_positive_values_are_not_drawn():
     summary = pd.DataFrame({"dataset": list("ab"), "splitter": "IS", "mean_over_bound": [0.0, 2], "seconds": 0.5})
     assert [panel.get_title() for panel in plot_quality_against_seconds(summary).axes] == ["b"]
     figure = plot_quality_against_seconds(summary[summary["dataset"] == "a"])
-    assert [text.get_text() for text in figure.texts] == ["nothing to draw: no quality and time above 0"]
+    assert [text.get_text() for text in figure.texts] == ["nothing to draw: no positive quality and run time"]
 
 
 def test_a_tiny_table_without_positive_values_can_be_saved(tmp_path):

@@ -204,9 +204,9 @@ def test_ellipses_are_at_one_standard_deviation(maps):
 
 def test_a_map_without_its_samples_is_refused(maps):
     grids, points = maps
-    with pytest.raises(DataError, match=r"\('west', 'QDA', 1, 5\) has no samples of two classes"):
+    with pytest.raises(DataError, match=r"\('west', 'QDA', 1, 5\): expected samples of two classes"):
         plot_decision_maps(grids, points[points["feature_1"] == 3])
-    with pytest.raises(DataError, match=r"'LDA', 3, 8\) has no samples of two classes"):
+    with pytest.raises(DataError, match=r"'LDA', 3, 8\): expected samples of two classes"):
         plot_decision_maps(grids, points[points["class"] == "ER+"])
 
 
@@ -304,7 +304,7 @@ def test_figure_6_is_of_one_dataset_and_says_for_which_it_stands_in(example):
         np.testing.assert_allclose(points, 100 * of_one[["lower", "upper"]])
         assert sum(same_color(line.get_color(), LOOKS[name][0]) for line in axis.lines) == 3
     figure = plot_sampling_example(example.assign(in_place_of="east"))
-    assert figure.axes[0].get_title() == "west, M = 10,000,000\n(in place of east, which is not there)"
+    assert figure.axes[0].get_title() == "west, M = 10,000,000\n(instead of east, which is missing)"
 
 
 def test_bands_have_a_row_per_dataset_and_a_column_per_number_of_sets(bands):

@@ -36,7 +36,7 @@ def test_rows_alternate_between_classes_and_share_no_number():
     assert (draw_rows(y, 10, np.random.default_rng(0)) == rows[:10]).all()
 
 
-@pytest.mark.parametrize(("y", "message"), [([0, 1, 0], "smaller class has 1"), ([0, 1, 2], "these data have 3")])
+@pytest.mark.parametrize(("y", "message"), [([0, 1, 0], "smaller class has 1"), ([0, 1, 2], "two classes, found 3")])
 def test_rows_that_are_not_there(y, message):
     with pytest.raises(DataError, match=message):
         draw_rows(np.array(y), 2, np.random.default_rng(0))

@@ -102,7 +102,7 @@ def test_missing_results_are_named(results, files, config):
     config["splitting"]["datasets"] = ["a"]
     (results / "tables/split_summary.csv").write_text("dataset\na\n")
     text = Page(render_report(results, [*files, "tables/split_summary.csv"], config)).text
-    assert re.search(r"Not made by this configuration: Behaviour of the measures; Label matrices; Deviation", text)
+    assert re.search(r"Not made by this configuration: Behavior of the measures; Label matrices; Deviation", text)
     assert "Effect of folds on scores" not in text  # switched off and therefore not missing
 
 

@@ -99,10 +99,13 @@ def test_measures_load_without_numba():
 @pytest.mark.parametrize(
     ("groups", "sentence"),
     [
-        ([np.nan, 1.0, 2.0, np.nan, 3.0, 4.0], "groups lack 2 of 6 values, the first in row 1"),
-        (["a", None, "b", "c", "d", "e"], "groups lack 1 of 6 values, the first in row 2"),
-        (pd.Series(["a", pd.NA, "b", "c", "d", "e"], dtype="string"), "groups lack 1 of 6 values, the first in row 2"),
-        (np.array(["a", 1, "b", 2, "c", 3], dtype=object), "groups hold values that cannot be sorted"),
+        ([np.nan, 1.0, 2.0, np.nan, 3.0, 4.0], "groups: 2 of 6 values are missing, the first in row 1"),
+        (["a", None, "b", "c", "d", "e"], "groups: 1 of 6 values are missing, the first in row 2"),
+        (
+            pd.Series(["a", pd.NA, "b", "c", "d", "e"], dtype="string"),
+            "groups: 1 of 6 values are missing, the first in row 2",
+        ),
+        (np.array(["a", 1, "b", 2, "c", 3], dtype=object), "groups: found values that cannot be sorted"),
     ],
 )
 def test_groups_that_are_missing_are_no_group(groups, sentence):

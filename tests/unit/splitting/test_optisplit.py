@@ -167,7 +167,7 @@ def test_objectives_are_improved():
         ({"max_epochs": 0}, "max_epochs: found 0"),
         ({"initial_folds": [0, 1]}, "shape"),
         ({"initial_folds": [0, 0, 0]}, "initial_folds has no sample in fold 1"),
-        ({"initial_folds": [0, 1, 2]}, "initial_folds holds fold 2: there are 2 folds"),
+        ({"initial_folds": [0, 1, 2]}, "initial_folds contains fold 2: there are 2 folds"),
     ],
 )
 def test_bad_settings_are_refused(settings, message):

@@ -155,7 +155,7 @@ def test_unmeasured_labels_are_neither_hidden_nor_shown_where_negatives_are_conf
 
 
 def test_zeros_of_too_many_sparse_labels_are_not_hidden():
-    with pytest.raises(DataError, match="Y has 10,000 × 10,000 cells, all of which this needs in memory"):
+    with pytest.raises(DataError, match="Y has 10,000 × 10,000 cells, but at most"):
         mask_labels(sparse.csr_array((10_000, 10_000), dtype=np.int8), 0.3, negatives="confirmed")
 
 

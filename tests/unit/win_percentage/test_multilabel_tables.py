@@ -186,11 +186,11 @@ def test_a_model_that_always_fails_never_wins(rng):
 def test_permutations_that_could_not_be_made_are_no_null(rng):
     own, missing = rng.random((8, 3)), np.full((8, 3), np.nan)
     table = evaluated(own, missing, missing)
-    table.loc[table["performance"].isna(), "reason"] = "no two groups have as many samples"
+    table.loc[table["performance"].isna(), "reason"] = "no two groups have the same size"
     tables = multilabel_win_tables(table)
     for name in ("wins", "permutations"):
         assert (tables[name]["n_permutations"] == 0).all()
         assert tables[name][["permuted_lower", "permuted_upper"]].isna().all(axis=None)
         np.testing.assert_array_equal(tables[name]["win_percentage"], of_winners(own, draws_grid(8)).ravel())
     assert tables["permutations"]["p_value"].isna().all()
-    assert (tables["sets"]["reason"] == "no two groups have as many samples").all()
+    assert (tables["sets"]["reason"] == "no two groups have the same size").all()

@@ -6,17 +6,18 @@ Data with many labels have sparse labels and probabilities. Cells that a sparse 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from fairfold.errors import StudyError
 
-_CELLS_AT_ONCE = 65_536
+Matrix: TypeAlias = Any
+"""Features or labels of shape (n_samples, n_columns), as an array or in CSR format.
 
-Matrix: TypeAlias = np.ndarray | sparse.csr_array
-"""Features or labels of shape (n_samples, n_columns), as an array or in CSR format."""
+SciPy has no type annotations, so mypy cannot tell the two apart after ``sparse.issparse``.
+"""
 
 GAPS = frozenset({"", "?", "-", "na", "n/a", "nan", "nil", "none", "null"})
 """Lower-case texts that represent a missing value in files and in arrays of text."""
@@ -52,8 +53,8 @@ def to_dense(matrix: Matrix, name: str, error: type[StudyError]) -> np.ndarray:
     n_rows, n_columns = matrix.shape
     if n_rows * n_columns > DENSE_CELLS:
         raise error(
-            f"{name} has {n_rows:,} × {n_columns:,} cells, all of which this needs in memory, and at most "
-            f"{DENSE_CELLS:,} of a sparse matrix are: give fewer samples or labels, or take a method that stays sparse."
+            f"{name} has {n_rows:,} × {n_columns:,} cells, but at most {DENSE_CELLS:,} cells of a sparse matrix are "
+            "converted to a dense array. Use fewer samples or labels, or a method for sparse labels."
         )
     return matrix.toarray()
 
@@ -161,11 +162,8 @@ def map_stored(function: Callable[[np.ndarray, np.ndarray], np.ndarray], matrix:
         Matrix with the same indices. Values are rounded to the dtype of the matrix if it is a float, otherwise they are
         float64.
     """
-    made = np.empty(matrix.nnz, dtype=matrix.dtype if matrix.dtype.kind == "f" else np.float64)
-    for first in range(0, len(made), _CELLS_AT_ONCE):
-        part = slice(first, first + _CELLS_AT_ONCE)
-        made[part] = function(matrix.data[part].astype(np.float64, copy=False), matrix.indices[part])
-    return with_data(matrix, made)
+    dtype = matrix.dtype if matrix.dtype.kind == "f" else np.float64
+    return with_data(matrix, function(matrix.data.astype(np.float64, copy=False), matrix.indices).astype(dtype))
 
 
 def csr_of_rows(counts: np.ndarray, columns: np.ndarray, values: np.ndarray, n_columns: int) -> sparse.csr_array:

@@ -14,7 +14,7 @@ from fairfold.core.machine import check_machine
 from fairfold.errors import ConfigError, StudyError
 
 
-class _Strict:
+class _Loader(yaml.SafeLoader):
     """YAML without duplicate keys. Every error has a line number."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
@@ -37,23 +37,13 @@ class _Strict:
         return super().construct_mapping(node, deep=deep)
 
 
-class _Loader(_Strict, yaml.SafeLoader):
-    """Loader with the best error messages."""
-
-
-class _FastLoader(_Strict, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """Compiled loader, if available. It is faster, but crashes on very deep nesting."""
-
-
-def load_yaml(path: Path, *, is_ours: bool = False) -> Any:
+def load_yaml(path: Path) -> Any:
     """Read a YAML file. Most JSON files are valid YAML, too.
 
     Parameters
     ----------
     path : Path
         File to read.
-    is_ours : bool, default=False
-        Whether the file belongs to the project and can be read by the faster loader.
 
     Returns
     -------
@@ -66,8 +56,7 @@ def load_yaml(path: Path, *, is_ours: bool = False) -> Any:
         If the file cannot be read, is not YAML, or contains a key twice. The message names the line.
     """
     try:
-        loader = _FastLoader if is_ours else _Loader
-        return loader(path.read_text(encoding="utf-8")).get_single_data()
+        return _Loader(path.read_text(encoding="utf-8")).get_single_data()
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
     except yaml.MarkedYAMLError as error:
@@ -134,7 +123,7 @@ def check_command_line(arguments: Sequence[str]) -> None:
         advice = f" If {path} is a target, write it before --configfile, which takes all words up to the next option."
         # results/config.yaml can be given alone to repeat a study. Next to another file it is a target.
         if number and path.parts[0] == "results":
-            raise ConfigError(f"{path} is a result, and no configuration beside others.{advice}")
+            raise ConfigError(f"configuration file {path}: a result cannot be combined with other files.{advice}")
         _check_keys(path, advice if number else "")
 
 
@@ -145,7 +134,7 @@ def _check_keys(path: Path, advice: str) -> None:
     document = load_yaml(path)
     if not isinstance(document, dict):
         found = "nothing" if document is None else f"a {type(document).__name__}"
-        raise ConfigError(f"configuration file {path}: it needs keys, such as 'seed: 1', but holds {found}.{advice}")
+        raise ConfigError(f"configuration file {path}: expected keys, such as 'seed: 1', found {found}.{advice}")
 
 
 def validated(

@@ -133,8 +133,8 @@ def check_target(path: str | os.PathLike[str]) -> None:
 
 def _unwritable(position: str | os.PathLike[str], error: OSError) -> DataError:
     return DataError(
-        f"{position} cannot be written to: {error.strerror}. Free space or make it writable, then run again; what is "
-        "finished is kept."
+        f"{position} cannot be written to: {error.strerror}. Free space or make it writable, then run again. Finished "
+        "results are kept."
     )
 
 
@@ -274,15 +274,13 @@ def _check_end(path: str | os.PathLike[str]) -> None:
             raise ValueError("the end of the file is missing" if size else "the file is empty")
 
 
-def write_arrays(path: str | os.PathLike[str], *, compressed: bool = True, **arrays: np.ndarray) -> None:
-    """Write plain arrays to an ``.npz`` file.
+def write_arrays(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
+    """Write plain arrays to a compressed ``.npz`` file.
 
     Parameters
     ----------
     path : str or path-like
         File to write.
-    compressed : bool, default=True
-        Whether to compress the arrays.
     **arrays : ndarray
         Arrays by name.
 
@@ -293,9 +291,9 @@ def write_arrays(path: str | os.PathLike[str], *, compressed: bool = True, **arr
     """
     for name, array in arrays.items():
         if np.asarray(array).dtype.hasobject:
-            raise TypeError(f"array {name!r} holds Python objects, which an .npz without pickle cannot keep")
+            raise TypeError(f"array {name!r} contains Python objects. Convert it to numbers or text.")
     with atomic_open(path) as stream:
-        (np.savez_compressed if compressed else np.savez)(stream, **arrays)
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]  # Names of arrays are keyword arguments.
 
 
 def read_arrays(path: str | os.PathLike[str], kind: str = "an array file", prefix: str = "") -> dict[str, np.ndarray]:
@@ -329,7 +327,7 @@ def read_arrays(path: str | os.PathLike[str], kind: str = "an array file", prefi
     except OSError as error:
         raise DataError(f"{path} cannot be read as {kind}: {error.strerror or error}.") from None
     except MemoryError:
-        raise DataError(f"{path} needs more memory to be read than there is, or is damaged.") from None
+        raise DataError(f"{path} does not fit in memory, or is damaged.") from None
     except Exception as error:  # zipfile, zlib and NumPy raise many kinds of errors for damaged files.
         raise DamagedFileError(str(path), kind, first_sentence(error)) from None
 

@@ -63,15 +63,15 @@ def check_folds(
     if folds.dtype.kind not in "iu" or folds.min(initial=0) < (BEFORE if untested else 0):
         found = folds.min() if folds.dtype.kind in "iu" else f"values of type {folds.dtype}"
         never = ", and -1 for a sample that is never tested" if untested else ""
-        raise SplitError(f"{name} holds {found}: fold numbers are integers from 0{never}.")
+        raise SplitError(f"{name} contains {found}: fold numbers are integers from 0{never}.")
     if (folds == BEFORE).any() and (folds == -1).any():
         raise SplitError(
-            f"{name} holds -1 and {BEFORE}: number all samples before the first period {BEFORE}, or all -1."
+            f"{name} contains -1 and {BEFORE}: number all samples before the first period {BEFORE}, or all -1."
         )
     numbers = np.unique(folds[folds >= 0])
     n_folds = len(numbers) if n_splits is None else n_splits
     if len(numbers) and numbers[-1] >= n_folds and n_splits is not None:
-        raise SplitError(f"{name} holds fold {numbers[-1]}: there are {n_folds} folds, 0 to {n_folds - 1}.")
+        raise SplitError(f"{name} contains fold {numbers[-1]}: there are {n_folds} folds, 0 to {n_folds - 1}.")
     empty = np.setdiff1d(np.arange(max(n_folds, 1)), numbers)
     if empty.size:
         raise SplitError(f"{name} has no sample in fold {empty[0]}: number the folds from 0 without gaps.")
@@ -120,7 +120,7 @@ def parts_of(fold_of: ArrayLike, n_samples: int, *, name: str = "fold_of") -> li
         return [(np.flatnonzero(trains(folds, fold)), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
     splits = [parts_of(split, n_samples, name=f"{name}[{number}]") for number, split in enumerate(folds)]
     if len(found := sorted({len(parts) for parts in splits})) != 1:
-        raise SplitError(f"{name} holds splits into {found[0]} and {found[-1]} folds: give splits into equally many.")
+        raise SplitError(f"{name} contains splits into {found[0]} and {found[-1]} folds: all splits need equally many.")
     return [part for parts in splits for part in parts]
 
 
@@ -168,8 +168,8 @@ def check_repeats(folds: np.ndarray, name: str = "folds") -> None:
         same = first_with.setdefault(tuple(first[codes].tolist()), repeat)
         if same != repeat:
             raise SplitError(
-                f"{name}: splits {same} and {repeat} are the same, as where there are no more groups or samples than "
-                "folds; a repetition needs another one: lower folds.repeats to 1, or use fewer folds."
+                f"{name}: splits {same} and {repeat} are the same. This happens with as many folds as groups or "
+                "samples. Set folds.repeats to 1, or use fewer folds."
             )
 
 
@@ -221,14 +221,14 @@ def parts_by(splitter: Any, X: Any, y: Any, *groups: Any) -> list[Part]:
         If the splitter is a class, fails, or returns invalid parts.
     """
     if isinstance(splitter, type):
-        raise SplitError(f"{splitter.__name__} is a class: give an object of it, as {splitter.__name__}(5) makes one.")
+        raise SplitError(f"{splitter.__name__} is a class: pass an instance, such as {splitter.__name__}(5).")
     try:
         return check_parts(splitter.split(X, y, *groups), X.shape[0])
     except SplitError:
         raise
     except ValueError as error:
         reason = " ".join(str(error).split()).rstrip(".")
-        raise SplitError(f"folds cannot be made: {reason}; use fewer folds, or folds of your own.") from error
+        raise SplitError(f"cannot split the data: {reason}. Use fewer folds or your own folds.") from error
 
 
 def check_parts(parts: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int) -> list[Part]:
@@ -258,7 +258,7 @@ def check_parts(parts: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int) ->
             train, test = pair
         except (TypeError, ValueError):
             raise SplitError(
-                f"fold {fold} is a {type(pair).__name__}: give a pair, its training and its test samples."
+                f"fold {fold}: expected a pair of training and test samples, found {type(pair).__name__}."
             ) from None
         train = _indices(train, n_samples, f"the training part of fold {fold}")
         test = _indices(test, n_samples, f"the test part of fold {fold}")
@@ -270,7 +270,7 @@ def check_parts(parts: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int) ->
             raise SplitError(f"sample {again[0]} is repeated in the test part of fold {fold}: test it once.")
         checked.append((train, test))
     if not checked:
-        raise SplitError("the splitter makes no folds: give at least one.")
+        raise SplitError("the splitter returned no folds: at least one is needed.")
     return checked
 
 
@@ -341,8 +341,8 @@ def fold_of_parts(parts: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int) 
         others = np.flatnonzero(fold_of != fold)
         if not np.array_equal(train, others):
             raise SplitError(
-                f"fold {fold} trains on {len(train)} samples and does not test {len(others)}: here a fold must train "
-                "once on each sample that it does not test, and on no other."
+                f"fold {fold} trains on {len(train)} samples and does not test {len(others)}: a fold must train once "
+                "on each sample that it does not test, and on no other."
             )
     return fold_of
 
@@ -443,7 +443,7 @@ def _indices(part: ArrayLike, n_samples: int, where: str) -> np.ndarray:
         raise SplitError(f"{where} is {found}: give indices of samples, or a mask of True and False.")
     outside = (samples < 0) | (samples >= n_samples)
     if outside.any():
-        raise SplitError(f"{where} holds {samples[outside][0]}: indices go from 0 to {n_samples - 1}.")
+        raise SplitError(f"{where} contains {samples[outside][0]}: indices go from 0 to {n_samples - 1}.")
     return np.sort(samples.astype(np.intp))
 
 

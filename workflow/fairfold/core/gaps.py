@@ -30,7 +30,7 @@ class TakesGaps:
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset)
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # The next base class is an estimator.
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 

@@ -111,13 +111,13 @@ def numbered(groups: ArrayLike, n_samples: int, error: type[StudyError]) -> tupl
         raise error(f"groups have shape {groups.shape}; give one for each of the {n_samples} samples.")
     if (missing := np.flatnonzero(_is_missing(groups))).size:
         raise error(
-            f"groups lack {missing.size} of {n_samples} values, the first in row {missing[0] + 1}. Give each row its "
-            "group, or a group of its own."
+            f"groups: {missing.size} of {n_samples} values are missing, the first in row {missing[0] + 1}. Give each "
+            "row a group."
         )
     try:
         names, codes = np.unique(groups, return_inverse=True)
     except TypeError:  # Text mixed with numbers, for example.
-        raise error("groups hold values that cannot be sorted; give them all as text, or all as numbers.") from None
+        raise error("groups: found values that cannot be sorted. Use only text or only numbers.") from None
     return names, codes.astype(np.int64)
 
 
@@ -155,7 +155,7 @@ def group_codes(groups: ArrayLike, n_samples: int) -> np.ndarray:
     """
     names, codes = numbered(groups, n_samples, ModelError)
     if len(names) < 2:
-        raise ModelError("all samples are in one group, of which none can be held out; give two or more.")
+        raise ModelError("groups: all samples are in one group, which cannot be held out. Give at least two groups.")
     return codes
 
 
@@ -193,7 +193,9 @@ def fit_arguments(
         given["groups"] = groups
     if sample_weight is not None:
         if not (is_search or has_fit_parameter(estimator, "sample_weight")):
-            raise ModelError(f"{type(estimator).__name__} takes no weights of samples; leave it or them out.")
+            raise ModelError(
+                f"{type(estimator).__name__} does not accept sample weights. Remove the weights or the model."
+            )
         given["sample_weight"] = sample_weight
     return given
 
@@ -247,11 +249,10 @@ def check_exchange(groups: np.ndarray, exchange: Exchange) -> None:
         raise ModelError(unknown_name("exchange", exchange, get_args(Exchange)))
     sizes = np.unique(groups, return_counts=True)[1]
     if exchange == "within" and sizes.max() == 1:
-        raise ModelError("exchange is 'within', but no group has two samples to exchange; 'groups' moves whole ones.")
+        raise ModelError("exchange is 'within', but no group has two samples. Use 'groups' to exchange whole groups.")
     if exchange == "groups" and np.bincount(sizes).max() == 1:
         raise ModelError(
-            "exchange is 'groups', but no two groups have as many samples, so that none can take the place of another; "
-            "'within' exchanges samples of a group."
+            "exchange is 'groups', but no two groups have the same size. Use 'within' to exchange samples of a group."
         )
 
 

@@ -6,10 +6,9 @@ labels can be removed without losing the relations between the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -77,27 +76,11 @@ class Hierarchy:
         object.__setattr__(self, "n_labels", int(self.n_labels))
         if len(self.namespaces) not in (0, self.n_labels):
             raise DataError(
-                f"{len(self.namespaces)} namespaces are given for {self.n_labels} labels; give one of each."
+                f"namespaces: expected one for each of the {self.n_labels} labels, found {len(self.namespaces)}."
             )
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.as_dict(), "namespaces": self.namespaces}  # Cached properties are not stored.
-
-    @classmethod
-    def from_dict(cls, parts: Mapping[str, Any]) -> Self:
-        """Build a hierarchy from the result of :meth:`as_dict`.
-
-        Parameters
-        ----------
-        parts : mapping
-            Parameters by name.
-
-        Returns
-        -------
-        Hierarchy
-            Hierarchy without namespaces.
-        """
-        return cls(parts["edges"], int(parts["n_labels"]), str(parts["reconciliation"]))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the parameters that models need, without namespaces.
@@ -119,14 +102,6 @@ class Hierarchy:
         """Labels of shape (n_labels,), each before all labels above it."""
         # A label has more ancestors than any label above it.
         return np.argsort(-np.diff(self.ancestors.indptr), kind="stable")
-
-    @cached_property
-    def depth(self) -> np.ndarray:
-        """Number of edges on the longest path from each label to a label without parents, of shape (n_labels,)."""
-        depth = np.zeros(self.n_labels, dtype=np.int64)
-        for child, parent in self._edges_upwards[::-1]:
-            depth[child] = max(depth[child], depth[parent] + 1)
-        return depth
 
     @cached_property
     def _edges_upwards(self) -> np.ndarray:
@@ -212,10 +187,7 @@ class Hierarchy:
         """
         edges = self.edges if labels is None else self.edges[np.isin(self.edges[:, 0], labels)]
         values = values if sparse.issparse(values) else np.asarray(values)
-        values = values == 1 if values.dtype.kind in "iub" else values
-        if not sparse.issparse(values):
-            return sum(int((values[:, child] > values[:, parent]).sum()) for child, parent in edges)
-        columns = sparse.csc_array(values, dtype=np.float64)
+        columns = sparse.csc_array(values == 1 if values.dtype.kind in "iub" else values, dtype=np.float64)
         return int(((columns[:, edges[:, 0]] - columns[:, edges[:, 1]]).data > 0).sum())
 
     def first_violation(self, Y: Matrix) -> tuple[int, int, int] | None:
@@ -354,8 +326,8 @@ def choose_free(
     chosen, kept_by = np.zeros(len(rows), dtype=bool), np.full(n_samples, -1)
     for label in order:
         for other in neighbours[starts[label] : starts[label + 1]]:
-            cells = slice(label_starts[other], label_starts[other + 1])
-            kept_by[rows[cells][~chosen[cells]]] = label
+            blocking = slice(label_starts[other], label_starts[other + 1])
+            kept_by[rows[blocking][~chosen[blocking]]] = label
         cells = np.arange(label_starts[label], label_starts[label + 1])
         free = cells[kept_by[rows[cells]] != label]
         chosen[free[: n_wanted[label]]] = True
@@ -379,8 +351,7 @@ def check_hierarchy(hierarchy: Hierarchy | None, n_labels: int) -> None:
     """
     if hierarchy is not None and hierarchy.n_labels != n_labels:
         raise ModelError(
-            f"the hierarchy has {hierarchy.n_labels} labels, but {n_labels} are given: take that of these, which "
-            "Hierarchy.of gives."
+            f"the hierarchy has {hierarchy.n_labels} labels, but Y has {n_labels}. Select labels with Hierarchy.of."
         )
 
 

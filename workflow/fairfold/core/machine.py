@@ -34,7 +34,7 @@ def check_machine(directory: Path) -> None:
     except RuntimeError:
         raise DataError(f"HOME: this user has no home folder. {advice}") from None
     _check_folder(cache, advice)
-    _check_folder(directory / ".snakemake", "Name another folder by --directory, or make this one writable.")
+    _check_folder(directory / ".snakemake", "Choose another folder with --directory, or make this one writable.")
     # A run on two cores starts about 24 threads and processes. NumPy starts one per core in each process.
     check_threads(24 + 4 * (os.cpu_count() or 1))
 
@@ -43,12 +43,12 @@ def _check_folder(folder: Path, advice: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"{folder}: this folder cannot be made ({error.strerror}). {advice}") from None
+        raise DataError(f"{folder}: cannot create this folder ({error.strerror}). {advice}") from None
     check_space(folder)
     try:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        raise DataError(f"{folder}: this folder cannot be written to ({error.strerror}). {advice}") from None
+        raise DataError(f"{folder}: cannot write to this folder ({error.strerror}). {advice}") from None
 
 
 def check_space(folder: Path) -> None:

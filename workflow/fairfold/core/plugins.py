@@ -34,7 +34,7 @@ def declared(package: str) -> dict[str, tuple[Any, str]]:
         for spec in getattr(import_module(home), "SPECS", ()):
             if spec.name in found:
                 raise ConfigError(
-                    f"{home} declares {spec.name!r}, as {found[spec.name][1]} does; give yours another name."
+                    f"{home}: {spec.name!r} is already declared in {found[spec.name][1]}. Choose another name."
                 )
             found[spec.name] = spec, home
     return found

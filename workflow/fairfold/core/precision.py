@@ -177,7 +177,7 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
             X = X.astype(np.float64)
         if len(self.columns_):
             X = self._mapped(X)
-        return _below(X, np.finfo(self.dtype).max)
+        return _below(X, float(np.finfo(self.dtype).max))
 
     def _mapped(self, X: Matrix) -> Matrix:
         if sparse.issparse(X):
@@ -232,7 +232,7 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
         """Count the sorted distinct values that equal their neighbors after rounding or are too large."""
         with np.errstate(over="ignore", invalid="ignore"):
             rounded = values.astype(self.dtype)
-            return np.count_nonzero(~(np.diff(rounded) > least_gap)) + np.count_nonzero(self._are_too_large(values))
+            return int((~(np.diff(rounded) > least_gap)).sum() + self._are_too_large(values).sum())
 
     def _are_too_large(self, values: np.ndarray) -> np.ndarray:
         return np.isfinite(values) & (np.abs(values) > _TOO_LARGE[self.dtype])

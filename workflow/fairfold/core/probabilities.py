@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
@@ -48,8 +50,8 @@ def label_probabilities(model: ClassifierMixin, X: Matrix, n_labels: int) -> Mat
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
-    P = model.predict_proba(X)
-    classes = getattr(model, "classes_", None)
+    P: Matrix = model.predict_proba(X)
+    classes: Any = getattr(model, "classes_", None)
     if n_labels == 1 and not isinstance(P, list) and np.asarray(classes).dtype.kind in "biuf":
         P, classes = [P], [classes]  # scikit-learn treats a single label as two classes.
     if isinstance(P, list):  # One (n_samples, n_classes) array per label. Labels without positives have one class.

@@ -20,5 +20,5 @@ class ForgetsSamples:
             self.__dict__.pop(name, None)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
+        state: Any = super().__getstate__()
         return {name: value for name, value in (state or {}).items() if name not in self._of_samples}

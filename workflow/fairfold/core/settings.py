@@ -48,55 +48,29 @@ def _unique(values: list) -> list:
     return values
 
 
-def known_name(kind: Literal["models", "splitters", "metrics"]) -> Any:
-    """Return the type of a name that the validation context lists under ``kind``.
-
-    Parameters
-    ----------
-    kind : {"models", "splitters", "metrics"}
-        Key of the validation context.
-
-    Returns
-    -------
-    type
-        Annotated type for a field of a pydantic model.
-    """
+def _known(kind: Literal["models", "splitters", "metrics"]) -> AfterValidator:
+    """Check that the validation context lists a name under ``kind``."""
 
     def check(name: str, info: ValidationInfo) -> str:
-        if name not in info.context[kind]:
-            raise ValueError(unknown_name("value", name, info.context[kind]))
+        names = (info.context or {})[kind]
+        if name not in names:
+            raise ValueError(unknown_name("value", name, names))
         return name
 
-    return Annotated[str, AfterValidator(check), Field(json_schema_extra={"names_of": kind})]
-
-
-def plain_name(pattern: str, meaning: str) -> Any:
-    """Return the type of texts that match a pattern.
-
-    Parameters
-    ----------
-    pattern : str
-        Regular expression.
-    meaning : str
-        Explanation of the pattern for messages.
-
-    Returns
-    -------
-    type
-        Annotated type for a field of a pydantic model.
-    """
-    return Annotated[str, Field(pattern=pattern, json_schema_extra={"meaning": meaning})]
+    return AfterValidator(check)
 
 
 Unique = AfterValidator(_unique)
 NonEmpty = Field(min_length=1)
 Text = Annotated[str, NonEmpty]
-Name = plain_name(
-    r"^[A-Za-z0-9][A-Za-z0-9_+-]*(\.[A-Za-z0-9_+-]+)*$",
-    'a plain name (letters, digits, "_", "-", "+" and "."), because files and folders are named after it',
-)
+_MEANING = 'a plain name (letters, digits, "_", "-", "+" and "."), because files and folders are named after it'
+Name = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*(\.[A-Za-z0-9_+-]+)*$", json_schema_extra={"meaning": _MEANING})
+]
 Names = Annotated[list[Name], Unique]
-ModelName, SplitterName, MetricName = known_name("models"), known_name("splitters"), known_name("metrics")
+ModelName = Annotated[str, _known("models"), Field(json_schema_extra={"names_of": "models"})]
+SplitterName = Annotated[str, _known("splitters"), Field(json_schema_extra={"names_of": "splitters"})]
+MetricName = Annotated[str, _known("metrics"), Field(json_schema_extra={"names_of": "metrics"})]
 ModelNames = Annotated[list[ModelName], Unique, NonEmpty]
 SplitterNames = Annotated[list[SplitterName], Unique, NonEmpty]
 

@@ -72,7 +72,8 @@ def joined_rows(parts: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], n_co
     csr_array of shape (n_rows, n_columns)
         Matrix with all rows.
     """
-    return csr_of_rows(*map(np.concatenate, zip(*parts, strict=True)), n_columns)
+    counts, columns, values = map(np.concatenate, zip(*parts, strict=True))
+    return csr_of_rows(counts, columns, values, n_columns)
 
 
 @njit(cache=True, nogil=True, boundscheck=False)

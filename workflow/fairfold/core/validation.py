@@ -73,7 +73,7 @@ def check_binary(
     if values.ndim == 0:
         raise error(f"{name}: expected shape (n_samples, n_labels), found {reprlib.repr(Y)}. {_BINARIZE}")
 
-    def position(number: int) -> tuple[int, ...]:
+    def position(number: int) -> tuple[Any, ...]:
         return np.unravel_index(number, values.shape)
 
     return _coded(values.ravel(), position, name, error, unmeasured).reshape(values.shape)
@@ -237,12 +237,12 @@ def check_weights(weights: ArrayLike | None, n_samples: int, error: type[StudyEr
     try:
         values = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
-        raise error("weights of samples are no numbers; give a finite number above zero for each.") from None
+        raise error("weights of samples: expected a finite number above zero for each, found other values.") from None
     if values.shape != (n_samples,):
         raise error(f"weights have shape {values.shape}; give one for each of the {n_samples} samples.")
     wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
     if len(wrong):
-        raise error(f"sample {wrong[0]} weighs {values[wrong[0]]:g}; weights must be finite and above zero.")
+        raise error(f"sample {wrong[0]} has weight {values[wrong[0]]:g}; weights must be finite and above zero.")
     return None if (values == values[0]).all() else values / values.mean()
 
 
@@ -346,7 +346,7 @@ def _check_sparse(
 
 
 def _coded_stored(matrix: sparse.csr_array, name: str, error: type[StudyError], unmeasured: bool) -> sparse.csr_array:
-    def position(number: int) -> tuple[int, ...]:
+    def position(number: int) -> tuple[Any, ...]:
         return np.searchsorted(matrix.indptr, number, side="right") - 1, matrix.indices[number]
 
     coded = _coded(matrix.data, position, name, error, unmeasured)

@@ -87,9 +87,9 @@ def top_labels(P: Matrix, k: int = 5, *, unmeasured: Matrix | None = None, zeros
            [0, 2]])
     """
     if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
-        raise DataError(f"k is {k!r}; it must be a whole number from 1.")
+        raise DataError(f"k: expected a positive integer, found {k!r}.")
     if unmeasured is not None and unmeasured.shape != P.shape:
-        raise DataError(f"probabilities have shape {P.shape} and what is unmeasured {unmeasured.shape}.")
+        raise DataError(f"unmeasured: expected the shape of the probabilities, {P.shape}, found {unmeasured.shape}.")
     if sparse.issparse(P):
         return TopLabels(_top_of_sparse(canonical(P), k, unmeasured, zeros))
     scores = P
@@ -103,7 +103,7 @@ def top_labels(P: Matrix, k: int = 5, *, unmeasured: Matrix | None = None, zeros
 
 def _top_of_sparse(P: sparse.csr_array, k: int, unmeasured: Matrix | None, zeros: bool) -> np.ndarray:
     if (P.data < 0).any():
-        raise DataError("sparse probabilities hold a negative number, which is below those that are absent; give none.")
+        raise DataError("P: found a negative number in sparse probabilities. Use numbers of at least 0.")
     if unmeasured is not None:
         unmeasured = canonical(unmeasured)
         P = canonical(P - P.multiply(unmeasured))
@@ -387,8 +387,8 @@ def propensity_scored_precision_at_k(
     inverse = np.asarray(inverse_propensity, dtype=np.float64)
     if inverse.shape != of.positive.shape[1:] or not ((inverse > 0) & np.isfinite(inverse)).all():
         raise DataError(
-            f"inverse_propensity has shape {inverse.shape}; it must be one number above 0 for each of the "
-            f"{of.positive.shape[1]} labels."
+            f"inverse_propensity: expected one number above 0 for each of the {of.positive.shape[1]} labels, found "
+            f"shape {inverse.shape}."
         )
     places = np.arange(1, k + 1)
     gained = np.cumsum(np.where(of.hit, inverse[of.top], 0.0), axis=1) / places
@@ -481,8 +481,8 @@ def label_average_precisions(Y_true: Matrix, P: Matrix) -> np.ndarray:
         labeled, predicted = (slice(*each.indptr[label : label + 2]) for each in (Y, P))
         state = np.zeros(n_samples, dtype=np.int8)
         state[Y.indices[labeled]] = Y.data[labeled]
-        of_label = state[P.indices[predicted]], P.data[predicted]
-        found[label] = _average_precision(*of_label, n_positives[label], n_measured[label])
+        states = state[P.indices[predicted]]
+        found[label] = _average_precision(states, P.data[predicted], n_positives[label], n_measured[label])
     return found
 
 
@@ -494,7 +494,7 @@ def _average_precision(state: np.ndarray, values: np.ndarray, n_positives: int, 
     true = np.cumsum(state[order])[last]
     terms = np.append(np.diff(true, prepend=0) * (true / (last + 1)), 0.0)
     n_left = n_positives - true[-1] if len(true) else n_positives
-    return (_sum(terms) + n_left * (n_positives / n_measured)) / n_positives
+    return float(_sum(terms) + n_left * (n_positives / n_measured)) / n_positives
 
 
 def scores_by_frequency_band(
@@ -549,7 +549,7 @@ def scores_by_frequency_band(
     counts = np.asarray(n_train_positives)
     n_labels = check_pair(Y_true, P)[0].shape[1]
     if counts.shape != (n_labels,) or counts.dtype.kind not in "iu" or counts.min(initial=0) < 0:
-        raise DataError(f"n_train_positives must be one count from 0 for each of the {n_labels} labels.")
+        raise DataError(f"n_train_positives: expected one count of at least 0 for each of the {n_labels} labels.")
     scores = label_scores(Y_true, P, k)
     band_of = np.searchsorted(highest, counts)
     rows = []
@@ -635,7 +635,7 @@ def _check_bands(bands: Sequence[int]) -> tuple[list[str], list[int], list[float
     """Return the name, and the smallest and largest number of training positives, of each band."""
     ends = list(bands)
     if not ends or not all(isinstance(end, Integral) for end in ends) or sorted({0, *ends}) != [0, *ends]:
-        raise DataError(f"bands are {bands!r}; they must be whole numbers from 1 that ascend, such as {BANDS}.")
+        raise DataError(f"bands: expected ascending integers from 1, such as {BANDS}, found {bands!r}.")
     lowest = [0, 1, *[int(end) + 1 for end in ends]]
     highest = [0, *map(int, ends), np.inf]
     names = [str(low) if low == high else f"{low}-{high}" for low, high in zip(lowest, highest[:-1], strict=False)]
@@ -646,7 +646,7 @@ def _hits(Y_true: Matrix, P: Matrix | TopLabels, k: int, sample_weight: np.ndarr
     if isinstance(P, TopLabels):
         Y, top = canonical(check_label_matrix(Y_true, "Y_true", DataError)), P.labels
         if len(top) != Y.shape[0] or top.shape[1] < k:
-            raise DataError(f"the first labels have shape {top.shape}; expected ({Y.shape[0]}, {k}) or more columns.")
+            raise DataError(f"first labels: expected shape ({Y.shape[0]}, {k}) or more columns, found {top.shape}.")
         top = top[:, :k]
     else:
         Y, P = check_pair(Y_true, P)

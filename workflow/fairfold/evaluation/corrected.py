@@ -51,8 +51,8 @@ from fairfold.core.seeds import seed_for
 from fairfold.core.validation import check_weights
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.corrected_cells import Cells, Ranking, RankingLoss, Weighed, check_frequency
-from fairfold.evaluation.corrections import Estimates
-from fairfold.evaluation.metrics import METRICS, ON_REQUEST, Metric, metric_of
+from fairfold.evaluation.corrections import Correction, Estimates
+from fairfold.evaluation.metrics import METRICS, ON_REQUEST, metric_of
 from fairfold.evaluation.plain_scores import quotient
 
 MACRO = "macro_"  # Prefix of metrics that are averaged over labels.
@@ -142,7 +142,7 @@ def corrected_draws(
     groups: ArrayLike | None = None,
     n_draws: int = 500,
     random_state: int = 0,
-    counts: ArrayLike | None = None,
+    counts: Iterable[np.ndarray] | None = None,
 ) -> dict[str, np.ndarray]:
     """Estimate corrected scores on bootstrap samples, for confidence intervals.
 
@@ -171,7 +171,7 @@ def corrected_draws(
         Number of bootstrap samples.
     random_state : int, default=0
         Seed. Calls with the same seed draw the same samples, which makes differences between models paired.
-    counts : array-like of shape (n_draws, n_samples) or None, default=None
+    counts : iterable of ndarray of shape (n_samples,) or None, default=None
         Number of times that each draw contains each sample. Replaces `groups` and `n_draws`.
 
     Returns
@@ -204,10 +204,10 @@ def corrected_draws(
     scorer = Corrected(Y_observed, P, threshold, tuple(metrics), sample_weight)
     if counts is None:
         counts = draw_samples(len(scorer.weights), groups, n_draws, random_state)
-    frequencies = itertools.repeat(label_frequency)
-    if callable(label_frequency):
-        counts, drawn = itertools.tee(counts)
-        frequencies = (label_frequency(np.repeat(np.arange(len(each)), each)) for each in drawn)
+    if not callable(label_frequency):
+        return scorer.draws(itertools.repeat(label_frequency), counts, random_state)
+    counts, drawn = itertools.tee(counts)
+    frequencies = (label_frequency(np.repeat(np.arange(len(each)), each)) for each in drawn)
     return scorer.draws(frequencies, counts, random_state)
 
 
@@ -284,7 +284,7 @@ class Corrected:
         self._entries = {metric: _entry_of(metric) for metric in metrics}
         self.weights = np.ones(self.cells.shape[0]) if weights is None else weights
         self.threshold, self.metrics = threshold, metrics
-        needed = {macro for metric, macro in self._entries.values() if not metric.correction.of_samples}
+        needed = {macro for correction, _, macro in self._entries.values() if not correction.of_samples}
         of_labels = [Ranking(self.cells, members) for members in self.cells.by_label()] if True in needed else []
         self._rankings = {True: of_labels, False: [Ranking(self.cells)] if False in needed else []}
 
@@ -351,20 +351,25 @@ class Corrected:
         hidden = unseen * _hidden_per_observed(self.cells, w, weights)[:, np.newaxis]
         pools = {
             macro: [
-                _counts(ranking.P, ranking.weigh(w, weights), self.threshold, 0 * hidden if macro else hidden)
+                _counts(ranking.weigh(w, weights), self.threshold, 0 * hidden if macro else hidden)
                 for ranking in rankings
             ]
             for macro, rankings in self._rankings.items()
         }
 
-        def ranking_losses() -> np.ndarray:
-            return np.array([self._ranking_loss(*each) for each in zip(weights, w, of_all_labels, strict=True)])
-
         found = {}
-        for name, (metric, macro) in self._entries.items():
-            of_samples = metric.correction.of_samples
-            parts = [Estimates(ranking_losses=ranking_losses)] if of_samples else pools[macro]
-            found[name] = _mean_score(metric, parts, len(weights))
+        for name, (correction, ends, macro) in self._entries.items():
+            if correction.of_samples:
+                losses = [self._ranking_loss(*each) for each in zip(weights, w, of_all_labels, strict=True)]
+                values = [correction.function(losses)]
+            else:
+                values = [
+                    np.where(part.weighed.positive.any(axis=-1), correction.function(part), np.nan)
+                    for part in pools[macro]
+                ]
+            of_parts = np.clip(np.reshape(values, (-1, len(weights))), *ends)
+            # The mean is over the parts that have an observed positive and a defined score.
+            found[name] = quotient(np.nansum(of_parts, axis=0), np.count_nonzero(~np.isnan(of_parts), axis=0))
         return found
 
     def _weigh(self, frequency: ArrayLike) -> tuple[np.ndarray, float | None]:
@@ -394,34 +399,22 @@ def _hidden_per_observed(cells: Cells, w: np.ndarray, weights: np.ndarray) -> np
     return weights.mean(axis=-1) * np.divide(all_positives - observed, observed, out=0 * observed, where=observed > 0)
 
 
-def _counts(P: np.ndarray, weighed: Weighed, threshold: float, hidden: np.ndarray) -> Estimates:
+def _counts(weighed: Weighed, threshold: float, hidden: np.ndarray) -> Estimates:
     """Compute the weights of true positives, predicted labels, positives and all pairs.
 
     ``hidden``, of shape (..., 2), is added to the hits and to the other positives. Counts are clipped to consistent
-    values. P contains the probabilities in the order of the ranking.
+    values.
     """
-    n_predicted = np.searchsorted(-P, -threshold)
+    n_predicted = np.searchsorted(-weighed.ranking.P, -threshold)
     predicted = weighed.until[..., n_predicted] + weighed.absent * (threshold < 0)
     positives = np.minimum(weighed.positives + hidden.sum(axis=-1), weighed.whole)
-    hits = weighed.positive[..., weighed.places < n_predicted].sum(axis=-1) + hidden[..., 0]
+    hits = weighed.positive[..., weighed.ranking.places < n_predicted].sum(axis=-1) + hidden[..., 0]
     hits = np.minimum(hits, np.minimum(predicted, positives))
     return Estimates(weighed, hits=hits, predicted=predicted, positives=positives, whole=weighed.whole)
 
 
-def _mean_score(metric: Metric, parts: Iterable[Estimates], n_draws: int) -> np.ndarray:
-    """Average each draw's score over the parts that have an observed positive and a defined score."""
-    values = [
-        metric.correction.function(part)
-        if part.weighed is None
-        else np.where(part.weighed.positive.any(axis=-1), metric.correction.function(part), np.nan)
-        for part in parts
-    ]
-    values = np.clip(np.reshape(values, (-1, n_draws)), *metric.range)
-    return quotient(np.nansum(values, axis=0), np.count_nonzero(~np.isnan(values), axis=0))
-
-
-def _entry_of(name: str) -> tuple[Metric, bool]:
-    """Return the entry of a corrected score, and whether the score is a mean over labels."""
+def _entry_of(name: str) -> tuple[Correction, tuple[float, float], bool]:
+    """Return the correction and the range of a score, and whether the score is a mean over labels."""
     metric, macro = metric_of(name), False
     if metric is None:
         metric, macro = metric_of(name.removeprefix(MACRO)), True
@@ -429,6 +422,6 @@ def _entry_of(name: str) -> tuple[Metric, bool]:
         raise DataError(unknown_name("corrected score", name, CORRECTED))
     if metric.correction is None:
         raise DataError(
-            f"metrics: {name!r} cannot be corrected for missing labels. Name metrics of {', '.join(CORRECTED)}."
+            f"metrics: {name!r} cannot be corrected for missing labels. Choose from {', '.join(CORRECTED)}."
         )
-    return metric, macro
+    return metric.correction, metric.range, macro

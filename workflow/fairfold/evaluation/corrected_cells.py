@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
 
-from fairfold.core.arrays import Matrix, stored_cells
+from fairfold.core.arrays import Matrix
 from fairfold.core.validation import UNMEASURED
 from fairfold.errors import DataError
-from fairfold.evaluation.plain_scores import check_pair
+from fairfold.evaluation.plain_scores import cells_of, check_pair
 
 
 class Cells(NamedTuple):
@@ -78,12 +77,7 @@ class Cells(NamedTuple):
         ([0, 1, 0, 1], [1.0, 0.0, 0.0, 1.0])
         """
         Y, P = check_pair(Y, P, name)
-        if sparse.issparse(P):
-            rows, labels, truth, values = stored_cells(Y, P.astype(np.float64, copy=False))
-        else:
-            rows, labels = (each.ravel() for each in np.indices(P.shape))
-            truth, values = Y.ravel(), P.ravel()
-        n_absent = P.shape[1] - np.bincount(rows, minlength=P.shape[0])
+        rows, labels, truth, values, n_absent = cells_of(Y, P.astype(np.float64, copy=False))
         return cls(rows, labels, values, truth != UNMEASURED, (truth == 1).astype(np.float64), n_absent, P.shape[1])
 
     @property
@@ -145,6 +139,19 @@ class Ranking:
         All pairs.
     members : ndarray of int or None, default=None
         Indices of the pairs of one label. If None, all pairs are ranked, including pairs that are not stored.
+
+    Attributes
+    ----------
+    P : ndarray of shape (n_pairs,)
+        Probabilities in descending order.
+    places : ndarray of int of shape (n_observed,)
+        Position of each observed positive in the ranking.
+    first, last : ndarray of int of shape (n_observed,)
+        First and last position of the pairs with its probability.
+    n_before, n_until : ndarray of int of shape (n_observed,)
+        Number of observed positives with a higher probability, and with at least its probability.
+    ties_with_absent : ndarray of bool of shape (n_observed,)
+        Whether its probability is that of pairs that are not stored.
     """
 
     def __init__(self, cells: Cells, members: np.ndarray | None = None) -> None:
@@ -154,14 +161,14 @@ class Ranking:
         P = cells.P[order]
         self.P, self._rows, self._is_measured = P, cells.rows[order], cells.is_measured[order]
         self._n_absent = n_labels - np.bincount(self._rows, minlength=len(cells.n_absent))
-        self._at = np.flatnonzero(cells.w[order] > 0)
-        self._observed = order[self._at]
+        self.places = np.flatnonzero(cells.w[order] > 0)
+        self._observed = order[self.places]
         ends = np.append(np.flatnonzero(P[1:] != P[:-1]), len(P) - 1)  # The last place of each rank.
-        rank = np.searchsorted(ends, self._at)
-        self._last, self._first = ends[rank], np.append(0, ends + 1)[rank]
-        self._ties_with_absent = P[self._at] == 0
-        self._n_before = np.searchsorted(self._at, self._first)
-        self._n_until = np.searchsorted(self._at, self._last, side="right")
+        rank = np.searchsorted(ends, self.places)
+        self.last, self.first = ends[rank], np.append(0, ends + 1)[rank]
+        self.ties_with_absent = P[self.places] == 0
+        self.n_before = np.searchsorted(self.places, self.first)
+        self.n_until = np.searchsorted(self.places, self.last, side="right")
 
     def weigh(self, w: np.ndarray, weights: np.ndarray) -> Weighed:
         """Compute the weighted sums of the ranking.
@@ -180,22 +187,9 @@ class Ranking:
         """
         of_cells = self._is_measured * np.take(weights, self._rows, axis=-1)
         absent = np.asarray(weights @ self._n_absent)
-        weight = np.take(of_cells, self._at, axis=-1)
+        weight = np.take(of_cells, self.places, axis=-1)
         positive = weight * np.take(w, self._observed, axis=-1)
-        until, positives_until = _sums_until(of_cells), _sums_until(positive)
-        return Weighed(
-            self._at,
-            weight,
-            positive,
-            at_least=np.take(until, self._last + 1, axis=-1) + absent[..., np.newaxis] * self._ties_with_absent,
-            above=np.take(until, self._first, axis=-1),
-            positive_at_least=np.take(positives_until, self._n_until, axis=-1),
-            positive_above=np.take(positives_until, self._n_before, axis=-1),
-            whole=until[..., -1] + absent,
-            positives=positives_until[..., -1],
-            until=until,
-            absent=absent,
-        )
+        return Weighed(self, weight, positive, _sums_until(of_cells), _sums_until(positive), absent)
 
 
 def _sums_until(values: np.ndarray) -> np.ndarray:
@@ -206,43 +200,48 @@ def _sums_until(values: np.ndarray) -> np.ndarray:
 
 
 class Weighed(NamedTuple):
-    """Weighted sums over a ranking, for each observed positive and in total.
+    """Weighted sums over a ranking.
 
-    Weights may belong to several draws. Their axes come first in all arrays except ``places``.
+    Weights may belong to several draws. Their axes come first in all arrays.
 
     Attributes
     ----------
-    places : ndarray of int of shape (n_observed,)
-        Position of each observed positive in the ranking.
+    ranking : Ranking
+        Ranked pairs.
     weight : ndarray of shape (..., n_observed)
         Weight of each observed positive.
     positive : ndarray of shape (..., n_observed)
         This weight times s / c.
-    at_least, above : ndarray of shape (..., n_observed)
-        Weight of all pairs with at least its probability, and with a higher one.
-    positive_at_least, positive_above : ndarray of shape (..., n_observed)
-        The same sums of weight times s / c.
-    whole : ndarray of shape (...)
-        Weight of all pairs.
-    positives : ndarray of shape (...)
-        Sum of weight times s / c over all pairs.
     until : ndarray of shape (..., n_pairs + 1)
         Cumulative weight of the ranked pairs, starting with 0.
+    positives_until : ndarray of shape (..., n_observed + 1)
+        Cumulative weight times s / c of the observed positives, starting with 0.
     absent : ndarray of shape (...)
         Weight of the pairs that are not stored.
     """
 
-    places: np.ndarray
+    ranking: Ranking
     weight: np.ndarray
     positive: np.ndarray
-    at_least: np.ndarray
-    above: np.ndarray
-    positive_at_least: np.ndarray
-    positive_above: np.ndarray
-    whole: np.ndarray
-    positives: np.ndarray
     until: np.ndarray
+    positives_until: np.ndarray
     absent: np.ndarray
+
+    @property
+    def whole(self) -> np.ndarray:
+        """Weight of all pairs, of shape (...)."""
+        return self.until[..., -1] + self.absent
+
+    @property
+    def positives(self) -> np.ndarray:
+        """Sum of weight times s / c over all pairs, of shape (...)."""
+        return self.positives_until[..., -1]
+
+    def _at_least(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return weight, and weight times s / c, of the pairs with at least the probability of each positive."""
+        absent = self.absent[..., np.newaxis] * self.ranking.ties_with_absent
+        at_least = np.take(self.until, self.ranking.last + 1, axis=-1) + absent
+        return at_least, np.take(self.positives_until, self.ranking.n_until, axis=-1)
 
     def precision_sums(self) -> tuple[np.ndarray, np.ndarray]:
         """Compute numerator and denominator of average precision.
@@ -252,11 +251,10 @@ class Weighed(NamedTuple):
         numerator, denominator : ndarray of shape (...)
             Sums of each draw. Pairs of weight 0 add nothing.
         """
+        at_least, positive_at_least = self._at_least()
         # The pair itself is known to be positive, which replaces its s / c by 1.
-        hits = self.weight + self.positive_at_least - self.positive
-        terms = np.divide(
-            self.positive * hits, self.at_least, out=np.zeros_like(self.positive), where=self.at_least > 0
-        )
+        hits = self.weight + positive_at_least - self.positive
+        terms = np.divide(self.positive * hits, at_least, out=np.zeros_like(self.positive), where=at_least > 0)
         return terms.sum(axis=-1), self.positives
 
     def order_sums(self) -> tuple[np.ndarray, np.ndarray]:
@@ -269,9 +267,11 @@ class Weighed(NamedTuple):
         """
         own = self.weight - self.positive
         negatives = (self.whole - self.positives)[..., np.newaxis]
-        at_least, above = self.at_least - self.positive_at_least, self.above - self.positive_above
+        at_least = np.subtract(*self._at_least())
+        above = np.take(self.until, self.ranking.first, axis=-1)
+        above = above - np.take(self.positives_until, self.ranking.n_before, axis=-1)
         below, tied = negatives - at_least, at_least - above - own
-        return tuple((self.positive * each).sum(axis=-1) for each in (below + tied / 2, negatives - own))
+        return (self.positive * (below + tied / 2)).sum(axis=-1), (self.positive * (negatives - own)).sum(axis=-1)
 
 
 def check_frequency(label_frequency: ArrayLike, shape: tuple[int, int]) -> np.ndarray:
@@ -302,16 +302,16 @@ def check_frequency(label_frequency: ArrayLike, shape: tuple[int, int]) -> np.nd
     try:
         frequency = np.asarray(label_frequency, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError("label_frequency holds what is no number; give one above 0 and at most 1.") from None
+        raise DataError("label_frequency: expected numbers above 0 and at most 1, found other values.") from None
     if frequency.shape not in ((), shape[1:], shape):
         raise DataError(
-            f"label_frequency has shape {frequency.shape}; give one number, {shape[1]} of the labels, or {shape} of "
-            "all cells."
+            f"label_frequency: expected one number, {shape[1]} numbers (one per label) or shape {shape} (one per "
+            f"cell), found shape {frequency.shape}."
         )
     wrong = frequency[~((frequency > 0) & (frequency <= 1))]
     if wrong.size:
         raise DataError(
-            f"label_frequency holds {wrong[0]:g}; the share of positives that are observed is above 0 and at most 1."
+            f"label_frequency: expected shares of observed positives above 0 and at most 1, found {wrong[0]:g}."
         )
     return frequency
 
@@ -444,9 +444,9 @@ class RankingLoss:
         most_labels = int(self._n_labels[drawn].max())
         m, shares, chances = chances_of_positives(tuple(seen), np.count_nonzero(drawn), most_labels, c)
         weight, above, tied = self._sums(weights[self._known])
-        seen = weight > 0
-        weight, above, tied, q = weight[seen], above[seen], tied[seen], self._q[seen, np.newaxis]
-        chances = chances[self._k[seen]]
+        kept = weight > 0
+        weight, above, tied, q = weight[kept], above[kept], tied[kept], self._q[kept, np.newaxis]
+        chances = chances[self._k[kept]]
         expected = chances @ m
         slope = _slope(expected, above, weight) if c < 1 else 0.0
         weight, above, tied, expected = (each[:, np.newaxis] for each in (weight, above, tied, expected))

@@ -147,7 +147,7 @@ def mean_and_error(ahead: np.ndarray, correlation: float) -> tuple[np.ndarray, n
     ahead = np.asarray(ahead, dtype=np.float64)
     n_scores = ahead.shape[-1]
     if n_scores < 2:
-        raise ModelError(f"{n_scores} score is given of each method; a paired t-test needs 2 or more.")
+        raise ModelError(f"a paired t-test needs at least 2 scores of each method, found {n_scores}.")
     if not 0 <= correlation < 1:
         raise ModelError(f"correlation is {correlation!r}; it must be at least 0 and below 1.")
     return ahead.mean(axis=-1), ahead.std(axis=-1, ddof=1) * np.sqrt(1 / n_scores + correlation / (1 - correlation))
@@ -190,7 +190,7 @@ def equivalence_probabilities(
     [0.01, 0.06, 0.93]
     """
     if not rope >= 0:
-        raise ModelError(f"rope is {rope!r}; a region of practical equivalence is at least 0 wide.")
+        raise ModelError(f"rope: expected a number of at least 0, found {rope!r}.")
     mean, error = mean_and_error(ahead, correlation)
     df = np.shape(ahead)[-1] - 1
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -80,17 +80,13 @@ class Estimates(NamedTuple):
         Ranking of the (sample, label) pairs. Observed positives are divided by their label frequency.
     hits, predicted, positives, whole : ndarray of shape (n_draws,)
         Weights of true positives, of predicted labels, of positives and of all pairs.
-    ranking_losses : callable
-        Returns the ranking loss of each draw, of shape (n_draws,). The other attributes are not set if
-        `Correction.of_samples` is True.
     """
 
-    weighed: Weighed | None = None
-    hits: np.ndarray | None = None
-    predicted: np.ndarray | None = None
-    positives: np.ndarray | None = None
-    whole: np.ndarray | None = None
-    ranking_losses: Callable[[], np.ndarray] | None = None
+    weighed: Weighed
+    hits: np.ndarray
+    predicted: np.ndarray
+    positives: np.ndarray
+    whole: np.ndarray
 
     def where_negatives(self, values: np.ndarray, positives: np.ndarray) -> np.ndarray:
         """Set values to NaN in draws without an estimated negative.
@@ -116,7 +112,8 @@ class Correction(NamedTuple):
     Parameters
     ----------
     function : callable
-        Computes the estimates, of shape (n_draws,), from :class:`Estimates`. Returns NaN where they are undefined.
+        Computes the estimates, of shape (n_draws,), from :class:`Estimates`, or from the ranking loss of each draw if
+        `of_samples` is True. Returns NaN where they are undefined.
     by_label : bool, default=True
         Whether the mean over labels is also available, under the name of the metric with the prefix ``macro_``.
     of_samples : bool, default=False
@@ -124,7 +121,7 @@ class Correction(NamedTuple):
         independently of each other and is not applied to hierarchies of labels.
     """
 
-    function: Callable[[Estimates], np.ndarray]
+    function: Callable[..., np.ndarray]
     by_label: bool = True
     of_samples: bool = False
 
@@ -207,19 +204,3 @@ def corrected_hamming_loss(of: Estimates) -> np.ndarray:
         Estimate of each draw. NaN if all weights are 0.
     """
     return quotient(of.positives + of.predicted - 2 * of.hits, of.whole)
-
-
-def ranking_loss(of: Estimates) -> np.ndarray:
-    """Estimate the ranking loss.
-
-    Parameters
-    ----------
-    of : Estimates
-        Estimated sums over complete labels.
-
-    Returns
-    -------
-    ndarray of shape (n_draws,)
-        Estimate of each draw.
-    """
-    return of.ranking_losses()

@@ -245,14 +245,11 @@ def _stacked(chosen: Mapping[int, list[Matrix]], numbers: np.ndarray, n_labels: 
     none = sparse.csr_array(([np.nan], ([0], [0])), shape=(1, n_labels))
     levels = []
     for number in range(max(map(len, chosen.values()))):
-        parts, places, n_stacked = [none], np.zeros(numbers.size, dtype=np.int64), 1
-        for fold, of_fold in chosen.items():
-            if number < len(of_fold):
-                rows = np.flatnonzero(numbers == fold)
-                places[rows] = n_stacked + np.arange(len(rows))
-                parts.append(sparse.csr_array(of_fold[number]))
-                n_stacked += len(rows)
-        levels.append(sparse.vstack(parts, format="csr")[places])
+        parts = {fold: sparse.csr_array(of_fold[number]) for fold, of_fold in chosen.items() if number < len(of_fold)}
+        rows = np.concatenate([np.flatnonzero(numbers == fold) for fold in parts])
+        places = np.zeros(numbers.size, dtype=np.int64)
+        places[rows] = 1 + np.arange(len(rows))
+        levels.append(sparse.vstack([none, *parts.values()], format="csr")[places])
     return sparse.vstack(levels, format="csr")
 
 

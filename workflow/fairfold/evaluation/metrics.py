@@ -43,11 +43,11 @@ class Predictions(NamedTuple):
     ----------
     Y, P : ndarray or csr_array of shape (n_samples, n_labels)
         Labels (0, 1 or ``UNMEASURED``) and probabilities. Both are CSR, or neither is.
-    truth, score : ndarray of shape (n_pairs,) or None
+    truth, score : ndarray of shape (n_pairs,)
         Label and probability of each measured (sample, label) pair, as one binary problem. For CSR input, one weighted
-        pair represents all pairs that neither matrix stores. None if no requested metric needs them.
-    predicted : ndarray of shape (n_pairs,) or None
-        1 for each pair whose probability exceeds the threshold, else 0. None if no requested metric needs it.
+        pair represents all pairs that neither matrix stores. Empty if no requested metric needs them.
+    predicted : ndarray of int of shape (n_pairs,)
+        1 for each pair whose probability exceeds the threshold, else 0. Empty if no requested metric needs it.
     weights : ndarray of shape (n_pairs,) or None
         Weight of each pair.
     of_samples : ndarray of shape (n_samples,) or None
@@ -62,9 +62,9 @@ class Predictions(NamedTuple):
 
     Y: Matrix
     P: Matrix
-    truth: np.ndarray | None = None
-    score: np.ndarray | None = None
-    predicted: np.ndarray | None = None
+    truth: np.ndarray = np.empty(0)
+    score: np.ndarray = np.empty(0)
+    predicted: np.ndarray = np.empty(0)
     weights: np.ndarray | None = None
     of_samples: np.ndarray | None = None
     top: TopLabels | None = None
@@ -189,14 +189,14 @@ def _f1(of: Predictions) -> float:
 
 def _metrics_at(k: int) -> dict[str, Metric]:
     """Return the entries of the metrics at k."""
-    functions = {
-        "precision": lambda of: at_k.precision_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples),
-        "recall": lambda of: at_k.recall_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples),
-        "ndcg": lambda of: at_k.ndcg_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples),
+    functions: dict[str, Callable[..., float]] = {
+        "precision": lambda of: at_k.precision_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples)[-1],
+        "recall": lambda of: at_k.recall_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples)[-1],
+        "ndcg": lambda of: at_k.ndcg_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples)[-1],
         "propensity_scored_precision": lambda of: at_k.propensity_scored_precision_at_k(
             of.sparse_Y, of.top, of.inverse_propensity, k, sample_weight=of.of_samples
-        ),
-        "coverage": lambda of: at_k.coverage_at_k(of.sparse_Y, of.top, k),
+        )[-1],
+        "coverage": lambda of: at_k.coverage_at_k(of.sparse_Y, of.top, k)[-1],
     }
     names = {"ndcg": "nDCG", "propensity_scored_precision": "propensity-scored precision"}
     pair, more = "a positive and a negative label", f"a sample with a positive and more than {k} label{'s' * (k > 1)}"
@@ -208,13 +208,13 @@ def _metrics_at(k: int) -> dict[str, Metric]:
             label=(label := f"{names.get(key, key)} at {k}"),
             name=label,
             use="top",
-            function=lambda of, scores=scores: scores(of)[-1],
+            function=function,
             leads=key == "ndcg" and k == PLACES[-1],
             needs_propensity=key == "propensity_scored_precision",
             needs=needs.get(key, more),
             scikit_learn="no such function" if key != "ndcg" else "0 without a positive; an error for one label",
         )
-        for key, scores in functions.items()
+        for key, function in functions.items()
     }
 
 
@@ -260,7 +260,7 @@ METRICS = {
         function=lambda of: plain_scores.label_ranking_loss(of.Y, of.P, of.of_samples),
         needs="a sample with a positive and a negative label",
         scikit_learn="0; an error for one label",
-        correction=Correction(corrections.ranking_loss, by_label=False, of_samples=True),
+        correction=Correction(np.asarray, by_label=False, of_samples=True),
     ),
     "mcc": Metric(
         1,

@@ -8,7 +8,6 @@ identical numbers. They require checked input: labels are 0 or 1, arrays are not
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, canonical, stored_cells
@@ -16,7 +15,7 @@ from fairfold.core.validation import check_binary, check_dense_binary
 from fairfold.errors import DataError
 
 
-def check_pair(Y: Matrix, P: ArrayLike | Matrix, name: str = "Y_true") -> tuple[Matrix, Matrix]:
+def check_pair(Y: Matrix, P: Matrix, name: str = "Y_true") -> tuple[Matrix, Matrix]:
     """Check labels and probabilities that are scored together.
 
     Parameters
@@ -61,6 +60,37 @@ def check_pair(Y: Matrix, P: ArrayLike | Matrix, name: str = "Y_true") -> tuple[
             f"{np.count_nonzero(~np.isfinite(values))} of {values.size} predicted probabilities are not finite."
         )
     return (canonical(Y) if is_sparse else Y), P
+
+
+def cells_of(Y: Matrix, P: Matrix) -> tuple[np.ndarray, ...]:
+    """Return the cells of labels and probabilities; for sparse matrices, those that either matrix stores.
+
+    Parameters
+    ----------
+    Y, P : ndarray or csr_array of shape (n_samples, n_labels)
+        Labels and probabilities. Both are CSR, or neither is.
+
+    Returns
+    -------
+    rows, labels : ndarray of int of shape (n_cells,)
+        Sample and label of each cell, ordered by sample.
+    truth, score : ndarray of shape (n_cells,)
+        Label and probability of each cell.
+    n_absent : ndarray of int of shape (n_samples,)
+        Number of other labels of each sample, which are negative and have probability 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows, labels, truth, score, n_absent = cells_of(np.array([[1, 0]]), np.array([[0.9, 0.2]]))
+    >>> labels, truth, n_absent
+    (array([0, 1]), array([1, 0]), array([0]))
+    """
+    if sparse.issparse(P):
+        cells = stored_cells(Y, P)
+    else:
+        cells = *(each.ravel() for each in np.indices(P.shape)), Y.ravel(), P.ravel()
+    return *cells, P.shape[1] - np.bincount(cells[0], minlength=P.shape[0])
 
 
 def roc_auc_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray | None = None) -> float:
@@ -195,22 +225,12 @@ def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = Non
     >>> label_ranking_loss(np.array([[1, 0, 1], [0, 1, 0]]), np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]]))
     0.25
     """
-    n_samples, n_labels = P.shape
-    if sparse.issparse(P):
-        rows, _, truth, score = stored_cells(Y, P)
-        n_absent = n_labels - np.bincount(rows, minlength=n_samples)
-        n_negatives = np.concatenate([truth == 0, n_absent])
-        is_positive = np.append(truth == 1, np.zeros(n_samples, dtype=bool))
-        rows, score = np.append(rows, np.arange(n_samples)), np.append(score, np.zeros(n_samples))
-        order = np.lexsort((score, rows))
-    else:
-        rows, score, is_positive, n_negatives = (
-            np.indices(P.shape)[0].ravel(),
-            P.ravel(),
-            Y.ravel() == 1,
-            Y.ravel() == 0,
-        )
-        order = (np.argsort(P, axis=1) + n_labels * np.arange(n_samples)[:, np.newaxis]).ravel()
+    n_samples = P.shape[0]
+    rows, _, truth, score, n_absent = cells_of(Y, P)
+    n_negatives = np.concatenate([truth == 0, n_absent])
+    is_positive = np.append(truth == 1, np.zeros(n_samples, dtype=bool))
+    rows, score = np.append(rows, np.arange(n_samples)), np.append(score, np.zeros(n_samples))
+    order = np.lexsort((score, rows))
     rows, score, is_positive, n_negatives = (each[order] for each in (rows, score, is_positive, n_negatives))
     of_rows = [np.bincount(rows, each, minlength=n_samples) for each in (is_positive, n_negatives)]
     # Number of positives with at most the score of a cell. Cells with equal scores use the count at the last one.
@@ -225,7 +245,7 @@ def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = Non
     return float(np.average(losses[known], weights=None if of_samples is None else of_samples[known]))
 
 
-def sparse_average_precision_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray) -> float:
+def sparse_average_precision_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray | None = None) -> float:
     """Compute :func:`average_precision_score` with sequential summation, for pairs of sparse matrices.
 
     Parameters
@@ -234,7 +254,7 @@ def sparse_average_precision_score(truth: np.ndarray, score: np.ndarray, weights
         True labels, 0 or 1. At least one must be 1.
     score : ndarray of shape (n_pairs,)
         Predicted scores.
-    weights : ndarray of shape (n_pairs,)
+    weights : ndarray of shape (n_pairs,) or None, default=None
         Weight of each pair.
 
     Returns

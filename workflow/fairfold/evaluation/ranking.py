@@ -201,7 +201,7 @@ def compare_methods(
     """
     table = _value_table(values, names)
     if table.shape[1] < 2:
-        raise DataError(f"the table compares {table.shape[1]} methods; it needs a column each for 2 or more.")
+        raise DataError(f"values: expected a column each for at least 2 methods, found {table.shape[1]}.")
     if not 0 < alpha < 1:
         raise DataError(f"alpha is {alpha}; it must be between 0 and 1.")
     return _compare(table, higher_is_better, alpha)
@@ -267,16 +267,16 @@ def compare_ranks(ranks: pd.DataFrame, *, alpha: float = 0.05) -> ComparisonTabl
     for panel, part in ranks.groupby(["metric", "missing_rate"], sort=False):
         table = part.pivot(index="dataset", columns="model", values="percentile_rank").reindex(columns=models)
         found, means = _compare(table, True, alpha), table.dropna().mean()
-        statistics = found.friedman_statistic, found.friedman_p, found.critical_difference, found.reason
-        comparisons.append((*panel, found.n_blocks, found.n_dropped, len(models), *statistics))
+        tests = found.friedman_statistic, found.friedman_p, found.critical_difference, found.reason
+        comparisons.append((*panel, found.n_blocks, found.n_dropped, len(models), *tests))
         for a, b in combinations(models, 2):
             p, adjusted = found.p_values.loc[a, b], found.adjusted_p_values.loc[a, b]
             pairs.append((*panel, a, b, means[a] - means[b], p, adjusted, adjusted <= alpha))
         for number, clique in enumerate(found.cliques, start=1):
             cliques += [(*panel, number, model, found.mean_ranks[model]) for model in clique]
-    statistics = ["friedman_statistic", "friedman_p", "critical_difference", "reason"]
+    tests_of = ["friedman_statistic", "friedman_p", "critical_difference", "reason"]
     columns = (
-        ["n_datasets", "n_dropped", "n_methods", *statistics],
+        ["n_datasets", "n_dropped", "n_methods", *tests_of],
         ["model_a", "model_b", "mean_difference", "p_value", "adjusted_p_value", "is_different"],
         ["clique", "model", "mean_rank"],
     )
@@ -353,20 +353,18 @@ def _value_table(values: pd.DataFrame | ArrayLike, names: Sequence[str] | None) 
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(f"the table of values holds what is not a number: {error}.") from error
+        raise DataError(f"values: expected numbers, found other values ({error}).") from error
     if array.ndim != 2:
         raise DataError(f"the values have shape {array.shape}; they must be a table (n_blocks, n_methods).")
     if np.isinf(array).any():
-        raise DataError("the table of values holds infinities; leave a cell NaN where a method has no value.")
-    if names is None:
-        names = values.columns if isinstance(values, pd.DataFrame) else range(array.shape[1])
-    names = list(names)
-    if len(names) != array.shape[1]:
-        raise DataError(f"{len(names)} names for {array.shape[1]} columns; give one name per method.")
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise DataError(f"two methods have the name {min(map(str, twice))!r}; give each its own.")
-    return pd.DataFrame(array, columns=pd.Index(names, dtype=object))
+        raise DataError("values: found infinities. Use NaN for missing scores.")
+    default = values.columns if isinstance(values, pd.DataFrame) else range(array.shape[1])
+    columns = pd.Index(list(default if names is None else names), dtype=object)
+    if len(columns) != array.shape[1]:
+        raise DataError(f"{len(columns)} names for {array.shape[1]} columns; give one name per method.")
+    if columns.has_duplicates:
+        raise DataError(f"names: found {str(columns[columns.duplicated()][0])!r} twice. Give each method another name.")
+    return pd.DataFrame(array, columns=columns)
 
 
 def _compare(table: pd.DataFrame, higher_is_better: bool, alpha: float) -> Comparison:
@@ -451,19 +449,10 @@ def _symmetric(values: np.ndarray, pairs: tuple[np.ndarray, np.ndarray], n_metho
 
 
 def _maximal_cliques(joined: np.ndarray) -> list[tuple[int, ...]]:
-    """Find all maximal cliques in lexical order, with the algorithm of Bron & Kerbosch (1973) with pivoting."""
-    neighbours = [set(np.flatnonzero(row)) - {position} for position, row in enumerate(joined)]
-    found = []
-
-    def extend(clique: set[int], candidates: set[int], excluded: set[int]) -> None:
-        if not candidates and not excluded:
-            found.append(tuple(sorted(map(int, clique))))
-            return
-        pivot = max(candidates | excluded, key=lambda position: len(neighbours[position] & candidates))
-        for position in candidates - neighbours[pivot]:
-            extend(clique | {position}, candidates & neighbours[position], excluded & neighbours[position])
-            candidates = candidates - {position}
-            excluded = excluded | {position}
-
-    extend(set(), set(range(len(joined))), set())
-    return sorted(found)
+    """Find all maximal cliques in lexical order, by adding one node after the other."""
+    cliques: set[frozenset[int]] = {frozenset()}
+    for node, row in enumerate(joined):
+        neighbors = set(np.flatnonzero(row).tolist())
+        grown = cliques | {clique & neighbors | {node} for clique in cliques}
+        cliques = {clique for clique in grown if not any(clique < other for other in grown)}
+    return sorted(tuple(sorted(clique)) for clique in cliques)

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, stored_cells
+from fairfold.core.arrays import Matrix
 from fairfold.core.validation import UNMEASURED, check_weights, with_nan
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.at_k import top_labels
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, ON_REQUEST, PLACES, Metric, Predictions, metric_of
-from fairfold.evaluation.plain_scores import check_pair
+from fairfold.evaluation.plain_scores import cells_of, check_pair
 
 
 def multilabel_scores(
@@ -100,16 +100,14 @@ def _pairs(Y: Matrix, P: Matrix, of_samples: np.ndarray | None) -> tuple[np.ndar
     For sparse matrices, one weighted pair represents all pairs that neither matrix stores. The result takes about five
     times the memory of the stored entries.
     """
-    if sparse.issparse(P):
-        rows, _, truth, score = stored_cells(Y, P)
-        of_samples = np.ones(Y.shape[0]) if of_samples is None else of_samples
+    rows, _, truth, score, n_absent = cells_of(Y, P)
+    if of_samples is None and sparse.issparse(P):
+        of_samples = np.ones(Y.shape[0])
+    weights = None
+    if of_samples is not None:
         weights = of_samples[rows]
-        n_others = Y.shape[1] - np.bincount(rows, minlength=Y.shape[0])
-        if n_others.any():
-            truth, score, weights = np.append(truth, 0), np.append(score, 0), np.append(weights, of_samples @ n_others)
-    else:
-        truth, score = Y.ravel(), P.ravel()
-        weights = None if of_samples is None else np.repeat(of_samples, Y.shape[1])
+        if n_absent.any():
+            truth, score, weights = np.append(truth, 0), np.append(score, 0), np.append(weights, of_samples @ n_absent)
     truth = truth.astype(np.int8)
     is_measured = truth != UNMEASURED
     if not is_measured.all():
@@ -119,9 +117,9 @@ def _pairs(Y: Matrix, P: Matrix, of_samples: np.ndarray | None) -> tuple[np.ndar
 
 
 def _checked_metrics(names: Iterable[str], inverse_propensity: np.ndarray | None) -> dict[str, Metric]:
-    entries = {}
+    entries: dict[str, Metric] = {}
     for name in names:
-        metric = entries[name] = metric_of(name)
+        metric = metric_of(name)
         if metric is None:
             raise DataError(unknown_name("metric", name, [*METRICS, *ON_REQUEST]))
         if metric.needs_propensity and inverse_propensity is None:
@@ -129,4 +127,5 @@ def _checked_metrics(names: Iterable[str], inverse_propensity: np.ndarray | None
                 f"{name} needs inverse_propensity. Give the result of fairfold.evaluation.at_k.inverse_propensities "
                 "for the training labels."
             )
+        entries[name] = metric
     return entries

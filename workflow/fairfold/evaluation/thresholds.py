@@ -65,7 +65,7 @@ def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
     {'pooled': [0.375], 'label': [0.375]}
     """
     is_sparse = sparse.issparse(probabilities)
-    P = canonical(probabilities) if is_sparse else np.asarray(probabilities, dtype=np.float64)
+    P: Matrix = canonical(probabilities) if is_sparse else np.asarray(probabilities, dtype=np.float64)
     values = P.data if is_sparse else P.ravel()
     # This form of the condition also rejects NaN.
     if P.ndim != 2 or not (values.min(initial=0) >= 0 and values.max(initial=0) <= 1):
@@ -127,8 +127,8 @@ def thresholds_of(model: Any, objective: str, by: Literal["pooled", "label"]) ->
     """
     if not hasattr(model, "thresholds_"):
         raise ModelError(
-            f"{type(model).__name__} has no calibrated probabilities, so no threshold is known for {objective!r}; take "
-            "a model with a + behind its name, or give no objective."
+            f"{type(model).__name__} has no calibrated probabilities, and therefore no thresholds for {objective!r}. "
+            "Use a model whose name ends with +, or no objective."
         )
     if objective not in model.thresholds_:
         raise ModelError(unknown_name("objective", objective, OBJECTIVES))

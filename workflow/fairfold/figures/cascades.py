@@ -100,7 +100,7 @@ def plot_imputation(imputation: pd.DataFrame, legend: pd.DataFrame | None = None
     "label_frequencies",
     title="Label frequencies",
     reads=["tables/label_frequencies.csv", "tables/label_frequency_errors.csv"],
-    alt="label frequencies that each model estimates against the share of positives kept",
+    alt="estimated label frequency of each model against the share of positives kept",
 )
 def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> Figure:
     """Draw the estimated label frequency against the true one, with a panel per model.

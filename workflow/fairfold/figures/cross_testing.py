@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairfold.errors import DataError
 from fairfold.figures.points import interval, plot_points
-from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
+from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import PALETTE, add_legend, entry, new_figure
 
 MARKS = {  # procedure -> name, color, marker
@@ -21,9 +21,9 @@ X_LABELS = {"data_size": "data size (samples)", "test_fraction": "share of the t
 CHANCE = 0.5  # accuracy without an effect
 # Horizontal offset between curves, and margin at both ends, as shares of the range of x.
 _ASIDE, _MARGIN = 0.015, 0.08
-_LINE = {"linewidth": 1, "markersize": 4, "markeredgewidth": 0}
-_RING = {"linewidth": 1, "linestyle": ":", "markersize": 7, "markerfacecolor": "none"}
-_EXPECTED = {"color": "black", "linewidth": 0.6, "linestyle": "--"}
+_LINE: dict = {"linewidth": 1, "markersize": 4, "markeredgewidth": 0}
+_RING: dict = {"linewidth": 1, "linestyle": ":", "markersize": 7, "markerfacecolor": "none"}
+_EXPECTED: dict = {"color": "black", "linewidth": 0.6, "linestyle": "--"}
 
 
 @FigureSpec(
@@ -59,7 +59,7 @@ def plot_cross_testing(points: pd.DataFrame, *, alpha: float = 0.05) -> Figure:
         If the points belong to several figures.
     """
     if points["figure"].nunique() != 1:
-        raise DataError(f"points of {points['figure'].nunique()} figures; give those of one, such as 'fig4'.")
+        raise DataError(f"points: expected one figure, found {points['figure'].nunique()}. Select one, such as 'fig4'.")
     columns = points.groupby(["dataset", "x_name"], sort=False)
     metrics = [metric for metric in METRIC_LABELS if metric in set(points["metric"])]
     nothing = {"accuracy": CHANCE, "significant_fraction": alpha}
@@ -110,7 +110,7 @@ def _open_limits(axes: Axes, metric: str, nothing: float) -> None:
         axes.set_ylim(-0.04 * high, high)  # room for markers at 0
 
 
-def _legend_handles(points: pd.DataFrame) -> list[Line2D]:
+def _legend_handles(points: pd.DataFrame) -> list:
     drawn = [mark for procedure, mark in MARKS.items() if procedure in set(points["procedure"])]
     handles = [entry(name, color=color, marker=marker, **_LINE) for name, color, marker in drawn]
     if (points["source"] == "published").any():

@@ -8,23 +8,22 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_intervals, plot_points, tell_at
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, name_rows, new_figure, nothing_to_draw
+from fairfold.figures.style import add_legend, area_entry, entry, name_rows, new_figure, nothing_to_draw
 
 PROCEDURES = {"nested_cv": "nested CV", "cv_cross_testing": "CV + cross-testing", "cv_testing": "CV + testing"}
 # Metric -> name, offset from the line of the procedure, color, marker face. Other colors stand for candidates.
 LABELS = {
-    "score": ("labels as they are", -0.14, "black", "black"),
-    "observed_score": ("labels left after hiding", 0.14, "#777777", "white"),
+    "score": ("complete labels", -0.14, "black", "black"),
+    "observed_score": ("observed labels", 0.14, "#777777", "white"),
 }
 
 
 @FigureSpec(
     "cross_testing_models",
     section="cross-testing",
-    title="The procedures on weak labels",
+    title="Cross-testing on weak labels",
     reads=["tables/cross_testing_models.csv", "cross_testing/models.csv", "legend.csv"],
-    alt="scores of three procedures on the labels as they are and on those left after hiding, their choices and their "
-    "significant tests",
+    alt="scores of three procedures on complete and on observed labels, their significant tests and their choices",
     labels_of="cross_testing.models.datasets",
     when="cross_testing.models.datasets",
     settings={"alpha": "cross_testing.alpha"},
@@ -70,7 +69,7 @@ def plot_cross_testing_models(
     axes[-1, 2].set_xlabel("share of choices")
     mark = {"marker": "o", "markersize": 5, "linewidth": 1.2}
     handles = [entry(name, color=color, markerfacecolor=face, **mark) for name, _, color, face in LABELS.values()]
-    handles += [entry(name, area=True, **look) for name, look in looks.items()]
+    handles += [area_entry(name, **look) for name, look in looks.items()]
     add_legend(figure, handles, min(4, len(handles)))
     return figure
 
@@ -90,9 +89,9 @@ def _draw_scores(axes: Axes, part: pd.DataFrame, runs: pd.DataFrame) -> None:
     for metric, (name, shift, color, face) in LABELS.items():
         means = part[part["metric"] == metric].reindex(PROCEDURES)
         positions = np.arange(len(means)) + shift
-        look = {"color": color, "marker": "o", "linestyle": "", "markerfacecolor": face, "markersize": 5, "zorder": 3}
+        look: dict = {"color": color, "marker": "o", "linestyle": "", "markerfacecolor": face, "markersize": 5}
         names = [f"{procedure}, {name}" for procedure in PROCEDURES.values()]
-        plot_intervals(axes, positions, means[["value", "low", "high"]], names, **look)
+        plot_intervals(axes, positions, means[["value", "low", "high"]], names, zorder=3, **look)
         for position, procedure in zip(positions, PROCEDURES, strict=True):
             dots = runs.loc[runs["procedure"] == procedure, metric]
             aside = position + np.sign(shift) * 0.16  # avoid overlaps of intervals and dots
@@ -109,7 +108,7 @@ def _draw_scores(axes: Axes, part: pd.DataFrame, runs: pd.DataFrame) -> None:
 def _draw_significance(axes: Axes, part: pd.DataFrame, alpha: float) -> None:
     shares = part.loc[part["metric"] == "significant_fraction", ["value", "low", "high"]].reindex(PROCEDURES)
     names = [f"{procedure}, significant" for procedure in PROCEDURES.values()]
-    look = {"color": "black", "marker": "o", "linestyle": "", "markersize": 5, "clip_on": False}
+    look: dict = {"color": "black", "marker": "o", "linestyle": "", "markersize": 5, "clip_on": False}
     plot_intervals(axes, np.arange(len(shares)), shares, names, ".0%", **look)
     axes.axvline(alpha, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
     axes.set(xlim=(0, 1), xticks=[0, 0.5, 1], xticklabels=["0", "0.5", "1"])
@@ -131,7 +130,7 @@ def _draw_choices(axes: Axes, part: pd.DataFrame, looks: dict[str, dict]) -> Non
     axes.grid(visible=False)
 
 
-def _bar(names: Legend, candidate: str) -> dict[str, object]:
+def _bar(names: Legend, candidate: str) -> dict:
     """Return the color of a candidate's bars, hatched for variations of another model."""
     hatch = "////" if names.is_variation(candidate) else ""
     return {"facecolor": names.colour(candidate), "hatch": hatch, "edgecolor": "white", "linewidth": 0.6}

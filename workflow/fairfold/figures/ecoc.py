@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.points import plot_points, tell_at, texts_of
-from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
+from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import PALETTE, add_legend, entry, look_of, name_of, name_rows, new_figure
 
 QUANTITIES = {"error": "error (%)", "log_loss": "log-loss"}
@@ -53,8 +53,8 @@ def plot_confusion(predictions: pd.DataFrame) -> Figure:
     for (row, column), count in np.ndenumerate(counts.to_numpy()):
         color = "white" if share[row, column] > 0.5 else "black"
         axis.text(column, row, f"{count:,}", ha="center", va="center", color=color)
-        said = f"{count:,} of {names[row]} predicted as {names[column]}, {share[row, column]:.0%}"
-        tell_at(axis, [column], [row], [said])
+        text = f"{count:,} of {names[row]} predicted as {names[column]}, {share[row, column]:.0%}"
+        tell_at(axis, [column], [row], [text])
     shown = list(map(name_of, names))
     axis.set_xticks(range(len(names)), shown, rotation=45, ha="right", rotation_mode="anchor")
     axis.set_yticks(range(len(names)), shown)
@@ -103,7 +103,7 @@ def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
         part = samples[samples["class"] == name]
         nearest = (_nearest(y, part["y"]), _nearest(x, part["x"]))
         found = zip(best[nearest], highest[nearest], strict=True)
-        texts = [f"a sample of {name}: here {names[likeliest]} has {chance:.0%}" for likeliest, chance in found]
+        texts = [f"sample of {name}: most probable is {names[likeliest]} ({chance:.0%})" for likeliest, chance in found]
         plot_points(axis, part["x"], part["y"], texts, **look)
         handles.append(entry(name_of(name), **look))
     axis.contour(x, y, highest, levels=[0.5, 0.7, 0.9], colors="#555555", linewidths=0.6)
@@ -146,7 +146,7 @@ def plot_posterior_histogram(posteriors: pd.DataFrame, *, candidate: str, title:
     part = posteriors[posteriors["candidate"].astype(str) == candidate]
     is_of_class = part["class"].astype(str) == candidate
     figure, ((axis,),) = new_figure(3.4, 2.6)
-    for mask, name, color in (is_of_class, "of this class", PALETTE[0]), (~is_of_class, "of another", PALETTE[3]):
+    for mask, name, color in (is_of_class, "this class", PALETTE[0]), (~is_of_class, "other classes", PALETTE[3]):
         look = {"color": color, "alpha": 0.55, "label": f"{name} ({mask.sum()})"}
         heights, *_ = axis.hist(part.loc[mask, "posterior"], _BINS, **look)
         for low, high, height in zip(_BINS[:-1], _BINS[1:], heights, strict=True):
@@ -213,7 +213,7 @@ def _draw_comparison(
     name_rows(axis, codings)
 
 
-def _comparison_handles(losses: dict[str, dict]) -> list[Line2D]:
+def _comparison_handles(losses: dict[str, dict]) -> list:
     common = {"linestyle": "", "markersize": 4}
     gray = {**common, "color": "#555555", "marker": "o"}
     return [

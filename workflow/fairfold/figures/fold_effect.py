@@ -18,9 +18,9 @@ BASELINE = "random"  # method with dashed lines in each panel
 @FigureSpec(
     "fold_effect",
     section="splitting",
-    title="What folds do to scores",
+    title="Effect of folds on scores",
     reads=["tables/fold_effect.csv", "legend.csv"],
-    alt="spread and bias of cross-validated scores with 95 % intervals, a line for each method that makes folds",
+    alt="spread and bias of cross-validated scores with 95 % intervals, one line per splitting method",
     when="splitting.fold_effect.datasets",
     settings={"n_halvings": "splitting.fold_effect.n_halvings"},
 )
@@ -74,7 +74,7 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, quantity: str, methods: list[st
             thin, thick = quantile * rows["bias_se"], quantile * rows["bias_difference_se"]
             limits = pd.DataFrame({"bias": values, "low": values - thin, "high": values + thin})
             axes.hlines(positions, values - thick, values + thick, color=color, linewidth=2.5)
-        look = {"color": color, "marker": marker, "linestyle": "", "markersize": 3.2, "markeredgewidth": 0}
+        look: dict = {"color": color, "marker": marker, "linestyle": "", "markersize": 3.2, "markeredgewidth": 0}
         names = [f"{method}, {average}-averaged {quantity} in thousandths" for method in methods]
         plot_intervals(axes, positions, limits, names, ".1f", label=f"{average}-averaged", **look)
         axes.axvline(rows.loc[BASELINE, quantity], color=color, linewidth=0.6, linestyle="--", alpha=0.7, zorder=0.9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -51,7 +52,7 @@ class Legend:
         index = self._index[model]
         return MARKERS[(index + index // len(PALETTE)) % len(MARKERS)]
 
-    def line(self, model: str) -> dict[str, str]:
+    def line(self, model: str) -> dict[str, Any]:
         """Return color, marker and line style of a model; variations of another model are dashed."""
         style = "--" if self.is_variation(model) else "-"
         return {"color": self.colour(model), "marker": self.marker(model), "linestyle": style}

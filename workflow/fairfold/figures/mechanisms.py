@@ -12,8 +12,8 @@ from fairfold.figures.style import add_legend, entry, name_rows, new_figure, not
 
 RATE = "missing rate (%)"
 _RATES = ["estimated_rate", "rate_low", "rate_high", "hidden_share"]
-_MARK = {"linestyle": "none", "markersize": 3.6, "markeredgewidth": 0.9}
-_TRUTH = {"marker": "|", "markersize": 7, "markeredgewidth": 1.4}
+_MARK: dict = {"linestyle": "none", "markersize": 3.6, "markeredgewidth": 0.9}
+_TRUTH: dict = {"marker": "|", "markersize": 7, "markeredgewidth": 1.4}
 
 
 @FigureSpec(
@@ -21,7 +21,7 @@ _TRUTH = {"marker": "|", "markersize": 7, "markeredgewidth": 1.4}
     section="weak-labels",
     title="Labels that are not missing at random",
     reads=["tables/mechanisms.csv", "legend.csv"],
-    alt="estimated and true scores of each model and missing rates, by the way in which labels went missing",
+    alt="estimated and true scores of each model and missing rates, by mechanism of missing labels",
     when="weak_labels.mechanisms.datasets",
 )
 def plot_mechanisms(mechanisms: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
@@ -69,7 +69,7 @@ def plot_mechanisms(mechanisms: pd.DataFrame, legend: pd.DataFrame | None = None
             panel.set_title(dataset, loc="left")
     name_rows(axes[0, 0], ways)
     handles = [entry(model, **look) for model, look in looks.items()]
-    handles.append(entry("by all labels", **{**_MARK, **_TRUTH, "color": "#555555"}))
+    handles.append(entry("from complete labels", **{**_MARK, **_TRUTH, "color": "#555555"}))
     add_legend(figure, handles, 4, "upper left")
     return figure
 
@@ -89,7 +89,7 @@ def _draw_scores(axes: Axes, panel: pd.DataFrame, ways: list[str], looks: dict[s
 def _draw(axes: Axes, positions: np.ndarray, table: pd.DataFrame, look: dict, what: str, digits: str) -> None:
     """Draw the columns of a table: estimate, lower limit, upper limit and true value."""
     plot_intervals(axes, positions, table.iloc[:, :3], table.index + f", {what}, estimated", digits, **look)
-    texts = [f"{way}, {what}: {value:{digits}} by all labels" for way, value in table.iloc[:, 3].items()]
+    texts = [f"{way}, {what}: {value:{digits}} from complete labels" for way, value in table.iloc[:, 3].items()]
     plot_points(axes, table.iloc[:, 3], positions, texts, **{**look, **_TRUTH})
     axes.grid(visible=False, axis="y")
     axes.locator_params("x", nbins=5)

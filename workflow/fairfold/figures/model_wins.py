@@ -7,10 +7,10 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import LINE_COLORS, add_legend, entry, new_figure, panels_of
+from fairfold.figures.style import LINE_COLORS, add_legend, area_entry, entry, new_figure, panels_of
 
-_BAND = {"color": "#999999", "alpha": 0.3, "lw": 0}
-_PERMUTED = {"linestyle": ":", "linewidth": 0.8}
+_BAND: dict = {"color": "#999999", "alpha": 0.3, "lw": 0}
+_PERMUTED: dict = {"linestyle": ":", "linewidth": 0.8}
 
 
 @FigureSpec(
@@ -18,7 +18,7 @@ _PERMUTED = {"linestyle": ":", "linewidth": 0.8}
     section="win-percentage",
     title="Win percentage of the models",
     reads=["tables/win_percentage/models.csv", "legend.csv"],
-    alt="win percentage of each model against the number of feature sets that are tried",
+    alt="win percentage of each model against the number of feature sets tried",
     labels_of="win_percentage.models.datasets",
     when="win_percentage.models.datasets",
 )
@@ -53,7 +53,7 @@ def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None =
         column[0].set_title(f"{dataset}, {first['missing_rate']} % hidden\n{first['n_sets']:,} feature sets")
         column[-1].set_xlabel("draws N")
     handles = [entry(model, **look) for model, look in looks.items()]
-    handles.append(entry("equal models", area=True, **_BAND))
+    handles.append(area_entry("equal models", **_BAND))
     if wins["permuted_lower"].notna().any():
         handles.append(entry("permuted labels", color="#555555", **_PERMUTED))
     add_legend(figure, handles)

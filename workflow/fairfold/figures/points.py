@@ -32,10 +32,10 @@ def tell(line: Line2D, texts: Iterable[str]) -> None:
     Traceback (most recent call last):
     ValueError: 1 texts for 2 points.
     """
-    texts, n_points = list(texts), len(line.get_xdata())
+    texts, n_points = list(texts), np.size(line.get_xdata())
     if len(texts) != n_points:
         raise ValueError(f"{len(texts)} texts for {n_points} points.")
-    line.texts_of_points = texts
+    line.texts_of_points = texts  # type: ignore[attr-defined]  # save_figure reads this attribute.
 
 
 def tell_at(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str]) -> None:
@@ -96,7 +96,7 @@ def plot_intervals(
     """
     axes.hlines(positions, table.iloc[:, 1], table.iloc[:, 2], color=look["color"], linewidth=1)
     rows = zip(names, table.itertuples(index=False, name=None), strict=True)
-    texts = [f"{name}: {value:{digits}}{interval(*ends, digits)}" for name, (value, *ends) in rows]
+    texts = [f"{name}: {value:{digits}}{interval(low, high, digits)}" for name, (value, low, high) in rows]
     plot_points(axes, table.iloc[:, 0], positions, texts, **look)
 
 

@@ -89,7 +89,7 @@ def _spread(n: int) -> np.ndarray:
 def _write_counts(axes: Axes, comparison: pd.DataFrame, places: pd.DataFrame) -> None:
     """Write the number of values with a counterpart, out of all published ones, at the right end of each row."""
     counts = comparison.groupby(["paper", "place"])["ours"].agg(["count", "size"])
-    where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    where: dict = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
     for row, key in enumerate(places.itertuples(index=False, name=None)):
         count, size = counts.loc[key]
         axes.annotate(f"{count:,} of {size:,}", (1, row), xytext=(8, 0), va="center", **where)

@@ -21,7 +21,7 @@ _HOLLOW = {"markerfacecolor": "white", "markersize": 6.2, "markeredgewidth": 0.8
     section="weak-labels",
     title="Stability of ranks",
     reads=["tables/rank_stability.csv", "legend.csv"],
-    alt="agreement of the models' ranks between repetitions, by the method behind the folds",
+    alt="agreement of the models' ranks between repetitions, by splitting method",
     when="weak_labels.rank_stability.datasets",
 )
 def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
@@ -52,7 +52,7 @@ def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = N
     least = np.clip(np.nanmin([0, *stability[["tau_low", "kendall_tau", "tau_same_folds"]].min()]), -1, 0)
     panel_height = 0.25 + len(splitters) * (0.12 + 0.085 * len(looks))
     size = (1.1 + 2.9 * len(rates), 1.1 + panel_height * len(metrics))
-    grid = {"sharex": "col", "sharey": True, "width_ratios": [1.6, 1] * len(rates)}
+    grid: dict = {"sharex": "col", "sharey": True, "width_ratios": [1.6, 1] * len(rates)}
     figure, axes = new_figure(*size, len(metrics), 2 * len(rates), **grid)
     panels = panels_of(axes[:, ::2], stability, "metric", "missing_rate")
     for share, (tau, metric, rate, part) in zip(axes[:, 1::2].flat, panels, strict=True):

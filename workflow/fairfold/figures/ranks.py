@@ -92,13 +92,14 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str], looks: Legen
     ranked = panel.dropna(subset="percentile_rank")
     of_models = [ranked[ranked["model"] == model] for model in models]
     positions = np.arange(len(models))
-    shown = {"positions": positions, "widths": 0.62, "showfliers": False, "patch_artist": True}
-    lines = {"whiskerprops": {"linewidth": 0.7}, "capprops": {"linewidth": 0.7}, "medianprops": {"color": "black"}}
+    shown: dict = {"positions": positions, "widths": 0.62, "showfliers": False, "patch_artist": True}
+    thin = {"linewidth": 0.7}
+    lines: dict = {"whiskerprops": thin, "capprops": thin, "medianprops": {"color": "black"}}
     field = {"alpha": 0.55, "linewidth": 0.7, "hatch_linewidth": 0.4}
     boxes = axes.boxplot([part["percentile_rank"] for part in of_models], **shown, **lines, boxprops=field)
     for box, model in zip(boxes["boxes"], models, strict=True):
         box.set(facecolor=looks.colour(model), edgecolor="black", hatch="////" if looks.is_variation(model) else None)
-    for position, part in zip(positions, of_models, strict=True):
+    for position, part in enumerate(of_models):
         _draw_dots(axes, position, part)
     if ranked.empty:
         axes.text(0.5, 0.5, "no ranks", transform=axes.transAxes, ha="center", va="center", color="#777777")

@@ -16,9 +16,9 @@ _ROW = 0.17  # height of a row in inches
 @FigureSpec(
     "regret",
     section="overview",
-    title="What following the advice is worth",
+    title="Regret of following the recommendation",
     reads=["tables/regret.csv", "legend.csv"],
-    alt="how far below the best model each way to choose a model ends, with 95 % intervals over datasets",
+    alt="regret of each strategy for choosing a model, with 95 % confidence intervals over datasets",
 )
 def plot_regret(regret: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Draw the regret of strategies for choosing a model: a panel per leading metric, a row per strategy.
@@ -47,7 +47,7 @@ def plot_regret(regret: pd.DataFrame, legend: pd.DataFrame | None = None) -> Fig
     figure, panels = new_figure(*size, 1, len(leading), sharey=True)
     for axes, metric in zip(panels[0], leading, strict=True):
         _draw(axes, shown[shown["metric"] == metric], strategies, rates)
-        axes.set_xlabel(f"below the best, {names.text(metric)}")
+        axes.set_xlabel(f"regret, {names.text(metric)}")
     name_rows(axes, strategies, 0.6)
     look = {"linewidth": 1, "markersize": 4}
     handles = [entry(f"{rate} % hidden", **look_of(n), **look) for n, rate in enumerate(rates)]

@@ -15,7 +15,7 @@ _LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
 @FigureSpec(
     "sample_curves",
     section="weak-labels",
-    title="What more samples would give",
+    title="Expected scores with more samples",
     reads=["tables/sample_curves.csv", "legend.csv"],
     alt="scores of the models by number of training samples, and extrapolated to more",
     when="weak_labels.sample_curves.datasets",

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # Otherwise, matplotlib would compute the layout again for each file.
         for path in map(Path, paths):
-            metadata = {"CreationDate": None} if path.suffix == ".pdf" else {}
+            metadata: dict[str, str | None] = {"CreationDate": None} if path.suffix == ".pdf" else {}
             if path.suffix == ".png" and (points := _points(figure)):
                 metadata["Points"] = json.dumps(points, ensure_ascii=False, separators=(",", ":"))
             with atomic_path(path) as temporary:
@@ -53,7 +54,8 @@ def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None
 def _points(figure: Figure) -> list[tuple[float, float, str]]:
     """Return the positions of visible points with a text, and their texts."""
     found = []
-    for line in figure.findobj(lambda artist: hasattr(artist, "texts_of_points")):
+    lines: list[Any] = figure.findobj(lambda artist: hasattr(artist, "texts_of_points"))
+    for line in lines:
         pixels = line.get_transform().transform(line.get_xydata())
         # The padding includes points on the frame.
         seen = line.axes.bbox.padded(1) if line.get_clip_on() else figure.bbox

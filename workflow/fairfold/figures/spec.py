@@ -80,7 +80,7 @@ class FigureSpec:
     only: Sequence[str] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
-    style: Mapping[str, Any] = field(default_factory=dict)
+    style: Mapping[Any, Any] = field(default_factory=dict)
     folder: str = "figures"
     draw: Callable[..., Figure] = field(init=False)
 

@@ -17,7 +17,7 @@ _Figure = partial(FigureSpec, section="splitting", when="splitting.datasets")
 
 @_Figure(
     "metric_behaviour",
-    title="Behaviour of the measures",
+    title="Behavior of the measures",
     reads=["tables/metric_behaviour.csv"],
     alt="LD, DCP and rLD against the number of positives of a label, for three patterns of folds",
 )
@@ -74,8 +74,8 @@ def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
     size = (0.6 + 1.15 * len(splitters), 0.9 + 1.3 * len(datasets))
     figure, axes = new_figure(*size, len(datasets), len(splitters), sharex="row", sharey="row")
     for panel, _, _, part in panels_of(axes, deviations, "dataset", "splitter"):
-        dots = {"rasterized": True, "linestyle": "", "marker": "."}
-        texts = texts_of(part, "label {label}, {positives:,} positives: rLD {rLD:.2g}, least {rLD_bound:.2g}")
+        dots: dict = {"rasterized": True, "linestyle": "", "marker": "."}
+        texts = texts_of(part, "label {label}, {positives:,} positives: rLD {rLD:.2g}, lower bound {rLD_bound:.2g}")
         plot_points(panel, part["positives"], part["rLD"], texts, markersize=2, color=PALETTE[0], **dots)
         panel.plot(part["positives"], part["rLD_bound"], markersize=1, color="#555555", **dots)
         panel.set_xscale("log")
@@ -92,9 +92,9 @@ def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
 @_Figure(
     "quality_against_seconds",
     folder="timings",
-    title="Quality against seconds",
+    title="Quality against run time",
     reads=["timings/quality_against_seconds.csv"],
-    alt="mean rLD over the least possible against CPU seconds, a mark for each method and dataset",
+    alt="mean rLD divided by its lower bound against CPU seconds, a mark for each method and dataset",
 )
 def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
     """Draw mean rLD divided by its bound against CPU seconds, with a panel per dataset and a marker per splitter.
@@ -112,14 +112,14 @@ def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
     is_drawn = (summary["mean_over_bound"] > 0) & (summary["seconds"] > 0)
     datasets = summary.loc[is_drawn, "dataset"].unique()
     if not len(datasets):
-        return nothing_to_draw("no quality and time above 0")
+        return nothing_to_draw("no positive quality and run time")
     columns = min(3, len(datasets))
     rows = -(-len(datasets) // columns)
     figure, axes = new_figure(0.4 + 2.3 * columns, 0.8 + 2.0 * rows, rows, columns)
     styles = _styles(summary["splitter"].unique())
     for panel, dataset in zip(axes.flat, datasets, strict=False):
         for row in summary[summary["dataset"] == dataset].itertuples():
-            text = f"{row.splitter}: {row.mean_over_bound:.3g} times the least possible, {row.seconds:.2g} s"
+            text = f"{row.splitter}: {row.mean_over_bound:.3g} times the lower bound, {row.seconds:.2g} s"
             plot_points(panel, row.seconds, row.mean_over_bound, [text], markersize=5, **styles[row.splitter])
         panel.axhline(1, color="#555555", linewidth=0.8)
         panel.set(xscale="log", yscale="log", title=dataset, xlabel="CPU seconds")
@@ -129,7 +129,7 @@ def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
     for panel in axes.flat[len(datasets) :]:
         panel.set_visible(False)
     for panel in axes[:, 0]:
-        panel.set_ylabel("rLD / least possible")
+        panel.set_ylabel("rLD / lower bound")
     add_legend(figure, axes[0, 0].get_legend_handles_labels()[0], 5)
     return figure
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -20,7 +21,7 @@ MARKERS = "osD^vPX*h"
 
 _LONGEST_NAME = 41  # maximum number of characters
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
     "axes.titlesize": 8,
@@ -37,7 +38,7 @@ STYLE = {
 
 
 def new_figure(
-    width: float, height: float, rows: int = 1, columns: int = 1, *, layout: str | None = "constrained", **options: Any
+    width: float, height: float, rows: int = 1, columns: int = 1, **options: Any
 ) -> tuple[Figure, np.ndarray]:
     """Create a figure and its axes.
 
@@ -47,8 +48,6 @@ def new_figure(
         Size in inches.
     rows, columns : int, default=1
         Numbers of rows and columns of axes.
-    layout : str or None, default="constrained"
-        Layout engine.
     **options : dict
         Parameters of ``Figure.subplots``.
 
@@ -67,7 +66,7 @@ def new_figure(
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout=layout)
+    figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
@@ -99,7 +98,7 @@ def panels_of(
         yield panel, of_row, of_column, table[(table[row] == of_row) & (table[column] == of_column)]
 
 
-def look_of(position: int) -> dict[str, str]:
+def look_of(position: int) -> dict[str, Any]:
     """Return the color and marker of the n-th item without an entry in the legend table.
 
     Parameters
@@ -109,7 +108,7 @@ def look_of(position: int) -> dict[str, str]:
 
     Returns
     -------
-    dict of str to str
+    dict
         Keyword arguments ``color`` and ``marker`` of ``plot``.
 
     Examples
@@ -143,31 +142,48 @@ def side_by_side(n: int, width: float) -> np.ndarray:
     return np.linspace(-width / 2, width / 2, n) if n > 1 else np.zeros(1)
 
 
-def entry(label: str, *, area: bool = False, **look: Any) -> Any:
-    """Create a legend entry.
+def entry(label: str, **look: Any) -> Artist:
+    """Create a legend entry for a line or a mark.
 
     Parameters
     ----------
     label : str
         Text of the entry.
-    area : bool, default=False
-        Whether the entry is for a bar or a band instead of a line or a mark.
     **look : dict
         Appearance of the entry.
 
     Returns
     -------
-    Line2D or Patch
+    Line2D
         The handle of the entry.
     """
     from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **look)
+
+
+def area_entry(label: str, **look: Any) -> Artist:
+    """Create a legend entry for a bar or a band.
+
+    Parameters
+    ----------
+    label : str
+        Text of the entry.
+    **look : dict
+        Appearance of the entry.
+
+    Returns
+    -------
+    Patch
+        The handle of the entry.
+    """
     from matplotlib.patches import Patch
 
-    return Patch(label=label, **look) if area else Line2D([], [], label=label, **look)
+    return Patch(label=label, **look)
 
 
 def add_legend(
-    figure: Figure, handles: Sequence[Any], n_columns: int | None = None, place: str = "upper center", **options: Any
+    figure: Figure, handles: Sequence[Artist], n_columns: int | None = None, place: str = "upper center", **options: Any
 ) -> None:
     """Add a legend above the panels.
 
@@ -187,11 +203,12 @@ def add_legend(
     if n_columns is None:
         width, height = figure.get_size_inches()
         # The divisor is the width of an entry in inches: line and spaces, and each character.
-        longest = max((len(handle.get_label()) for handle in handles), default=0)
+        longest = max((len(str(handle.get_label())) for handle in handles), default=0)
         n_rows = max(-(-len(handles) // max(int(width / (0.5 + 0.06 * longest)), 1)), 1)
         figure.set_size_inches(width, height + 0.17 * n_rows)
         n_columns, options = max(-(-len(handles) // n_rows), 1), {"columnspacing": 1.2, **options}
-    figure.legend(handles=handles, loc=f"outside {place}", ncols=n_columns, frameon=False, **options)
+    options = {"loc": f"outside {place}", "ncols": n_columns, "frameon": False, **options}
+    figure.legend(handles=handles, **options)
 
 
 def name_of(name: object) -> str:
@@ -219,12 +236,12 @@ def name_of(name: object) -> str:
     return text.replace("$", r"\$")
 
 
-def nothing_to_draw(reason: str = "no model has a value here") -> Figure:
+def nothing_to_draw(reason: str = "no model has a score") -> Figure:
     """Create the figure of an empty table, for studies without a result to draw.
 
     Parameters
     ----------
-    reason : str, default="no model has a value here"
+    reason : str, default="no model has a score"
         Reason to show.
 
     Returns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import cycle
+from itertools import count
 from string import ascii_lowercase
 from typing import Any
 
@@ -12,8 +12,8 @@ import pandas as pd
 
 from fairfold.errors import DataError
 from fairfold.figures.points import interval, plot_points, texts_of
-from fairfold.figures.spec import Axes, Figure, FigureSpec, Line2D
-from fairfold.figures.style import LINE_COLORS, PALETTE, add_legend, entry, look_of, name_of, new_figure, panels_of
+from fairfold.figures.spec import Axes, Figure, FigureSpec
+from fairfold.figures.style import PALETTE, add_legend, area_entry, entry, look_of, name_of, new_figure, panels_of
 
 PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
@@ -23,8 +23,8 @@ LOOKS = {
     **{"SDA": (PALETTE[4], "--"), "UDA": (PALETTE[5], "--"), "QDA": (PALETTE[1], "--")},
 }
 CLASS_MARKS = ((PALETTE[0], "o"), (PALETTE[3], "^"))  # first and second class
-_BAND = {"color": "#999999", "alpha": 0.35, "lw": 0}
-_DOTTED = {"linestyle": ":", "linewidth": 0.7}
+_BAND: dict[str, Any] = {"color": "#999999", "alpha": 0.35, "lw": 0}
+_DOTTED: dict[str, Any] = {"linestyle": ":", "linewidth": 0.7}
 _NORMAL_95 = 1.96
 _BINS_PER_DECADE = 3  # boxes per power of ten of N / M
 _TAIL = 0.01  # share of the pairs that the inset shows
@@ -66,7 +66,7 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
     figure, panels = _panels(maps, keys, width=2.3, height=2.2)
     for axis, key, grid in panels:
         if key not in samples or samples[key]["class"].nunique() != 2:
-            raise DataError(f"panel {key} has no samples of two classes; make both tables from the same data.")
+            raise DataError(f"panel {key}: expected samples of two classes. Create both tables from the same data.")
         _draw_map(axis, grid)
         _draw_samples(axis, samples[key])
         dataset, classifier, first, second = key
@@ -76,14 +76,14 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
     look = {"markersize": 3.5, "linewidth": 1}
     handles = [entry(name_of(name), color=color, marker=marker, **look) for name, (color, marker) in marks]
     handles.append(entry("average boundary", color="black", linewidth=1))
-    handles.append(entry("models differ", area=True, facecolor="#bbbbbb", lw=0))
+    handles.append(area_entry("models differ", facecolor="#bbbbbb", lw=0))
     add_legend(figure, handles)
     return figure
 
 
 @_Figure(
     "win_percentage_fig2",
-    title="The example",
+    title="Illustrative example",
     reads=["tables/win_percentage/joint_densities.csv"],
     alt="joint density of performance and best classifier, a line for each of three classifiers",
 )
@@ -112,7 +112,7 @@ def plot_joint_densities(densities: pd.DataFrame) -> Figure:
 
 @_Figure(
     "win_percentage_fig3",
-    title="Win percentage of the example",
+    title="Win percentages of the illustrative example",
     reads=["tables/win_percentage/illustration.csv"],
     alt="win percentages of the three classifiers of the example against N",
 )
@@ -214,7 +214,7 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
         axis.set(title=dataset, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
         _draws_axis(axis, part["n_draws"])
         axis.set_ylim(0, 102)
-    handles = [*_handles(looks), entry("equal classifiers", area=True, **_BAND)]
+    handles = [*_handles(looks), area_entry("equal classifiers", **_BAND)]
     if has_permuted:
         handles.append(entry("permuted labels", color="#555555", **_DOTTED))
     add_legend(figure, handles)
@@ -250,10 +250,10 @@ def plot_sampling_example(example: pd.DataFrame) -> Figure:
             axis.plot(curve["n_draws"], limit, color=looks[name]["color"], **_DOTTED)
     title = f"{first['dataset']}, M = {first['n_sampled']:,}"
     if pd.notna(first["in_place_of"]):
-        title += f"\n(in place of {first['in_place_of']}, which is not there)"
+        title += f"\n(instead of {first['in_place_of']}, which is missing)"
     axis.set(title=title, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
     _draws_axis(axis, example["n_draws"])
-    kinds = [entry("95 % of samples", area=True, **_BAND), entry("95 %, their mean", color="#555555", **_DOTTED)]
+    kinds = [area_entry("95 % of samples", **_BAND), entry("95 %, their mean", color="#555555", **_DOTTED)]
     add_legend(figure, [*_handles(looks), *kinds])
     return figure
 
@@ -262,7 +262,7 @@ def plot_sampling_example(example: pd.DataFrame) -> Figure:
     "win_percentage_samples",
     title="Win percentages from samples",
     reads=["tables/win_percentage/sampling_bands.csv"],
-    alt="bands of win percentages that are estimated from samples of M pairs",
+    alt="bands of win percentages estimated from samples of M pairs",
 )
 def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
     """Draw bands of win percentages from samples of M feature sets, with a row per dataset and a column per M.
@@ -294,9 +294,9 @@ def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
 
 @_Figure(
     "win_percentage_fig7",
-    title="Error of samples",
+    title="Error of win percentages from samples",
     reads=["tables/win_percentage/sampling_errors.csv", "tables/win_percentage/sampling_law.csv"],
-    alt="box plots of the error of sampled win percentages by N/M, with the power law that fits it",
+    alt="box plots of the error of sampled win percentages by N/M, with the fitted power law",
 )
 def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     """Draw Figure 7: error of win percentages from samples against N / M, with the fitted and the published law.
@@ -341,7 +341,7 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
 
 @_Figure(
     "win_percentage_fig8",
-    title="Which ranks decide",
+    title="Weights of ranks",
     reads=["tables/win_percentage/rank_weights.csv"],
     alt="weight of each rank of a sample, for several N",
 )
@@ -390,7 +390,7 @@ def _panels(
 
 def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return the line style of each classifier; names other than the six classifiers get colors in their order."""
-    names, others = table["classifier"].unique(), cycle(LINE_COLORS)
+    names, others = table["classifier"].unique(), (look_of(number)["color"] for number in count())
     looks = {name: LOOKS.get(name) or (next(others), "-") for name in names}
     return {
         name: {"color": color, "linestyle": style, "linewidth": 1.2, "label": name}
@@ -402,11 +402,11 @@ def _draw_wins(axis: Axes, name: str, curve: pd.DataFrame, look: dict[str, Any])
     """Draw win percentages; the texts of points include the limits if the table contains them."""
     n_draws, wins = curve["n_draws"], 100 * curve["win_percentage"]
     points = zip(n_draws, wins, 100 * curve.reindex(columns=["lower", "upper"]).to_numpy(), strict=True)
-    texts = [f"{name} wins {win:.1f} %{interval(*ends, '.1f')} at N = {n:,.0f}" for n, win, ends in points]
+    texts = [f"{name} wins {win:.1f} %{interval(low, high, '.1f')} at N = {n:,.0f}" for n, win, (low, high) in points]
     plot_points(axis, n_draws, wins, texts, **look)
 
 
-def _handles(looks: dict[str, dict[str, Any]]) -> list[Line2D]:
+def _handles(looks: dict[str, dict[str, Any]]) -> list:
     return [entry(**look) for look in looks.values()]
 
 
@@ -430,8 +430,8 @@ def _draw_boxes(axis: Axes, ratio: pd.Series, error: pd.Series) -> None:
     parts = {number: part.to_numpy() for number, part in shown}
     edges = 10 ** (np.array([[number, number + 1] for number in parts]) / _BINS_PER_DECADE)
     look = {"color": "#333333", "linewidth": 0.8}
-    looks = {"boxprops": look, "whiskerprops": look, "capprops": look, "medianprops": {**look, "linewidth": 1.6}}
-    places = {"positions": np.sqrt(edges.prod(axis=1)), "widths": 0.5 * np.diff(edges).ravel()}
+    looks: dict = {"boxprops": look, "whiskerprops": look, "capprops": look, "medianprops": {**look, "linewidth": 1.6}}
+    places: dict = {"positions": np.sqrt(edges.prod(axis=1)), "widths": 0.5 * np.diff(edges).ravel()}
     # The dots show outliers already.
     axis.boxplot(list(parts.values()), **places, **looks, showfliers=False, manage_ticks=False)
 
@@ -447,7 +447,7 @@ def _draw_map(axis: Axes, grid: pd.DataFrame) -> None:
     share = table.to_numpy()
     # The disagreement is 0 if all models agree, and 1 if half of them predict each class.
     differing = 4 * share * (1 - share)
-    look = {"cmap": "Greys", "vmin": 0, "vmax": 2, "shading": "nearest", "rasterized": True}
+    look: dict = {"cmap": "Greys", "vmin": 0, "vmax": 2, "shading": "nearest", "rasterized": True}
     axis.pcolormesh(table.columns, table.index, differing, **look)
     if share.min() < 0.5 < share.max():
         axis.contour(table.columns, table.index, share, levels=[0.5], colors="black", linewidths=1)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import add
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -107,13 +107,11 @@ def draw_rows(y: np.ndarray, n_samples: int, rng: np.random.Generator) -> np.nda
     """
     classes = np.unique(y)
     if len(classes) != 2:
-        raise DataError(f"cross-testing draws from two classes; these data have {len(classes)}.")
+        raise DataError(f"cross-testing needs two classes, found {len(classes)}.")
     members = [np.flatnonzero(y == label) for label in classes]
     n_most = min(map(len, members))
     if n_samples > n_most:
-        raise DataError(
-            f"a data size of {n_samples} is asked, but the smaller class has {n_most} rows: lower data_sizes."
-        )
+        raise DataError(f"data_sizes: found {n_samples}, but the smaller class has {n_most} rows. Use smaller sizes.")
     position = rng.permutation(n_most)[:n_samples]
     return np.where(np.arange(n_samples) % 2 == 0, members[0][position], members[1][position])
 
@@ -175,13 +173,14 @@ def run_repetitions(
         If the number of classes is not two, or there are too few rows.
     """
     candidates, make_folds = published_candidates(setting.parameters), FOLDS[setting.folds]
-    largest, rows = max(setting.data_sizes), []
+    largest = max(setting.data_sizes)
+    rows: list[dict[str, object]] = []
     for repetition in repetitions:
         order = draw_rows(y, largest, np.random.default_rng(seed_sequence(seed, name, repetition)))
         for n in setting.data_sizes:
             sample = order[:n]
             codes = np.arange(n) % 2
-            engine = SVMEngine.for_candidates(candidates, X[sample], codes)
+            engine = cast(SVMEngine, SVMEngine.for_candidates(candidates, X[sample], codes))  # never None for these
             for share in setting.test_fractions:
                 rng = np.random.default_rng(seed_sequence(seed, name, repetition, n, share))
                 unit = {"repetition": repetition, "data_size": n, "test_fraction": share}
@@ -194,7 +193,7 @@ def run_repetitions(
 
 
 def run_tests(
-    engine: Engine, plans: dict[str, Plan], setting: Setting, unit: dict[str, object], rng: np.random.Generator
+    engine: Engine, plans: dict[str, Plan], setting: Setting, unit: Mapping[str, object], rng: np.random.Generator
 ) -> Iterator[dict[str, object]]:
     """Yield a row of results for each procedure that shares its choices with the others.
 
@@ -206,7 +205,7 @@ def run_tests(
         Plan of each procedure.
     setting : Setting
         Number of permutations.
-    unit : dict of str to object
+    unit : mapping of str to object
         First columns of all rows.
     rng : Generator
         Source of random numbers.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -73,7 +73,7 @@ class Example(NamedTuple):
     learner: ClassifierMixin
     coding: str = "onevsone"
     fit_posterior: bool = False
-    predict: Mapping[str, object] = {}
+    predict: Mapping[str, Any] = {}
 
 
 EXAMPLES: Mapping[str, Example] = {

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from fairfold.core.seeds import seed_sequence
@@ -25,12 +26,12 @@ RANKED_SETS = 100  # M of Figure 8
 _RANGE = (0.0, 1.0)
 
 
-def exact_win_percentages(n_draws: Sequence[float]) -> np.ndarray:
+def exact_win_percentages(n_draws: ArrayLike) -> np.ndarray:
     """Compute the exact win percentages of c1, c2 and c3 at each N (Equations 6-7).
 
     Parameters
     ----------
-    n_draws : sequence of float
+    n_draws : array-like of shape (n_values,)
         Numbers N of draws.
 
     Returns
@@ -102,8 +103,7 @@ def illustrative_curves(
     rng = np.random.default_rng(seed_sequence(random_state, "illustration", n_sampled))
     means, deviations = np.transpose(list(GAUSSIANS.values()))
     found = sampled_win_percentages(means, deviations, n_sampled, draws, n_trials=n_iterations, rng=rng)
-    lower, upper = band(found)
-    return curve_table(list(GAUSSIANS), draws, win_percentage=exact_win_percentages(draws), lower=lower, upper=upper)
+    return curve_table(list(GAUSSIANS), draws, win_percentage=exact_win_percentages(draws), **band(found))
 
 
 def illustration_tables(random_state: int) -> dict[str, pd.DataFrame]:

@@ -76,11 +76,9 @@ def evaluate_pairs(
     StudyError
         As :func:`evaluate_part`.
     """
-    key, known = key_of(X, y, n_parts, setting, seed, name, code), {"seed": seed, "name": name}
-    calls = [
-        delayed(reused)(f"{key}-{part}", partial(evaluate_part, X, y, part, n_parts, setting, **known))
-        for part in range(n_parts)
-    ]
+    key = key_of(X, y, n_parts, setting, seed, name, code)
+    evaluate = partial(evaluate_part, X, y, n_parts=n_parts, setting=setting, seed=seed, name=name)
+    calls = [delayed(reused)(f"{key}-{part}", partial(evaluate, part)) for part in range(n_parts)]
     return PairEvaluation.merged(Parallel(n_jobs=n_jobs, max_nbytes=None)(calls))
 
 

@@ -153,8 +153,8 @@ def fit_rmse_law(table: pd.DataFrame) -> tuple[float, float]:
     ratio = used["n_draws"] / used["n_sampled"]
     if ratio.nunique() < 2:
         raise DataError(
-            f"{ratio.nunique()} different N / M with N at most M and an error above 0; a law is fitted to two or more: "
-            "add numbers of draws or of feature sets."
+            f"found {ratio.nunique()} different N / M with N at most M and an error above 0, but the fit needs two. "
+            "Add numbers of draws or of feature sets."
         )
     fit = scipy.stats.linregress(np.log(ratio), np.log(used["rmse"]))
     return float(np.exp(fit.intercept)), float(fit.slope)
@@ -223,8 +223,7 @@ def compare_samples(
     tables, errors = [], []
     for m in n_sampled:
         found = _estimates(histogram, m, draws, n_trials, random_state)
-        lower, upper = band(found)
-        table = curve_table(classifiers, draws, win_percentage=exact, lower=lower, upper=upper)
+        table = curve_table(classifiers, draws, win_percentage=exact, **band(found))
         tables.append(table.assign(dataset=name, n_sampled=m))
         errors.append(np.sqrt(np.mean((found - exact) ** 2, axis=(0, 2))))
     columns = ["dataset", "n_sampled", "n_draws", "classifier", "win_percentage", "lower", "upper"]
@@ -267,17 +266,17 @@ def sampling_example(
         Columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper, mean, standard_error,
         in_place_of``. The last column contains the requested dataset if another one replaces it.
     """
-    chosen = dataset if dataset in histograms else max(histograms, key=lambda name: histograms[name].n_sets)
+    largest = max(histograms, key=lambda name: histograms[name].n_sets)
+    chosen = largest if dataset is None or dataset not in histograms else dataset
     histogram = histograms[chosen]
     m = 2 * histogram.n_sets if n_sampled is None else n_sampled
     draws = draws_grid(m)
     found = _estimates(histogram, m, draws, n_trials, random_state)
-    lower, upper = band(found)
-    told = {"dataset": chosen, "n_sampled": m, "in_place_of": dataset if chosen != dataset else None}
-    numbers = {"win_percentage": histogram.win_percentage(draws), "lower": lower, "upper": upper}
+    first = {"dataset": chosen, "n_sampled": m, "in_place_of": dataset if chosen != dataset else None}
+    numbers = {"win_percentage": histogram.win_percentage(draws), **band(found)}
     numbers |= {"mean": found.mean(axis=0), "standard_error": found.std(axis=0, ddof=1) / np.sqrt(n_trials)}
     columns = ["dataset", "n_sampled", "n_draws", "classifier", *numbers, "in_place_of"]
-    return curve_table(classifiers, draws, **numbers).assign(**told)[columns]
+    return curve_table(classifiers, draws, **numbers).assign(**first)[columns]
 
 
 def rank_weights(n_sampled: Sequence[int], n_draws: Sequence[float]) -> pd.DataFrame:
@@ -316,7 +315,7 @@ def rank_weights(n_sampled: Sequence[int], n_draws: Sequence[float]) -> pd.DataF
     return pd.concat(tables, ignore_index=True)
 
 
-def band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def band(values: np.ndarray) -> dict[str, np.ndarray]:
     """Compute the quantiles over the first axis that enclose 95 % of the values.
 
     Parameters
@@ -326,19 +325,15 @@ def band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Returns
     -------
-    lower : ndarray
-        Lower limits.
-    upper : ndarray
-        Upper limits.
+    dict of str to ndarray
+        Limits ``lower`` and ``upper``.
 
     Examples
     --------
-    >>> lower, upper = band(np.arange(101))
-    >>> round(float(lower), 1), round(float(upper), 1)
-    (2.5, 97.5)
+    >>> {name: round(float(limit), 1) for name, limit in band(np.arange(101)).items()}
+    {'lower': 2.5, 'upper': 97.5}
     """
-    lower, upper = np.quantile(values, [(1 - 0.95) / 2, (1 + 0.95) / 2], axis=0)
-    return lower, upper
+    return dict(zip(("lower", "upper"), np.quantile(values, [(1 - 0.95) / 2, (1 + 0.95) / 2], axis=0), strict=True))
 
 
 def _estimates(

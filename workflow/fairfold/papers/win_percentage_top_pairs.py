@@ -90,19 +90,15 @@ def reevaluate_pairs(
     p_values = p_values_ahead(ahead, correlation=correlation_of_cross_validations(n_splits) if corrected else 0.0)
     is_best = np.arange(n_classifiers) == best[:, None]
     is_significant = np.where(is_best, 0.0, p_values).max(axis=1) < alpha
-    return pd.DataFrame(
-        {
-            "dataset": dataset,
-            "rank": np.repeat(np.arange(1, n_pairs + 1), n_classifiers),
-            "feature_1": np.repeat(pairs[:, 0], n_classifiers),
-            "feature_2": np.repeat(pairs[:, 1], n_classifiers),
-            "classifier": np.tile(runs[0].classifiers, n_pairs),
-            "performance": scores.mean(axis=2).ravel(),
-            "standard_deviation": scores.std(axis=2, ddof=1).ravel(),
-            "p_value": np.where(is_best, np.nan, p_values).ravel(),
-            "is_best": is_best.ravel(),
-            "is_significant": np.repeat(is_significant, n_classifiers),
-        }
+    table = pd.DataFrame(pairs, columns=["feature_1", "feature_2"])
+    table.insert(0, "rank", np.arange(1, n_pairs + 1))
+    table.insert(0, "dataset", dataset)
+    return table.merge(pd.Series(runs[0].classifiers, name="classifier"), how="cross").assign(
+        performance=scores.mean(axis=2).ravel(),
+        standard_deviation=scores.std(axis=2, ddof=1).ravel(),
+        p_value=np.where(is_best, np.nan, p_values).ravel(),
+        is_best=is_best.ravel(),
+        is_significant=np.repeat(is_significant, n_classifiers),
     )
 
 
@@ -126,9 +122,7 @@ def pairs_to_show(table: pd.DataFrame) -> pd.DataFrame:
     best = table[table["is_best"]].drop(columns="p_value").join(runner_up, on=pair).sort_values(["p_value", "rank"])
     shown = best.drop_duplicates(["dataset", "classifier"])
     order = list(table["classifier"].unique())
-    shown = shown.sort_values(
-        ["dataset", "classifier"], key=lambda c: c.map(order.index) if c.name == "classifier" else c
-    )
+    shown = shown.assign(order=shown["classifier"].map(order.index)).sort_values(["dataset", "order"])
     columns = ["dataset", "classifier", "rank", "feature_1", "feature_2", "performance", "p_value"]
     return shown[columns].reset_index(drop=True)
 

@@ -174,7 +174,7 @@ def load_contents(path: Path = FOLDER / "contents.yaml") -> list[Section]:
     """
     specs, named = figure_specs(), set()
     sections = {}
-    for entry in load_yaml(path, is_ours=True)["sections"]:
+    for entry in load_yaml(path)["sections"]:
         items = [_item(each, specs, path.name) for each in entry["items"]]
         named |= {item.spec.name for item in items if item.kind == "figure"}
         section = _checked(Section, {**entry, "items": items}, path.name)

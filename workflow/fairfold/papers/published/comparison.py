@@ -57,6 +57,6 @@ def compare_published(published: Tables, ours: Tables, config: Mapping[str, Any]
     comparison = pd.DataFrame(rows, columns=COLUMNS)
     for dataset in config["data"].get("left_out", ()):
         notes, ending = comparison["note"], f" needs {dataset}"
-        told = notes.str.removesuffix(ending) + f" lacks {dataset}, which is left out (tables/unavailable.csv)"
-        comparison["note"] = notes.mask(notes.str.startswith("not computed here") & notes.str.endswith(ending), told)
+        text = notes.str.removesuffix(ending) + f" lacks {dataset}, which is left out (tables/unavailable.csv)"
+        comparison["note"] = notes.mask(notes.str.startswith("not computed here") & notes.str.endswith(ending), text)
     return by_distance(comparison)

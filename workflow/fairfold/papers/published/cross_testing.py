@@ -103,5 +103,5 @@ def _note(row: Mapping[str, Any], ids: Mapping[tuple[str, str], str]) -> str:
     if pd.isna(row["ours"]):
         return f"not computed here: cross_testing.experiments needs {key[0]}, {key[1]} at {row['axis']}"
     data = ids.get(key, key[1])
-    told = f"{row['n_ours']:.0f} repetitions, published {row['n_repetitions']}; data: {data}"
-    return told if data == _FILES.get(key[1]) else f"{told}, not the authors' file"
+    text = f"{row['n_ours']:.0f} repetitions, published {row['n_repetitions']}; data: {data}"
+    return text if data == _FILES.get(key[1]) else f"{text}, not the authors' file"

@@ -90,5 +90,5 @@ def _note(row: Mapping[str, Any], examples: list[str]) -> str:
         return absent
     if not row["n"] > 0:
         return f"none of our samples is {row['true']} predicted as {row['predicted']}"
-    told = f"beside {row['n']:.0f} samples of ours of the same classes, {row['low']:.4g} to {row['high']:.4g}"
-    return "; ".join(filter(None, [told, row["note"]]))
+    text = f"beside {row['n']:.0f} samples of ours of the same classes, {row['low']:.4g} to {row['high']:.4g}"
+    return "; ".join(filter(None, [text, row["note"]]))

@@ -147,8 +147,8 @@ def _runs(both: pd.DataFrame, theirs: pd.Series | str, how: pd.Series | str, con
     """Describe the runs behind two numbers, or the reason for a missing number of ours."""
     n_splits, n_repeats = config["folds"]["n_splits"], both["n_repeats"].fillna(0).astype(int).astype(str)
     folds = "" if n_splits == _FOLDS else f"{_FOLDS} folds, ours {n_splits}"
-    told = notes_of(theirs, "ours the mean of " + n_repeats + " splits", how, folds, index=both.index)
-    return told.where(both["mean"].notna(), _absent(both, config))
+    text = notes_of(theirs, "ours the mean of " + n_repeats + " splits", how, folds, index=both.index)
+    return text.where(both["mean"].notna(), _absent(both, config))
 
 
 def _absent(both: pd.DataFrame, config: Mapping[str, Any]) -> pd.Series:

@@ -86,12 +86,16 @@ def _ranks(scores: pd.DataFrame | None, alpha: float) -> dict[tuple[str, int], _
     from fairfold.evaluation.ranking import rank_tables  # slow import that other reports do not need
 
     tables = rank_tables(scores[scores["model"].isin(_MODELS)], alpha=alpha)
+    return _ordered(tables["ranks"], tables["pairs"])
+
+
+def _ordered(ranks: pd.DataFrame, pairs: pd.DataFrame | None = None) -> dict[tuple[str, int], _Ranks]:
     found = {}
-    for key, part in tables["ranks"].groupby(_KEYS):
+    for key, part in ranks.groupby(_KEYS):
         table = part.pivot(index="dataset", columns="model", values="percentile_rank").reindex(columns=_MODELS).dropna()
         if len(table):
             order = table.mean().sort_values(ascending=False, kind="stable").index
-            found[key] = _Ranks(list(order), _better_than_forests(tables["pairs"], key), len(table))
+            found[key] = _Ranks(list(order), set() if pairs is None else _better_than_forests(pairs, key), len(table))
     return found
 
 
@@ -99,17 +103,11 @@ def _ranks_of_authors(scores: pd.DataFrame | None) -> dict[tuple[str, int], _Ran
     """Rank the models by metric and missing rate, on datasets for which the authors' files contain all nine models."""
     if scores is None:
         return {}
-    from fairfold.evaluation.metrics import METRICS
+    from fairfold.evaluation.ranking import percentile_ranks
 
     kept = [scores[(scores["level"] == level) & scores["model"].isin(models)] for level, models in _OF_AUTHORS.items()]
     values = pd.concat(kept).astype({"missing_rate": int, "value": float})
-    found = {}
-    for (metric, rate), part in values.groupby(_KEYS):
-        table = part.pivot(index="dataset", columns="model", values="value").reindex(columns=_MODELS).dropna()
-        if len(table):
-            ranks = (METRICS[metric].direction * table).rank(axis=1).mean().sort_values(ascending=False, kind="stable")
-            found[metric, rate] = _Ranks(list(ranks.index), set(), len(table))
-    return found
+    return _ordered(percentile_ranks(values, repeats=()))
 
 
 def _authors_note(row: Any, of_authors: Mapping[tuple[str, int], _Ranks]) -> str:
@@ -134,5 +132,5 @@ def _note(ranks: _Ranks | None, rate: int, config: Mapping[str, Any]) -> str:
         wanted = {"weak_labels.missing_rates": (rate, study["missing_rates"])}
         absent = [lacking({"weak_labels.models": (model, study["models"])}) for model in _MODELS]
         return lacking(wanted) or next(filter(None, absent), "no dataset here has scores of all nine models")
-    told = f"on {ranks.n_datasets} datasets, published {_DATASETS}; best first: {', '.join(ranks.models)}"
-    return f"{told}; better than RF+ET: {', '.join(sorted(ranks.better))}" if ranks.better else told
+    text = f"on {ranks.n_datasets} datasets, published {_DATASETS}; best first: {', '.join(ranks.models)}"
+    return f"{text}; better than RF+ET: {', '.join(sorted(ranks.better))}" if ranks.better else text

@@ -53,7 +53,7 @@ def compare_scores(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         what=joined(both, [*_UNIT, "metric"]),
         ours=both["mean"],
         scatter=np.sqrt(both["sd"] ** 2 / _FOLDS + both["std"] ** 2 / both["count"]),
-        file=[_file(*unit, config["weak_labels"]) for unit in both[_UNIT].to_numpy()],
+        file=[_file(data, rate, model, config["weak_labels"]) for data, rate, model in both[_UNIT].to_numpy()],
         note=[
             f"{departures}{_levels_by(row, config)}" if row["count"] > 0 else _absent(row, config)
             for row in both.to_dict("records")
@@ -81,10 +81,10 @@ def compare_seconds(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
     """
     both = beside(published, _fit_seconds(ours.get("fit_seconds")), ["dataset", "model"], ["seconds"])
     study = config["weak_labels"]
-    told = "of another machine, so not compared; ours the mean over missing rates"
+    text = "of another machine, so not compared; ours the mean over missing rates"
     absent = [
         lacking({f"weak_labels.{key}s": (row[key], study[f"{key}s"]) for key in ("dataset", "model")})
-        or (f"{told}, in {_SECONDS}" if np.isnan(row["seconds"]) else told)
+        or (f"{text}, in {_SECONDS}" if np.isnan(row["seconds"]) else text)
         for row in both.to_dict("records")
     ]
     return with_distances(

@@ -121,14 +121,14 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
     used = config["win_percentage"]["datasets"]
     absent = [lacking({"win_percentage.datasets": (name, used)}) for name in both["dataset"]]
     multiple = config["win_percentage"]["kurtosis_multiple"]
-    told = f"kurtosis within {multiple:g} standard errors; the published multiple is not printed"
+    text = f"kurtosis within {multiple:g} standard errors; the published multiple is not printed"
     return with_distances(
         both,
         PAPER,
         place="Table 5",
         what="panel " + joined(both, ["panel", "dataset", "quantity"]),
         file=f"{_TABLES}/datasets.csv",
-        note=np.where(both["ours"].isna(), absent, np.where(both["quantity"] == "n_features", "", told)),
+        note=np.where(both["ours"].isna(), absent, np.where(both["quantity"] == "n_features", "", text)),
     )
 
 
@@ -157,12 +157,12 @@ def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any
     study = config["win_percentage"]
     sizes = ", ".join(map(str, study["sampling"]["n_sampled"]))
     how = f"theirs over the eight endpoints, ours over {', '.join(['synthetic', *study['datasets']])}; M = {sizes}"
-    told = notes_of(published["note"], published["place"].map({"Equation 2": how}), index=published.index)
+    text = notes_of(published["note"], published["place"].map({"Equation 2": how}), index=published.index)
     absent = [_absent(what, study) for what in published["what"]]
     errors = published["what"].map(_crossing_errors(ours, published)).astype(float)
-    told = notes_of(told, errors.map(lambda error: _BY_EQUATION_2 if np.isfinite(error) else ""), index=published.index)
+    text = notes_of(text, errors.map(lambda error: _BY_EQUATION_2 if np.isfinite(error) else ""), index=published.index)
     files = f"{_TABLES}/" + published["place"].map(_TABLES_OF_TEXT) + ".csv"
-    note = told.where(values.notna(), absent)
+    note = text.where(values.notna(), absent)
     return with_distances(published, PAPER, ours=values, scatter=errors, file=files, note=note)
 
 
@@ -206,7 +206,7 @@ def _crossing_errors(ours: Tables, published: pd.DataFrame) -> dict[str, float]:
         return {}
     curves = ours["illustration"].pivot(index="n_draws", columns="classifier", values="win_percentage")
     leader = curves.loc[2:].idxmax(axis=1)
-    errors = {}
+    errors: dict[str, float] = {}
     for last, following in zip(leader.index, leader.index[1:], strict=False):
         before, after = leader[last], leader[following]
         if before != after:
