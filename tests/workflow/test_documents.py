@@ -107,7 +107,6 @@ def reader(tmp_path_factory):
 def dry(command, python):
     """Change a command to a dry run with this Python."""
     before, command = re.fullmatch(r"((?:[A-Z_]+=\S+ )*)(.*)", command).groups()
-    command = re.sub(r"^fairfold\b", "python -m fairfold", command)
     program, *words = command.split(maxsplit=1)
     if program == "apptainer":  # the definition file and the image of the rules
         return f"test -f envs/Apptainer.def && grep fairfold.sif workflow/Snakefile && echo {command}"
@@ -115,8 +114,10 @@ def dry(command, python):
         return f"sh -n {words[0].split()[0]} && echo {command.split()[1]}"
     if program == "make":
         return f"make --dry-run {' '.join(words)}"
+    if program == "fairfold":
+        return f"{python} -m {command}{' --dry-run' * command.startswith('fairfold study')}"
     if program == "python":
-        return f"{python} {' '.join(words)}{' --dry-run' * command.startswith('python -m fairfold study')}"
+        return f"{python} {' '.join(words)}"
     assert program == "snakemake", f"say how {command!r} is to be tested"
     if "config/paper.yaml" in command:  # the whole study, including unavailable data
         words.append("""--config "data={'unavailable': 'stop'}" """)
