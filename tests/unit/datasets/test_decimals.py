@@ -166,6 +166,13 @@ def test_the_log_says_how_decimals_are_read(tmp_path, caplog, text, said):
     assert all(part in message for part, message in zip(said, found, strict=True))
 
 
+def test_a_refused_table_is_not_logged(tmp_path, caplog):
+    """A table with words in its labels is refused before it is read with them."""
+    with caplog.at_level(logging.INFO, "fairfold.datasets.decimals"):
+        refusal(tmp_path, "x;label_a\n0,5;Y\n1,5;N\n")
+    assert not caplog.records
+
+
 def test_many_doubts_are_counted(tmp_path, caplog):
     columns = [[f"x{n}", "1.392", "2.345"] for n in range(9)]
     read(tmp_path, table("\t", *columns, LABEL[:3]))

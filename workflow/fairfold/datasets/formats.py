@@ -117,6 +117,8 @@ def read_csv(
     decimals = _decimals(file, {at: columns[at] for at in numeric}, missing, header)
     layout = _Layout(columns, numeric, text_at, may_lack, missing, gaps, decimals)
     values, text = _read_rows(path, _numbered(path, rows), layout)
+    if file.text is not None:  # A refused table may be read again, with words in its label columns.
+        decimals.log(path)
     if ROW_NAMES in columns:
         logger.info("%s: column 1 has no name. It is read as row names and left out.", path)
     names = tuple(columns[at] for at in numeric)
@@ -126,13 +128,11 @@ def read_csv(
 def _decimals(
     file: TableFile, columns: Mapping[int, str], missing: str | None, header: bool, learned: Learned | None = None
 ) -> Decimals:
-    """Decide and log how the numbers of a file are written, from all its rows."""
+    """Decide how the numbers of a file are written, from all its rows."""
     if file.text is None:
         return Decimals()
     rows = itertools.islice(file.rows(), int(header), None)
-    decimals = decide(gather(rows, columns, file.path, missing), file.path, file.text.dialect.separator, learned)
-    decimals.log(file.path)
-    return decimals
+    return decide(gather(rows, columns, file.path, missing), file.path, file.text.dialect.separator, learned)
 
 
 class _Layout(NamedTuple):
@@ -326,6 +326,8 @@ def read_csv_parts(
     at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, [*text, *categorical]))
     may_lack = {header.index(name) for name in categorical if gaps}
     decimals = _decimals(file, dict(zip(at, numeric, strict=True)), missing, True, learned)
+    if file.text is not None:
+        decimals.log(path)
     layout = _Layout(header, at, text_at, may_lack, missing, gaps, decimals)
     numbered = _numbered(path, lines)
     for first in numbered:
