@@ -28,7 +28,7 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
     "figures": {"core"},
     "report": {"core", "evaluation", "figures"},
     "papers": {"core", "cross_testing", "ecoc", "evaluation", "win_percentage"},
-    "commands": {"core", "datasets", "final", "report", "study"},
+    "commands": {"core", "datasets", "final", "recommendation", "report", "study"},
 }
 
 

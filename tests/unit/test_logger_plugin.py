@@ -1,6 +1,7 @@
 """Test the console output of a run: finished and running jobs, the remaining time and errors."""
 
 import io
+import json
 import logging
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-from snakemake_logger_plugin_fairfold import LogHandler, Progress, duration
+from snakemake_logger_plugin_fairfold import EVENT, EVENTS, Console, LogHandler, Progress, duration
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_what_matters_is_shown_and_the_rest_is_not(console):
     assert log("SNAKEMAKE", event=LogEvent.WORKFLOW_STARTED) == ""
     assert log("Nothing to be done") == "Nothing to be done\n"
     assert log("No space", logging.WARNING) == "No space\n"
-    failed = {"event": LogEvent.JOB_ERROR, "jobid": 3, "rule_msg": None}
+    failed = {"event": LogEvent.JOB_ERROR, "jobid": 3, "rule_name": "train", "rule_msg": None, "log": []}
     assert "Error in rule" in log("Error in rule train", logging.ERROR, **failed)
 
 
@@ -75,7 +76,10 @@ def test_a_failed_job_is_described(monkeypatch):
     monkeypatch.setattr("sys.stderr", stream)
     handler = LogHandler(SimpleNamespace(stdout=False, dryrun=False), None)
     handler.setFormatter(logging.Formatter("%(message)s (%(rule_msg)s)"))
-    events = (LogEvent.JOB_INFO, {"rule_name": "train", "wildcards": {"rate": "50"}}), (LogEvent.JOB_ERROR, {})
+    events = (
+        (LogEvent.JOB_INFO, {"rule_name": "train", "wildcards": {"rate": "50"}}),
+        (LogEvent.JOB_ERROR, {"rule_name": "train", "log": []}),
+    )
     for event, of_event in events:
         level = logging.ERROR if event == LogEvent.JOB_ERROR else logging.INFO
         record = logging.LogRecord("snakemake", level, __file__, 1, "Error in rule train", None, None)
@@ -88,6 +92,47 @@ def test_a_dry_run_shows_all(console):
     log = console(dryrun=True)
     assert log("Job stats", event=LogEvent.RUN_INFO, stats={"total": 0}) == "Job stats\n"
     assert log("Job 1", event=LogEvent.JOB_INFO, jobid=1, rule_name="read", rule_msg="Read flags") == "Job 1\n"
+
+
+def test_events_instead_of_progress(console, monkeypatch):
+    monkeypatch.setenv(EVENTS, "1")
+    log = console()
+
+    def events(*arguments, **record):
+        return [json.loads(line.removeprefix(EVENT)) for line in log(*arguments, **record).splitlines()]
+
+    assert events("Stats", event=LogEvent.RUN_INFO, stats={"read": 1}) == [["plan", {"read": 1}], ["log", "Stats"]]
+    started = events("Job 1", event=LogEvent.JOB_INFO, jobid=1, rule_name="read", rule_msg="Read flags")
+    assert started == [["start", 1, "read", "Read flags"], ["log", "Job 1"]]
+    assert events("Done", event=LogEvent.JOB_FINISHED, job_id=1) == [["finish", 1], ["log", "Done"]]
+    failed = {"event": LogEvent.JOB_ERROR, "jobid": 1, "rule_name": "read", "log": ["read.log"]}
+    event, text = log("Error", logging.ERROR, **failed).splitlines()
+    assert json.loads(event.removeprefix(EVENT)) == ["fail", 1, "read", ["read.log"]]
+    assert text == "Error"  # to be shown
+
+
+def test_a_line_now_and_then(clock):
+    console = Console(stream := io.StringIO(), seconds_between_lines=15)
+    console.plan({"train": 4})
+    for job, seconds in enumerate((10, 20, 30, 40)):
+        console.start(job, "train", f"Train {job}")
+        clock.seconds = seconds
+        console.finish(job)
+    assert [line[-7:] for line in stream.getvalue().splitlines()] == ["Train 1", "Train 3"]
+
+
+def test_a_bar_on_a_terminal(clock):
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    console = Console(stream)
+    console.plan({"train": 4})
+    for job in range(2):
+        console.start(job, "train", f"Train {job}")
+        console.finish(job)
+    console.write("A warning")
+    console.close()
+    assert "[##########          ] 2/4 jobs, less than a minute left" in stream.getvalue()
+    assert "A warning\n" in stream.getvalue()
 
 
 def test_a_failed_job_no_longer_runs(clock):

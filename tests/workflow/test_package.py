@@ -124,8 +124,10 @@ def test_an_installed_fairfold_runs_its_commands(installed, tmp_path, python):
     planned = run(*STUDY, *quick, "--dry-run")
     assert str(folder / "fairfold/project/Snakefile") in planned
     said = run(*STUDY, *quick, "--snakemake", "final")
-    assert "To rank labels" in said and "The report is" not in said  # the report was not requested
-    assert "3 samples, by logistic" in run("predict", "out/results/final/plants", "new.csv", "-o", "new-labels.csv")
+    assert "Use logistic." in said and "Report: " not in said  # the report was not requested
+    assert "3 samples, predicted by logistic" in run(
+        "predict", "out/results/final/plants", "new.csv", "-o", "new-labels.csv"
+    )
     assert len((tmp_path / "new-labels.csv").read_text().splitlines()) == 4
 
 
@@ -218,6 +220,6 @@ def test_it_is_installed_and_runs(interpreter, kind, source, tmp_path):
     run(python, "-m", "pip", "install", "--quiet", f"fairfold[study] @ {built.as_uri()}")
     assert "fairfold[study]" not in run(python, "-m", "fairfold", "doctor")
     study = (*STUDY, "--models", "RF+ET", "logistic", "--cores", "2", "-d", "out")
-    assert "The report is" in run(python, "-m", "fairfold", *study, "--final")
+    assert "Report: " in run(tmp_path / "site/bin/fairfold", *study)
     assert "RF+ET" in run(python, "-m", "fairfold", "recommend", "out")
     assert "3 samples" in run(python, "-m", "fairfold", "predict", "out/results/final/plants", "new.csv", "-o", "p.csv")

@@ -1,4 +1,4 @@
-"""Command line interface, ``python -m fairfold``."""
+"""Command line interface, ``fairfold`` or ``python -m fairfold``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairfold.errors import StudyError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command. Errors of the user are printed in one sentence.
+    """Run a command, and print errors of the user without a traceback.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     from fairfold.commands import doctor, predict, recommend, study
 
     parser = argparse.ArgumentParser(
-        prog="python -m fairfold",
+        prog="fairfold",
         description="Which multilabel classifier to trust when labels are many, skewed and partly missing.",
     )
     parser.add_argument("--version", action="version", version=f"fairfold {__version__}")

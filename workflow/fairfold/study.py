@@ -316,7 +316,7 @@ def leave_out_unavailable(config: dict[str, Any], catalog: Catalog, is_main_proc
         offline=settings["offline"],
     )
     for dataset, reason in found.items():
-        print(f"{dataset} is left out: {reason}", file=sys.stderr)
+        print(f"warning: {dataset} is left out: {reason}", file=sys.stderr)
     remember(UNAVAILABLE, found | settings["left_out"])
     return leave_out(config, found | settings["left_out"])
 
@@ -562,7 +562,7 @@ def prepare_run(config: Config) -> IO[str]:
         from fairfold.models.isolated import try_out
 
         if failure := try_out(name, entry):
-            print(f"Tried on 60 simulated samples, {failure}", file=sys.stderr)
+            print(f"warning: in a trial on 60 simulated samples, {failure}", file=sys.stderr)
     remove_leftovers("results")
     for path in _CHECKS.glob("*.log"):
         path.unlink()
@@ -580,7 +580,7 @@ def explain_failure() -> int | str | None:
     """
     if damaged := remove_damaged("results"):
         names = ", ".join(map(str, damaged))
-        print(f"{names}: damaged and deleted. Run the same command again to write what is missing.", file=sys.stderr)
+        print(f"warning: {names}: damaged and deleted. Run the same command to recompute them.", file=sys.stderr)
         return RUN_AGAIN
     texts = [path.read_text(encoding="utf-8") for path in _CHECKS.glob("*.log")]
     return "\n".join(sorted({text.partition("ModelError: ")[2].strip() for text in texts} - {""})) or None

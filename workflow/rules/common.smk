@@ -154,4 +154,4 @@ if workflow.is_main_process:
     # Damaged results are removed and recomputed. Skip this if another run holds the lock of the folder.
     with suppress(StudyError), lock_of_folder():
         for path, flaw in remove_damage("results").items():
-            print(f"{path}: {flaw}. It is made again.", file=sys.stderr)
+            print(f"warning: {path}: {flaw}. It is recomputed.", file=sys.stderr)

@@ -34,6 +34,7 @@ rule describe_datasets:
         columns="results/tables/columns.csv",
     log:
         "results/logs/describe_datasets.log",
+    priority: 1  # `fairfold study` shows the sizes first
     params:
         labels_are=[CATALOG[dataset].labels_are for dataset in DESCRIBED_DATASETS],
         left_out=LEFT_OUT,

@@ -2,15 +2,21 @@
 
 It shows a progress bar on a terminal, and one line per finished job elsewhere. Warnings and errors keep Snakemake's
 format, and log files are Snakemake's. Enable it with ``logger: fairfold`` in a profile or with ``--logger fairfold``.
+
+If the environment variable ``FAIRFOLD_EVENTS`` is set, the plugin writes events instead, as lines that start with
+``EVENT``. The command ``fairfold study`` reads them and draws the progress bar.
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import os
 import sys
 import time
 from collections import Counter, defaultdict
 from statistics import fmean
+from typing import TextIO
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -20,6 +26,10 @@ HIDDEN_MESSAGES = (
     *("Assuming unrestricted", "Building DAG", "Conda environments", "Provided cores", "Rules claiming more threads"),
     *("Select jobs", "Singularity containers", "Using shell", "Workflow defines that rule"),
 )
+EVENTS = "FAIRFOLD_EVENTS"
+EVENT = "\x02"
+"""Start of a line with an event: a JSON list of the name and arguments of a method of :class:`Console`, or ``"log"``
+and a text that belongs in the log file only."""
 
 
 class Progress:
@@ -57,7 +67,7 @@ class Progress:
         """
         self.started[job] = rule, message, time.monotonic()
 
-    def finish(self, job: int) -> str:
+    def finish(self, job: int) -> tuple[str, str]:
         """Record the successful end of a job.
 
         Parameters
@@ -67,14 +77,14 @@ class Progress:
 
         Returns
         -------
-        str
-            Message of the job.
+        tuple of str
+            Rule and message of the job.
         """
         rule, message, began = self.started.pop(job, ("", f"job {job}", time.monotonic()))
         self.seconds[rule].append(time.monotonic() - began)
         self.waiting[rule] -= 1
         self.n_done += 1
-        return message
+        return rule, message
 
     def remaining_seconds(self) -> float:
         """Estimate the remaining time from finished jobs of the same rule, or else of all rules.
@@ -104,6 +114,105 @@ class Progress:
         return f"{self.n_done}/{self.n_jobs} jobs{running}{left}"
 
 
+class Console:
+    """Progress bar on a terminal; elsewhere a line for finished jobs.
+
+    Parameters
+    ----------
+    stream : file object
+        Stream to write to.
+    seconds_between_lines : float, default=0
+        Minimum time between two lines if the stream is not a terminal.
+    """
+
+    def __init__(self, stream: TextIO, seconds_between_lines: float = 0) -> None:
+        self.progress = Progress()
+        self.stream = stream
+        self.seconds_between_lines, self.last_line = seconds_between_lines, time.monotonic()
+        options = {"bar_format": "[{bar:20}] {desc}", "ascii": " #", "leave": False}
+        self.bar = tqdm(**options, file=stream, disable=not stream.isatty())
+
+    def plan(self, n_jobs_of_rule: dict[str, int]) -> None:
+        """Set the number of jobs of each rule.
+
+        Parameters
+        ----------
+        n_jobs_of_rule : dict of str to int
+            Number of jobs by rule. The key ``total`` is ignored.
+        """
+        self.progress.plan(n_jobs_of_rule)
+        self.bar.reset(self.progress.n_jobs)
+        self._redraw()
+
+    def start(self, job: int, rule: str, message: str) -> None:
+        """Show that a job is running.
+
+        Parameters
+        ----------
+        job : int
+            Id of the job.
+        rule : str
+            Name of the rule.
+        message : str
+            Message of the job.
+        """
+        self.progress.start(job, rule, message)
+        self._redraw()
+
+    def finish(self, job: int) -> str:
+        """Show that a job is finished.
+
+        Parameters
+        ----------
+        job : int
+            Id of the job.
+
+        Returns
+        -------
+        str
+            Rule of the job.
+        """
+        rule, message = self.progress.finish(job)
+        self.bar.update()
+        self._redraw()
+        if self.bar.disable and time.monotonic() >= self.last_line + self.seconds_between_lines:
+            self.last_line = time.monotonic()
+            self.write(f"[{self.progress}] {message}")
+        return rule
+
+    def fail(self, job: int, rule: str, logs: list[str]) -> None:
+        """Show that a job is no longer running.
+
+        Parameters
+        ----------
+        job : int
+            Id of the job.
+        rule : str
+            Name of the rule. It is not used here, and neither are the log files.
+        logs : list of str
+            Log files of the job.
+        """
+        self.progress.started.pop(job, None)
+        self._redraw()
+
+    def write(self, text: str) -> None:
+        """Write text above the progress bar.
+
+        Parameters
+        ----------
+        text : str
+            Text without a final line break.
+        """
+        self.bar.write(text, file=self.stream)
+
+    def close(self) -> None:
+        """Remove the progress bar."""
+        self.bar.close()
+
+    def _redraw(self) -> None:
+        self.bar.set_description_str(str(self.progress))
+
+
 class LogHandler(LogHandlerBase):
     """Console output of a run; Snakemake finds the class by its name."""
 
@@ -115,8 +224,8 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
-        self.progress = Progress()
-        self.bar = tqdm(bar_format="{desc} {bar}", file=self.stream, disable=not self.stream.isatty(), leave=False)
+        self.console = None if EVENTS in os.environ else Console(self.stream)
+        self.messages: dict[int, str] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         """Update the progress with a record, and show the record unless it is hidden.
@@ -128,36 +237,43 @@ class LogHandler(LogHandlerBase):
         """
         event = getattr(record, "event", None)
         if event == LogEvent.RUN_INFO:
-            self.progress.plan(record.stats)
-            self.bar.reset(self.progress.n_jobs)
+            self._send("plan", record.stats)
         elif event == LogEvent.JOB_INFO:
-            self.progress.start(record.jobid, record.rule_name, record.rule_msg or _describe(record))
+            self.messages[record.jobid] = record.rule_msg or _describe(record)
+            self._send("start", record.jobid, record.rule_name, self.messages[record.jobid])
         elif event == LogEvent.JOB_FINISHED:
-            self._finish(record.job_id)
+            self._send("finish", record.job_id)
         elif event == LogEvent.JOB_ERROR:
-            _, message, _ = self.progress.started.pop(record.jobid, ("", None, 0.0))
-            record.rule_msg = record.rule_msg or message  # Snakemake prints it, also if the rule has none.
+            # Snakemake prints `rule_msg`, which is None for a rule without a message.
+            record.rule_msg = getattr(record, "rule_msg", None) or self.messages.get(record.jobid)
+            self._send("fail", record.jobid, record.rule_name, [*map(str, record.log)])
         if self.common_settings.dryrun or not self._is_hidden(record, event):
             self._write(self.format(record))
-        self.bar.set_description_str(str(self.progress))
+        elif self.console is None:
+            self._send("log", self.format(record))
 
     def _is_hidden(self, record: logging.LogRecord, event: LogEvent | None) -> bool:
         if event is None:
             return record.levelno < logging.ERROR and record.getMessage().startswith(HIDDEN_MESSAGES)
         return record.levelno < logging.WARNING
 
-    def _finish(self, job: int) -> None:
-        message = self.progress.finish(job)
-        self.bar.update()
-        if self.bar.disable:
-            self._write(f"[{self.progress}] {message}")
+    def _send(self, method: str, *arguments: object) -> None:
+        """Call a method of the console, or write the call as an event."""
+        if self.console is None:
+            self._write(EVENT + json.dumps([method, *arguments]))
+        else:
+            getattr(self.console, method)(*arguments)
 
     def _write(self, text: str) -> None:
-        self.bar.write(text, file=self.stream)
+        if self.console is None:
+            print(text, file=self.stream, flush=True)
+        else:
+            self.console.write(text)
 
     def close(self) -> None:
         """Remove the progress bar."""
-        self.bar.close()
+        if self.console is not None:
+            self.console.close()
         super().close()
 
 

@@ -1,13 +1,16 @@
 """Commands describe themselves in one sentence, write the expected files and do not overwrite existing ones."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
 import numba
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -17,6 +20,7 @@ from fairfold import study as studies
 from fairfold.__main__ import main
 from fairfold.commands import doctor
 from fairfold.core.threads import one_thread_each
+from snakemake_logger_plugin_fairfold import EVENT
 
 SENTENCES = pd.DataFrame(
     [
@@ -41,11 +45,54 @@ except KeyboardInterrupt:
 """
 
 
+NUMBERS = pd.DataFrame(
+    [
+        (dataset, metric, model, np.nan, score, score + 0.1, 5, best - score, np.nan if score == best else p, p > 0.05)
+        for dataset, best, others in (("plants", 0.8, (0.79, 0.5)), ("birds", 0.6, ()))
+        for metric in ("average_precision", "mcc")
+        for model, score, p in zip(("gcForest+", "kNN", "dummy"), (best, *others), (1.0, 0.4, 0.001), strict=False)
+    ],
+    columns=["dataset", "metric", "model", "same_as", "mean", "high", "n_folds", "difference", "p_adjusted", "is_top"],
+).assign(missing_rate=0, identical=np.nan, alpha=0.05)
+NAMES = {"dataset": ["plants", "birds"]}
+RATES = pd.DataFrame({**NAMES, "hidden_rate": 0, "estimated_rate": 0.1, "low": 0.0, "high": 11.0})
+SIZES = pd.DataFrame({**NAMES, "n_samples": [1060, 100], "n_features": 2, "n_labels": [14, 1]})
+SECONDS = pd.DataFrame(
+    [("plants", 0, "kNN", 0, "fit", 2.0)], columns=["dataset", "missing_rate", "model", "fold", "step", "seconds"]
+)
+TABLES = {
+    "recommendation/sentences.csv": SENTENCES,
+    "tables/recommendation.csv": NUMBERS,
+    "tables/missing_rates.csv": RATES,
+    "tables/datasets.csv": SIZES,
+    "timings/models.csv": SECONDS,
+}
+
+
+def write_results(study, dataset=None):
+    """Write the tables behind a recommendation, for one dataset or for all; return the folder of results."""
+    for name, table in TABLES.items():
+        path = study / "results" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        kept = table if dataset is None else table[table["dataset"] == "plants"].assign(dataset=dataset)
+        kept.to_csv(path, index=False)
+    return study / "results"
+
+
+def event(*call):
+    return f"{EVENT}{json.dumps(call)}\n"
+
+
 class Process:
     """A child process that has ended."""
 
-    def __init__(self, returncode=0):
-        self.returncode = returncode
+    args = ()
+
+    def __init__(self, returncode=0, lines=()):
+        self.returncode, self.stdout = returncode, lines
+
+    def communicate(self, *_, **__):
+        return None, None
 
     def __enter__(self):
         return self
@@ -56,18 +103,19 @@ class Process:
     def poll(self):
         return self.returncode
 
+    wait = kill = poll
+
 
 @pytest.fixture
 def finished(tmp_path):
-    (tmp_path / "results/recommendation").mkdir(parents=True)
-    SENTENCES.to_csv(tmp_path / "results/recommendation/sentences.csv", index=False)
+    write_results(tmp_path)
     return tmp_path
 
 
 class TestRecommend:
     @pytest.mark.parametrize("folder", [".", "results"])
     def test_prints_all_sentences_under_headings(self, finished, folder, capsys):
-        assert main(["recommend", str(finished / folder)]) == 0
+        assert main(["recommend", str(finished / folder), "--all"]) == 0
         said = capsys.readouterr().out
         assert max(map(len, said.splitlines())) <= 100
         words = " ".join(said.split())
@@ -76,10 +124,24 @@ class TestRecommend:
         assert said.index("plants") < said.index("  The data") < said.index("  To rank labels") < said.index("birds")
 
     def test_of_one_dataset(self, finished, capsys):
-        assert main(["recommend", str(finished), "--dataset", "birds"]) == 0
+        assert main(["recommend", str(finished), "--dataset", "birds", "--all"]) == 0
         assert "gcForest+" not in capsys.readouterr().out
+        assert main(["recommend", str(finished), "--dataset", "plants"]) == 0
+        said = capsys.readouterr().out.splitlines()
+        assert said[0] == "Use gcForest+. With 1,060 samples, one other model is not significantly different."
+        assert said[2].split() == ["avg.", "precision", "behind", "MCC", "verdict", "s/fit"]
+        assert said[4].split() == ["kNN", "0.790", "0.010", "0.790", "not", "different", "2.0"]
+        assert "then average precision up to 0.900" in said[7]
+        assert len(said) <= 20
         assert main(["recommend", str(finished), "--dataset", "bird"]) == 1
         assert "did you mean 'birds'?" in capsys.readouterr().err
+
+    def test_several_datasets_have_a_line_each(self, finished, capsys):
+        assert main(["recommend", str(finished)]) == 0
+        plants, birds, hint = capsys.readouterr().out.splitlines()
+        assert plants.startswith("plants: Use gcForest+. With 1,060 samples")
+        assert birds == "birds: Use gcForest+. There is no other model to compare it with."
+        assert "--dataset NAME" in hint
 
     def test_where_there_is_nothing_yet(self, tmp_path, capsys):
         assert main(["recommend", str(tmp_path)]) == 1
@@ -150,7 +212,7 @@ class TestDoctor:
         assert main(["doctor"]) == 1
         said = capsys.readouterr()
         assert "1.0 (the lock has" in said.out
-        for sentence in ("needs tqdm", "versions of numpy are not", f"{tmp_path / 'away'}, which is no folder"):
+        for sentence in ("needs tqdm", "versions of numpy differ", f"{tmp_path / 'away'}, which is not a folder"):
             assert said.err.count(sentence) == 1
 
     def test_what_is_missing_keeps_no_one_from_saying_so(self, capsys, monkeypatch, installed):
@@ -165,7 +227,7 @@ class TestDoctor:
         assert main(["doctor"]) == 0
         *_, extra, others, last = capsys.readouterr().out.splitlines()
         assert "snakemake, lightgbm" in extra and "`pip install 'fairfold[study]'`" in extra
-        assert "versions of numpy are not" in others and "make study" not in others
+        assert "versions of numpy differ" in others and "make study" not in others
         assert last == "Nothing is wrong."
 
 
@@ -174,7 +236,7 @@ def commands(monkeypatch):
     """Record the commands that are run; each of them succeeds."""
     found = []
 
-    def start(command):
+    def start(command, **options):
         found.append(command)
         return Process()
 
@@ -194,7 +256,7 @@ class TestStudy:
     @pytest.mark.parametrize(("statuses", "ends_well"), [([75, 0], True), ([75, 75], False), ([1], False)])
     def test_runs_once_more_where_results_were_damaged(self, table, monkeypatch, statuses, ends_well):
         left = [*statuses]
-        monkeypatch.setattr(subprocess, "Popen", lambda command: Process(left.pop(0)))
+        monkeypatch.setattr(subprocess, "Popen", lambda command, **options: Process(left.pop(0)))
         assert main(["study", str(table), "--labels", "label_"]) == (not ends_well)
         assert left == []
 
@@ -219,12 +281,16 @@ class TestStudy:
         assert {f"--configfile={folder / 'study.yaml'}", f"--directory={folder}"} <= {*command}
         assert command[at("--cores") + 1] == "2"
         assert "--dry-run" in command
-        assert command[3:5] == ["--quiet", "--snakefile"]  # before options with several arguments
+        assert command[3:7] == ["all", "final", "--quiet", "--snakefile"]  # before options with several arguments
 
     def test_the_model_to_take_home_is_asked_for_beside_the_study(self, table, commands):
         assert main(["study", str(table), "--labels", "label_", "-n", "--final", "--snakemake", "splitting"]) == 0
-        (command,) = commands
-        assert command[1:7] == ["-m", "snakemake", "all", "final", "splitting", "--snakefile"]
+        assert main(["study", str(table), "--labels", "label_", "-n"]) == 0
+        assert main(["study", str(table), "--labels", "label_", "-n", "--snakemake", "splitting"]) == 0
+        assert main(["study", str(table), "--labels", "label_", "-n", "--no-final"]) == 0
+        assert main(["study", "-n"]) == 0
+        asked = [command[3 : command.index("--snakefile")] for command in commands]
+        assert asked == [["all", "final", "splitting"], ["all", "final"], ["splitting"], [], []]
 
     def test_without_a_table_the_configuration_of_the_folder_is_checked(self, tmp_path, commands, monkeypatch, capfd):
         monkeypatch.chdir(tmp_path)
@@ -242,29 +308,26 @@ class TestStudy:
 
     def test_it_ends_with_the_next_commands(self, table, commands, monkeypatch, capsys):
         monkeypatch.chdir(table.parent)
-        results = table.with_name("My-plants-2-study") / "results"
-        (results / "recommendation").mkdir(parents=True)
-        (results / "tables").mkdir()
-        SENTENCES.to_csv(results / "recommendation/sentences.csv", index=False)
-        (results / "tables/recommendation.csv").touch()
+        results = write_results(Path("My-plants-2-study"), "My-plants-2")
+        (results / "report.html").touch()
         asked = ["study", table.name, "--labels", "label_"]
-        assert main([*asked, "--snakemake", "--quiet"]) == 0
-        said = capsys.readouterr().out.splitlines()
-        assert (
-            said[-1] == "  python -m fairfold study 'My plants (2).csv.gz' --labels label_ --final --snakemake --quiet"
-        )
-        assert main([*asked, "--snakemake=--quiet"]) == 0
-        assert capsys.readouterr().out.splitlines()[-1].endswith("--labels label_ --final --snakemake=--quiet")
+        assert main(asked) == 0
+        shown = capsys.readouterr()
+        assert "All results are up to date   (log: My-plants-2-study/logs/study.log)" in shown.err
+        assert shown.out.startswith("Use gcForest+. ")
+        assert shown.out.splitlines()[-1] == "Report:   My-plants-2-study/results/report.html"
         home = results / "final/My-plants-2"
         home.mkdir(parents=True)
         (home / "model.fairfold").touch()
         assert main(asked) == 0
-        said = capsys.readouterr().out.splitlines()
         relative = "My-plants-2-study/results/final/My-plants-2"
-        assert said[-1] == f"  python -m fairfold predict {relative} new.csv -o predictions.csv"
+        last = capsys.readouterr().out.splitlines()[-1]
+        assert last == f"Predict:  fairfold predict {relative} new.csv -o predictions.csv"
         os.utime(home / "model.fairfold", (1, 1))  # as if written before the data were changed
         assert main(asked) == 0
-        assert capsys.readouterr().out.splitlines()[-1].endswith("--labels label_ --final")
+        assert "fairfold predict" not in capsys.readouterr().out
+        assert main([*asked, "--verbose"]) == 0
+        assert "To rank labels by their probability" in capsys.readouterr().out
 
     def test_where_a_part_was_asked_for_what_is_not_there_is_not_told(self, table, commands, capsys):
         assert main(["study", str(table), "--labels", "label_", "--snakemake", "splitting"]) == 0
@@ -283,7 +346,9 @@ class TestStudy:
         assert main(asked) == main(asked) == 0
         before = (table.with_name("My-plants-2-study") / "study.yaml").read_bytes()
         assert main([*asked, "--seed", "2"]) == 1
-        assert "is of a study with other options; name another folder by --directory" in capsys.readouterr().err
+        assert (
+            "belongs to a study with other options. Choose another folder with --directory" in capsys.readouterr().err
+        )
         assert (table.with_name("My-plants-2-study") / "study.yaml").read_bytes() == before
         assert main([*asked, "--seed", "2", "--directory", str(table.parent / "other")]) == 0
 
@@ -291,16 +356,35 @@ class TestStudy:
         ("arguments", "sentence"),
         [
             (["away.csv", "--labels", "l_"], "there is no file away.csv in"),
-            (["{table}"], "which columns are labels?"),
-            (["--labels", "l_", "away.csv"], "--labels is of the study of a table; name its file first"),
-            (["--missing-rates", "0"], "--missing-rates is of the study of a table; name its file first"),
-            (["--seed", "7"], "--seed is of the study of a table"),
+            (["{table}"], "--labels is missing"),
+            (["--labels", "l_", "away.csv"], "--labels needs a table. Name its file first"),
+            (["--missing-rates", "0"], "--missing-rates needs a table. Name its file first"),
+            (["--seed", "7"], "--seed needs a table"),
+            (["{table}", "--labels", "label_", "--folds", "1"], "folds.n_splits"),
+            (["{table}", "--labels", "label_", "--hierarchy", "away.obo"], "--hierarchy: there is no file away.obo"),
         ],
     )
     def test_what_is_missing_is_said_before_anything_is_written(self, arguments, sentence, table, commands, capsys):
         assert main(["study", *[each.format(table=table) for each in arguments]]) == 1
         assert sentence in capsys.readouterr().err
         assert not commands and [*table.parent.iterdir()] == [table]
+
+    def test_columns_and_folds_are_options(self, table, commands, monkeypatch):
+        (table.parent / "above.csv").write_text("label,parent\nlabel_a,label_b\n")
+        hierarchy = str(table.parent / "above.csv")
+        asked = ["study", str(table), "--labels", "label_", "-n", "--weights", "leaf", "--hierarchy", hierarchy]
+        assert main([*asked, "--folds", "3", "--repeats", "2"]) == 0
+        config = yaml.safe_load((table.with_name("My-plants-2-study") / "study.yaml").read_text())
+        assert config["folds"] == {"n_splits": 3, "repeats": 2}
+        (dataset,) = config["data"]["own"].values()
+        assert dataset["weights"] == "leaf"
+        assert dataset["labels"] == {"prefix": "label_", "hierarchy": "../above.csv"}
+        by_date = ["study", str(table), "--labels", "label_", "-n", "--dates", "plant", "-d", str(table.parent / "d")]
+        assert main([*by_date, "--folds", "1"]) == 0
+        config = yaml.safe_load((table.parent / "d/study.yaml").read_text())
+        (dataset,) = config["data"]["own"].values()
+        assert (dataset["dates"], dataset["hold_out"]) == ("plant", {"n_splits": 1})
+        assert "folds" not in config
 
     def test_an_arff_file_is_said_to_be_one(self, tmp_path, commands, monkeypatch):
         rows = [
@@ -334,10 +418,54 @@ class TestStudy:
         (entry,) = yaml.safe_load((link / "study.yaml").read_text())["data"]["own"].values()
         assert (link.resolve() / entry["path"]).resolve() == table
 
-    def test_a_study_that_fails_is_said_to(self, table, monkeypatch, capsys):
-        monkeypatch.setattr(subprocess, "Popen", lambda command: Process(1))
+    def test_progress_and_messages(self, table, monkeypatch, capsys):
+        """Messages go to the log file, except for warnings."""
+        folder = table.with_name("My-plants-2-study")
+        write_results(folder, "My-plants-2")
+        (folder / "results/datasets").mkdir()
+        warning = {"dataset": "My-plants-2", "kind": "empty column", "sentence": "column 'x' is empty"}
+        pd.DataFrame([warning]).to_csv(folder / "results/datasets/My-plants-2.suspects.csv", index=False)
+        lines = [
+            *("warning: the disk is old\n", "warning: My-plants-2: column 'x' is empty\n", "Select jobs\n"),
+            *(event("plan", {"inspect_dataset": 1, "train": 1}), event("log", "Job stats")),
+            *(event("start", 1, "inspect_dataset", "Inspect"), event("finish", 1)),
+            *(event("start", 2, "train", "Train"), event("finish", 2)),
+        ]
+        monkeypatch.setattr(subprocess, "Popen", lambda command, **options: Process(lines=lines))
+        assert main(["study", str(table), "--labels", "label_", "--models", "kNN", "--folds", "3"]) == 0
+        shown = capsys.readouterr().err.splitlines()
+        assert shown[:4] == [
+            "warning: the disk is old",
+            "warning: My-plants-2: column 'x' is empty",
+            f"{table}: 1,060 samples, 2 features, 14 labels, 1 data warning.",
+            "1 model, 3 folds, 0/30/50/70 % of positives hidden: 12 trainings.",
+        ]
+        assert shown[4].startswith("[####################] 2 jobs done in 0 s ")
+        log = (folder / "logs/study.log").read_text().splitlines()
+        assert log == [*(line.strip() for line in lines[:3]), "Job stats"]
+
+    def test_a_failed_step_is_named_with_its_reason_and_log(self, table, monkeypatch, capsys):
+        folder = table.with_name("My-plants-2-study")
+        (folder / "results").mkdir(parents=True)
+        (folder / "results/read.log").write_text("Read it.\nDataError: the table is empty. Fill it.\n")
+        lines = [event("fail", 1, "prepare_dataset", ["results/read.log"]), "Traceback\n"]
+        monkeypatch.setattr(subprocess, "Popen", lambda command, **options: Process(1, lines))
         assert main(["study", str(table), "--labels", "label_"]) == 1
-        assert "The study did not end" in capsys.readouterr().err
+        assert capsys.readouterr().err.splitlines() == [
+            "StudyError: Step prepare_dataset failed: the table is empty. Fill it.",
+            f"Log of the step: {folder / 'results/read.log'}",
+            f"Log of the study: {folder / 'logs/study.log'}",
+            "The same command continues with the finished results.",
+        ]
+
+    def test_without_a_failed_step_the_last_messages_are_shown(self, table, monkeypatch, capsys):
+        lines = ["Using workflow specific profile x\n", "ConfigError: the seed is negative.\n"]
+        monkeypatch.setattr(subprocess, "Popen", lambda command, **options: Process(1, lines))
+        assert main(["study", str(table), "--labels", "label_"]) == 1
+        assert capsys.readouterr().err.splitlines()[:2] == [
+            "StudyError: The study failed:",
+            "ConfigError: the seed is negative.",
+        ]
 
     def test_snakemake_ends_its_jobs_where_it_is_interrupted(self, table, tmp_path):
         """Snakemake may take all the time that it needs to end its jobs."""
@@ -354,11 +482,14 @@ class TestStudy:
             start_new_session=True,
             preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # tests may run with SIGINT ignored
         )
-        assert process.stdout.readline() == "begun\n"
+        log = table.with_name("My-plants-2-study") / "logs/study.log"
+        while not (log.exists() and log.read_text() == "begun\n"):
+            time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
         output, errors = process.communicate(timeout=60)
-        assert (process.returncode, output) == (1, "ended\n")
-        assert errors.splitlines()[-1].endswith("was interrupted. The same command goes on where it stopped.")
+        assert (process.returncode, output) == (1, "")
+        assert log.read_text() == "begun\nended\n"
+        assert "The study was interrupted. The same command continues" in errors.splitlines()[-1]
         assert "Traceback" not in errors
 
     def test_options_have_one_name(self, table, commands, capsys):

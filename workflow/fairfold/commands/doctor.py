@@ -1,4 +1,4 @@
-"""``python -m fairfold doctor``: check whether this machine can run a study."""
+"""``fairfold doctor``: check whether this machine can run a study."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fairfold.errors import ConfigError, StudyError
 _LOCK = PROJECT / "envs" / "requirements.lock"
 _CONFIGURATIONS = (CONFIGURATION, "config/config.yaml")  # default configuration files, in order of precedence
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-_TOOLS = {"git": "changes of your own", "apptainer": "containers", "conda": "its environments", "sbatch": "Slurm"}
+_TOOLS = {"git": "versions", "apptainer": "containers", "conda": "environments", "sbatch": "Slurm"}
 
 
 def add_to(commands: Any) -> None:
@@ -34,13 +34,15 @@ def add_to(commands: Any) -> None:
     """
     parser = commands.add_parser(
         "doctor",
-        help="versions, threads, caches and mirrors of this machine, and what is wrong with them",
-        description="Say what a study finds on this machine. Ends with 1 where something would stop or change it.",
+        help="check versions, threads, caches and mirrors of this machine",
+        description="Check whether this machine can run a study. The exit status is 1 if something would stop a study "
+        "or change its results.",
     )
     parser.add_argument(
         "--configfile",
         type=Path,
-        help=f"configuration that names mirrors and a cache (default: {' or '.join(_CONFIGURATIONS)}, if there is one)",
+        metavar="FILE",
+        help=f"configuration with mirrors and a cache (default: {' or '.join(_CONFIGURATIONS)}, if it exists)",
     )
     parser.set_defaults(run=run)
 
@@ -64,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
     parts = {
         "Versions": _versions(notes, wrong),
         "Machine": _machine(wrong),
-        "Threads of a process that sets none": _threads(),
+        "Threads of a process by default": _threads(),
         "Folders": _folders(options.configfile, wrong),
         "Tools that some studies use": tools,
     }
@@ -97,18 +99,18 @@ def _versions(notes: list[str], wrong: list[str]) -> Iterator[tuple[str, str]]:
         yield software, version if version == expected else f"{version} (the lock has {expected})"
     _, studies = dependencies()
     if of_studies := [name for name in missing if name in studies]:
-        notes.append(f"studies need {', '.join(of_studies)} besides the library: `pip install 'fairfold[study]'`.")
+        notes.append(f"studies also need {', '.join(of_studies)}. Run `pip install 'fairfold[study]'`.")
     if of_library := [name for name in missing if name not in studies]:
-        wrong.append(f"the library needs {', '.join(of_library)}: `pip install fairfold` brings what is missing.")
+        wrong.append(f"the library needs {', '.join(of_library)}. Run `pip install fairfold`.")
     if others and IS_CHECKOUT:
         wrong.append(
-            f"versions of {', '.join(others)} are not the lock's: results may differ from those of others; "
-            "`make study` installs the lock's."
+            f"versions of {', '.join(others)} differ from the lock file, so results may differ. Run `make study` to "
+            "install the locked versions."
         )
     elif others:
         notes.append(
-            f"versions of {', '.join(others)} are not those that fairfold was tested with, which stand in {_LOCK}: "
-            "last digits of results may differ from those of others."
+            f"versions of {', '.join(others)} differ from the tested ones in {_LOCK}, so the last digits of results "
+            "may differ."
         )
 
 
@@ -122,7 +124,7 @@ def _machine(wrong: list[str]) -> Iterator[tuple[str, str]]:
     yield "memory", f"{memory.available / 2**30:.1f} of {memory.total / 2**30:.1f} GiB are free"
     yield "disk here", f"{space.free / 2**30:.1f} GiB are free"
     if memory.total < 2 * 2**30:
-        wrong.append("the machine has less than 2 GiB of memory, which the quick study needs.")
+        wrong.append("the machine has less than the 2 GiB of memory that the quick study needs.")
 
 
 def _threads() -> Iterator[tuple[str, str]]:
@@ -158,7 +160,7 @@ def _folders(configuration: Path | None, wrong: list[str]) -> Iterator[tuple[str
             folder = Path(mirror).expanduser()
             yield name, f"{mirror} ({_size(folder)})"
             if not folder.is_dir():
-                wrong.append(f"{name} names {mirror}, which is no folder; mend or unset it.")
+                wrong.append(f"{name} names {mirror}, which is not a folder. Correct or unset it.")
         if not mirrors:
             yield name, "none"
 
@@ -180,6 +182,6 @@ def _data_settings(configuration: Path | None, wrong: list[str]) -> dict[str, An
 
 def _size(folder: Path) -> str:
     if not folder.is_dir():
-        return "not there yet"
+        return "does not exist yet"
     sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
     return f"{len(sizes)} files, {sum(sizes) / 2**20:.0f} MiB"

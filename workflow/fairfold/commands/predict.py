@@ -1,4 +1,4 @@
-"""``python -m fairfold predict``: predict the labels of new samples with a final model."""
+"""``fairfold predict``: predict the labels of new samples with a final model."""
 
 from __future__ import annotations
 
@@ -17,22 +17,31 @@ def add_to(commands: Any) -> None:
     """
     parser = commands.add_parser(
         "predict",
-        help="labels of new samples, by a model that `study --final` made",
-        description="Write what a model says of the rows of a table, whose columns are matched by name. The "
-        "file may be whatever a study reads, and need not be of the kind that the model learned from.",
+        help="predict the labels of new samples with a final model",
+        description="Predict the labels of each row of a table with a final model. Columns are matched by name. The "
+        "file may have any format that a study reads.",
     )
     add = parser.add_argument
-    add("model", help="folder of the model, results/final/<dataset>")
-    add("table", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file of new samples, with a column for each feature")
-    add("-o", "--output", required=True, help="CSV to write")
-    add("--top", type=int, metavar="K", help="the K likeliest labels of each sample, a row each")
-    add("--objective", help="metric that decisions are to be best by, such as mcc; without it, labels above one half")
-    add("--by", choices=["pooled", "label"], default="pooled", help="one threshold for all labels, or one for each")
+    add("model", help="folder of the final model, results/final/<dataset>")
+    add("table", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file of new samples, with all features")
+    add("-o", "--output", required=True, metavar="FILE", help="CSV file to write")
+    add("--top", type=int, metavar="K", help="write the K most probable labels of each sample, one per row")
+    add(
+        "--objective",
+        metavar="METRIC",
+        help="metric that thresholds maximize, such as mcc (default: threshold 0.5)",
+    )
+    add(
+        "--by",
+        choices=["pooled", "label"],
+        default="pooled",
+        help="one threshold for all labels (default) or one per label",
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Predict a table, write the predictions, and log how the table is read.
+    """Predict a table, write the predictions, and show how the table is read.
 
     Parameters
     ----------
@@ -47,4 +56,4 @@ def run(options: argparse.Namespace) -> None:
     final = load_final(options.model, n_jobs=-1)
     how = {"top": options.top, "objective": options.objective, "by": options.by}
     n_samples = predict_file(final, options.table, options.output, **how)
-    print(f"{options.output}: {len(final.labels)} labels of {n_samples} samples, by {final.name}.")
+    print(f"{options.output}: {len(final.labels)} labels of {n_samples} samples, predicted by {final.name}.")

@@ -1,21 +1,20 @@
-"""``python -m fairfold recommend``: print the recommendations of a study."""
+"""``fairfold recommend``: print the recommendations of a study."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairfold.core.files import read_table
 from fairfold.errors import DataError, unknown_name
 from fairfold.report.answers import group_sentences
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-SENTENCES = Path("recommendation", "sentences.csv")
+_NUMBERS = Path("tables", "recommendation.csv")
+_SENTENCES = Path("recommendation", "sentences.csv")
 _WIDTH = 100  # characters per line
 
 
@@ -29,12 +28,13 @@ def add_to(commands: Any) -> None:
     """
     parser = commands.add_parser(
         "recommend",
-        help="which models a study recommends, in sentences",
-        description="Print what a study says of each dataset: its labels, the models to trust, what they take.",
+        help="print the recommendation of a finished study",
+        description="Print which model a study recommends for each dataset, and how certain that is.",
     )
     add = parser.add_argument
-    add("study", nargs="?", default=".", help="folder of the study, or its results; this one if left out")
-    add("--dataset", help="of this dataset only")
+    add("study", nargs="?", default=".", help="folder of the study or of its results (default: this folder)")
+    add("--dataset", metavar="NAME", help="print the recommendation for this dataset only")
+    add("--all", action="store_true", help="print all sentences about the data and the models")
     parser.set_defaults(run=run)
 
 
@@ -51,27 +51,97 @@ def run(options: argparse.Namespace) -> None:
     DataError
         If there are no recommendations, or the dataset is unknown.
     """
-    groups = group_sentences(_read(Path(options.study)))
-    if options.dataset is not None:
-        if options.dataset not in groups:
-            raise DataError(unknown_name("dataset of this study", options.dataset, groups))
-        groups = {options.dataset: groups[options.dataset]}
-    print("\n\n".join("\n".join(_lines(dataset, parts)) for dataset, parts in groups.items()))
+    print_answer(Path(options.study), options.dataset, in_full=options.all)
 
 
-def _read(folder: Path) -> pd.DataFrame:
-    for path in (folder / "results" / SENTENCES, folder / SENTENCES):
-        if path.is_file():
-            return read_table(path)
-    raise DataError(
-        f"{folder} has no results/{SENTENCES.as_posix()}; name the folder of a study that has run up to its "
-        "recommendation, or run it: `python -m fairfold study`."
-    )
+def is_finished(study: Path) -> bool:
+    """Return whether a study has run up to its recommendation.
+
+    Parameters
+    ----------
+    study : Path
+        Folder of the study.
+
+    Returns
+    -------
+    bool
+        Whether there is something to print.
+    """
+    return (study / "results" / _SENTENCES).is_file()
 
 
-def _lines(dataset: str, parts: dict[str, list[str]]) -> Iterator[str]:
-    yield dataset
-    for heading, sentences in parts.items():
-        yield f"  {heading}"
-        for sentence in sentences:
-            yield textwrap.fill(sentence, _WIDTH, initial_indent="    - ", subsequent_indent="      ")
+def print_answer(study: Path, dataset: str | None = None, *, in_full: bool = False) -> None:
+    """Print the recommendations of a study and what to do next.
+
+    Parameters
+    ----------
+    study : Path
+        Folder of the study or of its results.
+    dataset : str or None, default=None
+        Dataset. None prints those of all datasets: a few lines if there is one, else a line for each.
+    in_full : bool, default=False
+        Whether to print all sentences.
+
+    Raises
+    ------
+    DataError
+        If there are no recommendations, or the dataset is unknown.
+    """
+    results = next((path for path in (study / "results", study) if (path / _SENTENCES).is_file()), None)
+    if results is None:
+        raise DataError(
+            f"{study} has no results/{_SENTENCES.as_posix()}. Name the folder of a study that has run up to its "
+            "recommendation, or run it: `fairfold study`."
+        )
+    datasets = read_table(results / _NUMBERS)["dataset"].unique().tolist()
+    if dataset is not None and dataset not in datasets:
+        raise DataError(unknown_name("dataset of this study", dataset, datasets))
+    chosen = datasets if dataset is None else [dataset]
+    lines = _sentences(results, chosen) if in_full else _answers(study, results, chosen)
+    print(*lines, *_next_steps(results, chosen), sep="\n")
+
+
+def _sentences(results: Path, datasets: list[str]) -> Iterator[str]:
+    groups = group_sentences(read_table(results / _SENTENCES))
+    for dataset in datasets:
+        yield dataset
+        for heading, sentences in groups[dataset].items():
+            yield f"  {heading}"
+            for sentence in sentences:
+                yield textwrap.fill(sentence, _WIDTH, initial_indent="    - ", subsequent_indent="      ")
+        yield ""
+
+
+def _answers(study: Path, results: Path, datasets: list[str]) -> Iterator[str]:
+    """Yield the answer for one dataset, or the verdicts for several."""
+    from fairfold.recommendation.answer import answer_lines, leaderboard, verdict_sentence
+
+    names = {"numbers": _NUMBERS, "rates": "tables/missing_rates.csv", "sizes": "tables/datasets.csv"}
+    names |= {"seconds": "timings/models.csv"}
+    tables = {name: read_table(results / path) for name, path in names.items()}
+    for dataset in datasets:
+        of = {name: table[table["dataset"] == dataset] for name, table in tables.items()}
+        n_samples = of["sizes"]["n_samples"].iloc[0]
+        if len(datasets) > 1:
+            yield f"{dataset}: {verdict_sentence(leaderboard(of['numbers']), n_samples)}"
+            continue
+        path = results / "final" / dataset / "label_scores.csv"
+        scores = read_table(path) if path.is_file() else None
+        yield from answer_lines(of["numbers"], of["rates"], n_samples, seconds=of["seconds"], label_scores=scores)
+    scope = ("--all",) if len(datasets) == 1 else ("--dataset", "NAME")
+    yield f"Details:  {_command('recommend', str(study), *scope)}"
+
+
+def _next_steps(results: Path, datasets: list[str]) -> Iterator[str]:
+    """Yield the path of the report, and the prediction command of each final model that is up to date."""
+    if (report := results / "report.html").is_file():
+        yield f"Report:   {report}"
+    made = (results / _NUMBERS).stat().st_mtime
+    for folder in (results / "final" / dataset for dataset in datasets):
+        model = folder / "model.fairfold"
+        if model.is_file() and model.stat().st_mtime >= made:
+            yield f"Predict:  {_command('predict', str(folder), 'new.csv', '-o', 'predictions.csv')}"
+
+
+def _command(*words: str) -> str:
+    return shlex.join(["fairfold", *words])

@@ -1,34 +1,35 @@
-"""``python -m fairfold study``: run a study of a table, from the file to the report, without a configuration."""
+"""``fairfold study``: run a study of a table, from the file to the report, without a configuration."""
 
 from __future__ import annotations
 
 import argparse
 import copy
 import importlib.util
-import itertools
 import os
 import re
-import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from fairfold.commands import recommend
+from fairfold.commands.running import Introduction, run_study, run_visibly
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.files import atomic_open
 from fairfold.core.home import PROJECT
-from fairfold.core.machine import check_machine, check_space
-from fairfold.core.runs import RUN_AGAIN
+from fairfold.core.machine import check_machine
 from fairfold.errors import ConfigError, DataError
 
 SNAKEFILE = PROJECT / "Snakefile"
 CONFIGURATION = "study.yaml"
-_GOES_ON = "interrupt it whenever you like, the same command goes on where it stopped."
-_OF_A_TABLE = ("labels", "id", "groups", "ignore", "models", "missing_rates", "seed")
+_OF_A_TABLE = (
+    *("labels", "id", "groups", "ignore", "weights", "dates", "hierarchy"),
+    *("models", "missing_rates", "folds", "repeats", "seed"),
+)
+_N_PERIODS = 5  # test periods of a study by dates
 _SUFFIXES = re.compile(
     r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|svm|libsvm|svmlight|gz|bz2|xz|zst|zip))+$", re.IGNORECASE
 )
@@ -45,30 +46,45 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "study",
         allow_abbrev=False,  # Messages repeat the command with its full option names.
-        help="which models to trust on your table; without one, the quick study",
-        description="Run a study of one table in a folder of its own, and print what it says. Interrupt it whenever "
-        "you like: the same command goes on where it stopped. All else that can be asked stands in a configuration, "
-        f"which this command begins as {CONFIGURATION}, and which `snakemake --configfile` takes.",
+        help="compare classifiers on your table; without a table, run the quick study",
+        description="Run a study of one table in its own folder and print the recommendation. If you interrupt the "
+        "study, the same command continues it. The settings are written to "
+        f"{CONFIGURATION} in that folder, a configuration for `snakemake --configfile`.",
     )
-    add = parser.add_argument
-    add("table", nargs="?", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with a row per sample")
-    add("--labels", nargs="+", metavar="NAME", help="prefix of label columns, such as label_, or two or more names")
-    add("--id", help="column that identifies the samples")
-    add("--groups", help="column of what samples belong to, such as patients")
-    add("--ignore", nargs="+", default=[], metavar="NAME", help="columns that are no features")
-    add("--models", nargs="+", default=[], metavar="MODEL", help="models that compete")
-    add("--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help="shares of positives to hide")
-    add("--seed", type=int, help="of all that is random (default: 1)")
-    add("-d", "--directory", type=Path, help="folder of the study; without it, one named after the table, beside it")
-    add("-c", "--cores", default="all", help="how many cores are used (default: all)")
-    add("--final", action="store_true", help="also make the final model: the recommended one, fitted to all rows")
-    add("-n", "--dry-run", action="store_true", help="only say what would be done")
+    add, add_data = parser.add_argument, parser.add_argument_group("data").add_argument
+    add("table", nargs="?", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with one row per sample")
+    add_data("--labels", nargs="+", metavar="NAME", help="prefix of the label columns, such as label_, or their names")
+    add_data("--id", metavar="COLUMN", help="column that identifies the samples")
+    add_data("--groups", metavar="COLUMN", help="column of groups, such as patients, that folds keep together")
+    add_data("--weights", metavar="COLUMN", help="column of sample weights")
+    add_data("--dates", metavar="COLUMN", help="column of dates; models are tested on later samples than they learn")
+    add_data(
+        "--hierarchy", metavar="FILE", help="hierarchy of the labels: an OBO file or a table of labels and parents"
+    )
+    add_data("--ignore", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
+    add_study = parser.add_argument_group("study").add_argument
+    add_study("--models", nargs="+", default=[], metavar="MODEL", help="models to compare (default: seven models)")
+    add_study("--folds", type=int, metavar="N", help="number of folds, or of test periods with --dates (default: 5)")
+    add_study("--repeats", type=int, metavar="N", help="number of cross-validations, each on other folds (default: 1)")
+    add_study(
+        "--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help="percentages of positives to hide"
+    )
+    add_study("--seed", type=int, metavar="N", help="seed of all random numbers (default: 1)")
+    add_study(
+        "--final",
+        action=argparse.BooleanOptionalAction,
+        help="fit the recommended model to all rows (default for a table)",
+    )
+    add("-d", "--directory", type=Path, help="folder of the study (default: a folder beside the table, with its name)")
+    add("-c", "--cores", default="all", metavar="N", help="number of cores to use (default: all)")
+    add("-n", "--dry-run", action="store_true", help="only list the jobs")
+    add("-v", "--verbose", action="store_true", help="show the messages of Snakemake and the whole recommendation")
     add(
         "--snakemake",
         nargs=argparse.REMAINDER,
         default=[],
         metavar="OPTION",
-        help="options of Snakemake, targets first",
+        help="targets and options of Snakemake; must come last",
     )
     parser.set_defaults(run=run)
 
@@ -84,45 +100,82 @@ def run(options: argparse.Namespace) -> None:
     Raises
     ------
     ConfigError
-        If the options are incomplete, the folder contains another study, or Snakemake fails. Snakemake prints the
-        reason in the last case.
+        If the options are incomplete, or the folder contains another study.
     DataError
         If the table does not exist.
+    StudyError
+        If Snakemake fails.
     """
     if importlib.util.find_spec("snakemake") is None:
-        raise ConfigError("a study needs more than the library: `pip install 'fairfold[study]'`.")
+        raise ConfigError("a study needs packages that are not installed. Run `pip install 'fairfold[study]'`.")
     folder, configuration = _study_of(options)
+    checked = None
     # Targets come first: some Snakemake options take all words up to the next option.
-    command = [sys.executable, "-m", "snakemake", *["all", "final"] * options.final, *options.snakemake]
+    command = [sys.executable, "-m", "snakemake", *_targets(options), *options.snakemake]
     command += ["--snakefile", str(SNAKEFILE), f"--directory={folder}", "--cores", options.cores]
-    command += ["--dry-run"] * options.dry_run
     if configuration is not None:
         if not options.snakemake:  # Snakemake options may change the configuration.
-            _check(configuration, Path(options.table))
+            checked = _checked(configuration, folder)
         command.append(f"--configfile={_write(configuration, folder)}")
     check_machine(folder)
-    # Run at most twice: a disk that damages files also damages the next ones.
-    if (status := _run_to_its_end(command)) == RUN_AGAIN:
-        status = _run_to_its_end(command)
-    if status:
-        check_space(folder)
-        raise ConfigError("The study did not end; above is why. The same command goes on where it stopped.")
-    if not options.dry_run:
-        _tell(options, folder)
+    if options.dry_run or options.verbose:
+        run_visibly([*command, *["--dry-run"] * options.dry_run])
+    else:
+        run_study(command, folder, _introduction(options.table, folder, configuration, checked))
+    if not options.dry_run and recommend.is_finished(folder):
+        print(file=sys.stderr)
+        recommend.print_answer(folder, in_full=options.verbose)
 
 
-def _run_to_its_end(command: list[str]) -> int:
-    """Run Snakemake and return its exit status; an interrupt also reaches Snakemake, which first ends its jobs."""
-    is_interrupted = False
-    with subprocess.Popen(command) as process:
-        while process.poll() is None:
-            try:
-                process.wait()
-            except KeyboardInterrupt:
-                is_interrupted = True
-    if is_interrupted and process.returncode:
-        raise ConfigError("The study was interrupted. The same command goes on where it stopped.")
-    return process.returncode
+def _targets(options: argparse.Namespace) -> list[str]:
+    """Return the targets of Snakemake. The final model is fitted by default if a table and no other target is given."""
+    names_target = options.snakemake and not options.snakemake[0].startswith("-")
+    fits = options.table is not None and not names_target if options.final is None else options.final
+    return ["all", "final"] if fits else []
+
+
+def _introduction(
+    table: str | None, folder: Path, configuration: dict[str, Any] | None, checked: dict[str, Any] | None
+) -> Introduction | None:
+    if table is None or configuration is None:
+        return None
+    (name,) = configuration["data"]["own"]
+    return Introduction(name, partial(_introduce, table, folder / "results", name, checked))
+
+
+def _introduce(table: str, results: Path, name: str, config: dict[str, Any] | None) -> Iterator[str]:
+    """Yield lines about a table: its size and warnings, and the plan of the study if its configuration is known."""
+    # Import here to keep other commands fast.
+    from fairfold.core.files import read_table
+    from fairfold.datasets.suspects import warning_lines
+    from fairfold.recommendation.answer import count
+
+    sizes, path = results / "tables" / "datasets.csv", results / "datasets" / f"{name}.suspects.csv"
+    if not (sizes.is_file() and path.is_file()):  # The target of the user may not need them.
+        return
+    size, warnings = read_table(sizes).set_index("dataset").loc[name], read_table(path)
+    shape = ", ".join(count(size[f"n_{noun}s"], noun) for noun in ("sample", "feature", "label"))
+    n_warnings = count(len(warnings), "data warning") if len(warnings) else "no data warnings"
+    yield from warning_lines(warnings, str(path))
+    yield f"{table}: {shape}, {n_warnings}."
+    if config is not None:
+        yield _plan(config, config["data"]["own"][name])
+
+
+def _plan(config: dict[str, Any], dataset: dict[str, Any]) -> str:
+    from fairfold.recommendation.answer import count
+
+    study, folds = config["weak_labels"], config["folds"]
+    rates = study["missing_rates"]
+    if hold_out := dataset.get("hold_out"):
+        n_folds, folds_text = hold_out["n_splits"], count(hold_out["n_splits"], "test period")
+    else:
+        n_folds, folds_text = folds["n_splits"] * folds["repeats"], count(folds["n_splits"], "fold")
+    if folds["repeats"] > 1:
+        folds_text += f" repeated {folds['repeats']} times"
+    n = len(study["models"])
+    hidden = f"{'/'.join(map(str, rates))} % of positives hidden"
+    return f"{count(n, 'model')}, {folds_text}, {hidden}: {count(n * n_folds * len(rates), 'training')}."
 
 
 def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]:
@@ -130,49 +183,42 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
     if options.table is None:
         if given := [name for name in _OF_A_TABLE if getattr(options, name) not in (None, [])]:
             option = f"--{given[0].replace('_', '-')}"
-            raise ConfigError(f"{option} is of the study of a table; name its file first, as in `study my-plants.csv`.")
+            raise ConfigError(f"{option} needs a table. Name its file first, as in `fairfold study my-plants.csv`.")
         folder = options.directory or Path()
-        print(f"Results go to {folder / 'results'}; {_GOES_ON}", file=sys.stderr, flush=True)
         check_command_line(["--directory", str(folder)])
         return folder, None
     table = Path(options.table)
     if not table.is_file():
-        raise DataError(f"there is no file {table} in {Path.cwd()}; name the table that is to be studied.")
+        raise DataError(f"there is no file {table} in {Path.cwd()}. Check the path of the table.")
     if not options.labels:
         raise ConfigError(
-            "which columns are labels? Say how their names begin, as in `--labels label_`, or name them all."
+            "--labels is missing. Give the prefix of the label columns, as in `--labels label_`, or all their names."
         )
+    if options.hierarchy and not Path(options.hierarchy).is_file():
+        raise DataError(f"--hierarchy: there is no file {options.hierarchy} in {Path.cwd()}. Check the path.")
     folder = options.directory or table.with_name(f"{_name_of(table)}-study")
-    print(f"A study of {table}, whose results go to {folder / 'results'}; {_GOES_ON}", file=sys.stderr, flush=True)
     configuration, path = _configuration(options, folder), folder / CONFIGURATION
     if path.exists() and load_yaml(path) != configuration:
         raise ConfigError(
-            f"{path} is of a study with other options; name another folder by --directory, or change the file and run "
-            f"`snakemake --configfile {path} --directory {folder}`, which keeps all that both share."
+            f"{path} belongs to a study with other options. Choose another folder with --directory, or change the file "
+            f"and run `snakemake --configfile {path} --directory {folder}`, which keeps all results that still apply."
         )
     return folder, configuration
 
 
-def _check(configuration: dict[str, Any], table: Path) -> None:
-    """Check a configuration before anything is written."""
+def _checked(configuration: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the configuration with defaults. It is checked before anything is written."""
     # Import here to keep other commands fast.
     from fairfold.study import check_study
 
     checked = copy.deepcopy(configuration)
-    # The path is relative to a folder that may not exist yet.
+    # Paths are relative to a folder that may not exist yet.
     for stanza in checked["data"]["own"].values():
-        stanza["path"] = str(table.resolve())
+        for part, key in ((stanza, "path"), (stanza["labels"], "hierarchy")):
+            if key in part:
+                part[key] = os.path.normpath(folder.resolve() / part[key])
     check_study(checked)
-
-
-def _tell(options: argparse.Namespace, folder: Path) -> None:
-    """Print the recommendations and the next commands, if the results exist."""
-    results = folder / "results"
-    if (results / recommend.SENTENCES).is_file():
-        recommend.run(argparse.Namespace(study=str(folder), dataset=None))
-        if (report := results / "report.html").is_file():
-            print(f"\nThe report is {report.resolve()}")
-        print(*_next_commands(options, folder), sep="\n")
+    return checked
 
 
 def _name_of(table: Path) -> str:
@@ -187,39 +233,31 @@ def _write(configuration: dict[str, Any], folder: Path) -> Path:
     return path
 
 
-def _next_commands(options: argparse.Namespace, folder: Path) -> Iterator[str]:
-    """Yield the command that makes the final model, or the prediction command if the final model is up to date."""
-    recommendation = folder / "results" / "tables" / "recommendation.csv"
-    models = folder.glob("results/final/*/model.fairfold")
-    homes = sorted(path.parent for path in models if path.stat().st_mtime >= recommendation.stat().st_mtime)
-    for home in homes:
-        yield f"\nThe model to take home is in {home}, with a page about it; what it says of new samples:"
-        yield _command("predict", str(home), "new.csv", "-o", "predictions.csv")
-    if not homes and options.table is not None:
-        yield "\nThe model to take home, the recommended one fitted to all rows, is made by"
-        own = list(itertools.takewhile(lambda word: word.partition("=")[0] != "--snakemake", options.words))
-        yield _command(*own, "--final", *options.words[len(own) :])
-
-
-def _command(*words: str) -> str:
-    return f"  {shlex.join(['python', '-m', 'fairfold', *words])}"
-
-
 def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Build the configuration from the options; other settings keep their defaults."""
     # Import here to keep other commands fast.
     from fairfold.datasets.catalog import load_catalog
     from fairfold.datasets.svmlight import format_of
 
+    def relative(path: str) -> str:
+        # Resolve both folders: a symbolic link has other neighbors than its target.
+        return os.path.relpath(Path(path).parent.resolve() / Path(path).name, folder.resolve())
+
     table, labels = Path(options.table), options.labels
     name = _name_of(table)
     name = f"my-{name}" if name in load_catalog() else name
-    # Resolve both folders: a symbolic link has other neighbors than its target.
-    dataset: dict[str, Any] = {"path": os.path.relpath(table.parent.resolve() / table.name, folder.resolve())}
+    dataset: dict[str, Any] = {"path": relative(options.table)}
     if (kind := format_of(table)) != "csv":
         dataset["format"] = kind
     dataset["labels"] = {"prefix": labels[0]} if len(labels) == 1 else {"columns": labels}
-    dataset |= {key: value for key in ("id", "groups", "ignore") if (value := getattr(options, key))}
-    compared = {key: value for key in ("missing_rates", "models") if (value := getattr(options, key))}
+    if options.hierarchy:
+        dataset["labels"]["hierarchy"] = relative(options.hierarchy)
+    given = {key: value for key, value in vars(options).items() if value not in (None, [])}
+    dataset |= {key: given[key] for key in ("id", "groups", "weights", "dates", "ignore") if key in given}
+    folds = {key: given[option] for key, option in (("n_splits", "folds"), ("repeats", "repeats")) if option in given}
+    if "dates" in given:
+        dataset["hold_out"] = {"n_splits": folds.pop("n_splits", _N_PERIODS)}
+    compared = {key: given[key] for key in ("missing_rates", "models") if key in given}
     seed = 1 if options.seed is None else options.seed
-    return {"seed": seed, "data": {"own": {name: dataset}}, "weak_labels": {"datasets": [name], **compared}}
+    study = {"seed": seed, "data": {"own": {name: dataset}}, "weak_labels": {"datasets": [name], **compared}}
+    return study | ({"folds": folds} if folds else {})

@@ -318,8 +318,8 @@ def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
         learned = Learned(**numbers) if (numbers := parts.get("numbers")) else None
     except OSError as error:
         raise ModelError(
-            f"{folder} is no model to take home ({COLUMNS}: {error.strerror}); `python -m fairfold study` with "
-            "--final, or `snakemake final`, makes one under results/final/."
+            f"{folder} is not a final model ({COLUMNS}: {error.strerror}). The study of a table, "
+            "`fairfold study --final` and `snakemake final` write one under results/final/."
         ) from None
     except (ValueError, TypeError, KeyError) as error:
         raise ModelError(f"{path} is damaged ({error!r}); fit the model again.") from None

@@ -10,6 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 
 from fairfold.core.arrays import Matrix
@@ -18,7 +19,7 @@ from fairfold.core.folds import parts_of
 from fairfold.core.groups import OfSamples
 from fairfold.core.memory import key_of, memory
 from fairfold.core.seeds import seed_for
-from fairfold.core.usage import forget_peak, max_rss
+from fairfold.core.usage import cpu_seconds, forget_peak, max_rss
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import FoldTables, score_on_folds
@@ -238,7 +239,7 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     return {model.name: table for model, table in zip(models, tables, strict=True)}
 
 
-def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[int, list]:
+def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[int, tuple[list, float]]:
     """Grow a shared first level on every fold.
 
     Folds where it cannot run are omitted. The models then report the reason.
@@ -254,21 +255,22 @@ def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[i
 
     Returns
     -------
-    dict of int -> list
-        State of the first level by fold.
+    dict of int -> tuple of list and float
+        State of the first level and its CPU time in seconds, by fold.
     """
     data, levels = unit.data, {}
     for fold, (train, _) in enumerate(parts_of(unit.fold_of, data.shape[0])):
+        start = cpu_seconds()
         with contextlib.suppress(ModelError):
             model = make_first_level(name, **forest, random_state=unit.seed_of(fold))
             groups, weights = OfSamples(data.groups, data.weights).for_training(train)
             model.fit(data.X[train], unit.observed(fold)[train], groups=groups, sample_weight=weights)
-            levels[fold] = model.levels_[0].to_states()
+            levels[fold] = model.levels_[0].to_states(), cpu_seconds() - start
     return levels
 
 
 def train_model(
-    key: str, unit: Unit, model: Model, levels: Mapping[int, list] | None = None, n_jobs: int = 1
+    key: str, unit: Unit, model: Model, levels: Mapping[int, tuple[list, float]] | None = None, n_jobs: int = 1
 ) -> FoldTables:
     """Train one model on every fold, and score its out-of-fold predictions.
 
@@ -280,8 +282,8 @@ def train_model(
         The data.
     model : Model
         The model.
-    levels : mapping of int -> list or None, default=None
-        State of the shared first level by fold.
+    levels : mapping of int -> tuple of list and float or None, default=None
+        State of the shared first level and its CPU time, by fold. The time is the step ``first_level``.
     n_jobs : int, default=1
         Number of threads.
 
@@ -313,7 +315,7 @@ def train_model(
     def first_level_of(fold: int) -> dict[str, Level | None]:
         if levels is None:
             return {}
-        return {"first_level": Level.of_states(levels[fold]) if fold in levels else None}
+        return {"first_level": Level.of_states(levels[fold][0]) if fold in levels else None}
 
     tables = score_on_folds(
         make,
@@ -327,8 +329,12 @@ def train_model(
         sample_weight=data.weights,
         examine=imputation_table if spec_of(model.name).imputes else None,
     )
+    seconds = tables.seconds
+    if levels:
+        shared = [(fold, "first_level", took) for fold, (_, took) in levels.items()]
+        seconds = pd.concat([seconds, pd.DataFrame(shared, columns=[*seconds])], ignore_index=True)
     if model.own:
         from fairfold.models.isolated import stop_worker  # Most models do not need loky.
 
         stop_worker()
-    return tables._replace(seconds=tables.seconds.assign(max_rss=max_rss()))
+    return tables._replace(seconds=seconds.assign(max_rss=max_rss()))
