@@ -50,18 +50,25 @@ NONE = [np.nan] * 4
 def test_sentences_are_about_the_next_and_about_all():
     table = compared(("C", 0.3, 1, 0, 0, 0.0521), ("A", 0.0, *NONE), ("B", 0.02, 0.7, 0.252, 0.0049, 0.0341))
     assert list(certainty_sentences(table, "A", 593)) == [
-        "A is better than B, which comes next, by more than 0.01 with probability 0.70; the two are practically equal "
-        "with probability 0.25, and A is worse by more than that with probability below 0.01.",
-        "With 593 samples and these 5 folds, differences from A below 0.034 to 0.052, by how much two models' folds "
-        "differ, go unseen (a single test at 0.05 finds them with a power of less than 80 %).",
+        "A is better than B, the second best model, by more than 0.01 with probability 0.70. The two are practically "
+        "equal with probability 0.25, and A is worse by more than 0.01 with probability below 0.01.",
+        "With 593 samples and 5 folds, a test at 0.05 has a power below 80 % to find differences from A of less than "
+        "0.034 to 0.052, depending on the model.",
     ]
 
 
 def test_two_models_and_certainty():
     table = compared(("A", 0.0, *NONE), ("B", 0.02, 0.999, 0.001, 0, 0.03))
     first, second = certainty_sentences(table, "A", 100)
-    assert "with probability above 0.99; the two" in first
-    assert "below 0.03 go unseen" in second
+    assert "with probability above 0.99. The two" in first
+    assert second.endswith("to find differences from A of less than 0.03.")
+
+
+@pytest.mark.parametrize(("detectable", "ending"), [(4.76e-17, "of less than 0.001."), (np.inf, None)])
+def test_impossible_numbers_are_not_shown(detectable, ending):
+    table = compared(("A", 0.0, *NONE), ("B", 0.02, 0.999, 0.001, 0, detectable))
+    _, *second = certainty_sentences(table, "A", 100)
+    assert [sentence.endswith(ending) for sentence in second] == [True] * (ending is not None)
 
 
 def test_without_numbers_there_are_no_sentences():
@@ -86,8 +93,8 @@ def curve(rate=0):
 
 def test_what_twice_the_samples_would_give():
     assert list(curve_sentences(curve(), "A")) == [
-        "With twice the 480 training samples A would reach about 0.770 on observed labels, where it has 0.750 now (95 "
-        "% interval 0.710 to 0.821, if its score goes on as a power law of their number)."
+        "With twice the 480 training samples, A would reach about 0.770 on observed labels (95 % interval 0.710 to "
+        "0.821), compared with 0.750 now. This assumes that its score follows a power law."
     ]
-    assert "about 0.770, with 30 % hidden, on observed" in next(curve_sentences(curve(30), "A"))
+    assert "about 0.770 on observed labels with 30 % hidden (" in next(curve_sentences(curve(30), "A"))
     assert not list(curve_sentences(curve()[:2], "A"))

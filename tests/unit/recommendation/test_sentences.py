@@ -65,79 +65,79 @@ def test_reading_order():
 
 
 SUPPOSED = (
-    "That, and every score below, supposes that positives are missing at random, in all labels alike, and that none is "
-    "wrong. If it is those that are hard to tell that are missing, they look like negatives, and more are missing than "
-    "estimated."
+    "This estimate and all scores below assume that positives are missing at random, at the same rate in all "
+    "labels, and "
+    "that no positive is wrong. If the hard positives are the missing ones, more are missing than estimated."
 )
-ESTIMATES = "Their scores are estimates for complete labels, from those that are observed."
+ESTIMATES = "Their scores are estimates for complete labels."
 
 
 def test_the_estimate_its_interval_and_its_errors():
     """The smaller error is 66.0 - 69.0. If 14.2 % are missing and 69 % of the rest are hidden, 73.4 % are missing."""
     assert told(scores(), "data") == [
-        "About 14 % of the positive labels of mine seem to be missing (95 % interval 11 to 18 %).",
-        "If these labels lack none, that is off by 14 points, and by up to 7 points where 30 and 70 % were hidden on "
-        "purpose; if they lack 14 %, it is off by up to 7 points there.",
+        "About 14 % of the positive labels of mine are estimated to be missing (95 % interval 11 to 18 %).",
+        "If no label is missing, the error of this estimate is 14 points, and up to 7 points with 30 and 70 % "
+        "hidden on "
+        "purpose. If 14 % are missing, the error is up to 7 points there.",
         SUPPOSED,
-        "What follows is about models that learned from 70 % of their positive labels, tested on left-out samples. "
-        + ESTIMATES,
+        "The models below learned from 70 % of their positive labels and were tested on left-out samples. " + ESTIMATES,
     ]
 
 
 def test_labels_below_each_other_are_not_missing_at_random():
     plain, said = (told(scores(), "data", Evidence(hierarchical=names)) for names in ((), ("mine",)))
     assert [each for each in said if each not in plain] == [
-        "These labels are below each other, and a label is missing only where all below it are, so that it is not at "
-        "random: estimated average precision and AUROC are too high, and their intervals do not hold."
+        "These labels form a hierarchy. A label is missing only if all labels below it are, so labels are not missing "
+        "at random. Estimated average precision and AUROC are too high, and their intervals do not hold."
     ]
 
 
 def test_one_rate_and_one_point():
     rates = RATES[:2].assign(estimated_rate=[1.2, 29.6], low=1.0, high=1.4)
     assert told(scores(rate=0), "data", rates=rates)[1:] == [
-        "If these labels lack none, that is off by 1 point, and by 1 point where 30 % were hidden on purpose; if they "
-        "lack 1 %, it is off by 0 points there.",
+        "If no label is missing, the error of this estimate is 1 point, and 1 point with 30 % hidden on purpose. "
+        "If 1 % "
+        "are missing, the error is 0 points there.",
         SUPPOSED,
-        "What follows is about models that learned from the labels as they are, tested on left-out samples. "
-        + ESTIMATES,
+        "The models below learned from the observed labels and were tested on left-out samples. " + ESTIMATES,
     ]
 
 
 def test_nothing_seems_to_be_missing():
     rates = RATES.assign(estimated_rate=[0.1, 29.6, 60], low=0.0)
     assert told(scores(), "data", rates=rates)[:2] == [
-        "About 0 % of the positive labels of mine seem to be missing (95 % interval 0 to 18 %).",
-        "If these labels lack none, that is off by 0 points, and by up to 9 points where 30 and 70 % were hidden on "
+        "No missing positive labels are detected in mine (95 % interval 0 to 18 %).",
+        "If no label is missing, the error of this estimate is 0 points, and up to 9 points with 30 and 70 % hidden on "
         "purpose.",
     ]
 
 
 def test_nothing_was_hidden_on_purpose():
     assert told(scores(rate=0), "data", rates=RATES[:1])[1] == (
-        "No labels were hidden on purpose in this study, so there is no saying how far off that may be."
+        "No labels were hidden on purpose in this study, so the error of this estimate is unknown."
     )
 
 
 def test_no_estimate():
     rates = RATES.assign(estimated_rate=np.nan, reason="every fold is too small")
     assert told(scores(rate=70), "data", rates=rates) == [
-        "How many positive labels of mine are missing could not be estimated: every fold is too small.",
-        "What follows is about models that learned from 30 % of their positive labels, tested on left-out samples; "
-        "their scores are by the labels that are observed, and are not corrected for missing ones.",
+        "The missing rate of mine could not be estimated: every fold is too small.",
+        "The models below learned from 30 % of their positive labels and were tested on left-out samples. Their scores "
+        "are measured on observed labels and are not corrected for missing ones.",
     ]
 
 
 def test_an_estimate_that_is_certain_is_no_count():
     rates = RATES.assign(estimated_rate=0.0, low=0.0, high=0.0)
-    expected = "About 0 % of the positive labels of mine seem to be missing (95 % interval 0 to 0 %)."
+    expected = "No missing positive labels are detected in mine (95 % interval 0 to 0 %)."
     assert told(scores(rate=0), "data", rates=rates)[0] == expected
 
 
 def test_confirmed_negatives():
     rates = RATES.assign(estimated_rate=12.5, low=np.nan, high=np.nan)
     assert told(scores(rate=0), "data", rates=rates) == [
-        "Of the labels of mine 12 % are unmeasured; those that are measured are taken as they are.",
-        "What follows is about models that learned from the labels as they are, tested on left-out samples.",
+        "12 % of the labels of mine are unmeasured. Measured labels are taken as correct.",
+        "The models below learned from the observed labels and were tested on left-out samples.",
     ]
 
 
@@ -147,13 +147,13 @@ def test_confirmed_negatives():
 def test_some_are_worse_and_some_are_not():
     found = told(scores(**LOSSES))
     assert found[0] == (
-        "By average precision the best of 3 models is A: 0.800 ± 0.016 (mean and standard deviation over 5 folds)."
+        "A has the best average precision of 3 models: 0.800 ± 0.016 (mean and standard deviation over 5 folds)."
     )
     assert found[1] == (
-        "C is significantly worse (corrected t-tests over 5 folds, largest adjusted p below 0.001); the tests cannot "
-        "tell B from it."
+        "C is significantly worse (corrected t-tests over 5 folds, largest adjusted p below 0.001); B is not "
+        "significantly different."
     )
-    assert found[2:] == ["By AUROC A is the best, too (0.800).", "By ranking loss A is the best, too (0.100)."]
+    assert found[2:] == ["A also has the best AUROC (0.800).", "A also has the best ranking loss (0.100)."]
 
 
 def test_an_estimated_score_has_an_interval_and_a_share_of_draws():
@@ -161,9 +161,11 @@ def test_an_estimated_score_has_an_interval_and_a_share_of_draws():
     table["corrected"] = table["observed"] + 0.05
     estimated = {"low": 0.81, "high": 0.9, "share_best": {"A": 0.7, "B": 0.25, "C": 0.05}}
     assert told(table, estimated=estimated)[:2] == [
-        "By average precision the best of 3 models is A: 0.850 on complete labels (95 % interval 0.810 to 0.900; 0.800 "
-        "on those observed).",
-        "As samples and the share that is missing are drawn anew, it stays the best in 70 % of draws; B is in 25 %.",
+        "A has the best average precision of 3 models: 0.850 on complete labels (95 % interval 0.810 to 0.900; "
+        "0.800 on "
+        "observed labels).",
+        "If samples and the missing rate are drawn again, A stays the best in 70 % of draws, and B is the best "
+        "in 25 %.",
     ]
     always = {**estimated, "share_best": {"A": 0.998, "B": 0.002, "C": 0.0}}
     assert told(table, estimated=always)[1].startswith("C is significantly worse")
@@ -188,31 +190,33 @@ def told_of_twins(evidence=None, identical=IDENTICAL):
 def test_models_with_identical_predictions_do_not_compete():
     samples = pd.DataFrame({"dataset": ["mine"], "n_samples": [100]})
     found = told_of_twins(Evidence(identical=IDENTICAL, samples=samples))
-    assert found[0].startswith("By average precision the best of 3 models is A (identical predictions to A+ here): 0.8")
-    assert "it stays the best in 70 % of draws; B is in 25 %." in found[1]
-    assert found[2].startswith("C is significantly worse") and found[2].endswith("the tests cannot tell B from it.")
-    assert "Models with identical scores here count as one: A and A+." in found
-    assert any(sentence.startswith("A is better than B, which comes next") for sentence in found)
+    assert found[0].startswith("A (same predictions as A+) has the best average precision of 3 models: 0.8")
+    assert "A stays the best in 70 % of draws, and B is the best in 25 %." in found[1]
+    assert found[2].startswith("C is significantly worse") and found[2].endswith("; B is not significantly different.")
+    assert "Models with identical scores count as one: A and A+." in found
+    assert any(sentence.startswith("A is better than B, the second best model,") for sentence in found)
     assert sum("A+" in sentence for sentence in found) == 2
     found = told_of_twins(identical=IDENTICAL.assign(identical="scores"))
-    assert "is A (identical scores to A+ here): " in found[0]
+    assert "A (same scores as A+) has " in found[0]
 
 
 def test_models_with_identical_predictions_on_all_datasets_are_not_told_apart_over_datasets():
     over = cliques((1, "A", 1.5), (1, "A+", 1.5), (1, "B", 2.0))
     found = told_of_twins(Evidence(identical=IDENTICAL, **over))
-    assert found[-1].endswith("A has the best mean rank by average precision, and the tests cannot tell B from it.")
+    assert found[-1].endswith("A has the best mean rank by average precision; B is not significantly different.")
     found = told_of_twins(Evidence(identical=IDENTICAL, **cliques((1, "A+", 1.5), (1, "A", 1.5), (2, "B", 2.0))))
-    assert found[-1].endswith("A has the best mean rank by average precision, and the tests tell it from all others.")
+    assert found[-1].endswith("A has the best mean rank by average precision; all others are significantly worse.")
     elsewhere = IDENTICAL.assign(missing_rate=50)
-    assert "cannot tell A+ or B from it" in told_of_twins(Evidence(identical=elsewhere, **over))[-1]
+    assert "A+ and B are not significantly different" in told_of_twins(Evidence(identical=elsewhere, **over))[-1]
 
 
 def test_an_identical_model_does_not_win_more_often():
     table = wins({1: 0.552, 64: 0.4}, null=(np.nan, np.nan)).query("model == 'A'")
     table = pd.concat([table.assign(model="A+", win_percentage=0.6), table])
-    assert "most likely then" not in told_of_twins(Evidence(win_percentages=table))[-1]
-    assert "most likely then is B" in told_of_twins(Evidence(win_percentages=table.replace("A+", "B")))[-1]
+    assert "more likely" not in told_of_twins(Evidence(win_percentages=table))[-1]
+    assert (
+        "B is more likely to be the best then" in told_of_twins(Evidence(win_percentages=table.replace("A+", "B")))[-1]
+    )
 
 
 def test_how_right_such_estimates_were():
@@ -230,8 +234,9 @@ def test_how_right_such_estimates_were():
         columns=columns,
     )
     sentence = (
-        "Where labels were hidden on purpose, 98 % of 40 such intervals (of all models and datasets) held the score by "
-        "all labels; estimates were off by 0.030 on the mean, scores on observed labels by 0.250."
+        "Where labels were hidden on purpose, 98 % of 40 such intervals (all models and datasets) contained the "
+        "score on "
+        "all labels. The mean error was 0.030 for estimates and 0.250 for scores on observed labels."
     )
     estimated = {"low": 0.7, "high": 0.9}
     assert sentence in told(table, evidence=Evidence(quality=quality), estimated=estimated)
@@ -251,31 +256,31 @@ def test_none_is_worse():
     table = scores({"A": 0.8, "B": 0.79, "D": 0.8})
     assert recommended(table)["p_adjusted"][1] == pytest.approx(0.954, abs=5e-4)
     assert told(table)[1] == (
-        "The tests cannot tell B or D from it (corrected t-tests over 5 folds, smallest adjusted p 0.95)."
+        "B and D are not significantly different (corrected t-tests over 5 folds, smallest adjusted p 0.95)."
     )
 
 
 def test_the_only_model():
     assert told(scores({"A": 0.9})) == [
-        "By average precision the best is A: 0.900 ± 0.016 (mean and standard deviation over 5 folds).",
+        "A has the best average precision: 0.900 ± 0.016 (mean and standard deviation over 5 folds).",
         "There is no other model to compare it with.",
     ]
 
 
 def test_a_single_fold():
     assert told(scores({"A": 0.9, "B": 0.7, "C": 0.5}, n_folds=1, roc_auc={"A": 0.9, "B": 0.95})) == [
-        "By average precision the best of 3 models is A: 0.900 (a single fold).",
-        "A single fold allows no test of how it compares with B and C.",
-        "By AUROC the best is B (0.940); A has 0.900.",
-        "By ranking loss the best is C (0.500); A has 0.900.",
+        "A has the best average precision of 3 models: 0.900 (a single fold).",
+        "B and C are not tested, because a single fold does not allow a test.",
+        "B has the best AUROC (0.940); A has 0.900, and the difference is not tested.",
+        "C has the best ranking loss (0.500); A has 0.900, and the difference is not tested.",
     ]
 
 
 def test_other_metrics_disagree():
     other = {"roc_auc": {"A": 0.79, "B": 0.8, "C": 0.1}, "ranking_loss": {"A": 0.8, "B": 0.9, "C": 0.2}}
     assert told(scores(**other))[2:] == [
-        "By AUROC the best is B (0.800), from which the tests cannot tell A (0.790).",
-        "By ranking loss the best is C (0.200); A (0.800) is significantly worse (adjusted p below 0.001).",
+        "B has the best AUROC (0.800); A (0.790) is not significantly different.",
+        "C has the best ranking loss (0.200); A (0.800) is significantly worse (adjusted p below 0.001).",
     ]
 
 
@@ -286,7 +291,7 @@ def test_other_metrics_are_missing():
         "No model is compared by ranking loss: it needs a sample with a positive and a negative label, which no test "
         "fold has."
     )
-    assert sentences[3:] == ["By AUROC the best is B (0.800); A has no score in some fold."]
+    assert sentences[3:] == ["B has the best AUROC (0.800); A has no score in some fold."]
 
 
 def test_another_metric_leads_where_the_first_is_undefined():
@@ -294,7 +299,7 @@ def test_another_metric_leads_where_the_first_is_undefined():
     assert sentences[:2] == [
         "No model is compared by Matthews correlation: it needs a positive and a negative label, which no test fold "
         "has.",
-        "By Hamming loss the best of 3 models is A: 0.100 ± 0.016 (mean and standard deviation over 5 folds).",
+        "A has the best Hamming loss of 3 models: 0.100 ± 0.016 (mean and standard deviation over 5 folds).",
     ]
 
 
@@ -313,16 +318,17 @@ def test_scores_that_cannot_be_corrected_are_said_to_be_observed():
     means.loc[means["metric"] == "ranking_loss", ["low", "high"]] = np.nan
     sentences = recommendation_sentences(recommend(folds, means, RATES), RATES)["sentence"]
     assert sentences[sentences.str.contains("cannot be corrected")].tolist() == [
-        "By ranking loss A is the best, too (0.100). This score cannot be corrected for missing labels here; it is "
-        "that on observed labels."
+        "A also has the best ranking loss (0.100). This score cannot be corrected for missing labels, so it is "
+        "measured "
+        "on observed labels."
     ]
 
 
 def test_models_that_failed():
     assert told(scores({"A": 0.9, "B": np.nan, "D": np.nan}))[-1] == (
-        "Left out, for want of a score in every fold: B and D."
+        "Models without a score in every fold are not compared: B and D."
     )
-    nothing = "No model has a score in every fold, so that there is nothing to recommend."
+    nothing = "No model has a score in every fold, so no model is recommended."
     assert told(scores({"A": np.nan, "B": np.nan})) == [nothing]
     assert told(scores({"A": np.nan}), evidence=Evidence(seconds=SECONDS)) == [nothing]
 
@@ -331,15 +337,15 @@ def test_digits_follow_the_spread():
     """The standard deviation of A is 0.0158, divided by 100 or by a million."""
     table = scores({"A": 0.9})
     assert told(table.assign(observed=0.99 + (table["observed"] - 0.9) / 100))[0].startswith(
-        "By average precision the best is A: 0.99000 ± 0.00016 (mean"
+        "A has the best average precision: 0.99000 ± 0.00016 (mean"
     )
-    assert "A: 0.990000 ± 0.000000 (" in told(table.assign(observed=0.99 + (table["observed"] - 0.9) / 1e6))[0]
-    assert "A: 0.990 ± 0.000 (" in told(table.assign(observed=0.99))[0]
+    assert ": 0.990000 ± 0.000000 (" in told(table.assign(observed=0.99 + (table["observed"] - 0.9) / 1e6))[0]
+    assert ": 0.990 ± 0.000 (" in told(table.assign(observed=0.99))[0]
 
 
 def test_the_other_use_has_its_metrics():
-    assert told(scores(**LOSSES), "threshold")[0].startswith("By Matthews correlation the best of 3 models is A: 0.800")
-    assert told(scores(**LOSSES), "threshold")[2] == "By Hamming loss A is the best, too (0.100)."
+    assert told(scores(**LOSSES), "threshold")[0].startswith("A has the best Matthews correlation of 3 models: 0.800")
+    assert told(scores(**LOSSES), "threshold")[2] == "A also has the best Hamming loss (0.100)."
 
 
 # -- further evidence --
@@ -370,19 +376,17 @@ def of(**tables):
 
 def test_cost_of_the_best_and_of_the_fastest_at_the_top():
     """C is faster than B and worse."""
-    best = "Beyond the first level, which models share, training A takes 5.0 s of processor time per fold"
-    fastest = (
-        "Of those that the tests cannot tell from it, B is trained fastest: less than 0.1 s of processor time per fold."
-    )
+    best = "Training A takes 5.0 s of processor time per fold"
+    fastest = "B is the fastest model that is not significantly different: less than 0.1 s of processor time per fold."
     assert of(seconds=SECONDS) == [f"{best}.", fastest]
-    assert of(seconds=SECONDS, memory=MEMORY) == [f"{best}, and its job 290 MB of memory at most.", fastest]
+    assert of(seconds=SECONDS, memory=MEMORY) == [f"{best}, and its job up to 290 MB of memory.", fastest]
 
 
 def test_the_best_is_the_fastest():
     slower = SECONDS.assign(seconds=SECONDS["seconds"] * np.where(SECONDS["model"] == "B", 1e5, 10))
     assert of(seconds=slower) == [
-        "Beyond the first level, which models share, training A takes 50 s of processor time per fold.",
-        "No model that the tests cannot tell from it is trained faster.",
+        "Training A takes 50 s of processor time per fold.",
+        "No model that is not significantly different is faster.",
     ]
     assert of(seconds=slower[slower["model"] != "B"]) == of(seconds=slower)[:1]
     assert of(seconds=slower[slower["model"] != "A"]) == []
@@ -409,18 +413,19 @@ def cliques(*members, n_datasets=11, metric="average_precision", rate=30):
 @pytest.mark.parametrize(
     ("members", "ending"),
     [
-        ([(1, "A", 1.5)], "A has the best mean rank by average precision, and the tests tell it from all others."),
+        ([(1, "A", 1.5)], "A has the best mean rank by average precision; all others are significantly worse."),
         (
             [(1, "B", 1.5), (1, "C", 2.5), (2, "B", 1.5), (2, "A", 2.0)],
-            "B has the best mean rank by average precision, and the tests cannot tell A or C from it.",
+            "B has the best mean rank by average precision; A and C are not significantly different.",
         ),
         (
             [(1, "B", 1.5), (1, "C", 1.7), (2, "A", 2.0)],
-            "B has the best mean rank by average precision, and the tests cannot tell C from it; A is worse.",
+            "B has the best mean rank by average precision; C is not significantly different, and A is "
+            "significantly worse.",
         ),
         (
             [(1, "B", 1.5), (1, "C", 1.7)],
-            "B has the best mean rank by average precision, and the tests cannot tell C from it.",
+            "B has the best mean rank by average precision; C is not significantly different.",
         ),
     ],
 )
@@ -432,14 +437,14 @@ def test_cliques_over_datasets(members, ending):
 def test_few_datasets_tell_nothing(n_datasets, few):
     """The smallest two-sided p-value of n signed ranks is 2^(1 − n): 0.0625 for 5."""
     (sentence,) = of(**cliques((1, "A", 1.5), n_datasets=n_datasets))
-    assert sentence.endswith("; so few datasets can tell no two models apart.") == few
+    assert sentence.endswith("; these are too few datasets for a test.") == few
 
 
 def test_one_dataset_and_nothing_hidden():
     evidence = Evidence(**cliques((1, "A", 1.5), n_datasets=1, rate=0))
     assert told(scores(rate=0), evidence=evidence)[-1] == (
-        "Over 1 dataset with nothing hidden, A has the best mean rank by average precision; so few datasets can tell "
-        "no two models apart."
+        "Over 1 dataset with nothing hidden, A has the best mean rank by average precision; these are too few "
+        "datasets for a test."
     )
 
 
@@ -466,9 +471,7 @@ def wins(of_a, null=(0.4, 0.6)):
 
 
 TOLD = ("mine", "average_precision", 50)
-DRAWING = (
-    "Where each model draws from 40 random sets of features, with 50 % hidden, A has the best average precision with"
-)
+DRAWING = "If each model draws from 40 random feature sets with 50 % hidden, A has the best average precision with"
 
 
 def test_win_percentages_for_few_and_for_moderately_many_draws():
@@ -487,13 +490,13 @@ def test_win_percentages_for_few_and_for_moderately_many_draws():
 
 def test_another_model_wins_more_often():
     assert of(win_percentages=wins({1: 0.552, 64: 0.2}, null=(np.nan, np.nan))) == [
-        f"{DRAWING} probability 55 % after 1 draw and 20 % after 64 draws; most likely then is B, 80 %."
+        f"{DRAWING} probability 55 % after 1 draw and 20 % after 64 draws; B is more likely to be the best then, 80 %."
     ]
 
 
 def test_an_equal_chance_is_none_more_often():
     chances = {1: 0.552, 64: 0.5 - 1e-16}
-    assert "most likely" not in of(win_percentages=wins(chances))[0]
+    assert "more likely" not in of(win_percentages=wins(chances))[0]
 
 
 def test_only_rates_at_which_the_best_drew_count():
@@ -511,8 +514,8 @@ def test_no_win_percentage_of_the_best():
 def test_how_sure_and_how_small_a_difference():
     found = of(samples=pd.DataFrame({"dataset": ["mine"], "n_samples": [593]}))
     assert len(found) == 2
-    assert found[0].startswith("A is better than B, which comes next, by more than 0.01 with probability ")
-    assert found[1].startswith("With 593 samples and these 5 folds, differences from A below ")
+    assert found[0].startswith("A is better than B, the second best model, by more than 0.01 with probability ")
+    assert found[1].startswith("With 593 samples and 5 folds, a test at 0.05 has a power below 80 % to find ")
 
 
 def test_more_samples_are_told_of_the_best_by_the_metric_that_leads():
@@ -527,4 +530,4 @@ def test_more_samples_are_told_of_the_best_by_the_metric_that_leads():
     ]
     columns = ["dataset", "metric", "model", "kind", "times", "n_train", "score", "low", "high", "missing_rate"]
     (found,) = of(sample_curves=pd.DataFrame(rows, columns=columns))
-    assert found.startswith("With twice the 100 training samples A would reach about 0.810 on observed labels")
+    assert found.startswith("With twice the 100 training samples, A would reach about 0.810 on observed labels")

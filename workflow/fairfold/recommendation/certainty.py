@@ -10,6 +10,7 @@ import pandas as pd
 from fairfold.evaluation.corrected_t import detectable_difference, equivalence_probabilities
 
 POWER = 0.8  # power of the test for the detectable difference
+_LEAST_DIFFERENCE = 0.001  # smallest difference in sentences
 CERTAINTY = ["prob_best_better", "prob_equivalent", "prob_best_worse", "detectable"]
 
 
@@ -86,17 +87,18 @@ def certainty_sentences(compared: pd.DataFrame, best: str, n_samples: int) -> It
     nearest, rope = others.iloc[0], compared["rope"].iloc[0]
     chances = [_chance(nearest[name]) for name in CERTAINTY[:3]]
     yield (
-        f"{best} is better than {others.index[0]}, which comes next, by more than {rope:g} with probability "
-        f"{chances[0]}; the two are practically equal with probability {chances[1]}, and {best} is worse by more than "
-        f"that with probability {chances[2]}."
+        f"{best} is better than {others.index[0]}, the second best model, by more than {rope:g} with probability "
+        f"{chances[0]}. The two are practically equal with probability {chances[1]}, and {best} is worse by more than "
+        f"{rope:g} with probability {chances[2]}."
     )
-    least, most = others["detectable"].min(), others["detectable"].max()
-    ends = [f"{value:.2g}" for value in (least, most)]
-    below = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}, by how much two models' folds differ,"
-    folds = int(others["n_folds"].iloc[0])
+    detectable = others["detectable"][np.isfinite(others["detectable"])]
+    if detectable.empty:
+        return
+    ends = [f"{max(value, _LEAST_DIFFERENCE):.2g}" for value in (detectable.min(), detectable.max())]
+    below = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}, depending on the model"
     yield (
-        f"With {n_samples} samples and these {folds} folds, differences from {best} below {below} go unseen (a single "
-        f"test at {others['alpha'].iloc[0]:g} finds them with a power of less than {100 * POWER:.0f} %)."
+        f"With {n_samples} samples and {others['n_folds'].iloc[0]:.0f} folds, a test at {others['alpha'].iloc[0]:g} "
+        f"has a power below {100 * POWER:.0f} % to find differences from {best} of less than {below}."
     )
 
 
@@ -121,11 +123,11 @@ def curve_sentences(curve: pd.DataFrame, model: str) -> Iterator[str]:
     if ahead.empty:
         return
     most, twice = curve[curve["kind"] == "measured"].iloc[-1], ahead.iloc[0]
-    hidden = f", with {twice['missing_rate']} % hidden," if twice["missing_rate"] else ""
+    hidden = f" with {twice['missing_rate']} % hidden" if twice["missing_rate"] else ""
     yield (
-        f"With twice the {most['n_train']:.0f} training samples {model} would reach about {twice['score']:.3f}{hidden} "
-        f"on observed labels, where it has {most['score']:.3f} now (95 % interval {twice['low']:.3f} to "
-        f"{twice['high']:.3f}, if its score goes on as a power law of their number)."
+        f"With twice the {most['n_train']:.0f} training samples, {model} would reach about {twice['score']:.3f} on "
+        f"observed labels{hidden} (95 % interval {twice['low']:.3f} to {twice['high']:.3f}), compared with "
+        f"{most['score']:.3f} now. This assumes that its score follows a power law."
     )
 
 

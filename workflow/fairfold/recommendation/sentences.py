@@ -16,6 +16,7 @@ from fairfold.core.ties import first_best
 from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.metrics import METRICS, Metric
 from fairfold.evaluation.ranking import identical_everywhere
+from fairfold.recommendation.answer import fit_seconds
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.comparison import USES, nearest_rate
 from fairfold.recommendation.complete_scores import ALL_MODELS
@@ -31,7 +32,7 @@ class Evidence:
     ----------
     seconds : DataFrame or None
         CPU time with the columns ``dataset, missing_rate, model, fold, step, seconds``. The step ``fit`` excludes the
-        shared first level.
+        shared ``first_level``.
     memory : DataFrame or None
         Columns ``dataset, missing_rate, model, max_rss``: peak memory in MB of the job that trains a model on all
         folds; NaN if unknown.
@@ -161,35 +162,38 @@ class _Compared(NamedTuple):
 def _about_data(dataset: str, estimates: pd.DataFrame, rate: int, *, hierarchical: bool) -> Iterator[str]:
     """Describe the missing rate, its reliability, and the part of the study that the other sentences are about."""
     own = estimates.loc[0]
-    learned = "the labels as they are" if rate == 0 else f"{100 - rate} % of their positive labels"
-    follows = f"What follows is about models that learned from {learned}, tested on left-out samples"
+    learned = "the observed labels" if rate == 0 else f"{100 - rate} % of their positive labels"
+    follows = f"The models below learned from {learned} and were tested on left-out samples."
     if np.isnan(own["estimated_rate"]):
-        yield f"How many positive labels of {dataset} are missing could not be estimated: {own['reason']}."
-        yield f"{follows}; their scores are by the labels that are observed, and are not corrected for missing ones."
+        yield f"The missing rate of {dataset} could not be estimated: {own['reason']}."
+        yield f"{follows} Their scores are measured on observed labels and are not corrected for missing ones."
         return
     share = f"{own['estimated_rate']:.0f} %"
     if np.isnan(own["low"]):
-        yield f"Of the labels of {dataset} {share} are unmeasured; those that are measured are taken as they are."
-        yield f"{follows}."
+        yield f"{share} of the labels of {dataset} are unmeasured. Measured labels are taken as correct."
+        yield follows
         return
     spread = f"95 % interval {own['low']:.0f} to {own['high']:.0f} %"
-    yield f"About {share} of the positive labels of {dataset} seem to be missing ({spread})."
+    if own["estimated_rate"] < 0.5:
+        yield f"No missing positive labels are detected in {dataset} ({spread})."
+    else:
+        yield f"About {share} of the positive labels of {dataset} are estimated to be missing ({spread})."
     tried = estimates[(estimates.index > 0) & estimates["estimated_rate"].notna()]
     if tried.empty:
-        yield "No labels were hidden on purpose in this study, so there is no saying how far off that may be."
+        yield "No labels were hidden on purpose in this study, so the error of this estimate is unknown."
     else:
         yield _about_trials(tried, share, own["estimated_rate"])
     yield (
-        "That, and every score below, supposes that positives are missing at random, in all labels alike, and that "
-        "none is wrong. If it is those that are hard to tell that are missing, they look like negatives, and more are "
-        "missing than estimated."
+        "This estimate and all scores below assume that positives are missing at random, at the same rate in all "
+        "labels, and that no positive is wrong. If the hard positives are the missing ones, more are missing "
+        "than estimated."
     )
     if hierarchical:
         yield (
-            "These labels are below each other, and a label is missing only where all below it are, so that it is not "
-            "at random: estimated average precision and AUROC are too high, and their intervals do not hold."
+            "These labels form a hierarchy. A label is missing only if all labels below it are, so labels are not "
+            "missing at random. Estimated average precision and AUROC are too high, and their intervals do not hold."
         )
-    yield f"{follows}. Their scores are estimates for complete labels, from those that are observed."
+    yield f"{follows} Their scores are estimates for complete labels."
 
 
 def _about_trials(tried: pd.DataFrame, share: str, own: float) -> str:
@@ -199,12 +203,12 @@ def _about_trials(tried: pd.DataFrame, share: str, own: float) -> str:
     rates = _listed(f"{hidden}" for hidden in tried.index)
     up_to = "" if len(tried) == 1 else "up to "
     claim = (
-        f"If these labels lack none, that is off by {_points(own)}, and by {up_to}{_points(off)} where {rates} % were "
-        "hidden on purpose"
+        f"If no label is missing, the error of this estimate is {_points(own)}, and {up_to}{_points(off)} with "
+        f"{rates} % hidden on purpose."
     )
     if round(own) == 0:
-        return f"{claim}."
-    return f"{claim}; if they lack {share}, it is off by {up_to}{_points(off_if_lacking)} there."
+        return claim
+    return f"{claim} If {share} are missing, the error is {up_to}{_points(off_if_lacking)} there."
 
 
 def _about_undefined(metric: Metric) -> str:
@@ -220,19 +224,19 @@ def _about_models(compared: Sequence[_Compared], *, is_corrected: bool) -> Itera
     lead, *others = compared
     table, best = lead.table, lead.best
     if table.empty:
-        yield "No model has a score in every fold, so that there is nothing to recommend."
+        yield "No model has a score in every fold, so no model is recommended."
         return
     folds = int(table["n_folds"].iloc[0])
     among = f" of {len(table)} models" if len(table) > 1 else ""
-    what = "predictions" if (lead.all.loc[lead.twins, "identical"] == "predictions").all() else "scores"
-    named = f"{best} (identical {what} to {_listed(lead.twins)} here)" if len(lead.twins) else best
+    same = "predictions" if (lead.all.loc[lead.twins, "identical"] == "predictions").all() else "scores"
+    named = f"{best} (same {same} as {_listed(lead.twins)})" if len(lead.twins) else best
     score = _estimated(table.loc[best], folds)
-    yield f"By {lead.metric.name} the best{among} is {named}: {score}.{_uncorrected(table, is_corrected)}"
+    yield f"{named} has the best {lead.metric.name}{among}: {score}.{_uncorrected(table, is_corrected)}"
     if (share := table.loc[best, "share_best"]) < _CERTAIN and len(table) > 1:
         second = table["share_best"].drop(index=best).idxmax()
         yield (
-            f"As samples and the share that is missing are drawn anew, it stays the best in {100 * share:.0f} % of "
-            f"draws; {second} is in {100 * table.loc[second, 'share_best']:.0f} %."
+            f"If samples and the missing rate are drawn again, {best} stays the best in {100 * share:.0f} % of draws, "
+            f"and {second} is the best in {100 * table.loc[second, 'share_best']:.0f} %."
         )
     yield _about_tests(table, best, folds)
     for other in others if len(table) > 1 else ():
@@ -240,17 +244,17 @@ def _about_models(compared: Sequence[_Compared], *, is_corrected: bool) -> Itera
             yield f"{_about_other(best, other)}{_uncorrected(other.table, is_corrected)}"
     twins = lead.all["same_as"].dropna()
     if groups := [_listed([first, *part.index]) for first, part in twins.groupby(twins, sort=False)]:
-        yield f"Models with identical scores here count as one: {'; '.join(groups)}."
+        yield f"Models with identical scores count as one: {'; '.join(groups)}."
     failed = lead.all.index[lead.all["mean"].isna()]
     if len(failed):
-        yield f"Left out, for want of a score in every fold: {_listed(failed)}."
+        yield f"Models without a score in every fold are not compared: {_listed(failed)}."
 
 
 def _uncorrected(compared: pd.DataFrame, is_corrected: bool) -> str:
     """Return a sentence for a metric without a correction, and an empty string for others."""
     if not is_corrected or compared["low"].notna().any():
         return ""
-    return f" This score {NOT_CORRECTED} for missing labels here; it is that on observed labels."
+    return f" This score {NOT_CORRECTED} for missing labels, so it is measured on observed labels."
 
 
 def _estimated(scored: pd.Series, folds: int) -> str:
@@ -259,7 +263,7 @@ def _estimated(scored: pd.Series, folds: int) -> str:
         spread = f" ± {_rounded(scored, 'sd')} (mean and standard deviation over {folds} folds)"
         return f"{_rounded(scored)}{spread if folds > 1 else ' (a single fold)'}"
     ends = f"95 % interval {scored['low']:.3f} to {scored['high']:.3f}"
-    return f"{_rounded(scored)} on complete labels ({ends}; {scored['observed']:.3f} on those observed)"
+    return f"{_rounded(scored)} on complete labels ({ends}; {scored['observed']:.3f} on observed labels)"
 
 
 def _about_tests(compared: pd.DataFrame, best: str, folds: int) -> str:
@@ -267,32 +271,34 @@ def _about_tests(compared: pd.DataFrame, best: str, folds: int) -> str:
     if others.empty:
         return "There is no other model to compare it with."
     if folds == 1:
-        return f"A single fold allows no test of how it compares with {_listed(others.index)}."
+        return f"{_listed(others.index)} {_verb(others)} not tested, because a single fold does not allow a test."
     top, worse = others[others["is_top"]], others[~others["is_top"]]
     tests = f"corrected t-tests over {folds} folds"
+    alike = f"{_listed(top.index)} {_verb(top)} not significantly different" if len(top) else ""
     if worse.empty:
-        least = others["p_adjusted"].min()
-        return f"The tests cannot tell {_listed(top.index, 'or')} from it ({tests}, smallest adjusted p {_p(least)})."
-    verb, most = "is" if len(worse) == 1 else "are", worse["p_adjusted"].max()
-    claim = f"{_listed(worse.index)} {verb} significantly worse ({tests}, largest adjusted p {_p(most)})"
-    return f"{claim}." if top.empty else f"{claim}; the tests cannot tell {_listed(top.index, 'or')} from it."
+        return f"{alike} ({tests}, smallest adjusted p {_p(others['p_adjusted'].min())})."
+    most = worse["p_adjusted"].max()
+    claim = f"{_listed(worse.index)} {_verb(worse)} significantly worse ({tests}, largest adjusted p {_p(most)})"
+    return f"{claim}; {alike}." if alike else f"{claim}."
+
+
+def _verb(models: pd.DataFrame) -> str:
+    return "is" if len(models) == 1 else "are"
 
 
 def _about_other(best: str, other: _Compared) -> str:
     """Describe the rank of the best model by another metric."""
-    by, first = f"By {other.metric.name}", other.best
-    value = _rounded(other.table.loc[first])
+    first = f"{other.best} has the best {other.metric.name} ({_rounded(other.table.loc[other.best])})"
     if best not in other.table.index:
-        return f"{by} the best is {first} ({value}); {best} has no score in some fold."
+        return f"{first}; {best} has no score in some fold."
     own = other.table.loc[best]
     if own["difference"] == 0:
-        return f"{by} {best} is the best, too ({value})."
+        return f"{best} also has the best {other.metric.name} ({_rounded(own)})."
     if np.isnan(own["p_value"]):
-        return f"{by} the best is {first} ({value}); {best} has {_rounded(own)}."
+        return f"{first}; {best} has {_rounded(own)}, and the difference is not tested."
     if own["is_top"]:
-        return f"{by} the best is {first} ({value}), from which the tests cannot tell {best} ({_rounded(own)})."
-    worse = f"{best} ({_rounded(own)}) is significantly worse (adjusted p {_p(own['p_adjusted'])})"
-    return f"{by} the best is {first} ({value}); {worse}."
+        return f"{first}; {best} ({_rounded(own)}) is not significantly different."
+    return f"{first}; {best} ({_rounded(own)}) is significantly worse (adjusted p {_p(own['p_adjusted'])})."
 
 
 def _about_evidence(lead: _Compared, rate: int, of: Evidence, alpha: float, moderate_draws: int) -> Iterator[str]:
@@ -337,9 +343,9 @@ def _about_quality(quality: pd.DataFrame) -> Iterator[str]:
         np.average(tried[column], weights=tried["n"]) for column in ("coverage", "error_corrected", "error_observed")
     )
     yield (
-        f"Where labels were hidden on purpose, {100 * held:.0f} % of {_count(n, 'such interval')} (of all models and "
-        f"datasets) held the score by all labels; estimates were off by {off:.3f} on the mean, scores on observed "
-        f"labels by {off_observed:.3f}."
+        f"Where labels were hidden on purpose, {100 * held:.0f} % of {_count(n, 'such interval')} (all models and "
+        f"datasets) contained the score on all labels. The mean error was {off:.3f} for estimates and "
+        f"{off_observed:.3f} for scores on observed labels."
     )
 
 
@@ -356,11 +362,12 @@ def _about_cliques(
     over = f"{of_rate}, {first} has the best mean rank by {lead.metric.name}"
     # 2 ** (1 - n) is the smallest p-value of a signed-rank test.
     if 2.0 ** (1 - n_datasets) > alpha:
-        return f"{over}; so few datasets can tell no two models apart."
+        return f"{over}; these are too few datasets for a test."
     others = [model for model in ranks.index[1:] if model in alike]
-    claim = f"the tests cannot tell {_listed(others, 'or')} from it" if others else "the tests tell it from all others"
-    is_worse = best in ranks.index and best not in alike
-    return f"{over}, and {claim}; {best} is worse." if is_worse else f"{over}, and {claim}."
+    verb = "is" if len(others) == 1 else "are"
+    claim = f"{_listed(others)} {verb} not significantly different" if others else "all others are significantly worse"
+    is_worse = others and best in ranks.index and best not in alike
+    return f"{over}; {claim}, and {best} is significantly worse." if is_worse else f"{over}; {claim}."
 
 
 def _about_wins(wins: pd.DataFrame, lead: _Compared, rate: int, moderate_draws: int) -> str:
@@ -374,7 +381,7 @@ def _about_wins(wins: pd.DataFrame, lead: _Compared, rate: int, moderate_draws: 
     last = wins[wins["n_draws"] == draws[-1]].set_index("model")
     leader = last.index[first_best(last["win_percentage"])]
     claim = (
-        f"Where each model draws from {own['n_sets'].iloc[0]:.0f} random sets of features, with "
+        f"If each model draws from {own['n_sets'].iloc[0]:.0f} random feature sets with "
         f"{_percent_hidden(rate_of_wins)}, {best} has the best {lead.metric.name} with probability "
         f"{_listed(chances)}"
     )
@@ -382,33 +389,33 @@ def _about_wins(wins: pd.DataFrame, lead: _Compared, rate: int, moderate_draws: 
     if not np.isnan([low, high]).any():
         claim += f" (if all models were equal: {low:.0f} to {high:.0f} % after {_count(draws[-1], 'draw')})"
     if leader != best:
-        claim += f"; most likely then is {leader}, {100 * last['win_percentage'].max():.0f} %"
+        claim += f"; {leader} is more likely to be the best then, {100 * last['win_percentage'].max():.0f} %"
     return f"{claim}."
 
 
 def _about_cost(seconds: pd.DataFrame, memory: pd.DataFrame | None, best: str, top: Iterable[str]) -> Iterator[str]:
     """Describe the training cost of the best model and of the fastest top model."""
-    fit = seconds[seconds["step"] == "fit"].groupby("model")["seconds"].mean()
+    fit = fit_seconds(seconds)
     if best not in fit:
         return
     most = {} if memory is None else memory.dropna().set_index("model")["max_rss"].to_dict()
 
     def cost(model: str) -> str:
-        of_job = f", and its job {most[model]:.0f} MB of memory at most" if model in most else ""
+        of_job = f", and its job up to {most[model]:.0f} MB of memory" if model in most else ""
         return f"{_duration(fit[model])} of processor time per fold{of_job}"
 
-    yield f"Beyond the first level, which models share, training {best} takes {cost(best)}."
+    yield f"Training {best} takes {cost(best)}."
     timed = fit.reindex(top).dropna()
     fastest = timed.idxmin()
     if len(timed) > 1 and fastest == best:
-        yield "No model that the tests cannot tell from it is trained faster."
+        yield "No model that is not significantly different is faster."
     elif len(timed) > 1:
-        yield f"Of those that the tests cannot tell from it, {fastest} is trained fastest: {cost(fastest)}."
+        yield f"{fastest} is the fastest model that is not significantly different: {cost(fastest)}."
 
 
-def _listed(names: Iterable[str], conjunction: str = "and") -> str:
+def _listed(names: Iterable[str]) -> str:
     *first, last = names
-    return f"{', '.join(first)} {conjunction} {last}" if first else last
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _rounded(scored: pd.Series, column: str = "mean") -> str:
@@ -427,8 +434,8 @@ def _points(difference: float) -> str:
     return _count(round(abs(difference)), "point")
 
 
-def _percent_hidden(rate: int) -> str:
-    return f"{rate} % hidden" if rate else "nothing hidden"
+def _percent_hidden(rate: float) -> str:
+    return f"{rate:g} % hidden" if rate else "nothing hidden"
 
 
 def _p(value: float) -> str:
