@@ -5,11 +5,12 @@ import json
 import logging
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-from snakemake_logger_plugin_fairfold import EVENT, EVENTS, Console, LogHandler, Progress, duration
+from snakemake_logger_plugin_fairfold import EVENT, EVENTS, Console, LogHandler, duration
 
 
 @pytest.fixture
@@ -130,29 +131,30 @@ def test_a_bar_on_a_terminal(clock):
         console.start(job, "train", f"Train {job}")
         console.finish(job)
     console.write("A warning")
-    console.close()
+    console.bar.close()
     assert "[##########          ] 2/4 jobs, less than a minute left" in stream.getvalue()
     assert "A warning\n" in stream.getvalue()
 
 
 def test_a_failed_job_no_longer_runs(clock):
-    progress = Progress()
-    progress.plan({"read": 2})
-    progress.start(1, "read", "Read flags")
-    assert str(progress) == "0/2 jobs, 1 running"
-    progress.started.pop(1)
-    assert str(progress) == "0/2 jobs"
+    console = Console(io.StringIO())
+    console.plan({"read": 2})
+    console.start(1, "read", "Read flags")
+    assert str(console) == "0/2 jobs, 1 running"
+    console.fail(1, "read", [])
+    assert str(console) == "0/2 jobs"
 
 
 def test_the_estimate_counts_jobs_at_once(clock):
-    progress = Progress()
-    progress.plan({"train": 6})
+    console = Console(io.StringIO())
+    console.plan({"train": 6})
+    assert np.isnan(console.remaining_seconds())
     for job in (1, 2):
-        progress.start(job, "train", "Train")
+        console.start(job, "train", "Train")
     clock.seconds = 100
-    progress.finish(1)
-    progress.finish(2)
-    assert progress.remaining_seconds() == 200  # four jobs of 100 seconds, two in parallel
+    console.finish(1)
+    console.finish(2)
+    assert console.remaining_seconds() == 200  # four jobs of 100 seconds, two in parallel
 
 
 @pytest.mark.parametrize(

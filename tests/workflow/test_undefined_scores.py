@@ -68,7 +68,7 @@ def test_another_metric_answers_where_the_first_is_undefined(folder):
         f"No model is compared by {name}" for name in ("average precision", "AUROC", "ranking loss")
     ]
     assert told["threshold"][0].startswith("No model is compared by Matthews correlation: it needs a positive")
-    assert told["threshold"][1].startswith("By Hamming loss the best of 2 models is ")
+    assert " has the best Hamming loss of 2 models: " in told["threshold"][1]
 
 
 def test_the_report_has_reasons_and_no_nan(folder):

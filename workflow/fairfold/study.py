@@ -16,6 +16,7 @@ from fairfold.core.runs import RUN_AGAIN, lock_of_folder
 from fairfold.core.settings import NonNegative, Settings
 from fairfold.cross_testing.settings import CrossTesting
 from fairfold.datasets.catalog import Catalog, load_catalog
+from fairfold.datasets.dataset import Task
 from fairfold.datasets.settings import Data
 from fairfold.ecoc.settings import ECOC
 from fairfold.errors import ConfigError, ModelError
@@ -121,7 +122,7 @@ def check_config(config: dict[str, Any], files: Sequence[Path] = ()) -> Study:
 
 def _own_names(config: Config) -> list[str]:
     """Return the names of the user's own models and their corrected versions, before any check."""
-    own = config
+    own: Any = config
     for key in ("models", "own"):
         own = own.get(key) if isinstance(own, dict) else None
     return [f"{name}{plus}" for name in (own if isinstance(own, dict) else ()) for plus in ("", "+")]
@@ -228,7 +229,7 @@ def _part(config: Config, key: str) -> Config:
     return reduce(getitem, key.split("."), config)
 
 
-def used_datasets(config: Config) -> list[tuple[str, str]]:
+def used_datasets(config: Config) -> list[tuple[str, Task]]:
     """List the datasets that the parts of a study use, with the task of each part.
 
     Parameters
@@ -242,7 +243,9 @@ def used_datasets(config: Config) -> list[tuple[str, str]]:
         Dataset and task, part by part. Datasets can be repeated.
     """
     experiments = [each["dataset"] for each in config["cross_testing"]["experiments"].values()]
-    found = [(dataset, "multilabel") for key in _MULTILABEL_PARTS for dataset in _part(config, key)["datasets"]]
+    found: list[tuple[str, Task]] = [
+        (dataset, "multilabel") for key in _MULTILABEL_PARTS for dataset in _part(config, key)["datasets"]
+    ]
     found += [(dataset, "binary") for dataset in (*config["win_percentage"]["datasets"], *experiments)]
     return found + [(dataset, "multiclass") for dataset in config["ecoc"]["comparison"]["datasets"]]
 
@@ -321,7 +324,7 @@ def leave_out_unavailable(config: dict[str, Any], catalog: Catalog, is_main_proc
     return leave_out(config, found | settings["left_out"])
 
 
-def _with_datasets(part: Config, key: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+def _with_datasets(part: dict[str, Any], key: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the parts of a configuration that have a list of datasets, by their keys."""
     if isinstance(part.get("datasets"), list):
         yield key, part
@@ -533,7 +536,7 @@ def checksums_of_own(config: Config, models: Sequence[str]) -> dict[str, str]:
     return {name: checksum_of(entry) for name, entry in _own_entries(config, models).items()}
 
 
-def _own_entries(config: Config, models: Sequence[str]) -> dict[str, str]:
+def _own_entries(config: Config, models: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     families = dict.fromkeys(spec_of(model).family for model in models)
     return {name: spec_of(name).parameters["entry"] for name in families if name in config["models"]["own"]}
 

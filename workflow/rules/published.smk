@@ -23,6 +23,7 @@ rule write_config:
         "results/config.yaml",
     log:
         "results/logs/write_config.log",
+    priority: 1  # `fairfold study` shows the plan first
     params:
         config=config,
         code=code("write_config"),

@@ -58,7 +58,6 @@ rule recommend_models:
         complete_scores=expand(rules.correct_scores.output.scores, **UNITS),
         identical_models=expand(rules.correct_scores.output.identical, **UNITS),
         scores="results/tables/weak_label_scores.csv",
-        seconds="results/timings/models.csv",
         comparisons="results/tables/comparisons.csv",
         cliques="results/tables/cliques.csv",
         samples="results/tables/datasets.csv",
@@ -71,7 +70,6 @@ rule recommend_models:
         regret="results/tables/regret.csv",
         choices="results/tables/choices.csv",
         numbers="results/tables/recommendation.csv",
-        # sentences contain run times and memory, which vary between runs
         sentences="results/recommendation/sentences.csv",
     log:
         "results/logs/recommend_models.log",

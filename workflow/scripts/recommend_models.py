@@ -22,7 +22,6 @@ with logged(snakemake.log):
     write_table(numbers, made.numbers)
     # Further tables, by the attribute names of Evidence.
     tables = {name: read_table(path) for name, path in files.items() if name not in (*JOINED, "scores")}
-    memory = tables["seconds"][["dataset", "missing_rate", "model", "max_rss"]].drop_duplicates(ignore_index=True)
-    known = {"memory": memory, "identical": identical, "quality": read_table(made.quality)}
+    known = {"identical": identical, "quality": read_table(made.quality)}
     evidence = Evidence(hierarchical=params.hierarchical, **known, **tables)
     write_table(recommendation_sentences(numbers, missing_rates, evidence), made.sentences)

@@ -16,7 +16,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from statistics import fmean
-from typing import TextIO
+from typing import Any, TextIO
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -32,15 +32,26 @@ EVENT = "\x02"
 and a text that belongs in the log file only."""
 
 
-class Progress:
-    """Progress of a run, with an estimate of the remaining time."""
+class Console:
+    """Number of finished and running jobs with the remaining time: a bar on a terminal, and lines elsewhere.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    stream : file object
+        Stream to write to.
+    seconds_between_lines : float, default=0
+        Minimum time between two lines if the stream is not a terminal.
+    """
+
+    def __init__(self, stream: TextIO, seconds_between_lines: float = 0) -> None:
         self.waiting: Counter[str] = Counter()
         self.started: dict[int, tuple[str, str, float]] = {}
         self.seconds: dict[str, list[float]] = defaultdict(list)
         self.n_jobs = self.n_done = 0
-        self.began = time.monotonic()
+        self.began = self.last_line = time.monotonic()
+        self.stream, self.seconds_between_lines = stream, seconds_between_lines
+        is_terminal = stream.isatty()
+        self.bar = tqdm(bar_format="[{bar:20}] {desc}", ascii=" #", leave=False, file=stream, disable=not is_terminal)
 
     def plan(self, n_jobs_of_rule: dict[str, int]) -> None:
         """Set the number of jobs of each rule.
@@ -52,6 +63,8 @@ class Progress:
         """
         self.waiting = Counter({rule: n for rule, n in n_jobs_of_rule.items() if rule != "total"})
         self.n_jobs = self.waiting.total()
+        self.bar.reset(self.n_jobs)
+        self.redraw()
 
     def start(self, job: int, rule: str, message: str) -> None:
         """Record the start of a job.
@@ -66,25 +79,55 @@ class Progress:
             Message of the job.
         """
         self.started[job] = rule, message, time.monotonic()
+        self.redraw()
 
-    def finish(self, job: int) -> tuple[str, str]:
+    def finish(self, job: int) -> None:
         """Record the successful end of a job.
 
         Parameters
         ----------
         job : int
             Id of the job.
-
-        Returns
-        -------
-        tuple of str
-            Rule and message of the job.
         """
-        rule, message, began = self.started.pop(job, ("", f"job {job}", time.monotonic()))
-        self.seconds[rule].append(time.monotonic() - began)
+        now = time.monotonic()
+        rule, message, began = self.started.pop(job, ("", f"job {job}", now))
+        self.seconds[rule].append(now - began)
         self.waiting[rule] -= 1
         self.n_done += 1
-        return rule, message
+        self.bar.update()
+        self.redraw()
+        if self.bar.disable and now >= self.last_line + self.seconds_between_lines:
+            self.last_line = now
+            self.write(f"[{self}] {message}")
+
+    def fail(self, job: int, rule: str, logs: list[str]) -> None:
+        """Record the failure of a job.
+
+        Parameters
+        ----------
+        job : int
+            Id of the job.
+        rule : str
+            Name of the rule, which is not shown here.
+        logs : list of str
+            Log files of the job, which are not shown here.
+        """
+        self.started.pop(job, None)
+        self.redraw()
+
+    def write(self, text: str) -> None:
+        """Write text above the progress bar.
+
+        Parameters
+        ----------
+        text : str
+            Text without a final line break.
+        """
+        self.bar.write(text, file=self.stream)
+
+    def redraw(self) -> None:
+        """Update the text beside the progress bar."""
+        self.bar.set_description_str(str(self))
 
     def remaining_seconds(self) -> float:
         """Estimate the remaining time from finished jobs of the same rule, or else of all rules.
@@ -93,13 +136,6 @@ class Progress:
         -------
         float
             Seconds; NaN if no job is finished.
-
-        Examples
-        --------
-        >>> progress = Progress()
-        >>> progress.plan({"train": 2, "total": 2})
-        >>> progress.remaining_seconds()
-        nan
         """
         finished = [seconds for of_rule in self.seconds.values() for seconds in of_rule]
         if not finished:
@@ -112,105 +148,6 @@ class Progress:
         running = f", {len(self.started)} running" if self.started else ""
         left = f", {duration(self.remaining_seconds())} left" if 0 < self.n_done < self.n_jobs else ""
         return f"{self.n_done}/{self.n_jobs} jobs{running}{left}"
-
-
-class Console:
-    """Progress bar on a terminal; elsewhere a line for finished jobs.
-
-    Parameters
-    ----------
-    stream : file object
-        Stream to write to.
-    seconds_between_lines : float, default=0
-        Minimum time between two lines if the stream is not a terminal.
-    """
-
-    def __init__(self, stream: TextIO, seconds_between_lines: float = 0) -> None:
-        self.progress = Progress()
-        self.stream = stream
-        self.seconds_between_lines, self.last_line = seconds_between_lines, time.monotonic()
-        options = {"bar_format": "[{bar:20}] {desc}", "ascii": " #", "leave": False}
-        self.bar = tqdm(**options, file=stream, disable=not stream.isatty())
-
-    def plan(self, n_jobs_of_rule: dict[str, int]) -> None:
-        """Set the number of jobs of each rule.
-
-        Parameters
-        ----------
-        n_jobs_of_rule : dict of str to int
-            Number of jobs by rule. The key ``total`` is ignored.
-        """
-        self.progress.plan(n_jobs_of_rule)
-        self.bar.reset(self.progress.n_jobs)
-        self._redraw()
-
-    def start(self, job: int, rule: str, message: str) -> None:
-        """Show that a job is running.
-
-        Parameters
-        ----------
-        job : int
-            Id of the job.
-        rule : str
-            Name of the rule.
-        message : str
-            Message of the job.
-        """
-        self.progress.start(job, rule, message)
-        self._redraw()
-
-    def finish(self, job: int) -> str:
-        """Show that a job is finished.
-
-        Parameters
-        ----------
-        job : int
-            Id of the job.
-
-        Returns
-        -------
-        str
-            Rule of the job.
-        """
-        rule, message = self.progress.finish(job)
-        self.bar.update()
-        self._redraw()
-        if self.bar.disable and time.monotonic() >= self.last_line + self.seconds_between_lines:
-            self.last_line = time.monotonic()
-            self.write(f"[{self.progress}] {message}")
-        return rule
-
-    def fail(self, job: int, rule: str, logs: list[str]) -> None:
-        """Show that a job is no longer running.
-
-        Parameters
-        ----------
-        job : int
-            Id of the job.
-        rule : str
-            Name of the rule. It is not used here, and neither are the log files.
-        logs : list of str
-            Log files of the job.
-        """
-        self.progress.started.pop(job, None)
-        self._redraw()
-
-    def write(self, text: str) -> None:
-        """Write text above the progress bar.
-
-        Parameters
-        ----------
-        text : str
-            Text without a final line break.
-        """
-        self.bar.write(text, file=self.stream)
-
-    def close(self) -> None:
-        """Remove the progress bar."""
-        self.bar.close()
-
-    def _redraw(self) -> None:
-        self.bar.set_description_str(str(self.progress))
 
 
 class LogHandler(LogHandlerBase):
@@ -235,18 +172,18 @@ class LogHandler(LogHandlerBase):
         record : LogRecord
             Record of Snakemake.
         """
-        event = getattr(record, "event", None)
+        event, of = getattr(record, "event", None), vars(record)
         if event == LogEvent.RUN_INFO:
-            self._send("plan", record.stats)
+            self._send("plan", of["stats"])
         elif event == LogEvent.JOB_INFO:
-            self.messages[record.jobid] = record.rule_msg or _describe(record)
-            self._send("start", record.jobid, record.rule_name, self.messages[record.jobid])
+            self.messages[of["jobid"]] = of["rule_msg"] or _describe(of)
+            self._send("start", of["jobid"], of["rule_name"], self.messages[of["jobid"]])
         elif event == LogEvent.JOB_FINISHED:
-            self._send("finish", record.job_id)
+            self._send("finish", of["job_id"])
         elif event == LogEvent.JOB_ERROR:
             # Snakemake prints `rule_msg`, which is None for a rule without a message.
-            record.rule_msg = getattr(record, "rule_msg", None) or self.messages.get(record.jobid)
-            self._send("fail", record.jobid, record.rule_name, [*map(str, record.log)])
+            of["rule_msg"] = of.get("rule_msg") or self.messages.get(of["jobid"])
+            self._send("fail", of["jobid"], of["rule_name"], [*map(str, of["log"])])
         if self.common_settings.dryrun or not self._is_hidden(record, event):
             self._write(self.format(record))
         elif self.console is None:
@@ -273,7 +210,7 @@ class LogHandler(LogHandlerBase):
     def close(self) -> None:
         """Remove the progress bar."""
         if self.console is not None:
-            self.console.close()
+            self.console.bar.close()
         super().close()
 
 
@@ -305,7 +242,7 @@ def duration(seconds: float) -> str:
     return f"about {minutes / 60:.0f} hours" if minutes < 48 * 60 else f"about {minutes / 60 / 24:.0f} days"
 
 
-def _describe(record: logging.LogRecord) -> str:
+def _describe(of: dict[str, Any]) -> str:
     """Return the rule and the wildcards of a job."""
-    wildcards = ", ".join(f"{name} {value}" for name, value in record.wildcards.items())
-    return f"{record.rule_name}: {wildcards}" if wildcards else record.rule_name
+    wildcards = ", ".join(f"{name} {value}" for name, value in of["wildcards"].items())
+    return f"{of['rule_name']}: {wildcards}" if wildcards else of["rule_name"]

@@ -86,13 +86,8 @@ def event(*call):
 class Process:
     """A child process that has ended."""
 
-    args = ()
-
     def __init__(self, returncode=0, lines=()):
         self.returncode, self.stdout = returncode, lines
-
-    def communicate(self, *_, **__):
-        return None, None
 
     def __enter__(self):
         return self
@@ -100,10 +95,8 @@ class Process:
     def __exit__(self, *_):
         pass
 
-    def poll(self):
+    def wait(self, timeout=None):
         return self.returncode
-
-    wait = kill = poll
 
 
 @pytest.fixture
@@ -431,13 +424,17 @@ class TestStudy:
             *(event("start", 1, "inspect_dataset", "Inspect"), event("finish", 1)),
             *(event("start", 2, "train", "Train"), event("finish", 2)),
         ]
+        weak_labels = {"datasets": ["My-plants-2"], "models": ["kNN"], "missing_rates": [0, 30, 50, 70]}
+        config = {"data": {"own": {"My-plants-2": {"path": f"../{table.name}"}}}, "weak_labels": weak_labels}
+        config = yaml.safe_dump(config | {"folds": {"n_splits": 3, "repeats": 1}})
+        (folder / "results/config.yaml").write_text(config)
         monkeypatch.setattr(subprocess, "Popen", lambda command, **options: Process(lines=lines))
-        assert main(["study", str(table), "--labels", "label_", "--models", "kNN", "--folds", "3"]) == 0
+        assert main(["study", str(table), "--labels", "label_"]) == 0
         shown = capsys.readouterr().err.splitlines()
         assert shown[:4] == [
             "warning: the disk is old",
             "warning: My-plants-2: column 'x' is empty",
-            f"{table}: 1,060 samples, 2 features, 14 labels, 1 data warning.",
+            f"{table.name}: 1,060 samples, 2 features, 14 labels. 1 data warning.",
             "1 model, 3 folds, 0/30/50/70 % of positives hidden: 12 trainings.",
         ]
         assert shown[4].startswith("[####################] 2 jobs done in 0 s ")

@@ -330,7 +330,6 @@ def test_models_that_failed():
     )
     nothing = "No model has a score in every fold, so no model is recommended."
     assert told(scores({"A": np.nan, "B": np.nan})) == [nothing]
-    assert told(scores({"A": np.nan}), evidence=Evidence(seconds=SECONDS)) == [nothing]
 
 
 def test_digits_follow_the_spread():
@@ -350,21 +349,6 @@ def test_the_other_use_has_its_metrics():
 
 # -- further evidence --
 
-SECONDS = pd.DataFrame(
-    [
-        (dataset, rate, model, fold, step, seconds * (1 + 0.5 * fold) if step == "fit" else 1e6)
-        for dataset, rate in (("mine", 30), ("mine", 70), ("other", 30))
-        for model, seconds in (("A", 4), ("B", 0.04 if rate == 30 else 99), ("C", 0.01))
-        for fold in (0, 1)
-        for step in ("fit", "predict")
-    ],
-    columns=["dataset", "missing_rate", "model", "fold", "step", "seconds"],
-)
-MEMORY = pd.DataFrame(
-    [("mine", 30, "A", 290.4), ("mine", 30, "B", np.nan), ("mine", 70, "A", 1.0), ("other", 30, "A", 1.0)],
-    columns=["dataset", "missing_rate", "model", "max_rss"],
-)
-
 
 def of(**tables):
     """Return the sentences that evidence adds."""
@@ -372,30 +356,6 @@ def of(**tables):
     found = told(scores(), evidence=Evidence(**tables))
     assert found[: len(plain)] == plain
     return found[len(plain) :]
-
-
-def test_cost_of_the_best_and_of_the_fastest_at_the_top():
-    """C is faster than B and worse."""
-    best = "Training A takes 5.0 s of processor time per fold"
-    fastest = "B is the fastest model that is not significantly different: less than 0.1 s of processor time per fold."
-    assert of(seconds=SECONDS) == [f"{best}.", fastest]
-    assert of(seconds=SECONDS, memory=MEMORY) == [f"{best}, and its job up to 290 MB of memory.", fastest]
-
-
-def test_the_best_is_the_fastest():
-    slower = SECONDS.assign(seconds=SECONDS["seconds"] * np.where(SECONDS["model"] == "B", 1e5, 10))
-    assert of(seconds=slower) == [
-        "Training A takes 50 s of processor time per fold.",
-        "No model that is not significantly different is faster.",
-    ]
-    assert of(seconds=slower[slower["model"] != "B"]) == of(seconds=slower)[:1]
-    assert of(seconds=slower[slower["model"] != "A"]) == []
-
-
-def test_long_times_are_in_minutes():
-    assert of(seconds=SECONDS.assign(seconds=SECONDS["seconds"] * 100))[0].endswith(
-        "takes 8 min of processor time per fold."
-    )
 
 
 def cliques(*members, n_datasets=11, metric="average_precision", rate=30):

@@ -116,7 +116,7 @@ def _answers(study: Path, results: Path, datasets: list[str]) -> Iterator[str]:
     """Yield the answer for one dataset, or the verdicts for several."""
     from fairfold.recommendation.answer import answer_lines, leaderboard, verdict_sentence
 
-    names = {"numbers": _NUMBERS, "rates": "tables/missing_rates.csv", "sizes": "tables/datasets.csv"}
+    names = {"numbers": str(_NUMBERS), "rates": "tables/missing_rates.csv", "sizes": "tables/datasets.csv"}
     names |= {"seconds": "timings/models.csv"}
     tables = {name: read_table(results / path) for name, path in names.items()}
     for dataset in datasets:

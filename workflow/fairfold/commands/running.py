@@ -10,11 +10,12 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
+from fairfold.core.config import load_yaml
 from fairfold.core.machine import check_space
 from fairfold.core.runs import RUN_AGAIN
 from fairfold.errors import StudyError
@@ -26,23 +27,8 @@ _ERROR = re.compile(r"^\w*(?:Error|Exception): (.+)$", re.MULTILINE)
 _MOST_STEPS = 3  # failed steps in a message
 _MOST_LINES = 12  # last lines in a message
 _SECONDS_BETWEEN_LINES = 15
-_INSPECT = ("inspect_dataset", "describe_datasets")  # rules that write the tables of the introduction
+_INTRODUCED = ("write_config", "inspect_dataset", "describe_datasets")  # rules that the introduction needs
 _UNIMPORTANT = ("Using workflow specific profile", "Complete log(s)", "Exiting because a job execution failed")
-
-
-class Introduction(NamedTuple):
-    """Lines about the data and the plan of a study, printed when the data are read.
-
-    Attributes
-    ----------
-    dataset : str
-        Name of the dataset.
-    lines : callable
-        Returns the lines.
-    """
-
-    dataset: str
-    lines: Callable[[], Iterable[str]]
 
 
 class Run:
@@ -52,29 +38,27 @@ class Run:
     ----------
     folder : Path
         Folder of the study.
-    introduction : Introduction or None
-        What to print when the data are read.
+    stream : file object
+        Log file.
     """
 
-    def __init__(self, folder: Path, introduction: Introduction | None) -> None:
+    def __init__(self, folder: Path, stream: IO[str]) -> None:
         from snakemake_logger_plugin_fairfold import Console
 
-        self.folder, self.log, self.introduction = folder, folder / LOG, introduction
-        # The introduction contains the warnings about its dataset.
-        self.hidden = f"warning: {introduction.dataset}: " if introduction else None
+        self.folder, self.stream = folder, stream
         self.console = Console(sys.stderr, _SECONDS_BETWEEN_LINES)
+        self.shown: set[str] = set()
         self.failed: dict[str, list[str]] = {}  # log files of each failed step
         self.last_lines: deque[str] = deque(maxlen=_MOST_LINES)
+        self.is_introduced = False
 
-    def execute(self, command: Sequence[str], stream: IO[str]) -> int:
+    def execute(self, command: Sequence[str]) -> int:
         """Run Snakemake to its end.
 
         Parameters
         ----------
         command : sequence of str
             Command of Snakemake.
-        stream : file object
-            Log file.
 
         Returns
         -------
@@ -83,45 +67,56 @@ class Run:
         """
         from snakemake_logger_plugin_fairfold import EVENTS
 
-        environment = {**os.environ, EVENTS: "1"}
-        pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
-        with subprocess.Popen(command, env=environment, **pipe) as process:
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, EVENTS: "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        )
+        with process:
             for line in process.stdout or ():
-                self._read(line.rstrip("\n"), stream)
+                self._read(line.rstrip("\n"))
         if not process.returncode:
             self._introduce()  # if there was nothing to be done
-        self.console.close()
+        self.console.bar.close()
         return process.returncode
 
-    def _read(self, line: str, stream: IO[str]) -> None:
+    def _read(self, line: str) -> None:
         """Handle a line of output: an event, a warning or another message."""
         from snakemake_logger_plugin_fairfold import EVENT
 
         text, mark, event = line.partition(EVENT)
-        if mark:
-            method, *arguments = json.loads(event)
-            if method == "log":
-                print(*arguments, file=stream, flush=True)
-            else:
-                self._handle(method, arguments)
+        method, *arguments = json.loads(event) if mark else [""]
+        if method == "log":
+            print(*arguments, file=self.stream, flush=True)
+        elif method:
+            self._handle(method, arguments)
         if text:
-            print(text, file=stream, flush=True)
+            print(text, file=self.stream, flush=True)
             if not text.startswith(_UNIMPORTANT):
                 self.last_lines.append(text)
-            if text.startswith("warning: ") and not (self.hidden and text.startswith(self.hidden)):
-                self.console.write(text)
+            if text.startswith("warning: "):
+                self._show(text)
 
     def _handle(self, method: str, arguments: list) -> None:
         if method == "fail":
             self.failed[arguments[1]] = arguments[2]
         getattr(self.console, method)(*arguments)
-        waiting = self.console.progress.waiting
-        if method in ("plan", "finish") and not any(waiting[rule] > 0 for rule in _INSPECT):
+        if method in ("plan", "finish") and not any(self.console.waiting[rule] > 0 for rule in _INTRODUCED):
             self._introduce()
 
     def _introduce(self) -> None:
-        introduction, self.introduction = self.introduction, None
-        for line in introduction.lines() if introduction else ():
+        if not self.is_introduced:
+            self.is_introduced = True
+            for line in introduction(self.folder / "results"):
+                self._show(line)
+
+    def _show(self, line: str) -> None:
+        """Show a line once."""
+        if line not in self.shown:
+            self.shown.add(line)
             self.console.write(line)
 
     def failure(self) -> StudyError:
@@ -135,7 +130,7 @@ class Run:
         lines = [line for step, logs in self.failed.items() for line in self._about_step(step, logs)]
         if not lines:
             lines = ["The study failed:", *self.last_lines]
-        return StudyError("\n".join([*lines, f"Log of the study: {self.log}", _CONTINUES]))
+        return StudyError("\n".join([*lines, f"Log of the study: {self.folder / LOG}", _CONTINUES]))
 
     def _about_step(self, step: str, logs: list[str]) -> Iterator[str]:
         if step not in [*self.failed][:_MOST_STEPS]:
@@ -147,7 +142,46 @@ class Run:
             yield f"Log of the step: {log}"
 
 
-def run_study(command: Sequence[str], folder: Path, introduction: Introduction | None = None) -> None:
+def introduction(results: Path) -> Iterator[str]:
+    """Describe the user's own data with their warnings, and the plan of the study.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of results.
+
+    Yields
+    ------
+    str
+        A line. There are none if the study has no data of the user, or the target does not need their tables.
+    """
+    from fairfold.core.files import read_table
+    from fairfold.datasets.suspects import warning_lines
+    from fairfold.recommendation.answer import count
+
+    if not (results / "config.yaml").is_file() or not (results / "tables" / "datasets.csv").is_file():
+        return
+    config = load_yaml(results / "config.yaml", is_ours=True)
+    own, study, folds = config["data"]["own"], config["weak_labels"], config["folds"]
+    sizes = read_table(results / "tables" / "datasets.csv").set_index("dataset")
+    for name in (name for name in own if name in sizes.index):
+        path = results / "datasets" / f"{name}.suspects.csv"
+        warnings = read_table(path)
+        yield from warning_lines(warnings, str(path))
+        shape = ", ".join(count(sizes.loc[name, f"n_{noun}s"], noun) for noun in ("sample", "feature", "label"))
+        n_warnings = count(len(warnings), "data warning") if len(warnings) else "No data warnings"
+        yield f"{Path(own[name]['path']).name}: {shape}. {n_warnings}."
+    if own:
+        models, n_folds = count(len(study["models"]), "model"), folds["n_splits"] * folds["repeats"]
+        n = len(study["models"]) * len(study["datasets"]) * len(study["missing_rates"]) * n_folds
+        hidden = f"{'/'.join(map(str, study['missing_rates']))} % of positives hidden"
+        if any("folds" in dataset or "hold_out" in dataset for dataset in own.values()):  # other numbers of folds
+            yield f"{models}, {hidden}."
+        else:
+            yield f"{models}, {count(n_folds, 'fold')}, {hidden}: {count(n, 'training')}."
+
+
+def run_study(command: Sequence[str], folder: Path, *, is_verbose: bool = False) -> None:
     """Run Snakemake, and print the progress and the run time.
 
     Parameters
@@ -156,54 +190,32 @@ def run_study(command: Sequence[str], folder: Path, introduction: Introduction |
         Command of Snakemake.
     folder : Path
         Folder of the study.
-    introduction : Introduction or None, default=None
-        What to print when the data are read.
+    is_verbose : bool, default=False
+        Whether Snakemake writes its messages to the screen instead of the log file.
 
     Raises
     ------
     StudyError
         If the run fails or is interrupted.
     """
-    began = time.monotonic()
-    (folder / LOG).parent.mkdir(parents=True, exist_ok=True)
-    with (folder / LOG).open("w", encoding="utf-8") as stream, _interrupts() as interrupts:
+    began, log = time.monotonic(), folder / LOG
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w", encoding="utf-8") as stream, _interrupts() as interrupts:
         # Run at most twice: a disk that damages files also damages the next ones.
         for _ in range(2):
-            run = Run(folder, introduction)
-            if (status := run.execute(command, stream)) != RUN_AGAIN:
+            run = Run(folder, stream)
+            if (status := subprocess.call(command) if is_verbose else run.execute(command)) != RUN_AGAIN:
                 break
-    _check_interrupts(interrupts, status)
     if status:
+        if interrupts:
+            raise StudyError(f"The study was interrupted. {_CONTINUES}")
         check_space(folder)
-        raise run.failure()
-    n_jobs, took = run.console.progress.n_jobs, _duration(time.monotonic() - began)
-    done = f"[{'#' * 20}] {n_jobs} jobs done in {took}" if n_jobs else "All results are up to date"
-    print(f"{done}   (log: {run.log})", file=sys.stderr, flush=True)
-
-
-def run_visibly(command: Sequence[str]) -> None:
-    """Run Snakemake with its own messages on the screen.
-
-    Parameters
-    ----------
-    command : sequence of str
-        Command of Snakemake.
-
-    Raises
-    ------
-    StudyError
-        If the run fails or is interrupted.
-    """
-    with _interrupts() as interrupts:
-        status = subprocess.run(command, check=False).returncode
-    _check_interrupts(interrupts, status)
-    if status:
-        raise StudyError(f"The study failed; see the messages above. {_CONTINUES}")
-
-
-def _check_interrupts(interrupts: list[int], status: int) -> None:
-    if interrupts and status:
-        raise StudyError(f"The study was interrupted. {_CONTINUES}")
+        raise StudyError(f"The study failed; see above. {_CONTINUES}") if is_verbose else run.failure()
+    if not is_verbose:
+        n_jobs, seconds = run.console.n_jobs, round(time.monotonic() - began)
+        took = f"{seconds // 60} min {seconds % 60:02d} s" if seconds >= 60 else f"{seconds} s"
+        done = f"[{'#' * 20}] {n_jobs} jobs done in {took}" if n_jobs else "All results are up to date"
+        print(f"{done}   (log: {log})", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -215,11 +227,3 @@ def _interrupts() -> Iterator[list[int]]:
         yield found
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _duration(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02d} min"
-    return f"{minutes} min {seconds:02d} s" if minutes else f"{seconds} s"

@@ -8,15 +8,13 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from fairfold.commands import recommend
-from fairfold.commands.running import Introduction, run_study, run_visibly
+from fairfold.commands.running import run_study
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.files import atomic_open
 from fairfold.core.home import PROJECT
@@ -51,41 +49,33 @@ def add_to(commands: Any) -> None:
         "study, the same command continues it. The settings are written to "
         f"{CONFIGURATION} in that folder, a configuration for `snakemake --configfile`.",
     )
-    add, add_data = parser.add_argument, parser.add_argument_group("data").add_argument
+    add = parser.add_argument
     add("table", nargs="?", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with one row per sample")
-    add_data("--labels", nargs="+", metavar="NAME", help="prefix of the label columns, such as label_, or their names")
-    add_data("--id", metavar="COLUMN", help="column that identifies the samples")
-    add_data("--groups", metavar="COLUMN", help="column of groups, such as patients, that folds keep together")
-    add_data("--weights", metavar="COLUMN", help="column of sample weights")
-    add_data("--dates", metavar="COLUMN", help="column of dates; models are tested on later samples than they learn")
-    add_data(
-        "--hierarchy", metavar="FILE", help="hierarchy of the labels: an OBO file or a table of labels and parents"
-    )
-    add_data("--ignore", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
-    add_study = parser.add_argument_group("study").add_argument
-    add_study("--models", nargs="+", default=[], metavar="MODEL", help="models to compare (default: seven models)")
-    add_study("--folds", type=int, metavar="N", help="number of folds, or of test periods with --dates (default: 5)")
-    add_study("--repeats", type=int, metavar="N", help="number of cross-validations, each on other folds (default: 1)")
-    add_study(
-        "--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help="percentages of positives to hide"
-    )
-    add_study("--seed", type=int, metavar="N", help="seed of all random numbers (default: 1)")
-    add_study(
-        "--final",
-        action=argparse.BooleanOptionalAction,
-        help="fit the recommended model to all rows (default for a table)",
-    )
     add("-d", "--directory", type=Path, help="folder of the study (default: a folder beside the table, with its name)")
     add("-c", "--cores", default="all", metavar="N", help="number of cores to use (default: all)")
     add("-n", "--dry-run", action="store_true", help="only list the jobs")
     add("-v", "--verbose", action="store_true", help="show the messages of Snakemake and the whole recommendation")
-    add(
-        "--snakemake",
-        nargs=argparse.REMAINDER,
-        default=[],
-        metavar="OPTION",
-        help="targets and options of Snakemake; must come last",
-    )
+    last: dict[str, Any] = {"nargs": argparse.REMAINDER, "default": [], "metavar": "OPTION"}
+    add("--snakemake", **last, help="targets and options of Snakemake; must come last")
+    column: dict[str, Any] = {"metavar": "COLUMN"}
+    number: dict[str, Any] = {"type": int, "metavar": "N"}
+    add = parser.add_argument_group("data").add_argument
+    add("--labels", nargs="+", metavar="NAME", help="prefix of the label columns, such as label_, or their names")
+    add("--id", **column, help="column that identifies the samples")
+    add("--groups", **column, help="column of groups, such as patients, that folds keep together")
+    add("--weights", **column, help="column of sample weights")
+    add("--dates", **column, help="column of dates; models learn from earlier samples and are tested on later ones")
+    add("--hierarchy", metavar="FILE", help="hierarchy of the labels: an OBO file, or a table of labels and parents")
+    add("--ignore", nargs="+", default=[], **column, help="columns to leave out")
+    add = parser.add_argument_group("study").add_argument
+    add("--models", nargs="+", default=[], metavar="MODEL", help="models to compare (default: seven models)")
+    add("--folds", **number, help="number of folds, or of test periods with --dates (default: 5)")
+    add("--repeats", **number, help="number of cross-validations, each on other folds (default: 1)")
+    rates = "percentages of positives to hide (default: 0 30 50 70)"
+    add("--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help=rates)
+    add("--seed", **number, help="seed of all random numbers (default: 1)")
+    final = "fit the recommended model to all rows (default for a table)"
+    add("--final", action=argparse.BooleanOptionalAction, help=final)
     parser.set_defaults(run=run)
 
 
@@ -109,19 +99,16 @@ def run(options: argparse.Namespace) -> None:
     if importlib.util.find_spec("snakemake") is None:
         raise ConfigError("a study needs packages that are not installed. Run `pip install 'fairfold[study]'`.")
     folder, configuration = _study_of(options)
-    checked = None
     # Targets come first: some Snakemake options take all words up to the next option.
     command = [sys.executable, "-m", "snakemake", *_targets(options), *options.snakemake]
     command += ["--snakefile", str(SNAKEFILE), f"--directory={folder}", "--cores", options.cores]
+    command += ["--dry-run"] * options.dry_run
     if configuration is not None:
         if not options.snakemake:  # Snakemake options may change the configuration.
-            checked = _checked(configuration, folder)
+            _check(configuration, folder)
         command.append(f"--configfile={_write(configuration, folder)}")
     check_machine(folder)
-    if options.dry_run or options.verbose:
-        run_visibly([*command, *["--dry-run"] * options.dry_run])
-    else:
-        run_study(command, folder, _introduction(options.table, folder, configuration, checked))
+    run_study(command, folder, is_verbose=options.verbose or options.dry_run)
     if not options.dry_run and recommend.is_finished(folder):
         print(file=sys.stderr)
         recommend.print_answer(folder, in_full=options.verbose)
@@ -132,50 +119,6 @@ def _targets(options: argparse.Namespace) -> list[str]:
     names_target = options.snakemake and not options.snakemake[0].startswith("-")
     fits = options.table is not None and not names_target if options.final is None else options.final
     return ["all", "final"] if fits else []
-
-
-def _introduction(
-    table: str | None, folder: Path, configuration: dict[str, Any] | None, checked: dict[str, Any] | None
-) -> Introduction | None:
-    if table is None or configuration is None:
-        return None
-    (name,) = configuration["data"]["own"]
-    return Introduction(name, partial(_introduce, table, folder / "results", name, checked))
-
-
-def _introduce(table: str, results: Path, name: str, config: dict[str, Any] | None) -> Iterator[str]:
-    """Yield lines about a table: its size and warnings, and the plan of the study if its configuration is known."""
-    # Import here to keep other commands fast.
-    from fairfold.core.files import read_table
-    from fairfold.datasets.suspects import warning_lines
-    from fairfold.recommendation.answer import count
-
-    sizes, path = results / "tables" / "datasets.csv", results / "datasets" / f"{name}.suspects.csv"
-    if not (sizes.is_file() and path.is_file()):  # The target of the user may not need them.
-        return
-    size, warnings = read_table(sizes).set_index("dataset").loc[name], read_table(path)
-    shape = ", ".join(count(size[f"n_{noun}s"], noun) for noun in ("sample", "feature", "label"))
-    n_warnings = count(len(warnings), "data warning") if len(warnings) else "no data warnings"
-    yield from warning_lines(warnings, str(path))
-    yield f"{table}: {shape}, {n_warnings}."
-    if config is not None:
-        yield _plan(config, config["data"]["own"][name])
-
-
-def _plan(config: dict[str, Any], dataset: dict[str, Any]) -> str:
-    from fairfold.recommendation.answer import count
-
-    study, folds = config["weak_labels"], config["folds"]
-    rates = study["missing_rates"]
-    if hold_out := dataset.get("hold_out"):
-        n_folds, folds_text = hold_out["n_splits"], count(hold_out["n_splits"], "test period")
-    else:
-        n_folds, folds_text = folds["n_splits"] * folds["repeats"], count(folds["n_splits"], "fold")
-    if folds["repeats"] > 1:
-        folds_text += f" repeated {folds['repeats']} times"
-    n = len(study["models"])
-    hidden = f"{'/'.join(map(str, rates))} % of positives hidden"
-    return f"{count(n, 'model')}, {folds_text}, {hidden}: {count(n * n_folds * len(rates), 'training')}."
 
 
 def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]:
@@ -206,8 +149,8 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
     return folder, configuration
 
 
-def _checked(configuration: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the configuration with defaults. It is checked before anything is written."""
+def _check(configuration: dict[str, Any], folder: Path) -> None:
+    """Check a configuration before anything is written."""
     # Import here to keep other commands fast.
     from fairfold.study import check_study
 
@@ -218,7 +161,6 @@ def _checked(configuration: dict[str, Any], folder: Path) -> dict[str, Any]:
             if key in part:
                 part[key] = os.path.normpath(folder.resolve() / part[key])
     check_study(checked)
-    return checked
 
 
 def _name_of(table: Path) -> str:
@@ -257,7 +199,6 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     folds = {key: given[option] for key, option in (("n_splits", "folds"), ("repeats", "repeats")) if option in given}
     if "dates" in given:
         dataset["hold_out"] = {"n_splits": folds.pop("n_splits", _N_PERIODS)}
-    compared = {key: given[key] for key in ("missing_rates", "models") if key in given}
-    seed = 1 if options.seed is None else options.seed
-    study = {"seed": seed, "data": {"own": {name: dataset}}, "weak_labels": {"datasets": [name], **compared}}
-    return study | ({"folds": folds} if folds else {})
+    compared: dict[str, Any] = {key: given[key] for key in ("missing_rates", "models") if key in given}
+    study = {"seed": given.get("seed", 1), "data": {"own": {name: dataset}}}
+    return study | {"weak_labels": {"datasets": [name], **compared}} | ({"folds": folds} if folds else {})

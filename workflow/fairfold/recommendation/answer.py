@@ -28,12 +28,14 @@ def leaderboard(numbers: pd.DataFrame, seconds: pd.DataFrame | None = None) -> p
     Returns
     -------
     DataFrame
-        One row per model with distinct scores. The columns are ``model, metric, score, high, behind, mcc, verdict,
-        seconds``. ``verdict`` is ``best``, ``not different``, ``worse``, ``not tested`` or ``no score``. ``seconds`` is
-        the CPU time of a fit, with the first level of a deep forest.
+        One row per model with distinct scores, by the first metric that is defined on the dataset. The columns are
+        ``model, metric, score, high, behind, mcc, verdict, seconds``. ``verdict`` is ``best``, ``not different``,
+        ``worse``, ``not tested`` or ``no score``. ``seconds`` is the CPU time of a fit, with the first level of a deep
+        forest.
     """
-    metrics = [name for name in USES["ranking"] if numbers.loc[numbers["metric"] == name, "n_folds"].any()]
-    metric = metrics[0] if metrics else USES["ranking"][0]
+    metrics = [*USES["ranking"], *USES["threshold"]]
+    defined = [name for name in metrics if numbers.loc[numbers["metric"] == name, "n_folds"].any()]
+    metric = (defined or metrics)[0]
     rows = numbers[(numbers["metric"] == metric) & numbers["same_as"].isna()].set_index("model")
     best = next(iter(rows.index[rows["difference"] == 0]), None)
     verdict = np.select(

@@ -16,7 +16,6 @@ from fairfold.core.ties import first_best
 from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.metrics import METRICS, Metric
 from fairfold.evaluation.ranking import identical_everywhere
-from fairfold.recommendation.answer import fit_seconds
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.comparison import USES, nearest_rate
 from fairfold.recommendation.complete_scores import ALL_MODELS
@@ -30,12 +29,6 @@ class Evidence:
 
     Attributes
     ----------
-    seconds : DataFrame or None
-        CPU time with the columns ``dataset, missing_rate, model, fold, step, seconds``. The step ``fit`` excludes the
-        shared ``first_level``.
-    memory : DataFrame or None
-        Columns ``dataset, missing_rate, model, max_rss``: peak memory in MB of the job that trains a model on all
-        folds; NaN if unknown.
     comparisons : DataFrame or None
         Columns ``metric, missing_rate, n_datasets``: number of datasets that ``cliques`` are based on.
     cliques : DataFrame or None
@@ -59,8 +52,6 @@ class Evidence:
         model, same_as, identical``.
     """
 
-    seconds: pd.DataFrame | None = None
-    memory: pd.DataFrame | None = None
     comparisons: pd.DataFrame | None = None
     cliques: pd.DataFrame | None = None
     quality: pd.DataFrame | None = None
@@ -302,7 +293,7 @@ def _about_other(best: str, other: _Compared) -> str:
 
 
 def _about_evidence(lead: _Compared, rate: int, of: Evidence, alpha: float, moderate_draws: int) -> Iterator[str]:
-    """Describe the best model by the optional tables: other datasets, random feature sets, run time and memory."""
+    """Describe the best model by the optional tables: other datasets and random feature sets."""
     dataset, best = lead.all["dataset"].iloc[0], lead.best
     if of.samples is not None:
         yield from certainty_sentences(lead.table, best, of.samples.set_index("dataset")["n_samples"][dataset])
@@ -322,10 +313,6 @@ def _about_evidence(lead: _Compared, rate: int, of: Evidence, alpha: float, mode
         wins = _where(of.win_percentages, dataset=dataset, metric=lead.name).dropna(subset="win_percentage")
         if best in set(wins["model"]):
             yield _about_wins(wins[~wins["model"].isin(lead.twins)], lead, rate, moderate_draws)
-    if of.seconds is not None:
-        unit = {"dataset": dataset, "missing_rate": rate}
-        memory = None if of.memory is None else _where(of.memory, **unit)
-        yield from _about_cost(_where(of.seconds, **unit), memory, best, lead.table.index[lead.table["is_top"]])
 
 
 def _where(table: pd.DataFrame, **values: object) -> pd.DataFrame:
@@ -393,26 +380,6 @@ def _about_wins(wins: pd.DataFrame, lead: _Compared, rate: int, moderate_draws: 
     return f"{claim}."
 
 
-def _about_cost(seconds: pd.DataFrame, memory: pd.DataFrame | None, best: str, top: Iterable[str]) -> Iterator[str]:
-    """Describe the training cost of the best model and of the fastest top model."""
-    fit = fit_seconds(seconds)
-    if best not in fit:
-        return
-    most = {} if memory is None else memory.dropna().set_index("model")["max_rss"].to_dict()
-
-    def cost(model: str) -> str:
-        of_job = f", and its job up to {most[model]:.0f} MB of memory" if model in most else ""
-        return f"{_duration(fit[model])} of processor time per fold{of_job}"
-
-    yield f"Training {best} takes {cost(best)}."
-    timed = fit.reindex(top).dropna()
-    fastest = timed.idxmin()
-    if len(timed) > 1 and fastest == best:
-        yield "No model that is not significantly different is faster."
-    elif len(timed) > 1:
-        yield f"{fastest} is the fastest model that is not significantly different: {cost(fastest)}."
-
-
 def _listed(names: Iterable[str]) -> str:
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
@@ -440,11 +407,3 @@ def _percent_hidden(rate: float) -> str:
 
 def _p(value: float) -> str:
     return "below 0.001" if value < 0.001 else f"{value:.2g}"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 0.1:
-        return "less than 0.1 s"
-    if seconds < 100:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min"
