@@ -161,7 +161,7 @@ def introduction(results: Path) -> Iterator[str]:
 
     if not (results / "config.yaml").is_file() or not (results / "tables" / "datasets.csv").is_file():
         return
-    config = load_yaml(results / "config.yaml", is_ours=True)
+    config = load_yaml(results / "config.yaml")
     own, study, folds = config["data"]["own"], config["weak_labels"], config["folds"]
     sizes = read_table(results / "tables" / "datasets.csv").set_index("dataset")
     for name in (name for name in own if name in sizes.index):
