@@ -50,16 +50,14 @@ rule correct_scores:
 
 rule recommend_models:
     input:
-        # win percentages and learning curves, if they are computed
-        **{"win_percentages": "results/tables/win_percentage/models.csv"} if SETS_OF["dataset"] else {},
+        # learning curves, if they are computed
         **{"sample_curves": "results/tables/sample_curves.csv"} if SAMPLE_CURVES["datasets"] else {},
         missing_rates=expand(rules.estimate_label_frequency.output.missing_rate, **ESTIMATED),
         corrected_folds=expand(rules.correct_scores.output.folds, **UNITS),
         complete_scores=expand(rules.correct_scores.output.scores, **UNITS),
         identical_models=expand(rules.correct_scores.output.identical, **UNITS),
         scores="results/tables/weak_label_scores.csv",
-        comparisons="results/tables/comparisons.csv",
-        cliques="results/tables/cliques.csv",
+        seconds="results/timings/models.csv",
         samples="results/tables/datasets.csv",
     output:
         missing_rates="results/tables/missing_rates.csv",
@@ -70,6 +68,8 @@ rule recommend_models:
         regret="results/tables/regret.csv",
         choices="results/tables/choices.csv",
         numbers="results/tables/recommendation.csv",
+        # these contain run times and memory, which vary between runs
+        leaderboard="results/recommendation/leaderboard.csv",
         sentences="results/recommendation/sentences.csv",
     log:
         "results/logs/recommend_models.log",

@@ -1,9 +1,10 @@
-"""Recommend models for each dataset by estimated scores on complete labels, in tables and sentences."""
+"""Recommend models for each dataset by estimated scores on complete labels, in tables, a leaderboard and sentences."""
 
 from adapter import logged
 from fairfold.core.files import concat_tables, read_table, write_table
 from fairfold.recommendation.comparison import recommend
 from fairfold.recommendation.complete_scores import correction_quality
+from fairfold.recommendation.leaderboard import leaderboard
 from fairfold.recommendation.regret import regret_tables
 from fairfold.recommendation.sentences import Evidence, recommendation_sentences
 
@@ -21,7 +22,7 @@ with logged(snakemake.log):
     numbers = recommend(folds, complete, missing_rates, identical=identical, **options)
     write_table(numbers, made.numbers)
     # Further tables, by the attribute names of Evidence.
-    tables = {name: read_table(path) for name, path in files.items() if name not in (*JOINED, "scores")}
-    known = {"identical": identical, "quality": read_table(made.quality)}
-    evidence = Evidence(hierarchical=params.hierarchical, **known, **tables)
+    tables = {name: read_table(path) for name, path in files.items() if name not in (*JOINED, "scores", "seconds")}
+    write_table(leaderboard(numbers, folds, read_table(files.seconds)), made.leaderboard)
+    evidence = Evidence(hierarchical=params.hierarchical, quality=read_table(made.quality), **tables)
     write_table(recommendation_sentences(numbers, missing_rates, evidence), made.sentences)

@@ -45,27 +45,25 @@ except KeyboardInterrupt:
 """
 
 
-NUMBERS = pd.DataFrame(
+BOARD = pd.DataFrame(
     [
-        (dataset, metric, model, np.nan, score, score + 0.1, 5, best - score, np.nan if score == best else p, p > 0.05)
-        for dataset, best, others in (("plants", 0.8, (0.79, 0.5)), ("birds", 0.6, ()))
-        for metric in ("average_precision", "mcc")
-        for model, score, p in zip(("gcForest+", "kNN", "dummy"), (best, *others), (1.0, 0.4, 0.001), strict=False)
+        ("plants", "gcForest+", 0.8, 0.0, "best", 3.0),
+        ("plants", "kNN", 0.79, 0.01, "not different", 2.0),
+        ("plants", "dummy", 0.5, 0.3, "worse", 0.1),
+        ("birds", "gcForest+", 0.6, 0.0, "best", 1.0),
     ],
-    columns=["dataset", "metric", "model", "same_as", "mean", "high", "n_folds", "difference", "p_adjusted", "is_top"],
-).assign(missing_rate=0, identical=np.nan, alpha=0.05)
+    columns=["dataset", "model", "score", "behind", "verdict", "fit_seconds"],
+).assign(metric="average_precision", high=0.9, deciding=0.5)
+NUMBERS = BOARD[["dataset", "model"]].assign(metric="mcc", same_as=np.nan, difference=0.0, p_adjusted=1.0, alpha=0.05)
 NAMES = {"dataset": ["plants", "birds"]}
 RATES = pd.DataFrame({**NAMES, "hidden_rate": 0, "estimated_rate": 0.1, "low": 0.0, "high": 11.0})
 SIZES = pd.DataFrame({**NAMES, "n_samples": [1060, 100], "n_features": 2, "n_labels": [14, 1]})
-SECONDS = pd.DataFrame(
-    [("plants", 0, "kNN", 0, "fit", 2.0)], columns=["dataset", "missing_rate", "model", "fold", "step", "seconds"]
-)
 TABLES = {
     "recommendation/sentences.csv": SENTENCES,
+    "recommendation/leaderboard.csv": BOARD,
     "tables/recommendation.csv": NUMBERS,
     "tables/missing_rates.csv": RATES,
     "tables/datasets.csv": SIZES,
-    "timings/models.csv": SECONDS,
 }
 
 
@@ -123,7 +121,7 @@ class TestRecommend:
         said = capsys.readouterr().out.splitlines()
         assert said[0] == "Use gcForest+. With 1,060 samples, one other model is not significantly different."
         assert said[2].split() == ["avg.", "precision", "behind", "MCC", "verdict", "s/fit"]
-        assert said[4].split() == ["kNN", "0.790", "0.010", "0.790", "not", "different", "2.0"]
+        assert said[4].split() == ["kNN", "0.790", "0.010", "0.500", "not", "different,", "fastest", "2.0"]
         assert "then average precision up to 0.900" in said[7]
         assert len(said) <= 20
         assert main(["recommend", str(finished), "--dataset", "bird"]) == 1

@@ -189,7 +189,7 @@ def told_of_twins(evidence=None, identical=IDENTICAL):
 
 def test_models_with_identical_predictions_do_not_compete():
     samples = pd.DataFrame({"dataset": ["mine"], "n_samples": [100]})
-    found = told_of_twins(Evidence(identical=IDENTICAL, samples=samples))
+    found = told_of_twins(Evidence(samples=samples))
     assert found[0].startswith("A (same predictions as A+) has the best average precision of 3 models: 0.8")
     assert "A stays the best in 70 % of draws, and B is the best in 25 %." in found[1]
     assert found[2].startswith("C is significantly worse") and found[2].endswith("; B is not significantly different.")
@@ -198,25 +198,6 @@ def test_models_with_identical_predictions_do_not_compete():
     assert sum("A+" in sentence for sentence in found) == 2
     found = told_of_twins(identical=IDENTICAL.assign(identical="scores"))
     assert "A (same scores as A+) has " in found[0]
-
-
-def test_models_with_identical_predictions_on_all_datasets_are_not_told_apart_over_datasets():
-    over = cliques((1, "A", 1.5), (1, "A+", 1.5), (1, "B", 2.0))
-    found = told_of_twins(Evidence(identical=IDENTICAL, **over))
-    assert found[-1].endswith("A has the best mean rank by average precision; B is not significantly different.")
-    found = told_of_twins(Evidence(identical=IDENTICAL, **cliques((1, "A+", 1.5), (1, "A", 1.5), (2, "B", 2.0))))
-    assert found[-1].endswith("A has the best mean rank by average precision; all others are significantly worse.")
-    elsewhere = IDENTICAL.assign(missing_rate=50)
-    assert "A+ and B are not significantly different" in told_of_twins(Evidence(identical=elsewhere, **over))[-1]
-
-
-def test_an_identical_model_does_not_win_more_often():
-    table = wins({1: 0.552, 64: 0.4}, null=(np.nan, np.nan)).query("model == 'A'")
-    table = pd.concat([table.assign(model="A+", win_percentage=0.6), table])
-    assert "more likely" not in told_of_twins(Evidence(win_percentages=table))[-1]
-    assert (
-        "B is more likely to be the best then" in told_of_twins(Evidence(win_percentages=table.replace("A+", "B")))[-1]
-    )
 
 
 def test_how_right_such_estimates_were():
@@ -356,119 +337,6 @@ def of(**tables):
     found = told(scores(), evidence=Evidence(**tables))
     assert found[: len(plain)] == plain
     return found[len(plain) :]
-
-
-def cliques(*members, n_datasets=11, metric="average_precision", rate=30):
-    columns = ["metric", "missing_rate", "clique", "model", "mean_rank"]
-    other = [("mcc", 30, 1, "Z", 1.0), ("average_precision", 70, 1, "Z", 1.0)]
-    return {
-        "cliques": pd.DataFrame([*other, *((metric, rate, *member) for member in members)], columns=columns),
-        "comparisons": pd.DataFrame(
-            [("mcc", 30, 99), ("average_precision", 70, 98), (metric, rate, n_datasets)],
-            columns=["metric", "missing_rate", "n_datasets"],
-        ),
-    }
-
-
-@pytest.mark.parametrize(
-    ("members", "ending"),
-    [
-        ([(1, "A", 1.5)], "A has the best mean rank by average precision; all others are significantly worse."),
-        (
-            [(1, "B", 1.5), (1, "C", 2.5), (2, "B", 1.5), (2, "A", 2.0)],
-            "B has the best mean rank by average precision; A and C are not significantly different.",
-        ),
-        (
-            [(1, "B", 1.5), (1, "C", 1.7), (2, "A", 2.0)],
-            "B has the best mean rank by average precision; C is not significantly different, and A is "
-            "significantly worse.",
-        ),
-        (
-            [(1, "B", 1.5), (1, "C", 1.7)],
-            "B has the best mean rank by average precision; C is not significantly different.",
-        ),
-    ],
-)
-def test_cliques_over_datasets(members, ending):
-    assert of(**cliques(*members)) == [f"Over 11 datasets with 30 % hidden, {ending}"]
-
-
-@pytest.mark.parametrize(("n_datasets", "few"), [(2, True), (5, True), (6, False)])
-def test_few_datasets_tell_nothing(n_datasets, few):
-    """The smallest two-sided p-value of n signed ranks is 2^(1 − n): 0.0625 for 5."""
-    (sentence,) = of(**cliques((1, "A", 1.5), n_datasets=n_datasets))
-    assert sentence.endswith("; these are too few datasets for a test.") == few
-
-
-def test_one_dataset_and_nothing_hidden():
-    evidence = Evidence(**cliques((1, "A", 1.5), n_datasets=1, rate=0))
-    assert told(scores(rate=0), evidence=evidence)[-1] == (
-        "Over 1 dataset with nothing hidden, A has the best mean rank by average precision; these are too few "
-        "datasets for a test."
-    )
-
-
-def test_cliques_of_other_metrics_and_rates_are_not_told():
-    assert of(**cliques((1, "A", 1.0), metric="roc_auc")) == []
-    assert of(cliques=cliques((1, "A", 1.0))["cliques"]) == []
-
-
-def wins(of_a, null=(0.4, 0.6)):
-    """Return win percentages of A and B by number of draws where 50 % are hidden, and other rows that B always wins."""
-    rows = [
-        (dataset, metric, rate, n, model, share, *null, 40)
-        for dataset, metric, rate in (
-            ("mine", "average_precision", 50),
-            ("mine", "average_precision", 70),
-            ("mine", "mcc", 50),
-            ("other", "average_precision", 50),
-        )
-        for n, chance in of_a.items()
-        for model, share in zip("AB", (chance, 1 - chance) if (dataset, metric, rate) == TOLD else (0, 1), strict=True)
-    ]
-    columns = ["dataset", "metric", "missing_rate", "n_draws", "model", "win_percentage"]
-    return pd.DataFrame(rows, columns=[*columns, "null_lower", "null_upper", "n_sets"])
-
-
-TOLD = ("mine", "average_precision", 50)
-DRAWING = "If each model draws from 40 random feature sets with 50 % hidden, A has the best average precision with"
-
-
-def test_win_percentages_for_few_and_for_moderately_many_draws():
-    """The table's rate nearest to the recommended 30 is 50."""
-    chances = {1: 0.552, 10: 0.6, 64: 0.706, 1000: 0.1}
-    assert of(win_percentages=wins(chances)) == [
-        f"{DRAWING} probability 55 % after 1 draw and 71 % after 64 draws (if all models were equal: 40 to 60 % after "
-        "64 draws)."
-    ]
-    for most, chance, draws in ((9, "55 %", "1 draw"), (10, "55 % after 1 draw and 60 %", "10 draws")):
-        sentence = told(scores(), evidence=Evidence(win_percentages=wins(chances)), moderate_draws=most)[-1]
-        assert sentence == (
-            f"{DRAWING} probability {chance} after {draws} (if all models were equal: 40 to 60 % after {draws})."
-        )
-
-
-def test_another_model_wins_more_often():
-    assert of(win_percentages=wins({1: 0.552, 64: 0.2}, null=(np.nan, np.nan))) == [
-        f"{DRAWING} probability 55 % after 1 draw and 20 % after 64 draws; B is more likely to be the best then, 80 %."
-    ]
-
-
-def test_an_equal_chance_is_none_more_often():
-    chances = {1: 0.552, 64: 0.5 - 1e-16}
-    assert "more likely" not in of(win_percentages=wins(chances))[0]
-
-
-def test_only_rates_at_which_the_best_drew_count():
-    table = pd.concat([wins({1: 0.552}), wins({1: 0.5}).query("model == 'B'").assign(missing_rate=30)])
-    (sentence,) = of(win_percentages=table)
-    assert "with 50 % hidden" in sentence
-
-
-def test_no_win_percentage_of_the_best():
-    assert of(win_percentages=wins({1: np.nan}).query("missing_rate == 50")) == []
-    assert of(win_percentages=wins({1: 0.5}).query("model == 'B'")) == []
-    assert of(win_percentages=wins({1: 0.5}).query("dataset == 'other'")) == []
 
 
 def test_how_sure_and_how_small_a_difference():

@@ -14,6 +14,7 @@ from fairfold.errors import DataError, unknown_name
 from fairfold.report.answers import group_sentences
 
 _NUMBERS = Path("tables", "recommendation.csv")
+_LEADERBOARD = Path("recommendation", "leaderboard.csv")
 _SENTENCES = Path("recommendation", "sentences.csv")
 _WIDTH = 100  # characters per line
 
@@ -114,20 +115,18 @@ def _sentences(results: Path, datasets: list[str]) -> Iterator[str]:
 
 def _answers(study: Path, results: Path, datasets: list[str]) -> Iterator[str]:
     """Yield the answer for one dataset, or the verdicts for several."""
-    from fairfold.recommendation.answer import answer_lines, leaderboard, verdict_sentence
+    from fairfold.recommendation.answer import answer_lines, verdict_sentence
 
-    names = {"numbers": str(_NUMBERS), "rates": "tables/missing_rates.csv", "sizes": "tables/datasets.csv"}
-    names |= {"seconds": "timings/models.csv"}
-    tables = {name: read_table(results / path) for name, path in names.items()}
+    names = (_LEADERBOARD, _NUMBERS, "tables/missing_rates.csv", "tables/datasets.csv")
+    tables = [read_table(results / name) for name in names]
     for dataset in datasets:
-        of = {name: table[table["dataset"] == dataset] for name, table in tables.items()}
-        n_samples = of["sizes"]["n_samples"].iloc[0]
+        board, numbers, rates, sizes = (table[table["dataset"] == dataset] for table in tables)
+        n_samples = sizes["n_samples"].iloc[0]
         if len(datasets) > 1:
-            yield f"{dataset}: {verdict_sentence(leaderboard(of['numbers']), n_samples)}"
+            yield f"{dataset}: {verdict_sentence(board, n_samples)}"
             continue
         path = results / "final" / dataset / "label_scores.csv"
-        scores = read_table(path) if path.is_file() else None
-        yield from answer_lines(of["numbers"], of["rates"], n_samples, seconds=of["seconds"], label_scores=scores)
+        yield from answer_lines(board, numbers, rates, n_samples, read_table(path) if path.is_file() else None)
     scope = ("--all",) if len(datasets) == 1 else ("--dataset", "NAME")
     yield f"Details:  {_command('recommend', str(study), *scope)}"
 

@@ -2,76 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from fairfold.evaluation.metrics import METRICS
-from fairfold.recommendation.comparison import USES
+from fairfold.recommendation.leaderboard import BEST, DECIDING, NOT_DIFFERENT, NOT_TESTED, WORSE
 
 _MOST_MODELS = 7  # rows of the leaderboard
 _MOST_LABELS = 3
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
-
-def leaderboard(numbers: pd.DataFrame, seconds: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Sort the models of a dataset by the leading score.
-
-    Parameters
-    ----------
-    numbers : DataFrame
-        Rows of :func:`~fairfold.recommendation.comparison.recommend` for one dataset.
-    seconds : DataFrame or None, default=None
-        CPU time with the columns ``missing_rate, model, fold, step, seconds``.
-
-    Returns
-    -------
-    DataFrame
-        One row per model with distinct scores, by the first metric that is defined on the dataset. The columns are
-        ``model, metric, score, high, behind, mcc, verdict, seconds``. ``verdict`` is ``best``, ``not different``,
-        ``worse``, ``not tested`` or ``no score``. ``seconds`` is the CPU time of a fit, with the first level of a deep
-        forest.
-    """
-    metrics = [*USES["ranking"], *USES["threshold"]]
-    defined = [name for name in metrics if numbers.loc[numbers["metric"] == name, "n_folds"].any()]
-    metric = (defined or metrics)[0]
-    rows = numbers[(numbers["metric"] == metric) & numbers["same_as"].isna()].set_index("model")
-    best = next(iter(rows.index[rows["difference"] == 0]), None)
-    verdict = np.select(
-        [rows["mean"].isna(), rows.index == best, rows["p_adjusted"].isna(), rows["is_top"]],
-        ["no score", "best", "not tested", "not different"],
-        "worse",
-    )
-    table = pd.DataFrame({"metric": metric, "score": rows["mean"], "high": rows["high"], "behind": rows["difference"]})
-    table["mcc"] = numbers[numbers["metric"] == "mcc"].set_index("model")["mean"]
-    table = table.assign(verdict=verdict, seconds=np.nan)
-    if seconds is not None:
-        table["seconds"] = fit_seconds(seconds[seconds["missing_rate"] == numbers["missing_rate"].iloc[0]])
-    return table.sort_values("behind", kind="stable", na_position="last").reset_index()
-
-
-def fit_seconds(seconds: pd.DataFrame) -> pd.Series:
-    """Compute the mean CPU time of a fit, with the shared first level of deep forests.
-
-    Parameters
-    ----------
-    seconds : DataFrame
-        Columns ``model, fold, step, seconds`` for one dataset and missing rate.
-
-    Returns
-    -------
-    Series
-        Seconds by model.
-
-    Examples
-    --------
-    >>> steps = pd.DataFrame({"step": ["first_level", "fit", "predict"], "seconds": [1.0, 0.5, 9.0]})
-    >>> fit_seconds(steps.assign(model="gcForest+", fold=0)).to_dict()
-    {'gcForest+': 1.5}
-    """
-    fits = seconds[seconds["step"] != "predict"]
-    return fits.groupby(["model", "fold"])["seconds"].sum().groupby("model").mean()
 
 
 def verdict_sentence(board: pd.DataFrame, n_samples: int) -> str:
@@ -80,7 +21,7 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int) -> str:
     Parameters
     ----------
     board : DataFrame
-        Result of :func:`leaderboard`.
+        Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
     n_samples : int
         Number of samples.
 
@@ -95,15 +36,16 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int) -> str:
     >>> verdict_sentence(board, 1060)
     'Use Stack+. With 1,060 samples, one other model is not significantly different.'
     """
-    if not (board["verdict"] == "best").any():
+    verdicts = board["verdict"].value_counts()
+    if BEST not in verdicts:
         return "No model has a score in every fold, so no model is recommended."
-    use, verdicts = f"Use {board['model'].iloc[0]}.", board["verdict"].value_counts()
-    n_alike, n_worse = verdicts.get("not different", 0), verdicts.get("worse", 0)
-    if "not tested" in verdicts:
+    use = f"Use {board.loc[board['verdict'] == BEST, 'model'].iloc[0]}."
+    n_alike, n_worse = verdicts.get(NOT_DIFFERENT, 0), verdicts.get(WORSE, 0)
+    if NOT_TESTED in verdicts:
         return f"{use} Its score is the best, but a single fold does not allow a test."
     if n_alike:
-        others = "other model is" if n_alike == 1 else "other models are"
-        return f"{use} With {n_samples:,} samples, {_number(n_alike)} {others} not significantly different."
+        others = "one other model is" if n_alike == 1 else f"{_number(n_alike)} other models are"
+        return f"{use} With {n_samples:,} samples, {others} not significantly different."
     if n_worse:
         others = "the other model" if n_worse == 1 else f"the other {_number(n_worse)} models"
         return f"{use} It is significantly better than {others}."
@@ -111,25 +53,24 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int) -> str:
 
 
 def answer_lines(
+    board: pd.DataFrame,
     numbers: pd.DataFrame,
     missing_rates: pd.DataFrame,
     n_samples: int,
-    *,
-    seconds: pd.DataFrame | None = None,
     label_scores: pd.DataFrame | None = None,
 ) -> Iterator[str]:
     """Yield the answer for a dataset, in at most 17 lines.
 
     Parameters
     ----------
+    board : DataFrame
+        Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for the dataset.
     numbers : DataFrame
         Rows of :func:`~fairfold.recommendation.comparison.recommend` for the dataset.
     missing_rates : DataFrame
         Columns ``hidden_rate, estimated_rate, low, high, reason`` for the dataset, in percent.
     n_samples : int
         Number of samples.
-    seconds : DataFrame or None, default=None
-        See :func:`leaderboard`.
     label_scores : DataFrame or None, default=None
         Columns ``label, mcc``: scores of each label by the final model.
 
@@ -138,57 +79,50 @@ def answer_lines(
     str
         A line.
     """
-    board = leaderboard(numbers, seconds)
+    has_twin = board["verdict"].str.startswith("same as ")
+    ranked, twins = board[~has_twin].reset_index(drop=True), board[has_twin]
     yield verdict_sentence(board, n_samples)
-    yield from _about_decisions(numbers, board)
+    yield from _about_decisions(numbers, ranked["model"].iloc[0])
     yield ""
-    yield from _table(board)
-    twins = numbers[(numbers["metric"] == board["metric"].iloc[0]) & numbers["same_as"].notna()]
-    if groups := [*_about_twins(twins)]:
-        yield f"({'; '.join(groups)}.)"
+    yield from _table(ranked)
+    if len(twins):
+        names = [f"{row.model} has the {row.verdict.replace('same', 'same scores')}" for row in twins.itertuples()]
+        yield f"({'; '.join(names)}.)"
     yield ""
-    yield from _about_missing(missing_rates.set_index("hidden_rate").loc[0], board.iloc[0])
+    yield from _about_missing(missing_rates.set_index("hidden_rate").loc[0], ranked.iloc[0])
     if label_scores is not None and len(hardest := label_scores.dropna(subset="mcc").sort_values("mcc", kind="stable")):
         shown = hardest[: min(_MOST_LABELS, (len(label_scores) + 1) // 2)]
         named = [f"{label} (MCC {mcc:.2f})" for label, mcc in zip(shown["label"], shown["mcc"], strict=True)]
         yield f"Hardest label{'s' * (len(named) > 1)}: {', '.join(named)}."
 
 
-def _about_decisions(numbers: pd.DataFrame, board: pd.DataFrame) -> Iterator[str]:
+def _about_decisions(numbers: pd.DataFrame, best: str) -> Iterator[str]:
     """Name another model for decisions if the best one is significantly worse there."""
-    rows = numbers[(numbers["metric"] == "mcc") & numbers["same_as"].isna()].set_index("model")
-    model = board["model"].iloc[0]
-    if model in rows.index and rows.loc[model, "p_adjusted"] <= rows.loc[model, "alpha"]:
+    rows = numbers[(numbers["metric"] == DECIDING) & numbers["same_as"].isna()].set_index("model")
+    if best in rows.index and rows.loc[best, "p_adjusted"] <= rows.loc[best, "alpha"]:
         other = rows.index[rows["difference"] == 0][0]
-        yield f"To decide which labels a sample has, use {other}: by MCC, {model} is significantly worse."
+        yield f"To decide which labels a sample has, use {other}: by {METRICS[DECIDING].short}, {best} is worse."
 
 
 def _table(board: pd.DataFrame) -> Iterator[str]:
-    timed = board.loc[board["verdict"].isin(["best", "not different"]), "seconds"].dropna()
+    timed = board.loc[board["verdict"].isin([BEST, NOT_DIFFERENT]), "fit_seconds"].dropna()
     fastest = timed.idxmin() if len(timed) > 1 else None
     shown = board[:_MOST_MODELS]
     columns = {
-        "": shown["model"].tolist(),
-        METRICS[board["metric"].iloc[0]].name.replace("average", "avg."): [_score(value) for value in shown["score"]],
-        "behind": ["-" if row.verdict == "best" else _difference(row.behind) for row in shown.itertuples()],
-        "MCC": [_score(value) for value in shown["mcc"]],
-        "verdict": [f"{row.verdict}{', fastest' * (row.Index == fastest)}" for row in shown.itertuples()],
-        "s/fit": [_seconds(value) for value in shown["seconds"]],
+        "": shown["model"],
+        METRICS[board["metric"].iloc[0]].name.replace("average", "avg."): shown["score"].map(_score),
+        "behind": shown["behind"].map(_score).where(shown["verdict"] != BEST, "-"),
+        METRICS[DECIDING].short: shown["deciding"].map(_score),
+        "verdict": shown["verdict"] + np.where(shown.index == fastest, ", fastest", ""),
+        "s/fit": shown["fit_seconds"].map(_seconds),
     }
-    widths = {head: max(map(len, [head, *cells])) for head, cells in columns.items()}
-    for row in zip(*([head, *cells] for head, cells in columns.items()), strict=True):
-        cells = zip(row, columns, strict=True)
-        yield "  ".join(
-            f"{cell:<{widths[head]}}" if head in ("", "verdict") else f"{cell:>{widths[head]}}" for cell, head in cells
-        )
-    if (n_more := len(board) - len(shown)) > 0:
-        yield f"... and {count(n_more, 'more model')}"
-
-
-def _about_twins(twins: pd.DataFrame) -> Iterator[str]:
-    for (model, kind), group in twins.groupby(["same_as", "identical"], sort=False):
-        verb = "gives" if len(group) == 1 else "give"
-        yield f"{_listed(group['model'].tolist())} {verb} the same {kind} as {model} here"
+    columns = {head: [head, *cells] for head, cells in columns.items()}
+    widths = {head: max(map(len, cells)) for head, cells in columns.items()}
+    for row in zip(*columns.values(), strict=True):
+        cells = zip(row, widths.items(), strict=True)
+        yield "  ".join(f"{cell:{'<' if head in ('', 'verdict') else '>'}{width}}" for cell, (head, width) in cells)
+    if len(board) > len(shown):
+        yield f"... and {count(len(board) - len(shown), 'more model')}"
 
 
 def _about_missing(estimate: pd.Series, best: pd.Series) -> Iterator[str]:
@@ -237,19 +171,9 @@ def _number(number: int) -> str:
     return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+def _seconds(value: float) -> str:
+    return "-" if np.isnan(value) else "<0.1" if value < 0.05 else f"{value:,.1f}"
 
 
 def _score(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.3f}"
-
-
-def _difference(value: float) -> str:
-    return "-" if np.isnan(value) else "<0.001" if value < 0.0005 else f"{value:.3f}"
-
-
-def _seconds(value: float) -> str:
-    if np.isnan(value):
-        return "-"
-    return "<0.1" if value < 0.05 else f"{value:.1f}" if value < 10 else f"{value:,.0f}"

@@ -5,19 +5,17 @@ Differences come with their tests. Estimates come with their interval and their 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fairfold.core.ties import first_best
 from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.metrics import METRICS, Metric
-from fairfold.evaluation.ranking import identical_everywhere
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
-from fairfold.recommendation.comparison import USES, nearest_rate
+from fairfold.recommendation.comparison import USES
 from fairfold.recommendation.complete_scores import ALL_MODELS
 
 _CERTAIN = 0.995  # share of draws that rounds to 100 %
@@ -29,11 +27,6 @@ class Evidence:
 
     Attributes
     ----------
-    comparisons : DataFrame or None
-        Columns ``metric, missing_rate, n_datasets``: number of datasets that ``cliques`` are based on.
-    cliques : DataFrame or None
-        Columns ``metric, missing_rate, clique, model, mean_rank``: groups of models without a significant difference
-        over datasets. Clique 1 contains the model with the best (lowest) mean rank.
     quality : DataFrame or None
         Columns ``missing_rate, metric, model, n, error_observed, error_corrected, coverage`` of
         :func:`~fairfold.recommendation.complete_scores.correction_quality`.
@@ -41,34 +34,18 @@ class Evidence:
         Columns ``dataset, n_samples``.
     sample_curves : DataFrame or None
         Table of :func:`~fairfold.recommendation.sample_curves.sample_curves`.
-    win_percentages : DataFrame or None
-        Columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, null_lower, null_upper, n_sets``. The
-        win percentage (a fraction of 1) is the probability that a model has the best score if each model draws N of
-        ``n_sets`` random feature sets. The interval for equal models is NaN if unknown.
     hierarchical : collection of str
         Datasets whose labels form a hierarchy.
-    identical : DataFrame or None
-        Table of :func:`~fairfold.recommendation.identical.identical_models`, with the columns ``dataset, missing_rate,
-        model, same_as, identical``.
     """
 
-    comparisons: pd.DataFrame | None = None
-    cliques: pd.DataFrame | None = None
     quality: pd.DataFrame | None = None
     samples: pd.DataFrame | None = None
     sample_curves: pd.DataFrame | None = None
-    win_percentages: pd.DataFrame | None = None
     hierarchical: Collection[str] = ()
-    identical: pd.DataFrame | None = None
 
 
 def recommendation_sentences(
-    table: pd.DataFrame,
-    missing_rates: pd.DataFrame,
-    evidence: Evidence | None = None,
-    *,
-    alpha: float = 0.05,
-    moderate_draws: int = 100,
+    table: pd.DataFrame, missing_rates: pd.DataFrame, evidence: Evidence | None = None
 ) -> pd.DataFrame:
     """Generate sentences about the data and the models of each dataset.
 
@@ -81,10 +58,6 @@ def recommendation_sentences(
         :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate`.
     evidence : Evidence, default=None
         Optional tables for further sentences.
-    alpha : float, default=0.05
-        Level of the tests behind the cliques.
-    moderate_draws : int, default=100
-        Largest number of draws to report win percentages for. The smallest number of draws is always reported.
 
     Returns
     -------
@@ -93,8 +66,6 @@ def recommendation_sentences(
         else ``ranking`` or ``threshold``.
     """
     evidence = evidence or Evidence()
-    if evidence.identical is not None:
-        evidence = replace(evidence, identical=identical_everywhere(evidence.identical, table["dataset"].unique()))
     rows = []
     for dataset, part in table.groupby("dataset", sort=False):
         estimates = missing_rates[missing_rates["dataset"] == dataset].set_index("hidden_rate")
@@ -110,7 +81,7 @@ def recommendation_sentences(
             if compared:
                 claim += _about_models(list(compared.values()), is_corrected=part["low"].notna().any())
                 lead = next(iter(compared.values()))
-                claim += [] if lead.table.empty else _about_evidence(lead, rate, evidence, alpha, moderate_draws)
+                claim += [] if lead.table.empty else _about_evidence(lead, evidence)
             rows += [(dataset, use, sentence) for sentence in claim]
     return pd.DataFrame(rows, columns=["dataset", "use", "sentence"])
 
@@ -292,8 +263,8 @@ def _about_other(best: str, other: _Compared) -> str:
     return f"{first}; {best} ({_rounded(own)}) is significantly worse (adjusted p {_p(own['p_adjusted'])})."
 
 
-def _about_evidence(lead: _Compared, rate: int, of: Evidence, alpha: float, moderate_draws: int) -> Iterator[str]:
-    """Describe the best model by the optional tables: other datasets and random feature sets."""
+def _about_evidence(lead: _Compared, of: Evidence) -> Iterator[str]:
+    """Describe the certainty of the comparison by the optional tables."""
     dataset, best = lead.all["dataset"].iloc[0], lead.best
     if of.samples is not None:
         yield from certainty_sentences(lead.table, best, of.samples.set_index("dataset")["n_samples"][dataset])
@@ -301,18 +272,6 @@ def _about_evidence(lead: _Compared, rate: int, of: Evidence, alpha: float, mode
         yield from curve_sentences(_where(of.sample_curves, dataset=dataset, metric=lead.name, model=best), best)
     if of.quality is not None and lead.table["low"].notna().any():
         yield from _about_quality(_where(of.quality, metric=lead.name, model=ALL_MODELS))
-    if of.cliques is not None and of.comparisons is not None:
-        panel = {"metric": lead.name, "missing_rate": rate}
-        cliques, comparisons = _where(of.cliques, **panel), _where(of.comparisons, **panel)
-        if len(cliques) and len(comparisons):
-            same_as = {}
-            if of.identical is not None:
-                same_as = _where(of.identical, missing_rate=rate).set_index("model")["same_as"].to_dict()
-            yield _about_cliques(cliques, int(comparisons["n_datasets"].iloc[0]), lead, rate, alpha, same_as)
-    if of.win_percentages is not None:
-        wins = _where(of.win_percentages, dataset=dataset, metric=lead.name).dropna(subset="win_percentage")
-        if best in set(wins["model"]):
-            yield _about_wins(wins[~wins["model"].isin(lead.twins)], lead, rate, moderate_draws)
 
 
 def _where(table: pd.DataFrame, **values: object) -> pd.DataFrame:
@@ -336,50 +295,6 @@ def _about_quality(quality: pd.DataFrame) -> Iterator[str]:
     )
 
 
-def _about_cliques(
-    cliques: pd.DataFrame, n_datasets: int, lead: _Compared, rate: int, alpha: float, same_as: Mapping[str, str]
-) -> str:
-    cliques = cliques[~cliques["model"].isin(same_as)]
-    best = same_as.get(lead.best, lead.best)
-    ranks = cliques.drop_duplicates("model").set_index("model")["mean_rank"].sort_values(kind="stable")
-    first = ranks.index[0]
-    its_cliques = cliques.loc[cliques["model"] == first, "clique"]
-    alike = set(cliques.loc[cliques["clique"].isin(its_cliques), "model"])
-    of_rate = f"Over {_count(n_datasets, 'dataset')} with {_percent_hidden(rate)}"
-    over = f"{of_rate}, {first} has the best mean rank by {lead.metric.name}"
-    # 2 ** (1 - n) is the smallest p-value of a signed-rank test.
-    if 2.0 ** (1 - n_datasets) > alpha:
-        return f"{over}; these are too few datasets for a test."
-    others = [model for model in ranks.index[1:] if model in alike]
-    verb = "is" if len(others) == 1 else "are"
-    claim = f"{_listed(others)} {verb} not significantly different" if others else "all others are significantly worse"
-    is_worse = others and best in ranks.index and best not in alike
-    return f"{over}; {claim}, and {best} is significantly worse." if is_worse else f"{over}; {claim}."
-
-
-def _about_wins(wins: pd.DataFrame, lead: _Compared, rate: int, moderate_draws: int) -> str:
-    best = lead.best
-    rate_of_wins = nearest_rate(wins.loc[wins["model"] == best, "missing_rate"].unique(), rate)
-    wins = wins[wins["missing_rate"] == rate_of_wins]
-    few = wins["n_draws"].min()
-    draws = sorted({few, max(few, wins.loc[wins["n_draws"] <= moderate_draws, "n_draws"].max())})
-    own = wins[wins["model"] == best].set_index("n_draws")
-    chances = [f"{100 * own.loc[n, 'win_percentage']:.0f} % after {_count(n, 'draw')}" for n in draws]
-    last = wins[wins["n_draws"] == draws[-1]].set_index("model")
-    leader = last.index[first_best(last["win_percentage"])]
-    claim = (
-        f"If each model draws from {own['n_sets'].iloc[0]:.0f} random feature sets with "
-        f"{_percent_hidden(rate_of_wins)}, {best} has the best {lead.metric.name} with probability "
-        f"{_listed(chances)}"
-    )
-    low, high = 100 * last.loc[best, "null_lower"], 100 * last.loc[best, "null_upper"]
-    if not np.isnan([low, high]).any():
-        claim += f" (if all models were equal: {low:.0f} to {high:.0f} % after {_count(draws[-1], 'draw')})"
-    if leader != best:
-        claim += f"; {leader} is more likely to be the best then, {100 * last['win_percentage'].max():.0f} %"
-    return f"{claim}."
-
-
 def _listed(names: Iterable[str]) -> str:
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
@@ -399,10 +314,6 @@ def _count(number: float, noun: str) -> str:
 
 def _points(difference: float) -> str:
     return _count(round(abs(difference)), "point")
-
-
-def _percent_hidden(rate: float) -> str:
-    return f"{rate:g} % hidden" if rate else "nothing hidden"
 
 
 def _p(value: float) -> str:

@@ -1,0 +1,86 @@
+"""Test the leaderboard of a dataset."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_rel
+
+from fairfold.recommendation.comparison import USES, recommend
+from fairfold.recommendation.leaderboard import leaderboard
+
+SCORES = {
+    "forest": [0.80, 0.82, 0.81, 0.83, 0.84],
+    "boosting": [0.79, 0.83, 0.80, 0.82, 0.83],
+    "baseline": [0.50, 0.52, 0.49, 0.53, 0.51],
+}
+
+
+@pytest.fixture
+def tables():
+    """Return the scores of folds, the recommendation, and the run times."""
+    metrics = [metric for use in USES.values() for metric in use]
+    rows = [
+        ("flags", 0, model, fold, metric, value, value, 0.2)
+        for model, values in SCORES.items()
+        for fold, value in enumerate(values)
+        for metric in metrics
+    ]
+    names = ["dataset", "missing_rate", "model", "fold", "metric", "observed", "corrected", "share_tested"]
+    folds = pd.DataFrame(rows, columns=names)
+    units = folds[["dataset", "missing_rate", "model", "metric"]].drop_duplicates()
+    scores = units.assign(observed=0.8, low=0.7, high=0.9, share_best=0.5)
+    rates = pd.DataFrame({"dataset": ["flags"], "hidden_rate": [0], "estimated_rate": [0.0]})
+    steps = [("first_level", 1.0), ("fit", 2.0), ("predict", 0.5)]
+    seconds = [("flags", 0, model, fold, *step, 100 + fold) for model in SCORES for fold in range(5) for step in steps]
+    columns = ["dataset", "missing_rate", "model", "fold", "step", "seconds", "max_rss"]
+    return folds, scores, rates, pd.DataFrame(seconds, columns=columns)
+
+
+def test_models_are_sorted_with_verdicts_and_total_times(tables):
+    folds, scores, rates, seconds = tables
+    board = leaderboard(recommend(folds, scores, rates), folds, seconds)
+    assert board["model"].tolist() == ["forest", "boosting", "baseline"]
+    assert board["verdict"].tolist() == ["best", "not different", "worse"]
+    assert board["fit_seconds"].tolist() == [3.0] * 3  # includes the first level
+    assert board["predict_seconds"].tolist() == [0.5] * 3
+    assert board["peak_memory_mb"].tolist() == [104] * 3
+
+
+def test_differences_are_paired_and_corrected(tables):
+    folds, scores, rates, seconds = tables
+    board = leaderboard(recommend(folds, scores, rates), folds, seconds).set_index("model")
+    interval = ttest_rel(SCORES["forest"], SCORES["boosting"]).confidence_interval(0.95)
+    half = (interval.high - interval.low) / 2 * np.sqrt(1 + 5 * 0.2 / 0.8)
+    row = board.loc["boosting"]
+    assert row["behind_low"] == pytest.approx(row["behind"] - half)
+    assert row["behind_high"] == pytest.approx(row["behind"] + half)
+    assert np.isnan(board.loc["forest", "behind_low"])
+
+
+def test_a_single_fold_is_not_tested(tables):
+    folds, scores, rates, seconds = tables
+    folds = folds[folds["fold"] == 0]
+    board = leaderboard(recommend(folds, scores, rates), folds, seconds)
+    assert board["verdict"].tolist() == ["best", "not tested", "not tested"]
+    assert board["behind_low"].isna().all()
+
+
+def test_models_may_lack_a_score_or_equal_another(tables):
+    folds, scores, rates, seconds = tables
+    folds.loc[(folds["model"] == "baseline") & (folds["fold"] == 1), ["observed", "corrected"]] = np.nan
+    twins = {"dataset": "flags", "missing_rate": 0, "model": "boosting", "same_as": "forest", "identical": "scores"}
+    board = leaderboard(recommend(folds, scores, rates, identical=pd.DataFrame([twins])), folds, seconds)
+    assert dict(zip(board["model"], board["verdict"], strict=True)) == {
+        "forest": "best",
+        "boosting": "same as forest",
+        "baseline": "no score",
+    }
+    assert board["model"].tolist()[-1] == "baseline"
+
+
+def test_the_next_metric_leads_where_the_first_is_undefined(tables):
+    folds, scores, rates, seconds = tables
+    folds.loc[folds["metric"] == USES["ranking"][0], ["observed", "corrected"]] = np.nan
+    board = leaderboard(recommend(folds, scores, rates), folds, seconds)
+    assert set(board["metric"]) == {USES["ranking"][1]}
+    assert board["verdict"].iloc[0] == "best"

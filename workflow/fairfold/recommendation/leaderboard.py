@@ -1,0 +1,105 @@
+"""Leaderboard of each dataset: scores, distances from the best model, verdicts and run times."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from fairfold.evaluation.metrics import METRICS
+from fairfold.recommendation.comparison import USES
+
+DECIDING = USES["threshold"][0]
+"""Metric of decisions that is shown next to the leading score."""
+
+BEST, NOT_DIFFERENT, WORSE, NOT_TESTED, NO_SCORE = "best", "not different", "worse", "not tested", "no score"
+"""Verdicts on a model. A model with the scores of another one has the verdict ``same as <model>``."""
+
+_COLUMNS = ["dataset", "model", "score", "low", "high", "observed", "behind", "behind_low", "behind_high", "deciding"]
+_TIMES = ["fit_seconds", "predict_seconds", "peak_memory_mb"]
+
+
+def leaderboard(recommendation: pd.DataFrame, folds: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
+    """Rank the models of each dataset by the leading metric: the first ranking metric that is defined there.
+
+    Parameters
+    ----------
+    recommendation : DataFrame
+        Table of :func:`~fairfold.recommendation.comparison.recommend`.
+    folds : DataFrame
+        Scores of folds that `recommendation` compares, with the columns ``dataset, missing_rate, model, fold, metric,
+        observed, corrected, share_tested``.
+    seconds : DataFrame
+        Run times with the columns ``dataset, missing_rate, model, fold, step, seconds, max_rss``.
+
+    Returns
+    -------
+    DataFrame
+        One row per dataset and model, the best first, with the columns ``dataset, missing_rate, metric, n_folds,
+        model``, and
+
+        - ``score``, ``low``, ``high``, ``observed`` : leading score, its 95 % interval, and the score on observed
+          labels
+        - ``behind``, ``behind_low``, ``behind_high`` : distance from the best model, with the 95 % interval of the
+          paired differences (corrected t-test, not adjusted)
+        - ``deciding`` : score by ``DECIDING``
+        - ``verdict`` : one of the verdicts of this module
+        - ``fit_seconds``, ``predict_seconds``, ``peak_memory_mb`` : means over folds, and the largest memory
+    """
+    tables = []
+    for (dataset, rate), part in recommendation.groupby(["dataset", "missing_rate"], sort=False):
+        unit = {"dataset": dataset, "missing_rate": rate}
+        defined = set(part.loc[part["n_folds"] > 0, "metric"])
+        metric = next((name for name in USES["ranking"] if name in defined), USES["ranking"][0])
+        table = part[part["metric"] == metric].set_index("model")
+        table = table.join(_paired(table, _where(folds, metric=metric, **unit), METRICS[metric].direction))
+        table = table.join(_times(_where(seconds, **unit)))
+        table["deciding"] = part[part["metric"] == DECIDING].set_index("model")["mean"]
+        table["verdict"] = [_verdict(row) for row in table.itertuples()]
+        tables.append(table.reset_index().sort_values("rank", kind="stable"))
+    whole = pd.concat(tables, ignore_index=True).rename(columns={"mean": "score", "difference": "behind"})
+    return whole[[*_COLUMNS[:1], "missing_rate", "metric", "n_folds", *_COLUMNS[1:], "verdict", *_TIMES]]
+
+
+def _verdict(row: tuple) -> str:
+    if np.isnan(row.mean):
+        return NO_SCORE
+    if isinstance(row.same_as, str):
+        return f"same as {row.same_as}"
+    if row.difference == 0:
+        return BEST
+    if np.isnan(row.p_adjusted):
+        return NOT_TESTED
+    return NOT_DIFFERENT if row.is_top else WORSE
+
+
+def _where(table: pd.DataFrame, **values: object) -> pd.DataFrame:
+    return table[(table[list(values)] == pd.Series(values)).all(axis=1)]
+
+
+def _paired(table: pd.DataFrame, scored: pd.DataFrame, direction: int) -> pd.DataFrame:
+    """Compute 95 % intervals of the paired differences from the best model."""
+    from scipy.special import stdtrit  # The report needs the names of this module, but not SciPy.
+
+    from fairfold.evaluation.corrected_t import mean_and_error
+
+    limits = pd.DataFrame(np.nan, index=table.index, columns=["behind_low", "behind_high"])
+    best = table.index[(table["difference"] == 0) & table["same_as"].isna()]
+    value = "corrected" if scored["corrected"].notna().any() else "observed"
+    wide = direction * scored.pivot(index="model", columns="fold", values=value)
+    wide = wide.dropna(axis="columns", how="all")
+    if not len(best) or wide.shape[1] < 2:
+        return limits
+    ahead = (wide.loc[best[0]] - wide).drop(index=best[0])
+    mean, error = mean_and_error(ahead.to_numpy(), scored.drop_duplicates("fold")["share_tested"].mean())
+    half = stdtrit(wide.shape[1] - 1, 0.975) * error
+    return limits.assign(
+        behind_low=pd.Series(mean - half, index=ahead.index), behind_high=pd.Series(mean + half, index=ahead.index)
+    )
+
+
+def _times(seconds: pd.DataFrame) -> pd.DataFrame:
+    """Average the seconds of fitting, with all its steps, and of predicting over folds."""
+    kind = seconds["step"].where(seconds["step"] == "predict", "fit")
+    means = seconds.groupby(["model", kind, "fold"])["seconds"].sum().groupby(level=[0, 1]).mean().unstack()
+    table = means.reindex(columns=["fit", "predict"]).set_axis(_TIMES[:2], axis=1)
+    return table.assign(peak_memory_mb=seconds.groupby("model")["max_rss"].max())
