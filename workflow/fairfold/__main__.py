@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from fairfold import __version__
 from fairfold.core.machine import check_threads
@@ -35,10 +36,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """Parser that reports a mistake in one sentence, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}. Run `{self.prog} --help` for the options.\n")
+
+
 def _run(words: list[str]) -> None:
     from fairfold.core.files import disk_faults
 
-    options = _parser().parse_args(words, argparse.Namespace(words=words))
+    options = _parser().parse_args(words)
     with disk_faults():
         options.run(options)
 
@@ -46,7 +54,7 @@ def _run(words: list[str]) -> None:
 def _parser() -> argparse.ArgumentParser:
     from fairfold.commands import doctor, predict, recommend, study
 
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="fairfold",
         description="Which multilabel classifier to trust when labels are many, skewed and partly missing.",
     )

@@ -450,8 +450,26 @@ class TestStudy:
             "StudyError: Step prepare_dataset failed: the table is empty. Fill it.",
             f"Log of the step: {folder / 'results/read.log'}",
             f"Log of the study: {folder / 'logs/study.log'}",
-            "The same command continues with the finished results.",
+            "Run the same command again to continue; finished results are kept.",
         ]
+
+    def test_a_corrected_command_may_use_the_same_folder(self, table, monkeypatch, capsys):
+        monkeypatch.setattr(subprocess, "Popen", lambda command, **options: Process(1))
+        asked = ["study", str(table), "--labels", "label_"]
+        folder = table.with_name("My-plants-2-study")
+        assert main([*asked, "--weights", "lea"]) == main([*asked, "--weights", "leaf"]) == 1
+        assert "The study failed" in capsys.readouterr().err and not (folder / "study.yaml").exists()
+        (folder / "results/datasets").mkdir(parents=True)
+        (folder / "results/datasets/My-plants-2.npz").touch()
+        assert main(asked) == 1
+        assert (folder / "study.yaml").exists()
+
+    def test_a_wrong_value_is_refused_in_one_sentence(self, table, commands, capsys):
+        with pytest.raises(SystemExit, match="2"):
+            main(["study", str(table), "--labels", "label_", "--folds", "x"])
+        assert capsys.readouterr().err == (
+            "fairfold study: argument --folds: invalid int value: 'x'. Run `fairfold study --help` for the options.\n"
+        )
 
     def test_without_a_failed_step_the_last_messages_are_shown(self, table, monkeypatch, capsys):
         lines = ["Using workflow specific profile x\n", "ConfigError: the seed is negative.\n"]
@@ -484,7 +502,7 @@ class TestStudy:
         output, errors = process.communicate(timeout=60)
         assert (process.returncode, output) == (1, "")
         assert log.read_text() == "begun\nended\n"
-        assert "The study was interrupted. The same command continues" in errors.splitlines()[-1]
+        assert "The study was interrupted. Run the same command again" in errors.splitlines()[-1]
         assert "Traceback" not in errors
 
     def test_options_have_one_name(self, table, commands, capsys):

@@ -44,7 +44,7 @@ def test_the_whole_answer():
         "C           0.800   0.000  0.800  not different, fastest    1.5",
         "B           0.500   0.300  0.500  worse                    <0.1",
         "D               -       -      -  no score                    -",
-        "(A+ has the same scores as A.)",
+        "(A+: same scores as A.)",
         "",
         "Missing labels: none detected, up to 11 % possible; then average precision up to 0.900.",
         "  This estimate assumes that labels are missing at random.",

@@ -22,7 +22,7 @@ from fairfold.errors import StudyError
 
 LOG = Path("logs", "study.log")
 """Log file of a study in its folder."""
-_CONTINUES = "The same command continues with the finished results."
+_CONTINUES = "Run the same command again to continue; finished results are kept."
 _ERROR = re.compile(r"^\w*(?:Error|Exception): (.+)$", re.MULTILINE)
 _MOST_STEPS = 3  # failed steps in a message
 _MOST_LINES = 12  # last lines in a message

@@ -19,7 +19,7 @@ from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.files import atomic_open
 from fairfold.core.home import PROJECT
 from fairfold.core.machine import check_machine
-from fairfold.errors import ConfigError, DataError
+from fairfold.errors import ConfigError, DataError, StudyError
 
 SNAKEFILE = PROJECT / "Snakefile"
 CONFIGURATION = "study.yaml"
@@ -52,7 +52,7 @@ def add_to(commands: Any) -> None:
     add = parser.add_argument
     add("table", nargs="?", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with one row per sample")
     add("-d", "--directory", type=Path, help="folder of the study (default: a folder beside the table, with its name)")
-    add("-c", "--cores", default="all", metavar="N", help="number of cores to use (default: all)")
+    add("-c", "--cores", type=_cores, default="all", metavar="N", help="number of cores to use (default: all)")
     add("-n", "--dry-run", action="store_true", help="only list the jobs")
     add("-v", "--verbose", action="store_true", help="show the messages of Snakemake and the whole recommendation")
     last: dict[str, Any] = {"nargs": argparse.REMAINDER, "default": [], "metavar": "OPTION"}
@@ -79,6 +79,12 @@ def add_to(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
+def _cores(text: str) -> str:
+    if text != "all" and not (text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"expected a number of cores or 'all', found {text!r}")
+    return text
+
+
 def run(options: argparse.Namespace) -> None:
     """Write the configuration, run Snakemake, and print the recommendations.
 
@@ -103,12 +109,18 @@ def run(options: argparse.Namespace) -> None:
     command = [sys.executable, "-m", "snakemake", *_targets(options), *options.snakemake]
     command += ["--snakefile", str(SNAKEFILE), f"--directory={folder}", "--cores", options.cores]
     command += ["--dry-run"] * options.dry_run
+    is_new = configuration is not None and not (folder / CONFIGURATION).exists()
     if configuration is not None:
         if not options.snakemake:  # Snakemake options may change the configuration.
             _check(configuration, folder)
         command.append(f"--configfile={_write(configuration, folder)}")
     check_machine(folder)
-    run_study(command, folder, is_verbose=options.verbose or options.dry_run)
+    try:
+        run_study(command, folder, is_verbose=options.verbose or options.dry_run)
+    except StudyError:
+        if is_new and not any(folder.glob("results/datasets/*.npz")):  # The corrected command may differ.
+            (folder / CONFIGURATION).unlink()
+        raise
     if not options.dry_run and recommend.is_finished(folder):
         print(file=sys.stderr)
         recommend.print_answer(folder, in_full=options.verbose)

@@ -86,8 +86,8 @@ def answer_lines(
     yield ""
     yield from _table(ranked)
     if len(twins):
-        names = [f"{row.model} has the {row.verdict.replace('same', 'same scores')}" for row in twins.itertuples()]
-        yield f"({'; '.join(names)}.)"
+        groups = twins.groupby("verdict", sort=False)["model"].agg(" and ".join)
+        yield f"({'; '.join(f'{models}: same scores as {same[8:]}' for same, models in groups.items())}.)"
     yield ""
     yield from _about_missing(missing_rates.set_index("hidden_rate").loc[0], ranked.iloc[0])
     if label_scores is not None and len(hardest := label_scores.dropna(subset="mcc").sort_values("mcc", kind="stable")):
