@@ -6,7 +6,7 @@ from fairfold.recommendation.comparison import recommend
 from fairfold.recommendation.complete_scores import correction_quality
 from fairfold.recommendation.leaderboard import leaderboard
 from fairfold.recommendation.regret import regret_tables
-from fairfold.recommendation.sentences import Evidence, recommendation_sentences
+from fairfold.recommendation.sentences import recommendation_sentences
 
 JOINED = ("missing_rates", "corrected_folds", "complete_scores", "identical_models")
 
@@ -21,8 +21,9 @@ with logged(snakemake.log):
     options = {"rope": params.rope, "n_repeats": params.n_repeats}
     numbers = recommend(folds, complete, missing_rates, identical=identical, **options)
     write_table(numbers, made.numbers)
-    # Further tables, by the attribute names of Evidence.
-    tables = {name: read_table(path) for name, path in files.items() if name not in (*JOINED, "scores", "seconds")}
     write_table(leaderboard(numbers, folds, read_table(files.seconds)), made.leaderboard)
-    evidence = Evidence(hierarchical=params.hierarchical, quality=read_table(made.quality), **tables)
-    write_table(recommendation_sentences(numbers, missing_rates, evidence), made.sentences)
+    # Further tables, by the parameters of recommendation_sentences.
+    tables = {name: read_table(path) for name, path in files.items() if name not in (*JOINED, "scores", "seconds")}
+    tables["quality"] = read_table(made.quality)
+    sentences = recommendation_sentences(numbers, missing_rates, hierarchical=params.hierarchical, **tables)
+    write_table(sentences, made.sentences)

@@ -5,8 +5,7 @@ Differences come with their tests. Estimates come with their interval and their 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,33 +20,19 @@ from fairfold.recommendation.complete_scores import ALL_MODELS
 _CERTAIN = 0.995  # share of draws that rounds to 100 %
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """Optional tables for further sentences. A missing table omits its sentences.
-
-    Attributes
-    ----------
-    quality : DataFrame or None
-        Columns ``missing_rate, metric, model, n, error_observed, error_corrected, coverage`` of
-        :func:`~fairfold.recommendation.complete_scores.correction_quality`.
-    samples : DataFrame or None
-        Columns ``dataset, n_samples``.
-    sample_curves : DataFrame or None
-        Table of :func:`~fairfold.recommendation.sample_curves.sample_curves`.
-    hierarchical : collection of str
-        Datasets whose labels form a hierarchy.
-    """
-
-    quality: pd.DataFrame | None = None
-    samples: pd.DataFrame | None = None
-    sample_curves: pd.DataFrame | None = None
-    hierarchical: Collection[str] = ()
-
-
 def recommendation_sentences(
-    table: pd.DataFrame, missing_rates: pd.DataFrame, evidence: Evidence | None = None
+    table: pd.DataFrame,
+    missing_rates: pd.DataFrame,
+    *,
+    quality: pd.DataFrame | None = None,
+    samples: pd.DataFrame | None = None,
+    sample_curves: pd.DataFrame | None = None,
+    hierarchical: Collection[str] = (),
 ) -> pd.DataFrame:
     """Generate sentences about the data and the models of each dataset.
+
+    They add to the leaderboard of :func:`~fairfold.recommendation.answer.leaderboard`. A missing optional table omits
+    its sentences.
 
     Parameters
     ----------
@@ -56,8 +41,15 @@ def recommendation_sentences(
     missing_rates : DataFrame
         Columns ``dataset, hidden_rate, hidden_share, estimated_rate, low, high, reason``, as returned by
         :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate`.
-    evidence : Evidence, default=None
-        Optional tables for further sentences.
+    quality : DataFrame or None, default=None
+        Columns ``missing_rate, metric, model, n, error_observed, error_corrected, coverage`` of
+        :func:`~fairfold.recommendation.complete_scores.correction_quality`.
+    samples : DataFrame or None, default=None
+        Columns ``dataset, n_samples``.
+    sample_curves : DataFrame or None, default=None
+        Table of :func:`~fairfold.recommendation.sample_curves.sample_curves`.
+    hierarchical : collection of str, default=()
+        Datasets whose labels form a hierarchy.
 
     Returns
     -------
@@ -65,23 +57,21 @@ def recommendation_sentences(
         Columns ``dataset, use, sentence`` in reading order. The use is ``data`` for sentences about the missing rate,
         else ``ranking`` or ``threshold``.
     """
-    evidence = evidence or Evidence()
     rows = []
     for dataset, part in table.groupby("dataset", sort=False):
         estimates = missing_rates[missing_rates["dataset"] == dataset].set_index("hidden_rate")
-        rate = part["missing_rate"].iloc[0]
-        about_data = _about_data(dataset, estimates, rate, hierarchical=dataset in evidence.hierarchical)
+        about_data = _about_data(dataset, estimates, part["missing_rate"].iloc[0], hierarchical=dataset in hierarchical)
         rows += [(dataset, "data", sentence) for sentence in about_data]
         for use, metrics in USES.items():
             by_metric = {metric: part[part["metric"] == metric].set_index("model") for metric in metrics}
             # These metrics are undefined in all folds, although models have scores by other metrics.
             undefined = [name for name in metrics if part["n_folds"].any() and not by_metric[name]["n_folds"].any()]
             claim = [_about_undefined(METRICS[name]) for name in undefined]
-            compared = {name: _Compared.of(name, by_metric[name]) for name in metrics if name not in undefined}
+            compared = [_Compared.of(name, by_metric[name]) for name in metrics if name not in undefined]
             if compared:
-                claim += _about_models(list(compared.values()), is_corrected=part["low"].notna().any())
-                lead = next(iter(compared.values()))
-                claim += [] if lead.table.empty else _about_evidence(lead, evidence)
+                claim += _about_models(compared, is_corrected=part["low"].notna().any())
+            if compared and compared[0].best:
+                claim += _about_evidence(dataset, compared[0], quality, samples, sample_curves)
             rows += [(dataset, use, sentence) for sentence in claim]
     return pd.DataFrame(rows, columns=["dataset", "use", "sentence"])
 
@@ -93,32 +83,20 @@ class _Compared(NamedTuple):
     ----------
     name : str
         Name of the metric.
-    metric : Metric
-        Entry of the metric.
     table : DataFrame
         Rows of the compared models, indexed by model.
     best : str
-        Model that the tests compare the others with.
-    all : DataFrame
-        Rows of all models.
+        Model that the tests compare the others with, empty without any model.
     """
 
     name: str
-    metric: Metric
     table: pd.DataFrame
     best: str
-    all: pd.DataFrame
 
     @classmethod
     def of(cls, name: str, table: pd.DataFrame) -> _Compared:
         compared = table[table["mean"].notna() & table["same_as"].isna()]
-        best = next(iter(compared.index[compared["difference"] == 0]), "")
-        return cls(name, METRICS[name], compared, best, table)
-
-    @property
-    def twins(self) -> pd.Index:
-        """Models with the same scores as the best one."""
-        return self.all.index[self.all["same_as"] == self.best]
+        return cls(name, compared, next(iter(compared.index[compared["difference"] == 0]), ""))
 
 
 def _about_data(dataset: str, estimates: pd.DataFrame, rate: int, *, hierarchical: bool) -> Iterator[str]:
@@ -162,7 +140,7 @@ def _about_trials(tried: pd.DataFrame, share: str, own: float) -> str:
     """Describe the error of the estimate if the labels are complete, and if they are missing at the estimated rate."""
     lacking = own + (100 - own) * tried["hidden_share"] / 100
     off, off_if_lacking = ((tried["estimated_rate"] - truth).abs().max() for truth in (tried["hidden_share"], lacking))
-    rates = _listed(f"{hidden}" for hidden in tried.index)
+    rates = "/".join(map(str, tried.index))
     up_to = "" if len(tried) == 1 else "up to "
     claim = (
         f"If no label is missing, the error of this estimate is {_points(own)}, and {up_to}{_points(off)} with "
@@ -179,37 +157,29 @@ def _about_undefined(metric: Metric) -> str:
 
 
 def _about_models(compared: Sequence[_Compared], *, is_corrected: bool) -> Iterator[str]:
-    """Describe the best model by the leading metric, the models that are not significantly worse, and other metrics.
+    """Describe the score of the best model by the leading metric, and its rank by other metrics.
 
     ``is_corrected`` sets whether scores are corrected for missing labels, except for metrics without a correction.
     """
     lead, *others = compared
     table, best = lead.table, lead.best
-    if table.empty:
+    if not best:
         yield "No model has a score in every fold, so no model is recommended."
         return
-    folds = int(table["n_folds"].iloc[0])
     among = f" of {len(table)} models" if len(table) > 1 else ""
-    same = "predictions" if (lead.all.loc[lead.twins, "identical"] == "predictions").all() else "scores"
-    named = f"{best} (same {same} as {_listed(lead.twins)})" if len(lead.twins) else best
-    score = _estimated(table.loc[best], folds)
-    yield f"{named} has the best {lead.metric.name}{among}: {score}.{_uncorrected(table, is_corrected)}"
-    if (share := table.loc[best, "share_best"]) < _CERTAIN and len(table) > 1:
+    score = f"{_estimated(table.loc[best])}.{_uncorrected(table, is_corrected)}"
+    yield f"{best} has the best {METRICS[lead.name].name}{among}: {score}"
+    if len(table) < 2:
+        return
+    if (share := table.loc[best, "share_best"]) < _CERTAIN:
         second = table["share_best"].drop(index=best).idxmax()
         yield (
             f"If samples and the missing rate are drawn again, {best} stays the best in {100 * share:.0f} % of draws, "
             f"and {second} is the best in {100 * table.loc[second, 'share_best']:.0f} %."
         )
-    yield _about_tests(table, best, folds)
-    for other in others if len(table) > 1 else ():
-        if not other.table.empty:
+    for other in others:
+        if other.best:
             yield f"{_about_other(best, other)}{_uncorrected(other.table, is_corrected)}"
-    twins = lead.all["same_as"].dropna()
-    if groups := [_listed([first, *part.index]) for first, part in twins.groupby(twins, sort=False)]:
-        yield f"Models with identical scores count as one: {'; '.join(groups)}."
-    failed = lead.all.index[lead.all["mean"].isna()]
-    if len(failed):
-        yield f"Models without a score in every fold are not compared: {_listed(failed)}."
 
 
 def _uncorrected(compared: pd.DataFrame, is_corrected: bool) -> str:
@@ -219,59 +189,47 @@ def _uncorrected(compared: pd.DataFrame, is_corrected: bool) -> str:
     return f" This score {NOT_CORRECTED} for missing labels, so it is measured on observed labels."
 
 
-def _estimated(scored: pd.Series, folds: int) -> str:
+def _estimated(scored: pd.Series) -> str:
     """Format a score with its interval and the score on observed labels; without a correction, with its spread."""
     if np.isnan(scored["low"]):
-        spread = f" ± {_rounded(scored, 'sd')} (mean and standard deviation over {folds} folds)"
+        folds = scored["n_folds"]
+        spread = f" ± {_rounded(scored, 'sd')} (mean and standard deviation over {folds:.0f} folds)"
         return f"{_rounded(scored)}{spread if folds > 1 else ' (a single fold)'}"
     ends = f"95 % interval {scored['low']:.3f} to {scored['high']:.3f}"
     return f"{_rounded(scored)} on complete labels ({ends}; {scored['observed']:.3f} on observed labels)"
 
 
-def _about_tests(compared: pd.DataFrame, best: str, folds: int) -> str:
-    others = compared.drop(index=best)
-    if others.empty:
-        return "There is no other model to compare it with."
-    if folds == 1:
-        return f"{_listed(others.index)} {_verb(others)} not tested, because a single fold does not allow a test."
-    top, worse = others[others["is_top"]], others[~others["is_top"]]
-    tests = f"corrected t-tests over {folds} folds"
-    alike = f"{_listed(top.index)} {_verb(top)} not significantly different" if len(top) else ""
-    if worse.empty:
-        return f"{alike} ({tests}, smallest adjusted p {_p(others['p_adjusted'].min())})."
-    most = worse["p_adjusted"].max()
-    claim = f"{_listed(worse.index)} {_verb(worse)} significantly worse ({tests}, largest adjusted p {_p(most)})"
-    return f"{claim}; {alike}." if alike else f"{claim}."
-
-
-def _verb(models: pd.DataFrame) -> str:
-    return "is" if len(models) == 1 else "are"
-
-
 def _about_other(best: str, other: _Compared) -> str:
     """Describe the rank of the best model by another metric."""
-    first = f"{other.best} has the best {other.metric.name} ({_rounded(other.table.loc[other.best])})"
+    metric = METRICS[other.name].name
+    first = f"{other.best} has the best {metric} ({_rounded(other.table.loc[other.best])})"
     if best not in other.table.index:
         return f"{first}; {best} has no score in some fold."
     own = other.table.loc[best]
     if own["difference"] == 0:
-        return f"{best} also has the best {other.metric.name} ({_rounded(own)})."
+        return f"{best} also has the best {metric} ({_rounded(own)})."
     if np.isnan(own["p_value"]):
         return f"{first}; {best} has {_rounded(own)}, and the difference is not tested."
-    if own["is_top"]:
-        return f"{first}; {best} ({_rounded(own)}) is not significantly different."
-    return f"{first}; {best} ({_rounded(own)}) is significantly worse (adjusted p {_p(own['p_adjusted'])})."
+    verdict = "not significantly different" if own["is_top"] else "significantly worse"
+    return f"{first}; {best} ({_rounded(own)}) is {verdict}."
 
 
-def _about_evidence(lead: _Compared, of: Evidence) -> Iterator[str]:
-    """Describe the certainty of the comparison by the optional tables."""
-    dataset, best = lead.all["dataset"].iloc[0], lead.best
-    if of.samples is not None:
-        yield from certainty_sentences(lead.table, best, of.samples.set_index("dataset")["n_samples"][dataset])
-    if of.sample_curves is not None:
-        yield from curve_sentences(_where(of.sample_curves, dataset=dataset, metric=lead.name, model=best), best)
-    if of.quality is not None and lead.table["low"].notna().any():
-        yield from _about_quality(_where(of.quality, metric=lead.name, model=ALL_MODELS))
+def _about_evidence(
+    dataset: str,
+    lead: _Compared,
+    quality: pd.DataFrame | None,
+    samples: pd.DataFrame | None,
+    sample_curves: pd.DataFrame | None,
+) -> Iterator[str]:
+    """Describe the best model by the optional tables."""
+    if samples is not None:
+        yield from certainty_sentences(lead.table, lead.best, samples.set_index("dataset")["n_samples"][dataset])
+    if sample_curves is not None:
+        curve = _where(sample_curves, dataset=dataset, metric=lead.name, model=lead.best)
+        yield from curve_sentences(curve, lead.best)
+    if quality is not None and lead.table["low"].notna().any():
+        tried = _where(quality, metric=lead.name, model=ALL_MODELS)
+        yield from _about_quality(tried[tried["missing_rate"] > 0])
 
 
 def _where(table: pd.DataFrame, **values: object) -> pd.DataFrame:
@@ -279,25 +237,17 @@ def _where(table: pd.DataFrame, **values: object) -> pd.DataFrame:
     return table[(table[list(values)] == pd.Series(values)).all(axis=1)]
 
 
-def _about_quality(quality: pd.DataFrame) -> Iterator[str]:
+def _about_quality(tried: pd.DataFrame) -> Iterator[str]:
     """Describe the error of estimated scores on data with labels hidden on purpose."""
-    tried = quality[quality["missing_rate"] > 0]
     if tried.empty:
         return
-    n = tried["n"].sum()
-    held, off, off_observed = (
-        np.average(tried[column], weights=tried["n"]) for column in ("coverage", "error_corrected", "error_observed")
-    )
+    numbers = tried[["coverage", "error_corrected", "error_observed"]]
+    held, off, off_observed = np.average(numbers, axis=0, weights=tried["n"])
     yield (
-        f"Where labels were hidden on purpose, {100 * held:.0f} % of {_count(n, 'such interval')} (all models and "
+        f"Where labels were hidden on purpose, {100 * held:.0f} % of {tried['n'].sum()} such intervals (all models and "
         f"datasets) contained the score on all labels. The mean error was {off:.3f} for estimates and "
         f"{off_observed:.3f} for scores on observed labels."
     )
-
-
-def _listed(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _rounded(scored: pd.Series, column: str = "mean") -> str:
@@ -308,13 +258,6 @@ def _rounded(scored: pd.Series, column: str = "mean") -> str:
     return f"{scored[column]:.{decimals}f}"
 
 
-def _count(number: float, noun: str) -> str:
-    return f"{number:.0f} {noun}" if number == 1 else f"{number:.0f} {noun}s"
-
-
 def _points(difference: float) -> str:
-    return _count(round(abs(difference)), "point")
-
-
-def _p(value: float) -> str:
-    return "below 0.001" if value < 0.001 else f"{value:.2g}"
+    points = round(abs(difference))
+    return f"{points} point{'s' * (points != 1)}"
