@@ -70,6 +70,11 @@ def test_curves_show_the_gain_over_level_0(curves):
     assert [axes.get_title() for axes in figure.axes[:2]] == ["0 % hidden", "50 % hidden"]
 
 
+def test_small_changes_do_not_fill_a_panel(curves):
+    curves["mean"] = 0.5 + 0.001 * curves["level"]
+    assert {axes.get_ylim() for axes in plot_learning_curves(curves).axes} == {(-0.05, 0.05)}
+
+
 def test_models_look_alike_in_all_figures(curves, imputation):
     for figure in (plot_learning_curves(curves), plot_imputation(imputation)):
         shown = lines(figure.axes[0])

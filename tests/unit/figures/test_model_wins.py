@@ -69,6 +69,23 @@ def test_permuted_labels_are_dotted_where_there_are_any():
     assert [text.get_text() for text in without.legends[0].texts] == [*MODELS, "equal models"]
 
 
+def test_models_that_never_win_are_listed_above_their_panel():
+    table = wins(permuted=False)
+    rare = (table["model"] == "gcForest") | (table["metric"] == "mcc") & (table["model"] == "RF+ET")
+    table.loc[rare, "win_percentage"] = 0.004
+    figure = plot_model_win_percentages(table)
+    titles = [axis.get_title().replace("\n", " ") for axis in figure.axes]
+    assert titles[0] == "flags, 50 % hidden 1,200 feature sets below 0.5 % at every N: gcForest"
+    assert titles[2] == "below 0.5 % at every N: RF+ET, gcForest"
+    assert [len(axis.lines) for axis in figure.axes] == [2, 2, 1, 1]
+    assert [text.get_text() for text in figure.legends[0].texts] == ["RF+ET", "gcForest+", "equal models"]
+
+
+def test_markers_of_equal_lines_are_at_different_places():
+    lines = plot_model_win_percentages(wins(permuted=False)).axes[0].lines
+    assert len({line.get_markevery() for line in lines}) == len(MODELS)
+
+
 @pytest.mark.parametrize(("n_datasets", "n_models"), [(1, 2), (4, 14)])
 def test_nothing_overlaps(tmp_path, n_datasets, n_models):
     models = [f"Forest{number}" for number in range(n_models)]

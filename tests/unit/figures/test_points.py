@@ -205,8 +205,8 @@ def test_wins(tmp_path):
     wins = wins.assign(n_sets=5, win_percentage=[0.25, 1.0], null_lower=0.4, null_upper=0.6)
     wins = wins.assign(permuted_lower=np.nan, permuted_upper=np.nan)
     assert texts_of(plot_model_win_percentages(wins), tmp_path) == [
-        "CaFE wins 25.0% of 1 draws",
-        "CaFE wins 100.0% of 1,000 draws",
+        "CaFE wins 25.0 % at N = 1",
+        "CaFE wins 100.0 % at N = 1,000",
     ]
 
 

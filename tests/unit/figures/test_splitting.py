@@ -37,6 +37,16 @@ def test_a_panel_per_dataset_and_splitter(deviations):
     np.testing.assert_array_equal(bound.get_ydata(), deviations.loc[chosen, "rLD_bound"])
 
 
+def test_many_splitters_take_several_rows(deviations):
+    names = [f"splitter {number}" for number in range(7)]
+    many = pd.concat([deviations[deviations["splitter"] == "IS"].assign(splitter=name) for name in names])
+    figure = plot_label_deviations(many)
+    assert [axes.get_title() for axes in figure.axes] == names * 2
+    assert figure.get_size_inches()[0] < 7.2
+    labels = [axes.get_ylabel() for axes in figure.axes]
+    assert [position for position, label in enumerate(labels) if label] == [0, 5, 7, 12]
+
+
 def test_a_marker_per_splitter():
     summary = pd.DataFrame(
         {

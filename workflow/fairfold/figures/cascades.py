@@ -16,6 +16,8 @@ from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import add_legend, look_of, new_figure, nothing_to_draw, panels_of
 
+_SMALL_CHANGE = 0.05  # smaller changes of a score do not fill a panel
+
 _Figure = partial(FigureSpec, section="weak-labels")
 _Diagnosis = partial(_Figure, labels_of="weak_labels.datasets", when="weak_labels.missing_rates")
 
@@ -24,7 +26,7 @@ _Diagnosis = partial(_Figure, labels_of="weak_labels.datasets", when="weak_label
     "learning_curves",
     title="Scores over cascade levels",
     reads=["tables/learning_curves.csv", "legend.csv"],
-    alt="scores of each model against the cascade level",
+    alt="change of each model's scores from level 0 of the cascade, against the level",
 )
 def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Draw the change of each score along the cascade: a row per metric, a column per missing rate, a line per model.
@@ -41,8 +43,8 @@ def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = Non
     -------
     Figure
         Each line is the score at a level minus the score at level 0 (no cascade), averaged over datasets. Losses are
-        negated, so higher is better in every panel. Models without a cascade have no line. If a dataset has a shorter
-        cascade, its last value is carried forward.
+        negated, so higher is better in every panel. Each axis spans at least 0.1. Models without a cascade have no
+        line. If a dataset has a shorter cascade, its last value is carried forward.
     """
     if curves.empty:
         return nothing_to_draw()
@@ -58,6 +60,8 @@ def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = Non
     figure = _plot_levels(curves, labels, names, last_level.index[last_level > 0])
     for panel in figure.axes:
         panel.axhline(0, color="black", linewidth=0.6, zorder=0.9)
+        low, high = panel.get_ylim()
+        panel.set_ylim(min(low, -_SMALL_CHANGE), max(high, _SMALL_CHANGE))
     return figure
 
 

@@ -13,6 +13,7 @@ from fairfold.figures.style import PALETTE, add_legend, name_rows, new_figure
 MARKS = {"micro": (PALETTE[0], "o"), "macro": (PALETTE[3], "s")}
 QUANTITIES = {"sd": "spread (sd)", "bias": "bias"}
 BASELINE = "random"  # method with dashed lines in each panel
+_CUT = 5  # end of the axis of spread, as a multiple of the largest spread, for wide intervals of few halvings
 
 
 @FigureSpec(
@@ -76,10 +77,10 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, quantity: str, methods: list[st
             axes.hlines(positions, values - thick, values + thick, color=color, linewidth=2.5)
         look: dict = {"color": color, "marker": marker, "linestyle": "", "markersize": 3.2, "markeredgewidth": 0}
         names = [f"{method}, {average}-averaged {quantity} in thousandths" for method in methods]
-        plot_intervals(axes, positions, limits, names, ".1f", label=f"{average}-averaged", **look)
+        plot_intervals(axes, positions, limits, names, ",.1f", label=f"{average}-averaged", **look)
         axes.axvline(rows.loc[BASELINE, quantity], color=color, linewidth=0.6, linestyle="--", alpha=0.7, zorder=0.9)
     if quantity == "sd":
-        axes.set_xlim(left=0)
+        axes.set_xlim(0, min(axes.get_xlim()[1], _CUT * 1000 * panel["sd"].max()))
     else:
         axes.axvline(0, color="black", linewidth=0.6, zorder=0.8)
     axes.locator_params("x", nbins=4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pandas as pd
 
 from fairfold.figures.legend import Legend
@@ -11,6 +13,7 @@ from fairfold.figures.style import LINE_COLORS, add_legend, area_entry, entry, n
 
 _BAND: dict = {"color": "#999999", "alpha": 0.3, "lw": 0}
 _PERMUTED: dict = {"linestyle": ":", "linewidth": 0.8}
+_LEAST = 0.005  # models that win less often have no line
 
 
 @FigureSpec(
@@ -37,35 +40,52 @@ def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None =
     -------
     Figure
         The gray band is the interval for equal models. Dotted lines are the results with permuted labels. A variation
-        of a model, such as one with a "+", has the same color and a dashed line.
+        of a model, such as one with a "+", has the same color and a dashed line. Models that win less than 0.5 % of all
+        draws have no line in a panel; its title lists them.
     """
     metrics, datasets, models = (list(wins[column].unique()) for column in ("metric", "dataset", "model"))
-    names = Legend(legend, models)
+    names, has_permuted = Legend(legend, models), wins["permuted_lower"].notna().any()
     looks = {model: _look(names, model) for model in models}
-    size = (max(3.4, 0.5 + 2.0 * len(datasets)), 1.7 * len(metrics) + 0.4)
+    for position, look in enumerate(looks.values()):
+        look["markevery"] = (0.5 * position / len(models), 0.5)  # The markers of equal lines are at different places.
+    best = wins.groupby(["metric", "dataset", "model"], sort=False)["win_percentage"].max()
+    rare = best[best < _LEAST].reset_index()
+    titles = rare.groupby(["metric", "dataset"], sort=False)["model"].agg(_list_rare)
+    n_lines = titles.str.count("\n").groupby("metric").max().add(1).sum() + 2
+    size = (max(3.4, 0.5 + 2.2 * len(datasets)), 1.5 * len(metrics) + 0.4 + 0.13 * n_lines)
     figure, axes = new_figure(*size, len(metrics), len(datasets), sharex="col", sharey="row")
-    for panel, _, _, part in panels_of(axes, wins, "metric", "dataset"):
+    for panel, metric, dataset, part in panels_of(axes, wins, "metric", "dataset"):
         _draw_panel(panel, part, looks)
+        first, title = part.iloc[0], titles.get((metric, dataset), "")
+        heading = f"{dataset}, {first['missing_rate']} % hidden\n{first['n_sets']:,} feature sets\n"
+        panel.set_title((heading * (metric == metrics[0]) + title).strip())
     for panel, metric in zip(axes[:, 0], metrics, strict=True):
         panel.set_ylabel(f"{names.label(metric)}:\nwin percentage (%)")
-    for column, dataset in zip(axes.T, datasets, strict=True):
-        first = wins[wins["dataset"] == dataset].iloc[0]
-        column[0].set_title(f"{dataset}, {first['missing_rate']} % hidden\n{first['n_sets']:,} feature sets")
-        column[-1].set_xlabel("draws N")
-    handles = [entry(model, **look) for model, look in looks.items()]
+    for panel in axes[-1]:
+        panel.set_xlabel("draws N")
+    shown = wins.loc[(wins["win_percentage"] >= _LEAST) | has_permuted, "model"]
+    handles = [entry(model, **look) for model, look in looks.items() if model in set(shown)]
     handles.append(area_entry("equal models", **_BAND))
-    if wins["permuted_lower"].notna().any():
+    if has_permuted:
         handles.append(entry("permuted labels", color="#555555", **_PERMUTED))
     add_legend(figure, handles)
     return figure
+
+
+def _list_rare(models: pd.Series) -> str:
+    """List the models without a line."""
+    text = f"below {100 * _LEAST:g} % at every N: {', '.join(models)}"
+    return textwrap.fill(text, 30, break_on_hyphens=False)
 
 
 def _draw_panel(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
     null = panel.drop_duplicates("n_draws").sort_values("n_draws")
     axes.fill_between(null["n_draws"], 100 * null["null_lower"], 100 * null["null_upper"], **_BAND, zorder=0.8)
     for model, curve in panel.sort_values("n_draws").groupby("model", sort=False):
-        texts = texts_of(curve, "{model} wins {win_percentage:.1%} of {n_draws:,.0f} draws")
-        plot_points(axes, curve["n_draws"], 100 * curve["win_percentage"], texts, **looks[model])
+        if curve["win_percentage"].max() >= _LEAST:
+            curve = curve.assign(wins=100 * curve["win_percentage"])
+            texts = texts_of(curve, "{model} wins {wins:.1f} % at N = {n_draws:,.0f}")
+            plot_points(axes, curve["n_draws"], curve["wins"], texts, **looks[model])
         permuted = 100 * curve[["permuted_lower", "permuted_upper"]]
         if permuted.notna().any(axis=None):
             axes.plot(curve["n_draws"], permuted, color=looks[model]["color"], **_PERMUTED, zorder=1.5)
@@ -73,12 +93,11 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None
     axes.locator_params("x", numticks=6)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter("")
-    # Keep the lines of models that never or always win visible.
     axes.set(xlim=(panel["n_draws"].min(), max(panel["n_draws"].max(), 2)), ylim=(-3, 103))
 
 
 def _look(names: Legend, model: str) -> dict:
-    look = {**names.line(model), "marker": "", "linewidth": 1.3}
+    look = {**names.line(model), "markersize": 3, "linewidth": 1.3}
     if look["color"] not in LINE_COLORS:
         from matplotlib.patheffects import Normal, Stroke
 

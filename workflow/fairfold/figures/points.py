@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from fairfold.figures.spec import Axes, Line2D
+
+_ROUNDING_ERROR, _LEAST = 1e-12, 1e-6  # sizes of numbers that are shown as 0 and as a bound
 
 
 def tell(line: Line2D, texts: Iterable[str]) -> None:
@@ -123,6 +126,36 @@ def texts_of(table: pd.DataFrame, text: str, **values: Any) -> list[str]:
     ['a: 0.51', 'b: 0.60']
     """
     return [text.format(**{**row, **values}) for row in table.to_dict("records")]
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Format a number with significant digits and without an exponent.
+
+    Parameters
+    ----------
+    value : float
+        Number to format.
+    digits : int, default=3
+        Number of significant digits.
+
+    Returns
+    -------
+    str
+        The number. Rounding errors are 0, and an infinite or missing number is a dash.
+
+    Examples
+    --------
+    >>> [significant(value) for value in (0.12345, 10_000.0, 8.4e-05, 2.2e-16, 3e-7)]
+    ['0.123', '10,000', '0.000084', '0', 'below 0.000001']
+    """
+    size = abs(value)
+    if not math.isfinite(value):
+        return "–"
+    if size < _LEAST:
+        return "0" if size < _ROUNDING_ERROR else f"below {_LEAST:f}"
+    decimals = max(digits - 1 - math.floor(math.log10(size)), 0)
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text
 
 
 def interval(low: float, high: float, digits: str = ".3f") -> str:

@@ -38,8 +38,8 @@ def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = N
     -------
     Figure
         A pair of panels per missing rate, with a mark per dataset. Filled marks are trainings on different splits, with
-        95 % confidence intervals. Hollow marks are trainings on the same split. With several datasets, black marks are
-        their means.
+        95 % confidence intervals within the range of tau. Hollow marks are trainings on the same split. With several
+        datasets, black marks are their means. The axis of tau includes 0.
     """
     metrics, rates, splitters = (list(stability[column].unique()) for column in ("metric", "missing_rate", "splitter"))
     names = Legend(legend)
@@ -48,8 +48,9 @@ def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = N
     if len(looks) > 1:
         looks[MEAN] = {"color": "black", "marker": "D", **_MARK}
     stability = pd.concat([stability, _means(stability)], ignore_index=True)
-    # The axis includes 0. It starts at -1 at the lowest, because intervals may exceed the range of tau.
-    least = np.clip(np.nanmin([0, *stability[["tau_low", "kendall_tau", "tau_same_folds"]].min()]), -1, 0)
+    limits = ["tau_low", "tau_high"]
+    stability[limits] = stability[limits].clip(-1, 1)  # Jackknife intervals may exceed the range of tau.
+    least = np.nanmin([0, *stability[["tau_low", "kendall_tau", "tau_same_folds"]].min()])
     panel_height = 0.25 + len(splitters) * (0.12 + 0.085 * len(looks))
     size = (1.1 + 2.9 * len(rates), 1.1 + panel_height * len(metrics))
     grid: dict = {"sharex": "col", "sharey": True, "width_ratios": [1.6, 1] * len(rates)}

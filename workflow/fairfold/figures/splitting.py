@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairfold.figures.points import plot_points, texts_of
-from fairfold.figures.spec import Figure, FigureSpec
-from fairfold.figures.style import PALETTE, add_legend, look_of, new_figure, nothing_to_draw, panels_of
+from fairfold.figures.points import plot_points, significant
+from fairfold.figures.spec import Axes, Figure, FigureSpec
+from fairfold.figures.style import PALETTE, add_legend, look_of, new_figure, nothing_to_draw
+
+_COLUMNS = 5  # most panels side by side
 
 _Figure = partial(FigureSpec, section="splitting", when="splitting.datasets")
 
@@ -43,7 +45,7 @@ def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
     for panel, measure in zip(axes[0], measures, strict=True):
         for pattern, part in deviations.groupby("pattern", sort=False):
             values = zip(part["positives"], part[measure], strict=True)
-            texts = [f"{pattern}, {n:,} positives: {measure} {value:.3g}" for n, value in values]
+            texts = [f"{pattern}, {n:,} positives: {measure} {significant(value)}" for n, value in values]
             plot_points(panel, part["positives"], part[measure], texts, markersize=3, **styles[pattern])
         panel.set(xscale="log", xlabel="positives of the label", ylabel=measure)
         panel.set_ylim(bottom=0 if measure != "DCP" else None)
@@ -58,7 +60,7 @@ def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
     alt="rLD of each label against its number of positives, a panel for each method and dataset",
 )
 def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
-    """Draw rLD of each label against its number of positives, with a row per dataset and a column per splitter.
+    """Draw rLD of each label against its number of positives, with a panel per dataset and splitter.
 
     Parameters
     ----------
@@ -71,22 +73,40 @@ def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
         One dot per label. Gray dots are the bound.
     """
     datasets, splitters = (deviations[column].unique() for column in ("dataset", "splitter"))
-    size = (0.6 + 1.15 * len(splitters), 0.9 + 1.3 * len(datasets))
-    figure, axes = new_figure(*size, len(datasets), len(splitters), sharex="row", sharey="row")
-    for panel, _, _, part in panels_of(axes, deviations, "dataset", "splitter"):
-        dots: dict = {"rasterized": True, "linestyle": "", "marker": "."}
-        texts = texts_of(part, "label {label}, {positives:,} positives: rLD {rLD:.2g}, lower bound {rLD_bound:.2g}")
-        plot_points(panel, part["positives"], part["rLD"], texts, markersize=2, color=PALETTE[0], **dots)
-        panel.plot(part["positives"], part["rLD_bound"], markersize=1, color="#555555", **dots)
-        panel.set_xscale("log")
-        panel.xaxis.set_minor_formatter("")
-        panel.set_yscale("symlog", linthresh=1e-3)
-    for panel, dataset in zip(axes[:, 0], datasets, strict=True):
-        panel.set_ylabel(f"{dataset}\nrLD")
-    for panel, splitter in zip(axes[0], splitters, strict=True):
-        panel.set_title(splitter, fontsize=7)
+    columns = min(_COLUMNS, len(splitters))
+    rows = -(-len(splitters) // columns)  # of each dataset
+    size = (0.6 + 1.3 * columns, 0.5 + 1.4 * rows * len(datasets))
+    figure, axes = new_figure(*size, rows * len(datasets), columns)
+    for panels, dataset in zip(axes.reshape(len(datasets), -1), datasets, strict=True):
+        for position, panel in enumerate(panels):
+            if position >= len(splitters):
+                panel.remove()
+                continue
+            part = deviations[(deviations["dataset"] == dataset) & (deviations["splitter"] == splitters[position])]
+            if position:
+                panel.sharex(panels[0])
+                panel.sharey(panels[0])
+            _draw_deviations(panel, part)
+            panel.set_title(splitters[position])
+            panel.tick_params(labelleft=position % columns == 0, labelbottom=position + columns >= len(splitters))
+        for panel in panels[::columns]:
+            panel.set_ylabel(f"{dataset}\nrLD")
     figure.supxlabel("positives of the label (gray: lower bound for folds of equal size)")
     return figure
+
+
+def _draw_deviations(panel: Axes, part: pd.DataFrame) -> None:
+    dots: dict = {"rasterized": True, "linestyle": "", "marker": "."}
+    rows = part[["label", "positives", "rLD", "rLD_bound"]].itertuples(index=False, name=None)
+    texts = [
+        f"label {label}, {n:,} positives: rLD {significant(value, 2)}, lower bound {significant(bound, 2)}"
+        for label, n, value, bound in rows
+    ]
+    panel.set_xscale("log")
+    panel.xaxis.set_minor_formatter("")
+    panel.set_yscale("symlog", linthresh=1e-3)
+    plot_points(panel, part["positives"], part["rLD"], texts, markersize=2.5, color=PALETTE[0], **dots)
+    panel.plot(part["positives"], part["rLD_bound"], markersize=1.5, color="#555555", **dots)
 
 
 @_Figure(
@@ -115,11 +135,12 @@ def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
         return nothing_to_draw("no positive quality and run time")
     columns = min(3, len(datasets))
     rows = -(-len(datasets) // columns)
-    figure, axes = new_figure(0.4 + 2.3 * columns, 0.8 + 2.0 * rows, rows, columns)
+    figure, axes = new_figure(max(0.4 + 2.3 * columns, 4.3), 0.8 + 2.0 * rows, rows, columns)
     styles = _styles(summary["splitter"].unique())
     for panel, dataset in zip(axes.flat, datasets, strict=False):
         for row in summary[summary["dataset"] == dataset].itertuples():
-            text = f"{row.splitter}: {row.mean_over_bound:.3g} times the lower bound, {row.seconds:.2g} s"
+            text = f"{row.splitter}: {significant(row.mean_over_bound)} times the lower bound, "
+            text += f"{significant(row.seconds, 2)} s"
             plot_points(panel, row.seconds, row.mean_over_bound, [text], markersize=5, **styles[row.splitter])
         panel.axhline(1, color="#555555", linewidth=0.8)
         panel.set(xscale="log", yscale="log", title=dataset, xlabel="CPU seconds")
@@ -130,7 +151,7 @@ def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
         panel.set_visible(False)
     for panel in axes[:, 0]:
         panel.set_ylabel("rLD / lower bound")
-    add_legend(figure, axes[0, 0].get_legend_handles_labels()[0], 5)
+    add_legend(figure, axes[0, 0].get_legend_handles_labels()[0])
     return figure
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError
-from fairfold.figures.points import interval, plot_points, texts_of
+from fairfold.figures.points import interval, plot_points, significant, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import PALETTE, add_legend, area_entry, entry, look_of, name_of, new_figure, panels_of
 
@@ -27,7 +27,7 @@ _BAND: dict[str, Any] = {"color": "#999999", "alpha": 0.35, "lw": 0}
 _DOTTED: dict[str, Any] = {"linestyle": ":", "linewidth": 0.7}
 _NORMAL_95 = 1.96
 _BINS_PER_DECADE = 3  # boxes per power of ten of N / M
-_TAIL = 0.01  # share of the pairs that the inset shows
+_TAIL = 0.01  # share of the pairs in the right panels of Figure 4
 
 _Figure = partial(FigureSpec, section="win-percentage", when="win_percentage.datasets")
 
@@ -160,22 +160,19 @@ def plot_performance_densities(densities: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
-        One panel per dataset. The inset shows the highest hundredth of all pairs.
+        Two panels per dataset: all pairs, and the highest hundredth of all pairs.
     """
-    from matplotlib.ticker import MaxNLocator
-
-    looks = _looks(densities)
-    figure, panels = _panels(densities, "dataset", width=3.1, height=2.7, columns=2)
-    for axis, dataset, part in panels:
+    looks, datasets = _looks(densities), densities.groupby("dataset")
+    size = (6.4, 2.1 * len(datasets) + 0.1)
+    figure, axes = new_figure(*size, len(datasets), 2, width_ratios=(1.5, 1))
+    for position, ((axis, top), (dataset, part)) in enumerate(zip(axes, datasets, strict=True)):
         for name, curve in part.groupby("classifier", sort=False):
             axis.plot(curve["performance"], curve["density"], **looks[name])
-        highest = part["density"].max()
-        shown = part.loc[part["density"] > 1e-3 * highest, "performance"]
+        shown = part.loc[part["density"] > 1e-3 * part["density"].max(), "performance"]
         axis.set(title=dataset, xlabel="performance x", ylabel="joint density p(x, c)")
-        axis.set_xlim(shown.min(), min(shown.max() + 0.02, 1))
-        axis.set_yticks([tick for tick in MaxNLocator(4).tick_values(0, highest) if 0 <= tick <= 1.1 * highest])
-        axis.set_ylim(0, 2.1 * highest)  # room for the inset above the curves
-        _draw_tail(axis.inset_axes((0.19, 0.62, 0.78, 0.36)), part, looks)
+        axis.set(xlim=(shown.min(), min(shown.max() + 0.02, 1)), ylim=(0, None))
+        _letter(axis, position)
+        _draw_tail(top, part, looks)
     add_legend(figure, _handles(looks))
     return figure
 
@@ -364,7 +361,8 @@ def plot_rank_weights(weights: pd.DataFrame) -> Figure:
         for n_draws, curve in part.groupby("n_draws"):
             number = draws.index(n_draws)
             look = {"linestyle": ("-", "--", "-.", ":")[number % 4], "color": look_of(number)["color"]}
-            texts = texts_of(curve, "rank {rank:,.0f} is the best of {n_draws:,.0f}: {weight:.2g}")
+            values = zip(curve["rank"], curve["weight"], strict=True)
+            texts = [f"rank {rank:,.0f} is the best of {n_draws:,.0f}: {significant(w, 2)}" for rank, w in values]
             plot_points(axis, curve["rank"], curve["weight"], texts, label=f"N = {n_draws:,.0f}", linewidth=1.2, **look)
         axis.set(title=f"M = {n_sampled:,}", xlabel="rank of the feature set", ylabel="probability to be the best")
         axis.set(xscale="log", yscale="log")
@@ -478,9 +476,7 @@ def _draw_tail(axis: Axes, part: pd.DataFrame, looks: dict[str, dict[str, Any]])
     seen = tail.to_numpy().max(axis=1) > 1e-3 * max(tail.to_numpy().max(), 1e-12)
     for name in filter(tail.columns.__contains__, looks):
         axis.plot(tail.index, tail[name], **looks[name])
-    axis.locator_params("x", nbins=5, steps=None)
-    axis.locator_params("y", nbins=3, steps=None)
-    if seen.any():
+    axis.locator_params("x", nbins=4)
+    if seen[1:].any():
         axis.set_xlim(tail.index[0], tail.index[seen][-1])
-    axis.set_ylim(0, None)
-    axis.tick_params(labelsize=6)
+    axis.set(title=f"highest {_TAIL:.0%} of the pairs".replace("%", " %"), xlabel="performance x", ylim=(0, None))
