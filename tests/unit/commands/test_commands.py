@@ -289,7 +289,7 @@ class TestStudy:
         (tmp_path / "config").mkdir()
         (tmp_path / "config/config.yaml").write_text("")
         assert main(["study", "-n"]) == 1
-        assert "it needs keys" in capfd.readouterr().err
+        assert "expected keys" in capfd.readouterr().err
 
     def test_a_mistake_is_told_before_anything_is_written(self, table, commands, capsys):
         """The user can correct the command and run it without cleaning up."""
