@@ -131,7 +131,7 @@ def report_regret(scores: pd.DataFrame, heads: str) -> None:
 def report_pairs(scores: pd.DataFrame) -> None:
     """Print the models that each model beats significantly (signed-rank tests, adjusted over all pairs)."""
     pairs = rank_tables(long_form(scores))["pairs"]
-    pairs = pairs[pairs["is_different"]]
+    pairs = pairs[pairs["is_different"].eq(True)]
     better = pairs["model_a"].where(pairs["mean_difference"] > 0, pairs["model_b"])
     worse = pairs["model_b"].where(pairs["mean_difference"] > 0, pairs["model_a"])
     print("\nSignificantly better than:")

@@ -40,5 +40,5 @@ def test_it_is_a_module_of_another_workflow(tmp_path, root, python):
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
         assert expected in done.stdout + done.stderr
-    assert (tmp_path / "trust/results/figures/percentile_ranks.pdf").stat().st_size > 1000
+    assert (tmp_path / "trust/results/figures/label_scores_mine.pdf").stat().st_size > 1000
     assert {path.name for path in Path(tmp_path).iterdir() if path.is_dir()} == {".snakemake", "trust"}

@@ -61,14 +61,14 @@ def test_the_worked_example(root, study):
     assert (home / "README.md").read_text().startswith(f"# {best['average_precision']}, fitted on my-plants\n")
     table[:7].drop(columns="label_shade").to_csv(mine.folder / "new.csv", index=False)
     assert main(["predict", str(home), str(mine.folder / "new.csv"), "-o", str(mine.folder / "found.csv")]) == 0
-    scores = pd.read_csv(mine.folder / "results/tables/label_scores.csv")
+    scores = pd.read_csv(mine.folder / "results/final/my-plants/label_scores.csv")
     assert set(scores["label"]) == {"label_shade", "label_drought"} and set(scores["model"]) == {
         best["average_precision"]
     }
-    suspects = pd.read_csv(mine.folder / "results/tables/suspect_labels.csv")
+    suspects = pd.read_csv(mine.folder / "results/final/my-plants/suspect_labels.csv")
     for row in suspects[suspects["kind"] == "missing"][:5].itertuples():
         assert table.loc[row.sample - 1, row.label] == 0  # row numbers start at 1
-    precision = pd.read_csv(mine.folder / "results/tables/suspect_precision.csv")
+    precision = pd.read_csv(mine.folder / "results/final/my-plants/suspect_precision.csv")
     assert (precision["precision"] > precision["chance"]).all()
     found = pd.read_csv(mine.folder / "found.csv")
     expected = load_final(home).predict(table[:7])["posterior"]
@@ -115,7 +115,7 @@ def test_columns_and_empty_cells_are_accounted_for(study):
     scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
     assert scores["value"].notna().all(), scores["reason"].dropna().unique()
     cells = pd.DataFrame(unmeasured, table["sample_id"], table.columns[4:6]).assign(label_rare=False)
-    for row in pd.read_csv(mine.folder / "results/tables/suspect_labels.csv").itertuples():
+    for row in pd.read_csv(mine.folder / "results/final/mine/suspect_labels.csv").itertuples():
         assert cells.loc[row.sample, row.label] == (row.kind == "unmeasured")
     warnings = [line for line in output.splitlines() if line.startswith("warning: ")]
     assert [line.split(";")[0] for line in warnings] == [
@@ -125,8 +125,8 @@ def test_columns_and_empty_cells_are_accounted_for(study):
         f"warning: mine: {unmeasured.sum()} label cells are empty and count as unmeasured",
     ]
     report = (mine.folder / "results/report.html").read_text()
-    assert "Warnings about your data (4)" in report
-    assert "named like an identifier (1), predicts a label (1), label with fewer positives than folds (1)" in report
+    assert "<dt>Data warnings</dt><dd>4</dd>" in report
+    assert "Named like an identifier (1), predicts a label (1), label with fewer positives than folds (1)" in report
     for line in warnings:
         assert html.escape(line.removeprefix("warning: mine: ")).replace("&#x27;", "&#39;") in report
     assert "note_a, note_b" in report
@@ -285,7 +285,7 @@ def test_the_messy_table_of_the_documents(root, study):
     np.testing.assert_array_equal(data.Y, table[traits].replace("", np.nan).astype(float))
     assert np.isnan(data.X).sum() == (table[["width", "nitrogen", "chlorophyll"]].isin(["", "NA", "?"])).sum().sum()
     assert "soil=?" in data.feature_names
-    scores = pd.read_csv(mine.folder / "results/tables/label_scores.csv").set_index("label")
+    scores = pd.read_csv(home / "label_scores.csv").set_index("label")
     assert scores.loc[list(messy_table.RARE), "n_positives"].tolist() == [2, 2]
     found = mine.folder / "found.csv"
     assert main(["predict", str(home), str(mine.folder / "docs/example/new-leaves.csv"), "-o", str(found)]) == 0

@@ -48,7 +48,7 @@ async function look() {
   const toggle = page.getElementById("toc-button");
   seen.toggle = toggle ? view.getComputedStyle(toggle).display : null;
   seen.links = [];
-  for (const link of page.querySelectorAll("#toc-list a")) {
+  for (const link of page.querySelectorAll("#toc-list a[href^='#']")) {
     if (seen.toggle === "block") {
       toggle.click();
       await wait(0);
@@ -67,7 +67,7 @@ async function look() {
   seen.images = [...page.images].map((image, k) => [image.naturalWidth, frames[k]]);
   seen.current = page.querySelectorAll("#toc-list [aria-current]").length;
   seen.tables = page.querySelectorAll("table.sortable").length;
-  seen.columns = [...page.querySelectorAll("table.sortable th")].map((heading) => sort(page, heading));
+  seen.columns = [...page.querySelectorAll("table.sortable th:has(button)")].map((heading) => sort(page, heading));
   for (const link of page.querySelectorAll("a.zoom")) link.click();
   seen.scrollWidthAtFullSize = root.scrollWidth;
   await wait(100);
@@ -112,47 +112,38 @@ def assert_sorted(columns):
         assert not any(up[len(filled) :] + down[len(filled) :])
 
 
+@pytest.mark.parametrize("page", ["report", "papers"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_report_in_a_browser(finished, look, width):
+def test_a_page_in_a_browser(finished, look, width, page):
     study, _ = finished
-    seen = look(study.folder / "results/report.html", width)
+    seen = look(study.folder / f"results/{page}.html", width)
     assert "failed" not in seen, seen
     assert seen["wrong"] == []
     assert seen["width"] == width
     assert max(seen["scrollWidth"], seen["scrollWidthAtFullSize"]) <= width
     assert seen["folded"] == 0
-    assert len(seen["images"]) > 15
+    assert len(seen["images"]) > 5
     assert all(natural > 0 and 0 < shown <= width for natural, shown in seen["images"])
     assert seen["toggle"] == ("block" if width == 390 else "none")
-    assert len(seen["links"]) > 30
+    assert len(seen["links"]) > 15
     assert [link for link in seen["links"] if not link[2]] == []
     assert seen["current"] == 1
-    assert seen["tables"] > 15
+    assert seen["tables"] > 7
     assert_sorted(seen["columns"])
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_page_of_a_table_in_a_browser(finished, look, width):
-    study, _ = finished
-    seen = look(study.folder / "results/tables/weak_label_scores.html", width)
-    assert seen["wrong"] == []
-    assert seen["tables"] == 1
-    assert_sorted(seen["columns"])
-    if width == 390:
-        assert seen["scrollWidth"] <= width
 
 
 def test_every_result_has_its_place(finished):
     """Every figure and table of the tiny study has an entry in the contents."""
     study, _ = finished
-    report = (study.folder / "results/report.html").read_text()
-    assert "Other results" not in report
-    absent = re.findall(r"Not made by this configuration: (.*?)\.</p>", report)
+    pages = [(study.folder / f"results/{page}.html").read_text() for page in ("report", "papers")]
+    assert not any("Other results" in page for page in pages)
+    absent = re.findall(r"Not made by this configuration: (.*?)\.</p>", "".join(pages))
     assert len(absent) == 2 and absent[0].startswith("Scores in a hierarchy")  # the labels have no hierarchy
     assert absent[1] == "Posterior probabilities"  # arrhythmia is downloaded
     for path in (study.folder / "results/tables").rglob("*.csv"):
-        assert path.with_suffix(".html").is_file()
-        assert path.relative_to(study.folder / "results").as_posix() in report
+        assert path.relative_to(study.folder / "results").as_posix() in pages[0]
+    assert max(map(len, pages)) < 4_000_000
+    assert len(pages[0]) < 2_000_000
 
 
 def test_every_figure_says_what_its_points_are(finished):
@@ -203,5 +194,4 @@ def test_the_report_of_snakemake_still_works(finished):
     code, output = study.run("--report", "snakemake-report.html", cores=1)
     assert code == 0, output
     report = (study.folder / "snakemake-report.html").read_text()
-    for name in ("percentile_ranks.png", "percentile_ranks.html", "weak_label_scores.html", "published.html"):
-        assert name in report
+    assert "learning_curves.png" in report

@@ -32,7 +32,7 @@ for (const button of document.querySelectorAll("table.sortable th button")) {
 
 // Of a long table the first rows, in whatever order they are sorted; the others by a click.
 const ROWS_AT_FIRST = 15;
-for (const table of document.querySelectorAll("body:not(.alone) table.sortable")) {
+for (const table of document.querySelectorAll("table.sortable")) {
   const n = table.tBodies[0].rows.length;
   if (n <= ROWS_AT_FIRST) continue;
   const button = document.createElement("button");
@@ -46,6 +46,48 @@ for (const table of document.querySelectorAll("body:not(.alone) table.sortable")
   button.addEventListener("click", () => show(table.classList.contains("short")));
   table.closest(".scroll").after(button);
   show(false);
+}
+
+// Thresholds: the confusion counts of each label at the threshold of a slider, from counts at each threshold.
+for (const chooser of document.querySelectorAll(".chooser")) {
+  const { thresholds, labels } = JSON.parse(chooser.dataset.decisions);
+  const rows = [...chooser.querySelector("tbody").rows]; // in the order of the labels, however the table is sorted
+  const slider = chooser.querySelector("input");
+  const counts = ([n, positives, predicted, hits], at) =>
+    [hits[at], predicted[at] - hits[at], positives - hits[at], n - positives - predicted[at] + hits[at]];
+  const pooled = (at) => labels.map((label) => counts(label, at)).reduce((sum, each) => sum.map((x, k) => x + each[k]));
+  const scores = {
+    f1: ([tp, fp, fn]) => (2 * tp) / (2 * tp + fp + fn) || 0,
+    mcc: ([tp, fp, fn, tn]) => (tp * tn - fp * fn) / Math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) || 0,
+  };
+  const ratio = (part, whole) => (whole ? (part / whole).toFixed(3) : "");
+  const show = () => {
+    const at = Number(slider.value);
+    chooser.querySelector("output").textContent = thresholds[at].toFixed(2);
+    labels.forEach((label, k) => {
+      const [tp, fp, fn, tn] = counts(label, at);
+      const texts = [tp, fp, fn, tn, ratio(tp, tp + fp), ratio(tp, tp + fn)];
+      texts.forEach((text, column) => {
+        const cell = rows[k].cells[column + 2];
+        cell.dataset.key = text;
+        cell.textContent = typeof text === "number" ? text.toLocaleString("en") : text;
+      });
+    });
+    const all = pooled(at);
+    chooser.querySelector(".pooled").textContent =
+      `All labels together: precision ${ratio(all[0], all[0] + all[1]) || "undefined"}, recall ${ratio(all[0], all[0] + all[2])}, ` +
+      `F1 ${scores.f1(all).toFixed(3)}, MCC ${scores.mcc(all).toFixed(3)}`;
+  };
+  for (const button of chooser.querySelectorAll("button[data-score]")) {
+    button.addEventListener("click", () => {
+      const values = thresholds.map((_, at) => scores[button.dataset.score](pooled(at)));
+      slider.value = values.indexOf(Math.max(...values));
+      show();
+    });
+  }
+  slider.disabled = chooser.querySelector(".best").hidden = false;
+  slider.addEventListener("input", show);
+  show();
 }
 
 // Figures: a click shows them at full size and back, in this page, so that it works without the files beside it.

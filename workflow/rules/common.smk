@@ -39,7 +39,7 @@ from fairfold.errors import StudyError  # noqa: E402
 from fairfold.models.registry import spec_of  # noqa: E402
 from fairfold.papers.published.comparison import COMPARISONS as PUBLISHED  # noqa: E402
 from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
-from fairfold.report.contents import figures_of, load_contents, owner  # noqa: E402
+from fairfold.report.contents import figures_of, load_contents, pages_of  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 
 # Snakemake does not convert nested values such as `--config folds="{'n_splits': 7}"` from text.
@@ -129,19 +129,6 @@ def files_of(*stages):
     found = [path for stage in stages for path in FILES_OF[stage]]
     figures = [figure for figure in DRAWN.values() if figure.section in stages]
     return [*found, *[f"results/{figure.path}{suffix}" for figure in figures for suffix in (".pdf", ".png")]]
-
-
-def page_of(table):
-    """Return the page of a table; Snakemake's own report shows it in the section that has the table in ours."""
-    path = table.removeprefix("results/")
-    section, item = owner(path, CONTENTS) or (None, None)
-    caption = item.caption if item and item.caption.endswith(".rst") else None
-    return report(
-        table.removesuffix("csv") + "html",
-        caption=caption and f"../report/{caption}",
-        category=section.title if section else "Other results",
-        labels={"table": item.title if item else path, "file": Path(path).stem},
-    )
 
 
 def scored(target):

@@ -68,12 +68,8 @@ rule write_dataset_page:
         **rules.examine_labels.output,
         dataset="results/datasets/{dataset}.npz",
         columns=rules.fit_final_model.output.columns,
-        legend="results/legend.csv",
-        sentences=["results/recommendation/sentences.csv"] * (FINAL["model"] is None),
     output:
         page="results/final/{dataset}/report.html",
-        figure="results/final/{dataset}/label_scores.png",
-        pdf="results/final/{dataset}/label_scores.pdf",
     log:
         "results/logs/write_dataset_page/{dataset}.log",
     params:
@@ -82,14 +78,10 @@ rule write_dataset_page:
         "../scripts/write_dataset_page.py"
 
 
-# A separate target: these models are fitted after the study.
+# A target of its own, and part of a study with `final.fit`.
 FINAL_FILES = [
     *expand(rules.examine_labels.input.folds, dataset=FINAL_DATASETS),
     *expand(rules.fit_final_model.output, dataset=FINAL_DATASETS),
     *expand(rules.examine_labels.output, dataset=FINAL_DATASETS),
     *expand(rules.write_dataset_page.output, dataset=FINAL_DATASETS),
-    "results/tables/label_scores.csv",
-    "results/tables/suspect_labels.csv",
-    "results/tables/suspect_precision.csv",
-    "results/tables/feature_importance.csv",
 ]

@@ -82,8 +82,33 @@ rule recommend_models:
         "../scripts/recommend_models.py"
 
 
+rule describe_predictions:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        predictions=expand(
+            rules.train_and_score.output.predictions,
+            rate=min(WEAK_LABELS["missing_rates"], default=0),
+            part=PARTS_OF_UNIT,
+            allow_missing=True,
+        ),
+        leaderboard=rules.recommend_models.output.leaderboard,
+    output:
+        labels="results/tables/labels/{dataset}.csv",
+        reliability="results/tables/reliability/{dataset}.csv",
+        precision_recall="results/tables/precision_recall/{dataset}.csv",
+        decisions="results/tables/decisions/{dataset}.csv",
+    log:
+        "results/logs/describe_predictions/{dataset}.log",
+    params:
+        seed=config["seed"],
+        code=code("describe_predictions"),
+    script:
+        "../scripts/describe_predictions.py"
+
+
 FILES_OF["recommendation"] = [
     *expand(rules.estimate_label_frequency.output, **ESTIMATED),
     *expand(rules.correct_scores.output, **UNITS),
     *rules.recommend_models.output,
+    *expand(rules.describe_predictions.output, dataset=WEAK_LABELS["datasets"]),
 ]

@@ -1,4 +1,4 @@
-# Join tables of several jobs, render the report of the study, and pack its figures.
+# Join tables of several jobs, render the pages of the study, and pack its figures.
 
 # Name -> tables with the same columns, which are concatenated.
 JOINED = {
@@ -7,24 +7,24 @@ JOINED = {
     "mechanisms": MECHANISM_PARTS,
     "ecoc/examples": expand("results/ecoc/{example}/summary.csv", example=ECOC_EXAMPLES),
     "ecoc/comparison": expand("results/ecoc/comparison/{dataset}.csv", dataset=COMPARED),
-    "label_scores": expand(rules.examine_labels.output.scores, dataset=FINAL_DATASETS),
-    "suspect_labels": expand(rules.examine_labels.output.suspects, dataset=FINAL_DATASETS),
-    "suspect_precision": expand(rules.examine_labels.output.precision, dataset=FINAL_DATASETS),
-    "feature_importance": expand(rules.examine_labels.output.importance, dataset=FINAL_DATASETS),
 }
-OTHERS_SHOWN = ("results/cross_testing/models.csv", "results/recommendation/sentences.csv")
+SHOWN = [
+    *TABLES,
+    *FIGURES,
+    *[path for path in STUDY_FILES if path == "results/cross_testing/models.csv" or "/recommendation/" in path],
+    *[path for path in STUDY_FILES if path == "results/timings/quality_against_seconds.csv"],
+]
+# The report, and a page for the parts of papers if the study has some.
+PAGES_OF_STUDY = pages_of(CONTENTS, [path.removeprefix("results/") for path in SHOWN], config)
 
 
 rule render_report:
     input:
-        TABLES,
-        FIGURES,
-        [path for path in STUDY_FILES if path in OTHERS_SHOWN],
+        SHOWN,
         config="results/config.yaml",
         legend="results/legend.csv",
     output:
-        report="results/report.html",
-        tables=[page_of(table) for table in TABLES],
+        **{page: f"results/{page}.html" for page in PAGES_OF_STUDY},
     log:
         "results/logs/render_report.log",
     params:

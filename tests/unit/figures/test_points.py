@@ -24,6 +24,7 @@ from fairfold.figures.label_scores import plot_label_scores
 from fairfold.figures.many_labels import plot_scores_by_frequency
 from fairfold.figures.mechanisms import plot_mechanisms
 from fairfold.figures.model_wins import plot_model_win_percentages
+from fairfold.figures.predictions import plot_precision_recall, plot_reliability
 from fairfold.figures.published import plot_published
 from fairfold.figures.rank_stability import plot_rank_stability
 from fairfold.figures.ranks import plot_percentile_ranks
@@ -330,6 +331,18 @@ def test_labels(tmp_path):
         "x, AUROC: 0.750",
         "x, Matthews correlation: 0.500",
     ]
+
+
+def test_predictions(tmp_path):
+    table = pd.DataFrame({"model": "kNN", "n": [1500], "probability": [0.25], "share": [0.5]})
+    text = "kNN: 50.0% positives where 25.0% is predicted (1,500 pairs)"
+    assert texts_of(plot_reliability(table), tmp_path) == [text]
+    curve = pd.DataFrame({"label": ["$x$", "b"], "share": 0.25, "recall": [0.5, 1], "precision": [1.0, 0.75]})
+    assert texts_of(plot_precision_recall(curve), tmp_path) == [
+        "$x$: precision 1.00 at recall 0.50",
+        "b: precision 0.75 at recall 1.00",
+    ]
+    assert plot_reliability(table[:0]).axes == plot_precision_recall(curve[:0]).axes == []
 
 
 def test_curves_of_wins(tmp_path):

@@ -107,7 +107,8 @@ def test_rows_are_as_high_as_their_bars_need(five):
 
 
 @pytest.mark.parametrize(
-    ("p", "text"), [(0.25, "p = 0.25"), (0.00321, "p = 0.0032"), (1e-7, "p < 0.0001"), (np.nan, "p: –"), (1.0, "p = 1")]
+    ("p", "text"),
+    [(0.25, "p = 0.25"), (0.00321, "p = 0.0032"), (1e-7, "p < 0.0001"), (np.nan, "p: not tested"), (1.0, "p = 1")],
 )
 def test_friedmans_p_stands_above_each_panel(ranks, p, text):
     titles = [axes.get_title() for axes in drawn(ranks, p=p).axes]

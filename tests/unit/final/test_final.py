@@ -353,10 +353,10 @@ def scores(corrected, model="kNN", observed=0.25):
 def test_the_card_says_what_the_study_found(data):
     card = model_card(data, "kNN", settings={"n_trees": 8}, seed=3, scores=scores(0.5))
     assert "| micro average precision | 0.250 | 0.500 | 0.400 to 0.600 |" in card and "0.100" not in card
-    assert "Means over left-out folds, by the labels" in card and "Settings: n_trees 8; seed 3." in card
+    assert "Means over test folds: on observed labels" in card and "Settings: n_trees 8; seed 3." in card
     assert "90 samples; 4 features, 3 labels, id: sample" in card
     hidden = model_card(data, "kNN", settings={}, seed=3, scores=scores(0.5).query("missing_rate == 50"))
-    assert "Means over left-out folds, with 50 % of each label's positives hidden from training and tests, by" in hidden
+    assert "Means over test folds, with 50 % of each label's positives hidden from training and tests: on" in hidden
     assert "| 0.250 | – | – |" in model_card(data, "kNN", settings={}, seed=3, scores=scores(np.nan))
     for unknown in (None, scores(0.5, model="other"), scores(0.5, observed=np.nan).query("missing_rate == 0")):
         assert "did not score this model" in model_card(data, "kNN", settings={}, seed=3, scores=unknown)

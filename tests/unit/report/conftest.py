@@ -27,10 +27,9 @@ def results(tmp_path):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "figures/percentile_ranks.png").write_bytes(png(400, 100))
     (tmp_path / "figures/percentile_ranks.pdf").write_bytes(b"%PDF-1.4")
-    pd.DataFrame({"dataset": ["<script>alert(1)</script>", "b"], "n_samples": [1500, 20]}).to_csv(
-        tmp_path / "tables/datasets.csv", index=False
-    )
-    (tmp_path / "tables/datasets.html").write_text("a page")
+    sizes = pd.DataFrame({"dataset": ["<script>alert(1)</script>", "b"], "n_samples": [1500, 20]})
+    sizes = sizes.assign(n_features=3, n_labels=2, label_cardinality=0.5)
+    sizes.to_csv(tmp_path / "tables/datasets.csv", index=False)
     rows = [
         ("a", rate, metric, model, rank, 5)
         for rate in (0, 50)
@@ -54,6 +53,30 @@ def files():
         "figures/percentile_ranks.png",
         "legend.csv",
         "tables/datasets.csv",
-        "tables/datasets.html",
         "tables/percentile_ranks.csv",
     ]
+
+
+VERDICTS = ["best", "not different", "worse", "not tested", "same as RF+ET", "no score"]
+
+
+@pytest.fixture
+def write_leaderboard(results):
+    """Return a function that writes the leaderboard of datasets with one model for each verdict."""
+
+    def write(*datasets, verdicts=VERDICTS, **columns):
+        rows = []
+        for dataset in datasets:
+            for place, verdict in enumerate(verdicts):
+                score = float("nan") if verdict == "no score" else 0.7 - 0.01 * place
+                numbers = (score, score - 0.02, score + 0.1, score, 0.01 * place, 0.0, 0.02, 0.4, 0.5, 0.1, 300)
+                model = "RF+ET" if verdict == "best" else f"model {place}"
+                rows.append((dataset, 0, "average_precision", 5, model, *numbers, verdict))
+        names = ["score", "low", "high", "observed", "behind", "behind_low", "behind_high", "deciding"]
+        names = ["dataset", "missing_rate", "metric", "n_folds", "model", *names]
+        names += ["fit_seconds", "predict_seconds", "peak_memory_mb", "verdict"]
+        table = pd.DataFrame(rows, columns=names).assign(**columns)
+        table.to_csv(results / "recommendation/leaderboard.csv", index=False)
+        return "recommendation/leaderboard.csv"
+
+    return write

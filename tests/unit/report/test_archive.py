@@ -30,7 +30,10 @@ def test_everything_is_in_its_folder(packed, results):
         ]
         assert archive.read("tables/datasets.csv") == (results / "tables/datasets.csv").read_bytes()
         readme = archive.read("README.txt").decode()
-    assert "figures/percentile_ranks.pdf\nfigures/percentile_ranks.png\n\n3 Weak labels: Percentile ranks\n" in readme
+    assert (
+        "figures/percentile_ranks.pdf\nfigures/percentile_ranks.png\n\nRanks over datasets: Percentile ranks\n"
+        in readme
+    )
     assert "averaged over 5 folds" in " ".join(readme.split())
 
 

@@ -15,7 +15,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from fairfold.figures import STYLE, save_figure, tell
-from fairfold.figures.label_scores import plot_label_scores
+from fairfold.recommendation.predictions import decisions as count_decisions
 from fairfold.report.dataset_page import render_dataset_page
 from fairfold.report.page import render_report
 
@@ -167,7 +167,7 @@ def open_page(browser, tmp_path):
 
 
 @pytest.fixture
-def html(results, files, config):
+def html(results, files, config, write_leaderboard):
     """Return the HTML of a report."""
     pd.DataFrame({"dataset": [f"d{n}" for n in range(40)], "n_samples": np.arange(40) * 7 % 40}).to_csv(
         results / "tables/datasets.csv", index=False
@@ -177,7 +177,7 @@ def html(results, files, config):
         (line,) = figure.subplots().plot([0, 1, 2], [0, 1, 0], "o")
     tell(line, ["a left one", "the “middle”", "a right one"])
     save_figure(figure, [results / "figures/percentile_ranks.png", results / "figures/regret.png"])
-    return render_report(results, [*files, "figures/regret.png"], config)
+    return render_report(results, [*files, "figures/regret.png", write_leaderboard("d1")], config)
 
 
 @pytest.fixture
@@ -186,27 +186,24 @@ def ask(open_page, html):
     return lambda script, width=1280, anchor="": open_page(html, width, anchor).ask(script)
 
 
-def test_all_but_the_answer_is_folded(ask):
+def test_all_but_the_verdict_is_folded(ask):
     said = ask("""
       const folds = [...document.querySelectorAll("details.fold")];
       said.folds = folds.length;
       said.open = folds.filter((fold) => fold.open).length;
-      const overview = [...document.querySelectorAll("#section-overview .item")];
-      said.overview = overview.filter(shown).map((item) => item.querySelector("h3").textContent);
-      said.inside = document.querySelector("#section-overview summary").textContent;
-      said.table = shown(document.querySelector("table"));
+      said.inside = document.querySelector("#section-ranks summary").textContent;
+      said.tables = [...document.querySelectorAll("table")].filter(shown).map((table) => table.className);
       document.getElementById("unfold").click();
       await settled();
-      said.unfolded = folds.every((fold) => fold.open) && shown(document.querySelector("table"));
+      said.unfolded = folds.every((fold) => fold.open) && shown(document.querySelector("#section-data table"));
       said.name = document.getElementById("unfold").textContent;
     """)
     assert said["folds"] > 1
     assert said == {
         "folds": said["folds"],
         "open": 0,
-        "overview": ["The answer", "Which models lead"],
-        "inside": "1 figure",
-        "table": False,
+        "inside": "1 figure, 1 table",
+        "tables": ["sortable leaderboard"],
         "unfolded": True,
         "name": "Fold all",
     }
@@ -221,8 +218,7 @@ def test_links_and_addresses_unfold_what_they_lead_to(ask):
     assert ask(f"document.querySelector('#toc a[href=\"#data\"]').click(); await settled(); {opened}") == {
         "open": ["section-data"]
     }
-    assert ask(opened, anchor="#overview") == {"open": ["section-overview"]}
-    assert ask(opened, anchor="#overview-3") == {"open": []}  # the answer is always open
+    assert ask(opened, anchor="#ranks-1") == {"open": []}  # is always open
     said = ask(f"dispatchEvent(new Event('beforeprint')); {opened} said.folds = folds.length;")
     assert len(said["open"]) == said["folds"] > 1
 
@@ -308,7 +304,7 @@ def test_keys_go_through_the_points_of_a_figure(open_page, html, width):
       said.text = note.textContent;
       said.seen = shown(ring) && box.left >= frame.left && box.right <= frame.right && box.bottom <= innerHeight;
     """
-    page.ask("document.querySelector('.zoom').focus();")
+    page.ask("document.getElementById('unfold').click(); await settled(); document.querySelector('.zoom').focus();")
     page.press("Tab")  # to the links below, after the slider between
     told = [page.ask(read)]
     for key in ("ArrowRight", "End", "ArrowLeft", "Home"):
@@ -335,22 +331,23 @@ def test_escape_closes_what_the_pointer_has_opened(open_page, html):
     page.ask(POINT + "point(x, y);")
     assert page.ask(
         told := "said.texts = [...document.querySelectorAll('.told')].map((note) => note.textContent);"
-    ) == {"texts": ["", "", "the “middle”"]}
+    ) == {"texts": ["", "the “middle”"]}
     page.press("Escape")
-    assert page.ask(told) == {"texts": ["", "", ""]}
+    assert page.ask(told) == {"texts": ["", ""]}
 
 
 def test_what_screen_readers_have_of_a_figure(open_page, html):
     page = open_page(html)
-    ((name, caption, _),) = page.seen_by_screen_readers("image")  # the others are folded
+    page.ask("document.getElementById('unfold').click(); await settled();")
+    (name, caption, _), _ = page.seen_by_screen_readers("image")
     assert name == "box plots of the percentile ranks of each model, a panel for each metric and missing rate"
-    assert caption.startswith("Percentile ranks of the models on test folds")
-    ((label, _, number),) = page.seen_by_screen_readers("slider")
+    assert caption.startswith("Percentile ranks of the models")
+    (label, _, number), _ = page.seen_by_screen_readers("slider")
     assert label == f"3 points of the figure: {name}" and number == 1
-    assert len(page.seen_by_screen_readers("status")) == 1  # exists before it has a message
+    assert len(page.seen_by_screen_readers("status")) == 2  # exists before it has a message
     page.ask("document.querySelector('.step').focus(); await settled();")
     page.press("ArrowRight")
-    ((_, _, number),) = page.seen_by_screen_readers("slider")
+    (_, _, number), _ = page.seen_by_screen_readers("slider")
     assert number == 2
     assert page.ask("said.text = document.querySelector('[role=status]').textContent;") == {"text": "the “middle”"}
 
@@ -369,23 +366,57 @@ def test_the_keyboard_reaches_all_that_can_be_done(ask):
 
 
 @pytest.fixture
-def dataset_html(tmp_path):
-    """Return the dataset page that is stored with the model."""
+def decisions(results):
+    """Write the decisions on two labels, and return the path of the table."""
+    Y = np.array([[0, 0], [0, 1], [1, 1], [1, 0]], dtype=float)
+    P = np.array([[0.1, 0.2], [0.45, 0.8], [0.42, 0.9], [0.9, 0.3]])
+    (results / "tables/decisions").mkdir()
+    table = count_decisions(Y, P, ["leaf", "<b>"]).assign(dataset="d", model="kNN")
+    table.to_csv(results / "tables/decisions/d.csv", index=False)
+    return "tables/decisions/d.csv"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_reader_chooses_the_threshold(open_page, results, files, config, decisions, width):
+    page = open_page(render_report(results, [*files, decisions], config), width)
+    look = """
+      const chooser = document.querySelector(".chooser"), slider = chooser.querySelector("input");
+      %s
+      said.rows = [...chooser.querySelector("tbody").rows].map((row) => [...row.cells].map((cell) => cell.textContent));
+      said.pooled = chooser.querySelector(".pooled").textContent.replace("All labels together: ", "");
+      said.threshold = chooser.querySelector("output").textContent;
+      said.fits = document.documentElement.scrollWidth <= innerWidth;
+    """
+    assert page.ask(look % "") == {
+        "rows": [
+            ["leaf", "2", "1", "0", "1", "2", "1.000", "0.500"],
+            ["<b>", "2", "2", "0", "0", "2", "1.000", "1.000"],
+        ],
+        "pooled": "precision 1.000, recall 0.750, F1 0.857, MCC 0.775",
+        "threshold": "0.50",
+        "fits": True,
+    }
+    said = page.ask(look % "slider.value = 39; slider.dispatchEvent(new Event('input'));")
+    assert said["threshold"] == "0.40"
+    assert said["rows"][0] == ["leaf", "2", "2", "1", "0", "1", "0.667", "1.000"]
+    said = page.ask(look % """chooser.querySelector("[data-score=f1]").click();""")
+    assert said["threshold"] == "0.30" and said["pooled"].startswith("precision 0.800, recall 1.000")
+
+
+@pytest.fixture
+def dataset_html():
+    """Return the page that is stored with the final model."""
     scores = pd.DataFrame({"label": [f"label {n}" for n in range(40)], "n_positives": 30, "n_expected": 33.3})
     for score in ("average_precision", "roc_auc", "mcc"):
         scores[score], scores[f"{score}_low"], scores[f"{score}_high"] = 0.8, 0.7, 0.9
-    save_figure(plot_label_scores(scores), [tmp_path / "scores.png"])
-    sentences = pd.DataFrame([("mine", "ranking", "The best is X.")], columns=["dataset", "use", "sentence"])
     columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbours", "neighbours"]
     rows = [("missing", n, f"s{n}", "label 0", 0.9, 0.5, ", ".join(f"s{m}" for m in range(20))) for n in range(30)]
     return render_dataset_page(
         *("mine", "gcForest+", "10 samples."),
-        sentences=sentences,
         label_scores=scores,
         suspects=pd.DataFrame(rows, columns=columns),
         precision=pd.DataFrame({"depth": [20], "n_found": [13], "chance": [0.1], "hidden_rate": [30]}),
         importance=pd.DataFrame([("a", 1, 0.1, 0, 1)], columns=["features", "n_features", "loss", "lowest", "highest"]),
-        figure=tmp_path / "scores.png",
         folder="results/final/mine",
     )
 
@@ -395,28 +426,9 @@ def test_the_page_of_a_dataset(open_page, dataset_html, width):
     page = open_page(dataset_html, width)
     said = page.ask("""
       const fits = () => document.documentElement.scrollWidth <= innerWidth;
-      const parts = () => [...document.querySelectorAll("img, table")].filter(shown).length;
-      said.folded = [parts(), fits()];
-      said.answer = shown(document.querySelector("#answer ~ ul"));
-      document.getElementById("unfold").click();
-      await settled();
-      said.unfolded = [parts(), fits()];
+      said.fits = fits();
       const tables = [...document.querySelectorAll("table")];
       said.rows = tables.map((table) => [...table.tBodies[0].rows].filter(shown).length);
-      const frame = document.querySelector(".frame");
-      const image = frame.querySelector("img").getBoundingClientRect();
-      said.image = [image.width > 600, frame.clientWidth <= innerWidth, frame.scrollWidth > frame.clientWidth];
-      document.querySelector(".step").focus();
-      await settled();
-      said.note = document.querySelector(".told").textContent;
+      said.columns = Math.max(...tables.map((table) => table.tHead.rows[0].cells.length));
     """)
-    assert said == {
-        "folded": [0, True],
-        "answer": True,
-        "unfolded": [4, True],
-        "rows": [15, 15, 1],
-        "image": [True, True, width == 390],
-        "note": "label 0: AUROC 0.800 (0.700 to 0.900)",
-    }
-    ((name, caption, _),) = page.seen_by_screen_readers("image")
-    assert name.startswith("AUROC") and caption.startswith("A row for each label")
+    assert said == {"fits": True, "rows": [15, 15, 1], "columns": 6}

@@ -1,21 +1,25 @@
 """Test the page of the report."""
 
 import base64
+import io
 import re
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 from docutils.core import publish_doctree
 from docutils.utils import SystemMessage
+from PIL import Image
 
 from fairfold.core.config import load_yaml
-from fairfold.report.contents import Item, Section, load_contents
+from fairfold.report.contents import Item, Section, load_contents, pages_of
 from fairfold.report.page import render_report
 from fairfold.report.templates import plain_text, text_html
 from fairfold.study import check_config
 
+VERDICTS = ["best", "not different", "worse", "not tested", "same as RF+ET", "no score"]
 VOID = {"meta", "link", "img", "br", "wbr", "hr", "input"}
 
 
@@ -73,15 +77,15 @@ def test_the_page_needs_nothing_else(page):
 
 def test_figures_are_whole_and_described(page, results):
     source = page.attributes("img", "src")[0].partition(",")[2]
-    assert base64.b64decode(source) == (results / "figures/percentile_ranks.png").read_bytes()
-    assert len(page.attributes("img", "alt")) == 2  # in the overview and in its section
+    with Image.open(io.BytesIO(base64.b64decode(source))) as image:
+        assert image.size == (400, 100)
+    assert len(page.attributes("img", "alt")) == 1
     assert all(len(alternative) > 20 for alternative in page.attributes("img", "alt"))
     captions = [attributes["id"] for tag, attributes in page.elements if tag == "figcaption"]
     assert page.attributes("img", "aria-describedby") == captions
     assert page.attributes("img", "width")[0] == "192"
     assert page.attributes("img", "height")[0] == "48"
-    assert page.attributes("a", "href").count("figures/percentile_ranks.pdf") == 2
-    assert "In its place: Figure 1" in page.text
+    assert page.attributes("a", "href").count("figures/percentile_ranks.pdf") == 1
 
 
 def test_what_users_name_is_escaped(page):
@@ -92,18 +96,63 @@ def test_what_users_name_is_escaped(page):
 
 
 def test_sections_without_files_are_left_out(page):
-    headings = [
-        href for href in page.attributes("a", "href") if href in ("#data", "#ecoc", "#recommendation", "#folds")
-    ]
-    assert headings == ["#data"]
+    sections = [attributes["id"] for tag, attributes in page.elements if tag == "section" and "id" in attributes]
+    assert sections == ["section-ranks", "section-data", "section-about"]
 
 
 def test_missing_results_are_named(results, files, config):
     config["splitting"]["datasets"] = ["a"]
     (results / "tables/split_summary.csv").write_text("dataset\na\n")
-    text = Page(render_report(results, [*files, "tables/split_summary.csv"], config)).text
+    text = Page(render_report(results, [*files, "tables/split_summary.csv"], config, page="papers")).text
     assert re.search(r"Not made by this configuration: Behavior of the measures; Label matrices; Deviation", text)
     assert "Effect of folds on scores" not in text  # switched off and therefore not missing
+
+
+def test_parts_of_papers_have_their_own_page(results, files, config):
+    config["splitting"]["datasets"] = ["a"]
+    (results / "tables/split_summary.csv").write_text("dataset\na\n")
+    contents = load_contents()
+    assert pages_of(contents, files, config) == ["report"]
+    assert pages_of(contents, [*files, "tables/split_summary.csv"], config) == ["report", "papers"]
+    report = Page(render_report(results, [*files, "tables/split_summary.csv"], config))
+    papers = Page(render_report(results, [*files, "tables/split_summary.csv"], config, page="papers"))
+    assert "Quality of splits" in papers.text and "Quality of splits" not in report.text
+    assert "papers.html" in report.attributes("a", "href") and "report.html" in papers.attributes("a", "href")
+    assert "papers.html" not in Page(render_report(results, files, config)).attributes("a", "href")
+
+
+def test_the_title_is_the_verdict(results, files, config, write_leaderboard):
+    page = Page(render_report(results, [*files, write_leaderboard("water")], config))
+    assert page.text.startswith("Use RF+ET on water")
+    assert page.text.count("Use RF+ET on water") == 2  # the title of the window and of the page
+    two = Page(render_report(results, [*files, write_leaderboard("water", "<b>")], config))
+    assert two.text.startswith("Use RF+ET on water, RF+ET on <b>")
+    many = Page(render_report(results, [*files, write_leaderboard(*"abcde")], config))
+    assert many.text.startswith("Verdicts on 5 datasets")
+    assert Page(render_report(results, files, config)).text.startswith("Results of the study")
+
+
+def test_the_leaderboard_has_eight_columns_and_honest_verdicts(results, files, config, write_leaderboard):
+    html = render_report(results, [*files, write_leaderboard("water")], config)
+    board = html[html.index('<table class="sortable leaderboard">') :].partition("</table>")[0]
+    assert len(re.findall(r'<th scope="col"', board)) == 8
+    tags = re.findall(r'<span class="tag">(.*?)</span>', board)
+    assert [tag.removesuffix(", fastest") for tag in tags] == VERDICTS
+    assert not re.search("nan|False|True", board)
+
+
+def test_all_tables_fit_the_page(results, files, config):
+    pd.DataFrame({f"c{n}": [n, n + 1] for n in range(30)}).to_csv(results / "tables/datasets.csv", index=False)
+    html = render_report(results, files, config)
+    assert max(table.count("<th scope") for table in html.split("</thead>")) <= 8
+    assert "8 of 30 columns." in Page(html).text
+
+
+def test_what_one_dataset_cannot_show_is_left_out(results, files, config, write_leaderboard):
+    config["weak_labels"]["datasets"] = ["a"]
+    page = Page(render_report(results, [*files, write_leaderboard("a")], config))
+    assert "Percentile ranks" not in page.text
+    assert page.attributes("img", "src") == []
 
 
 def test_stale_files_are_left_alone(results, files, config):
@@ -123,40 +172,6 @@ def test_files_that_no_entry_names_come_last(results, files, config):
     assert page.attributes("img", "alt")[-1] == "figures/new.png"
 
 
-def test_the_answer_comes_from_ranks(page):
-    assert "SLCForest with no label hidden (mean percentile rank 0.75)" in page.text
-    assert "RF+ET and SLCForest with 50 % of positives hidden" in page.text
-
-
-def recommend(results, datasets):
-    rows = [
-        f"{name},ranking,First of {name}.\n{name},ranking,Then {name}.\n{name},ranking,Last of {name}.\n"
-        for name in datasets
-    ]
-    (results / "recommendation/sentences.csv").write_text("dataset,use,sentence\n" + "".join(rows))
-
-
-def test_the_answer_comes_from_recommendations_where_there_are_few(results, files, config):
-    recommend(results, ["a"])
-    text = Page(render_report(results, [*files, "recommendation/sentences.csv"], config)).text
-    assert "mean percentile rank 0.75" not in text
-    assert text.count("First of a. Then a.") == 2
-    assert text.count("Last of a.") == 1
-
-
-def test_the_answer_is_short_where_there_are_many_recommendations(results, files, config):
-    recommend(results, "abcdefgh")
-    text = Page(render_report(results, [*files, "recommendation/sentences.csv"], config)).text
-    assert "mean percentile rank 0.75" in text
-    assert text.count("First of h.") == 1
-
-
-def test_datasets_and_models_may_have_odd_names_and_no_rank(results, files, config):
-    table = results / "tables/percentile_ranks.csv"
-    table.write_text("dataset,missing_rate,metric,model,percentile_rank\nNA,0,mcc,X,\nNA,0,mcc,null,1\n")
-    assert "null with no label hidden" in Page(render_report(results, files, config)).text
-
-
 def test_costs_versions_and_configuration_are_told(page):
     assert "train_model" in page.text
     assert "300 MiB" in page.text
@@ -166,33 +181,26 @@ def test_costs_versions_and_configuration_are_told(page):
 def test_tables_have_links_to_their_files(page):
     hrefs = page.attributes("a", "href")
     assert "tables/datasets.csv" in hrefs
-    assert "tables/datasets.html" in hrefs
-    assert "tables/percentile_ranks.html" not in hrefs  # not among the files
+    assert hrefs.count("tables/datasets.csv") == 2  # below the table and among all tables
+    assert "CSV files with all rows" in page.text
 
 
 SUSPECTS = "dataset,kind,column,label,n_rows,sentence\n"
 
 
-def test_suspects_are_told_first(results, files, config):
+def test_warnings_stand_on_the_first_screen(results, files, config, write_leaderboard):
     rows = "NA,named like a fold,fold,,,leave it out\nNA,named like a fold,<cv>,,,too\nNA,duplicated rows,,,3,3 rows\n"
     (results / "tables/suspects.csv").write_text(SUSPECTS + rows)
     config["data"]["own"] = {"NA": {}}
-    text = Page(render_report(results, [*files, "tables/suspects.csv"], config)).text
-    overview, rest = re.split(r"1 Data \d tables Table 1", text)
-    assert "Warnings about your data (3) Warnings stop nothing" in overview
-    assert "NA: named like a fold (2), duplicated rows (1)." in overview
-    assert overview.index("Warnings about your data (3) Warnings stop") < overview.index("The answer Computed")
-    assert "Warnings Columns, rows and labels of your data" in rest
+    board = write_leaderboard("NA")
+    text = Page(render_report(results, [*files, "tables/suspects.csv", board], config)).text
+    first, rest = text.split("Columns, rows and labels of your data", 1)
+    assert "Data warnings 3" in first
+    assert "Named like a fold (2), duplicated rows (1)." in first
     assert "<cv>" in rest
-
-
-def test_no_suspects_are_nothing_to_tell(results, files, config):
     (results / "tables/suspects.csv").write_text(SUSPECTS)
-    config["data"]["own"] = {"a": {"labels_are": "observed"}}
-    text = Page(render_report(results, [*files, "tables/suspects.csv"], config)).text
-    assert "Warnings about your data" not in text
-    assert "empty if there is nothing to check" in text
-    assert "Warnings" not in Page(render_report(results, files, config | {"data": {"own": {}}})).text
+    text = Page(render_report(results, [*files, "tables/suspects.csv", board], config)).text
+    assert "Data warnings none" in text and "Check your data" not in text
 
 
 PUBLISHED = "paper,place,what,published,ours,standard_error,difference_in_se,difference_in_digits,note\n"
@@ -201,7 +209,7 @@ PUBLISHED = "paper,place,what,published,ours,standard_error,difference_in_se,dif
 def test_published_numbers_stand_beside_ours(results, files, config):
     rows = 'paper,Table 1,"a, 50, mcc",0.25,0.3,0.1,0.5,,other folds\npaper,Table 1,"b, 50, mcc",0.5,,,,,not here\n'
     (results / "tables/published.csv").write_text(PUBLISHED + rows)
-    text = Page(render_report(results, [*files, "tables/published.csv"], config)).text
+    text = Page(render_report(results, [*files, "tables/published.csv"], config, page="papers")).text
     assert "paper: 2 published numbers, 1 with a counterpart here; 1 of 1 that scatter lie within two" in text
     assert "a, 50, mcc 0.2500 0.3000" in text and "b, 50, mcc 0.5000" in text
     assert "difference_ in_" in text
@@ -209,7 +217,7 @@ def test_published_numbers_stand_beside_ours(results, files, config):
 
 def test_no_published_number_is_said(results, files, config):
     (results / "tables/published.csv").write_text(PUBLISHED)
-    page = Page(render_report(results, [*files, "tables/published.csv"], config))
+    page = Page(render_report(results, [*files, "tables/published.csv"], config, page="papers"))
     assert "None of this configuration's data are those of a publication" in page.text
     assert "difference_ in_" not in page.text
     assert "Other results" not in page.text
@@ -218,20 +226,19 @@ def test_no_published_number_is_said(results, files, config):
 def test_long_tables_are_cut_and_say_so(results, files, config):
     (results / "tables/datasets.csv").write_text("dataset\n" + "a\n" * 1234)
     text = Page(render_report(results, files, config)).text
-    assert "First 60 of 1,234 rows; all: CSV" in text
+    assert "First 60 of 1,234 rows. CSV" in text
 
 
 def test_patterns_do_not_repeat_what_an_earlier_entry_shows(results, files, config):
     items = [Item("One", table="tables/datasets.csv"), Item("Rest", table="tables/*.csv")]
     page = Page(render_report(results, files, config, [Section("s", "S", items)]))
-    assert page.attributes("a", "href").count("tables/datasets.csv") == 1
-    assert page.attributes("a", "href").count("tables/percentile_ranks.csv") == 1
+    assert page.text.count("CSV with all digits") == 2
 
 
 def test_tables_may_be_links_only(results, files, config):
     item = Item("Numbers", table="tables/datasets.csv", embed=False)
     page = Page(render_report(results, files, config, [Section("s", "S", [item])]))
-    assert "More tables Numbers: CSV · sortable page" in page.text
+    assert "More tables Numbers: CSV" in page.text
     assert "1,500" not in page.text
     whole = Section("s", "S", [replace(item, embed=True)])
     assert "1,500" in Page(render_report(results, files, config, [whole])).text
@@ -273,8 +280,8 @@ def test_what_failed_is_told_first_with_its_reason(results, files, config):
     assert box["class"] == "item failures"
     assert "NA 50 SLCForest 2 level 1 is <not> finite." in page.text
     links = [attributes for tag, attributes in page.elements if tag == "a"]
-    assert [link["href"] for link in links if link.get("class") == "alarm"] == ["#overview-1"]
-    assert "Overview 2 not computed Not computed (2) The answer" in page.text  # in the table of contents
+    assert [link["href"] for link in links if link.get("class") == "alarm"] == ["#gaps-1"]
+    assert "Missing from this study 2 not computed Not computed (2)" in page.text  # in the table of contents
 
 
 def test_nothing_is_told_where_nothing_failed(results, files, config):

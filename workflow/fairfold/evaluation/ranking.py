@@ -244,7 +244,7 @@ def compare_ranks(ranks: pd.DataFrame, *, alpha: float = 0.05) -> ComparisonTabl
           friedman_statistic, friedman_p, critical_difference, reason``.
         - ``pairs``, with the columns ``metric, missing_rate, model_a, model_b, mean_difference, p_value,
           adjusted_p_value, is_different``. ``mean_difference`` is the difference of mean percentile ranks, positive if
-          model a is better.
+          model a is better. ``is_different`` is None for a pair that is not tested.
         - ``cliques``, with the columns ``metric, missing_rate, clique, model, mean_rank`` and one row per clique and
           member. Cliques are numbered from 1, starting with the one that contains the best model. Mean rank 1 is best.
 
@@ -271,7 +271,8 @@ def compare_ranks(ranks: pd.DataFrame, *, alpha: float = 0.05) -> ComparisonTabl
         comparisons.append((*panel, found.n_blocks, found.n_dropped, len(models), *tests))
         for a, b in combinations(models, 2):
             p, adjusted = found.p_values.loc[a, b], found.adjusted_p_values.loc[a, b]
-            pairs.append((*panel, a, b, means[a] - means[b], p, adjusted, adjusted <= alpha))
+            is_different = None if np.isnan(adjusted) else adjusted <= alpha
+            pairs.append((*panel, a, b, means[a] - means[b], p, adjusted, is_different))
         for number, clique in enumerate(found.cliques, start=1):
             cliques += [(*panel, number, model, found.mean_ranks[model]) for model in clique]
     tests_of = ["friedman_statistic", "friedman_p", "critical_difference", "reason"]

@@ -5,15 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_intervals
-from fairfold.figures.spec import Axes, Figure
-from fairfold.figures.style import PALETTE, STYLE, name_of, name_rows, new_figure, nothing_to_draw
+from fairfold.figures.spec import Axes, Figure, FigureSpec
+from fairfold.figures.style import PALETTE, name_of, name_rows, new_figure, nothing_to_draw
 
 MOST_LABELS = 60
 _SCORES = ("roc_auc", "average_precision", "mcc")
 
 
+@FigureSpec(
+    "label_scores_*",
+    section="labels",
+    title="Scores of each label",
+    reads=["tables/labels/*.csv", "legend.csv"],
+    alt="AUROC, average precision and Matthews correlation of each label, with intervals and the score of guesses",
+    each="weak_labels.datasets",
+    open=True,
+    finding=findings.hardest_label,
+)
 def plot_label_scores(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Draw a panel per score and a row per label, starting with the worst label.
 
@@ -32,17 +43,15 @@ def plot_label_scores(scores: pd.DataFrame, legend: pd.DataFrame | None = None) 
         Bars are confidence intervals. A vertical line marks the score of guessing: 0.5 for AUROC and 0 for the Matthews
         correlation. For average precision, a gray mark per label is at its share of positives.
     """
-    import matplotlib as mpl
-
-    shown = scores.dropna(subset=list(_SCORES), how="all")[:MOST_LABELS]
+    shown = scores.reindex(columns=[*scores, *(name for name in _SCORES if name not in scores)])
+    shown = shown.dropna(subset=list(_SCORES), how="all")[:MOST_LABELS]
     if shown.empty:
         return nothing_to_draw()
     names = Legend(legend)
-    with mpl.rc_context(STYLE):
-        figure, axes = new_figure(7.2, 0.9 + 0.16 * len(shown), 1, len(_SCORES), sharey=True)
-        for panel, score, color in zip(axes[0], _SCORES, PALETTE, strict=False):
-            _draw_panel(panel, shown, score, names.text(score), color)
-        name_rows(axes[0, 0], [f"{name_of(row.label)} ({row.n_positives})" for row in shown.itertuples()])
+    figure, axes = new_figure(7.2, 0.9 + 0.16 * len(shown), 1, len(_SCORES), sharey=True)
+    for panel, score, color in zip(axes[0], _SCORES, PALETTE, strict=False):
+        _draw_panel(panel, shown, score, names.text(score), color)
+    name_rows(axes[0, 0], [f"{name_of(row.label)} ({row.n_positives})" for row in shown.itertuples()])
     return figure
 
 

@@ -6,6 +6,7 @@ import textwrap
 
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
@@ -24,6 +25,7 @@ _LEAST = 0.005  # models that win less often have no line
     alt="win percentage of each model against the number of feature sets tried",
     labels_of="win_percentage.models.datasets",
     when="win_percentage.models.datasets",
+    finding=findings.winner,
 )
 def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Draw win percentages against the number of draws: a row per metric, a column per dataset, a line per model.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import interval, plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
@@ -23,6 +24,7 @@ _HOLLOW = {"markerfacecolor": "white", "markersize": 6.2, "markeredgewidth": 0.8
     reads=["tables/rank_stability.csv", "legend.csv"],
     alt="agreement of the models' ranks between repetitions, by splitting method",
     when="weak_labels.rank_stability.datasets",
+    finding=findings.most_stable,
 )
 def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Draw Kendall's tau on different splits and on the same split, and the share of the split, with a row per metric.
@@ -81,7 +83,8 @@ def _draw_pair(tau: Axes, share: Axes, panel: pd.DataFrame, looks: dict[str, dic
     for (dataset, look), shift in zip(looks.items(), side_by_side(len(looks), 0.6), strict=True):
         numbers = panel[panel["dataset"] == dataset].set_index("splitter").reindex(splitters)
         positions = np.arange(len(splitters)) + shift
-        tau.hlines(positions, numbers["tau_low"], numbers["tau_high"], color=look["color"], linewidth=0.9)
+        ends = [numbers[name].clip(-1, 1) for name in ("tau_low", "tau_high")]  # tau cannot exceed this range
+        tau.hlines(positions, *ends, color=look["color"], linewidth=0.9)
         numbers = numbers.assign(dataset=dataset, limits=list(map(interval, numbers["tau_low"], numbers["tau_high"])))
         for axes, column, text, style in (
             (tau, "tau_same_folds", "{splitter}, {dataset}, same folds: tau {tau_same_folds:.3f}", look | _HOLLOW),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
@@ -20,6 +21,9 @@ FIRST_BAR = 1.22
     title="Percentile ranks",
     reads=["tables/percentile_ranks.csv", "tables/comparisons.csv", "tables/cliques.csv", "legend.csv"],
     alt="box plots of the percentile ranks of each model, a panel for each metric and missing rate",
+    several="weak_labels.datasets",
+    open=True,
+    finding=findings.best_rank,
 )
 def plot_percentile_ranks(
     ranks: pd.DataFrame, comparisons: pd.DataFrame, cliques: pd.DataFrame, legend: pd.DataFrame | None = None
@@ -84,7 +88,7 @@ def _draw_bar(axes: Axes, height: float, positions: list[int]) -> None:
 
 def _friedman_text(p: float) -> str:
     if np.isnan(p):
-        return "Friedman p: –"
+        return "Friedman p: not tested"
     return "Friedman p < 0.0001" if p < 0.0001 else f"Friedman p = {p:.2g}"
 
 

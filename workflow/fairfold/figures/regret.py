@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_intervals
 from fairfold.figures.spec import Axes, Figure, FigureSpec
@@ -15,10 +16,12 @@ _ROW = 0.17  # height of a row in inches
 
 @FigureSpec(
     "regret",
-    section="overview",
+    section="ranks",
     title="Regret of following the recommendation",
     reads=["tables/regret.csv", "legend.csv"],
     alt="regret of each strategy for choosing a model, with 95 % confidence intervals over datasets",
+    several="weak_labels.datasets",
+    finding=findings.smallest_regret,
 )
 def plot_regret(regret: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Draw the regret of strategies for choosing a model: a panel per leading metric, a row per strategy.

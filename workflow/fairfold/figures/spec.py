@@ -35,7 +35,8 @@ class FigureSpec:
     name : str
         Name of the files ``results/figures/<name>.pdf`` and ``.png``. ``*`` stands for a value of ``each``.
     section : str
-        Id of a section of ``workflow/report/contents.yaml``, such as ``"weak-labels"``.
+        Id of a section of ``workflow/report/contents.yaml``, such as ``"weak-labels"``. It sets the rule that draws the
+        figure. The report shows it there unless the file names it elsewhere.
     title : str
         Heading in the report.
     reads : sequence of str
@@ -48,6 +49,12 @@ class FigureSpec:
         Configuration key with datasets. The last sentence of the caption lists those with complete labels.
     when : str, default=None
         Configuration key, such as ``"ecoc.examples"``. If its value is empty, the figure is omitted.
+    several : str, default=None
+        Configuration key with datasets. If there are fewer than two, the figure is omitted.
+    open : bool, default=False
+        Whether the report initially shows the figure.
+    finding : callable, default=None
+        Function that returns the first sentence of the caption, or an empty string. Its parameters are the tables.
     each : str, default=None
         Configuration key with the values of ``*``, one figure per value. In the key, ``*`` matches any name.
     only : sequence of str, default=()
@@ -76,6 +83,9 @@ class FigureSpec:
     caption: str = ""
     labels_of: str | None = None
     when: str | None = None
+    several: str | None = None
+    open: bool = False
+    finding: Callable[..., str] | None = None
     each: str | None = None
     only: Sequence[str] = ()
     options: Mapping[str, Any] = field(default_factory=dict)

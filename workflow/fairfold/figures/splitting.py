@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.points import plot_points, significant
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import PALETTE, add_legend, look_of, new_figure, nothing_to_draw
@@ -58,6 +59,7 @@ def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
     title="Deviation of each label",
     reads=["tables/label_deviations.csv"],
     alt="rLD of each label against its number of positives, a panel for each method and dataset",
+    finding=findings.lowest_deviation,
 )
 def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
     """Draw rLD of each label against its number of positives, with a panel per dataset and splitter.
@@ -115,6 +117,7 @@ def _draw_deviations(panel: Axes, part: pd.DataFrame) -> None:
     title="Quality against run time",
     reads=["timings/quality_against_seconds.csv"],
     alt="mean rLD divided by its lower bound against CPU seconds, a mark for each method and dataset",
+    finding=findings.most_balanced,
 )
 def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
     """Draw mean rLD divided by its bound against CPU seconds, with a panel per dataset and a marker per splitter.

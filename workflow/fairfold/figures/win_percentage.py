@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError
+from fairfold.figures import findings
 from fairfold.figures.points import interval, plot_points, significant, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import PALETTE, add_legend, area_entry, entry, look_of, name_of, new_figure, panels_of
@@ -182,6 +183,7 @@ def plot_performance_densities(densities: pd.DataFrame) -> Figure:
     title="Win percentages",
     reads=["tables/win_percentage/win_percentages.csv"],
     alt="win percentage of six classifiers against N, with the bands of equal classifiers and of permuted labels",
+    finding=findings.winner,
 )
 def plot_win_percentages(wins: pd.DataFrame) -> Figure:
     """Draw Figure 5: win percentage against the number of draws, with a panel per dataset.

@@ -91,19 +91,20 @@ def model_card(
 def _head(data: Dataset, name: str) -> Iterator[str]:
     yield f"# {name}, fitted on {data.id}\n"
     yield (
-        "It says for each of several labels how likely it is. Predictions for a new table, whose columns are matched "
-        "by name:\n"
+        "The model predicts the probability of each label. To predict a new table, whose columns are matched by name, "
+        "run\n"
     )
-    yield "```sh\npython -m fairfold predict THIS_FOLDER new.csv -o predictions.csv\n```\n"
+    yield "```sh\nfairfold predict THIS_FOLDER new.csv -o predictions.csv\n```\n"
     yield "```python\nfrom fairfold.final import load_final"
-    yield 'found = load_final("THIS_FOLDER").predict(table)  # a frame with a column for each feature'
+    yield 'found = load_final("THIS_FOLDER").predict(table)  # a data frame with a column for each feature'
     yield 'found["posterior"], found["decision"]\n```\n'
 
 
 def _data(data: Dataset) -> Iterator[str]:
     positives = np.asarray((data.Y == 1).sum(axis=0)).ravel()
     yield "## Data\n"
-    yield f"{data.shape[0]} samples; {account_line(data)}. A sample has {data.label_cardinality:.2f} positive labels.\n"
+    mean = f"A sample has {data.label_cardinality:.2f} positive labels on average."
+    yield f"{data.shape[0]} samples; {account_line(data)}. {mean}\n"
     order = np.argsort(positives, kind="stable")
     rare = [f"{data.label_names[label]} ({positives[label]})" for label in order[:5]]
     yield f"Labels with the fewest positives: {', '.join(rare)}.\n"
@@ -115,13 +116,13 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[s
     if scores is not None:
         own = scores[(scores["dataset"] == data.id) & (scores["model"] == name)]
     if own is None or own["observed"].isna().all():
-        yield "The study did not score this model on these data.\n"
+        yield "The study did not score this model on this dataset.\n"
         return
     rate = own["missing_rate"].min()
     hidden = f", with {rate} % of each label's positives hidden from training and tests" if rate else ""
     yield (
-        f"Means over left-out folds{hidden}, by the labels that are observed, and as estimated for complete ones, with "
-        "95 % intervals that hold the scatter over samples and what is not known of the share that is missing:\n"
+        f"Means over test folds{hidden}: on observed labels, and estimated for complete labels. The 95 % intervals "
+        "include the sampling error and the uncertainty of the missing rate.\n"
     )
     yield "| score | on observed labels | on complete labels | 95 % interval |\n|---|---|---|---|"
     for row in own[own["missing_rate"] == rate].itertuples():
@@ -135,22 +136,19 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[s
 
 def _limits() -> Iterator[str]:
     yield "## Limits\n"
-    yield "- Scores are of models fitted to fewer rows than this one, on data of the same source; others may differ."
+    yield "- The scored models were fitted to fewer rows than this one. Scores on data from other sources may differ."
     yield (
-        "- Scores on complete labels suppose that labels are missing at random, all at the same rate, and that none is "
-        "wrong; if the hard ones are missing, more are missing than estimated."
+        "- Scores on complete labels assume that labels are missing at random, all at the same rate, and that no "
+        "positive is wrong. If hard positives are missing more often, more are missing than estimated."
     )
-    yield (
-        "- A posterior takes labels as missing at random, each positive with the same probability; where the hard or "
-        "the rare ones are missing, it is too low for them."
-    )
-    yield "- A label with few positives is predicted from few; look at its own scores before you rely on it."
-    yield "- The file may hold features of training samples (kernel and nearest-neighbour models do).\n"
+    yield ("- Probabilities assume the same. They are too low for hard or rare positives that are missing more often.")
+    yield "- Check the scores of a label with few positives before you rely on it."
+    yield "- The file of a kernel or nearest-neighbor model contains features of training samples.\n"
 
 
 def _made(settings: Mapping[str, Any], seed: int) -> Iterator[str]:
-    yield "## Made with\n"
-    given = ", ".join(f"{key} {value}" for key, value in settings.items()) or "none but its own defaults"
+    yield "## Settings and versions\n"
+    given = ", ".join(f"{key} {value}" for key, value in settings.items()) or "defaults"
     yield f"Settings: {given}; seed {seed}.\n"
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     yield f"Python {platform.python_version()}, {versions}.\n"

@@ -8,6 +8,9 @@ from fairfold.core.settings import ModelName, Names, Settings
 class Final(Settings):
     """The final model, fitted to all samples by the target `final` in `results/final/<dataset>/`."""
 
+    fit: bool = False
+    """Whether a study fits the final models without this target. The report then links their pages."""
+
     datasets: Names = []
     """Datasets to fit a model for. An empty list stands for `weak_labels.datasets`."""
 

@@ -54,7 +54,8 @@ def leaderboard(recommendation: pd.DataFrame, folds: pd.DataFrame, seconds: pd.D
         table = table.join(_paired(table, _where(folds, metric=metric, **unit), METRICS[metric].direction))
         table = table.join(_times(_where(seconds, **unit)))
         table["deciding"] = part[part["metric"] == DECIDING].set_index("model")["mean"]
-        table["verdict"] = [_verdict(row) for row in table.itertuples()]
+        best = next(iter(table.index[(table["difference"] == 0) & table["same_as"].isna()]), None)
+        table["verdict"] = [BEST if row.Index == best else _verdict(row) for row in table.itertuples()]
         tables.append(table.reset_index().sort_values("rank", kind="stable"))
     whole = pd.concat(tables, ignore_index=True).rename(columns={"mean": "score", "difference": "behind"})
     return whole[[*_COLUMNS[:1], "missing_rate", "metric", "n_folds", *_COLUMNS[1:], "verdict", *_TIMES]]
@@ -65,8 +66,6 @@ def _verdict(row: tuple) -> str:
         return NO_SCORE
     if isinstance(row.same_as, str):
         return f"same as {row.same_as}"
-    if row.difference == 0:
-        return BEST
     if np.isnan(row.p_adjusted):
         return NOT_TESTED
     return NOT_DIFFERENT if row.is_top else WORSE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,10 +15,11 @@ from fairfold.figures.spec import FigureSpec, figure_specs
 
 FOLDER = PROJECT / "workflow" / "report"
 KINDS = (
-    *("failures", "suspects", "key_figure", "figure", "table", "answer", "sentences", "published"),
-    *("costs", "versions", "file"),
+    *("failures", "figure", "table", "sentences", "published", "thresholds", "costs", "versions"),
+    "file",
 )
-_FILE_KINDS = ("figure", "table", "published")
+_FILE_KINDS = ("figure", "table", "published", "thresholds")
+PAGES = ("report", "papers")
 
 
 @dataclass(frozen=True)
@@ -39,27 +40,28 @@ class Item:
         labels.
     when : str or None, default=None
         Configuration key, such as ``"ecoc.examples"``. The entry is omitted if its value is empty.
+    several : str or None, default=None
+        Configuration key that contains datasets. The entry is omitted if there are fewer than two.
     open : bool, default=False
         Whether the entry is initially expanded.
     embed : bool, default=True
         Whether the report contains rows of a table. If False, it only links to the table.
-    figure, key_figure : str or None, default=None
+    columns : sequence of str, default=()
+        Columns of a table to show. By default, the first ones.
+    figure : str or None, default=None
         Path of a figure. In ``contents.yaml``, the name of a figure, whose declaration defines the rest of the entry.
-        Key figures are shown an additional time, with another title and caption.
     spec : FigureSpec or None, default=None
         Declaration of the figure.
     alt : str, default=""
         Description of the figure for screen readers.
     table, published, costs, file : str or None, default=None
         Path of a table, of the comparison with published numbers, of the folder of benchmarks, or of a text file.
-    answer, ranks : str or None, default=None
-        Paths of the tables of sentences and of ranks. The first suitable one provides the answer of the study.
+    thresholds : str or None, default=None
+        Path of the tables of decisions by threshold.
     sentences : str or None, default=None
         Path of a table of sentences.
     failures : list of str or None, default=None
         Paths of tables with a column ``reason``. Shown if a reason is not empty.
-    suspects : str or None, default=None
-        Path of a table of warnings. The number of rows is shown if it is not 0.
     versions : bool or None, default=None
         Whether to show software versions.
     """
@@ -68,21 +70,20 @@ class Item:
     caption: str = ""
     labels_of: str | None = None
     when: str | None = None
+    several: str | None = None
     open: bool = False
     embed: bool = True
+    columns: Sequence[str] = ()
     figure: str | None = None
-    key_figure: str | None = None
     spec: FigureSpec | None = None
     alt: str = ""
     table: str | None = None
     published: str | None = None
     costs: str | None = None
+    thresholds: str | None = None
     file: str | None = None
-    answer: str | None = None
-    ranks: str | None = None
     sentences: str | None = None
     failures: list[str] | None = None
-    suspects: str | None = None
     versions: bool | None = None
 
     @property
@@ -110,8 +111,10 @@ class Section:
         Entries of the section.
     intro : str, default=""
         Introduction: text in reStructuredText, or the name of an ``.rst`` file.
-    labels_of, when : str or None, default=None
+    labels_of, when, several : str or None, default=None
         Configuration keys, as in :class:`Item`.
+    page : {"report", "papers"}, default="report"
+        Page with the section.
     """
 
     id: str
@@ -120,6 +123,8 @@ class Section:
     intro: str = ""
     labels_of: str | None = None
     when: str | None = None
+    several: str | None = None
+    page: str = "report"
 
 
 class Figure(NamedTuple):
@@ -202,17 +207,16 @@ def item_of_figure(spec: FigureSpec) -> Item:
         Entry of the report.
     """
     caption = spec.caption or spec.name.replace("*", "").rstrip("_") + ".rst"
-    return Item(spec.title, caption, spec.labels_of, spec.when, figure=spec.file, alt=spec.alt, spec=spec)
+    shown = {"figure": spec.file, "alt": spec.alt, "spec": spec, "open": spec.open}
+    return Item(spec.title, caption, spec.labels_of, spec.when, spec.several, **shown)
 
 
 def _item(entry: Mapping[str, Any], specs: Mapping[str, FigureSpec], where: str) -> Item:
     """Convert an entry of the file to an item, and look up the figure that it names."""
-    if (name := entry.get("figure", entry.get("key_figure"))) is not None:
+    if (name := entry.get("figure")) is not None:
         if name not in specs:
             raise ConfigError(f"{where}: {unknown_name('figure', name, specs)}")
-        if "figure" in entry:
-            return item_of_figure(specs[name])
-        entry = {**entry, "key_figure": specs[name].file, "alt": specs[name].alt}
+        return item_of_figure(specs[name])
     item = _checked(Item, entry, where)
     if not any(kind in entry for kind in KINDS):
         raise ConfigError(f"{where}, {item.title!r}: the entry shows nothing. Give it one of {', '.join(KINDS)}.")
@@ -321,13 +325,15 @@ def is_on(entry: Item | Section, config: Mapping[str, Any]) -> bool:
     Returns
     -------
     bool
-        False if the value of the key is empty.
+        False if the value of the key is empty, or if ``several`` names a single dataset.
 
     Examples
     --------
     >>> is_on(Section("codes", "Codes", [], when="ecoc.examples"), {"ecoc": {"examples": []}})
     False
     """
+    if entry.several is not None and len(setting(entry.several, config) or ()) < 2:
+        return False
     if entry.when is None:
         return True
     value = setting(entry.when, config)
@@ -377,6 +383,33 @@ def owner(file: str, contents: Iterable[Section]) -> tuple[Section, Item] | None
     """
     entries = ((section, item) for section in contents for item in section.items if item.pattern is not None)
     return next((found for found in entries if select(found[1].pattern, [file])), None)
+
+
+def pages_of(contents: Iterable[Section], files: Collection[str], config: Mapping[str, Any]) -> list[str]:
+    """Return the pages that a study has.
+
+    Parameters
+    ----------
+    contents : iterable of Section
+        Declared sections.
+    files : collection of str
+        Paths of the files that this configuration produces, relative to the folder of results.
+    config : mapping
+        Configuration, with defaults.
+
+    Returns
+    -------
+    list of str
+        The report, and other pages with at least one figure or table.
+    """
+    shown = {
+        section.page
+        for section in contents
+        if is_on(section, config)
+        for item in section.items
+        if item.pattern is not None and is_on(item, config) and select(item.pattern, files)
+    }
+    return [page for page in PAGES if page == PAGES[0] or page in shown]
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

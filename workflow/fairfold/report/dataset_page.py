@@ -1,27 +1,24 @@
-"""HTML page of one dataset for readers without Python: answer, doubts and next steps."""
+"""HTML page of a final model for readers without Python: cells to check, labels and features."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from os import PathLike
 from typing import Any
 
 import pandas as pd
 
 from fairfold import __version__
 from fairfold.evaluation.metrics import METRICS
-from fairfold.report.answers import group_sentences
-from fairfold.report.images import embedded_image
 from fairfold.report.tables import table_html, table_of
 from fairfold.report.templates import render
 
 _SHOWN = 20  # Rows of likely label errors, and of features.
 _NAMED = 12  # Labels listed in a sentence.
 _SUSPECTS = {
-    "missing": "May be positive, and are not marked so",
-    "wrong negative": "Are marked negative, and may not be",
-    "unmeasured": "May be positive, and nobody has looked",
-    "wrong": "Are marked positive, and may not be",
+    "missing": "Likely missing positives",
+    "wrong negative": "Likely wrong negatives",
+    "unmeasured": "Unmeasured labels that are likely positive",
+    "wrong": "Likely wrong positives",
 }
 
 
@@ -30,12 +27,10 @@ def render_dataset_page(
     model: str,
     data: str,
     *,
-    sentences: pd.DataFrame | None,
     label_scores: pd.DataFrame,
     suspects: pd.DataFrame,
     precision: pd.DataFrame,
     importance: pd.DataFrame,
-    figure: str | PathLike[str],
     folder: str,
 ) -> str:
     """Render the page as self-contained HTML.
@@ -48,12 +43,8 @@ def render_dataset_page(
         Id of the final model.
     data : str
         One sentence that describes the data.
-    sentences : DataFrame or None
-        Recommendation of the study, with the columns ``dataset, use, sentence``. None if the user named the model.
     label_scores, suspects, precision, importance : DataFrame
         Tables of :mod:`fairfold.final` for the dataset.
-    figure : str or path-like
-        PNG file of the label scores.
     folder : str
         Folder of the model.
 
@@ -62,25 +53,20 @@ def render_dataset_page(
     str
         HTML page.
     """
-    answers, doubts = None, ""
-    if sentences is not None:
-        uses = group_sentences(sentences).get(dataset, {})
-        doubts = " ".join(uses.pop("The data", []))
-        answers = [f"{use}: {' '.join(said)}" for use, said in uses.items()]
     faults = unlearned(label_scores)
     found = [
-        f"When {row.hidden_rate} % were hidden on purpose, {row.n_found} of the first {row.depth} such cells were "
-        f"hidden positives; of as many at random, {row.depth * row.chance:.1f} would be."
+        f"After {row.hidden_rate} % of positives were hidden on purpose, {row.n_found} of the first {row.depth} cells "
+        f"of such a list were hidden positives; {row.depth * row.chance:.1f} of as many random cells would be."
         for row in precision[precision["depth"].isin([20, 50])].itertuples()
     ]
     features = importance[:_SHOWN].drop(columns="n_features")
     return render(
         "dataset.html.jinja",
         **{"version": __version__, "dataset": dataset, "data": data, "model": model, "folder": folder},
-        **{"answers": answers, "doubts": doubts, "found": found, "image": embedded_image(figure)},
+        found=found,
         n_labels=len(label_scores),
         n_learned=len(label_scores) - sum(map(len, faults.values())),
-        faults=[f"{reason[0].upper()}{reason[1:]}: {_listed(names)}." for reason, names in faults.items()],
+        faults=[f"Labels {reason}: {_listed(names)}." for reason, names in faults.items()],
         label_tables=[_label_table(label_scores)],
         suspect_tables=list(_suspect_tables(suspects)),
         feature_tables=[_table("Features, the most important first", features, _SHOWN)] if len(features) else [],
@@ -106,9 +92,9 @@ def unlearned(label_scores: pd.DataFrame) -> dict[str, list[str]]:
     named = [f"{row.label} ({row.n_positives})" for row in label_scores.itertuples()]
     table = pd.Series(named, index=label_scores.index)
     reasons = {
-        "of one value only, so that nothing can be said": ~defined,
-        "no better than guesses, as far as these samples tell": chance,
-        "of fewer than ten positives, whose scores are uncertain whatever their intervals say": rare,
+        "with a single value, so that they have no scores": ~defined,
+        "not better than guessing on these samples": chance,
+        "with fewer than ten positives, so that their scores are uncertain": rare,
     }
     return {reason: table[chosen].tolist() for reason, chosen in reasons.items() if chosen.any()}
 
@@ -117,7 +103,7 @@ def _label_table(scores: pd.DataFrame) -> dict[str, Any]:
     columns = {"label": "label", "n_positives": "positives", "n_expected": "expected positives"}
     columns |= {"roc_auc": METRICS["roc_auc"].name}  # The labels are sorted by this score.
     columns |= {name: METRICS[name].name for name in scores if name in METRICS and name not in columns}
-    return _table("All labels, the worst first", scores[list(columns)].rename(columns=columns), len(scores))
+    return _table("All labels, the hardest first", scores[list(columns)].rename(columns=columns), len(scores))
 
 
 def _suspect_tables(suspects: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -125,7 +111,7 @@ def _suspect_tables(suspects: pd.DataFrame) -> Iterator[dict[str, Any]]:
         "sample": "sample",
         "label": "label",
         "posterior": "probability",
-        "neighbours": "near samples that have it",
+        "neighbours": "similar samples with the label",
     }
     for kind, title in _SUSPECTS.items():
         rows = suspects.loc[suspects["kind"] == kind, list(columns)][:_SHOWN].rename(columns=columns)

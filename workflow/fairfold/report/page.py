@@ -1,4 +1,4 @@
-"""HTML report of a study as a single self-contained page."""
+"""HTML pages of a study: the report, and a page for the parts of papers. Each page is self-contained."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from fairfold import __version__
-from fairfold.report.answers import group_sentences, rank_sentences
-from fairfold.report.contents import Item, Section, is_on, load_contents, owner, select
+from fairfold.report.answers import group_sentences
+from fairfold.report.contents import PAGES, Item, Section, is_on, load_contents, owner, pages_of, select
 from fairfold.report.costs import costs_sentence, gather_costs, gather_sizes
 from fairfold.report.failures import failures_of
 from fairfold.report.images import embedded_image
@@ -21,12 +21,13 @@ from fairfold.report.published import published_sentences
 from fairfold.report.results import read_results
 from fairfold.report.tables import table_html, table_of, table_of_file
 from fairfold.report.templates import render, text_html
+from fairfold.report.thresholds import threshold_chooser
+from fairfold.report.verdicts import LEADERBOARD, title_of, verdicts
 from fairfold.report.versions import gather_versions
 
-_LEGEND = "legend.csv"
-_IDENTICAL = "tables/identical_models.csv"
-_MOST_DATASETS_IN_ANSWER = 4
-_LEADING = 2  # The first sentences: on the best model, and on models that do not differ significantly.
+_CARDS_AT_FIRST = 3  # Verdicts of more datasets are folded below their summary.
+_OF_VERDICTS = ("datasets", "missing_rates", "complete_scores", "score_summary", "scar_tests", "suspects")
+_TITLES = {"papers": "Parts of papers"}
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,12 @@ def render_report(
     files: Collection[str],
     config: Mapping[str, Any],
     contents: list[Section] | None = None,
+    page: str = "report",
 ) -> str:
-    """Render the report as HTML.
+    """Render a page as HTML.
 
     Figures and tables without an entry come last. Entries without files are listed at the end of their section, unless
-    ``when`` turns them off.
+    the configuration turns them off.
 
     Parameters
     ----------
@@ -91,6 +93,8 @@ def render_report(
         Configuration, with defaults.
     contents : list of Section or None, default=None
         Sections of the report. By default, the result of ``load_contents()``.
+    page : {"report", "papers"}, default="report"
+        Page to render. The report starts with the verdict of each dataset.
 
     Returns
     -------
@@ -101,10 +105,33 @@ def render_report(
     declared = load_contents() if contents is None else contents
     declared = [*declared, _leftovers(files, declared)]
     study = Study(Path(results), files, config, declared)
-    built = [_section(section, study) for section in declared if is_on(section, config)]
-    sections = [section for section in built if section["items"] or section["more"]]
-    _number([item for section in sections for item in section["items"]])
-    return render("report.html.jinja", sections=sections, version=__version__, seed=config["seed"])
+    chosen = [section for section in declared if section.page == page and is_on(section, config)]
+    built = [
+        section for section in (_section(section, study) for section in chosen) if section["items"] or section["more"]
+    ]
+    _number([item for section in built for item in section["items"]])
+    cards = _cards(study) if page == PAGES[0] else []
+    others = [name for name in PAGES if name != page and name in pages_of(declared, files, config)]
+    return render(
+        "report.html.jinja",
+        **{"cards": cards, "sections": built, "others": others, "version": __version__, "seed": config["seed"]},
+        title=_TITLES.get(page) or title_of(cards),
+        are_folded=len(cards) > _CARDS_AT_FIRST,
+        files=[(file, _size(study.results / file)) for file in sorted(files) if file.endswith(".csv")]
+        * (page == PAGES[0]),
+    )
+
+
+def _cards(study: Study) -> list[dict[str, Any]]:
+    if LEADERBOARD not in study.files:
+        return []
+    paths = {name: f"tables/{name}.csv" for name in _OF_VERDICTS} | {"leaderboard": LEADERBOARD}
+    tables = {name: _read(path, study) for name, path in paths.items() if path in study.files}
+    return verdicts(tables, study.config["final"]["fit"])
+
+
+def _size(path: Path) -> str:
+    return f"{max(path.stat().st_size / 1000, 1):,.0f} KB"
 
 
 def _leftovers(all_files: Collection[str], contents: list[Section]) -> Section:
@@ -128,7 +155,8 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
         elif content:  # Empty content means that nothing failed.
             frame = {"kind": entry.kind, "id": f"{section.id}-{position + 1}", "title": entry.title}
             caption = text_html(entry.caption, study.config, entry.labels_of)
-            items.append({**frame, "is_open": entry.open, "caption": caption, "n_failed": 0, **content})
+            is_open = entry.open and len(content.get("images", ())) <= _CARDS_AT_FIRST
+            items.append({**frame, "is_open": is_open, "caption": caption, "n_failed": 0, **content})
     return {
         **{"id": section.id, "title": section.title, "items": items, "absent": absent, "more": more},
         "intro": text_html(section.intro, study.config, section.labels_of),
@@ -137,20 +165,14 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
 
 
 def _number(items: list[dict[str, Any]]) -> None:
-    """Assign numbers to figures and tables, and link key figures to their regular position."""
-    shown_at = {}
+    """Assign numbers to figures and tables."""
     for kind in ("figure", "table"):
         for number, item in enumerate((item for item in items if item["kind"] == kind), start=1):
             item["number"] = number
-            shown_at |= {image["file"]: item for image in item.get("images", ())}
-    for item in items:
-        if item["kind"] == "key_figure":
-            item["target"] = shown_at.get(item["images"][0]["file"])
 
 
 def _figure(entry: Item, study: Study) -> dict[str, Any] | None:
-    found = study.own(entry.figure, entry) if entry.figure else select(entry.key_figure, study.files)
-    images = [_image(file, name, entry, study) for file, name in found]
+    images = [_image(file, name, entry, study) for file, name in study.own(entry.figure, entry)]
     return {"images": images} if images else None
 
 
@@ -162,7 +184,16 @@ def _image(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
         "pdf": vector if vector in study.files else None,
         "name": name,
         "alt": f"{entry.alt}: {name}" if name else entry.alt,
+        "finding": _finding(entry, name, study),
     }
+
+
+def _finding(entry: Item, name: str, study: Study) -> str:
+    """Return the first sentence of a caption."""
+    if entry.spec is None or entry.spec.finding is None:
+        return ""
+    paths = [table.replace("*", name) for table in entry.spec.reads]
+    return entry.spec.finding(*(_read(path, study) for path in paths)) if study.files.issuperset(paths) else ""
 
 
 def _table(entry: Item, study: Study) -> dict[str, Any] | None:
@@ -171,24 +202,12 @@ def _table(entry: Item, study: Study) -> dict[str, Any] | None:
 
 
 def _embedded(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:
-    page = str(PurePosixPath(file).with_suffix(".html"))
-    links = {"file": file, "page": page if page in study.files else None, "name": name, "title": entry.title}
+    links = {"file": file, "name": name, "title": entry.title}
     if not entry.embed:
         return {**links, "html": None}
-    table = table_of_file(study.results / file)
-    return {**links, "html": table_html(table, entry.title), "n_rows": table.n_rows, "n_shown": len(table.rows)}
-
-
-def _answer(entry: Item, study: Study) -> dict[str, Any] | None:
-    """Return the main sentences of the recommendation if it has few datasets, else the models with the best ranks."""
-    groups = group_sentences(_read(entry.answer, study)) if entry.answer in study.files else {}
-    if 0 < len(groups) <= _MOST_DATASETS_IN_ANSWER:
-        leading = {name: {use: texts[:_LEADING] for use, texts in uses.items()} for name, uses in groups.items()}
-        return {"groups": leading}
-    has_ranks = {entry.ranks, _LEGEND} <= study.files
-    identical = _read(_IDENTICAL, study) if _IDENTICAL in study.files else None
-    sentences = rank_sentences(_read(entry.ranks, study), _read(_LEGEND, study), identical) if has_ranks else []
-    return {"sentences": sentences} if sentences else None
+    table = table_of_file(study.results / file, columns=entry.columns)
+    sizes = {"n_rows": table.n_rows, "n_shown": len(table.rows), "n_columns": table.n_columns}
+    return {**links, **sizes, "html": table_html(table, entry.title), "n_columns_shown": len(table.columns)}
 
 
 def _sentences(entry: Item, study: Study) -> dict[str, Any] | None:
@@ -201,6 +220,13 @@ def _published(entry: Item, study: Study) -> dict[str, Any] | None:
     comparison = _read(entry.published, study)
     tables = [_embedded(entry.published, "", entry, study)] if len(comparison) else []
     return {"sentences": published_sentences(comparison), "tables": tables}
+
+
+def _thresholds(entry: Item, study: Study) -> dict[str, Any] | None:
+    threshold = study.config["weak_labels"]["forest"]["threshold"]
+    tables = [(_read(file, study), name) for file, name in study.own(entry.thresholds, entry)]
+    choosers = [threshold_chooser(table, threshold, name) for table, name in tables if len(table)]
+    return {"choosers": choosers} if choosers else None
 
 
 def _costs(entry: Item, study: Study) -> dict[str, Any]:
@@ -226,23 +252,12 @@ def _failures(entry: Item, study: Study) -> dict[str, Any]:
     for file in filter(study.files.__contains__, entry.failures):
         if n := len(table := failures_of(_read(file, study))):
             html = table_html(table_of(table, n), entry.title)
-            tables.append({"name": file, "file": file, "page": None, "n_rows": n, "n_shown": n, "html": html})
+            sizes = {"n_rows": n, "n_shown": n, "n_columns": 0, "n_columns_shown": 0}
+            tables.append({"name": file, "file": file, **sizes, "html": html})
             n_failed += int(table["times"].sum())
     if not tables:
         return {}
     return {"title": f"{entry.title} ({n_failed})", "n_failed": n_failed, "tables": tables}
-
-
-def _suspects(entry: Item, study: Study) -> dict[str, Any]:
-    """Count the warnings of each kind by dataset. Returns an empty dict if there are no warnings."""
-    if entry.suspects not in study.files:
-        return {}
-    counts = _read(entry.suspects, study).groupby(["dataset", "kind"], sort=False).size()
-    sentences = [
-        f"{dataset}: {', '.join(f'{kind} ({number})' for (_, kind), number in group.items())}."
-        for dataset, group in counts.groupby("dataset", sort=False)
-    ]
-    return {"title": f"{entry.title} ({counts.sum()})", "sentences": sentences} if sentences else {}
 
 
 def _read(file: str, study: Study) -> pd.DataFrame:
@@ -251,7 +266,7 @@ def _read(file: str, study: Study) -> pd.DataFrame:
 
 # Functions that build the content of an entry. They return None if files are missing.
 _BUILDERS: dict[str, Callable[[Item, Study], dict[str, Any] | None]] = {
-    **{"failures": _failures, "suspects": _suspects, "key_figure": _figure, "figure": _figure, "table": _table},
-    **{"answer": _answer, "sentences": _sentences, "published": _published},
+    **{"failures": _failures, "figure": _figure, "table": _table},
+    **{"sentences": _sentences, "published": _published, "thresholds": _thresholds},
     **{"costs": _costs, "versions": _versions, "file": _file},
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 _NEGLIGIBLE = (
@@ -13,23 +14,24 @@ _NEGLIGIBLE = (
 def distance(comparison: pd.DataFrame) -> pd.Series:
     """Compute the absolute difference between published and computed numbers.
 
-    Parameters
-    ----------
-    comparison : DataFrame
-        Columns ``difference_in_se, difference_in_digits``.
+        Parameters
+        ----------
+        comparison : DataFrame
+            Columns ``difference_in_se, difference_in_digits``.
 
-    Returns
-    -------
-    Series
-        Difference in standard errors if available, else in units of the last digit. NaN for numbers without a
-        counterpart.
+        Returns
+        -------
+        Series
+            Difference in standard errors if available, else in units of the last digit. NaN for numbers without a
+            counterpart.
 
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> comparison = pd.DataFrame({"difference_in_se": [-1.5, None], "difference_in_digits": [None, 0.5]})
-    >>> distance(comparison).tolist()
-    [1.5, 0.5]
+        Examples
+        --------
+        >>> import numpy as np
+    import pandas as pd
+        >>> comparison = pd.DataFrame({"difference_in_se": [-1.5, None], "difference_in_digits": [None, 0.5]})
+        >>> distance(comparison).tolist()
+        [1.5, 0.5]
     """
     return comparison["difference_in_se"].fillna(comparison["difference_in_digits"]).abs()
 
@@ -68,7 +70,7 @@ def _sentence(paper: str, rows: pd.DataFrame) -> str:
 
 
 def _farthest(computed: pd.DataFrame) -> str:
-    distances = distance(computed)
+    distances = distance(computed).replace(np.inf, np.nan)  # a number that does not vary here
     if distances.isna().all():
         return "none of them is to be compared"
     row = computed.loc[distances.idxmax()]

@@ -1,23 +1,25 @@
-"""HTML tables: fragments for the report, and self-contained pages."""
+"""Tables as HTML fragments, with formatted numbers and a limited number of columns."""
 
 from __future__ import annotations
 
 import math
 import os
-from pathlib import Path
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from fairfold.core.files import NAMES, NAMES_OR_NUMBERS, atomic_open, read_csv
+from fairfold.core.files import NAMES, NAMES_OR_NUMBERS, read_csv
 from fairfold.report.results import TEXTS
 from fairfold.report.templates import render
 
 ROWS_IN_REPORT = 60
-ROWS_ON_PAGE = 5000  # Browsers sort this number of rows without delay.
+MOST_COLUMNS = 8  # Wider tables do not fit a page.
 _DIGITS = 4
+_MOST_DECIMALS = 6
+_ROUNDING_ERROR = 1e-12  # Smaller numbers are rounding errors of 0.
 
 
 class Cell(NamedTuple):
@@ -62,17 +64,18 @@ class Table(NamedTuple):
         Columns of the table.
     rows : list of tuple of Cell
         Cells, row by row.
-    n_rows : int
-        Number of rows of the complete table.
+    n_rows, n_columns : int
+        Size of the complete table.
     """
 
     columns: list[Column]
     rows: list[tuple[Cell, ...]]
     n_rows: int
+    n_columns: int
 
 
-def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT) -> Table:
-    """Format the first rows of a table.
+def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT, columns: Sequence[str] = ()) -> Table:
+    """Format the first rows of a table, in at most ``MOST_COLUMNS`` columns.
 
     Parameters
     ----------
@@ -80,6 +83,8 @@ def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT) -> Table:
         Any table. A column contains numbers if all its non-empty cells are numbers. Names are not changed.
     most_rows : int, default=60
         Number of rows to format.
+    columns : sequence of str, default=()
+        Columns to format. By default, a wide table lacks its columns with a single value, and its last columns.
 
     Returns
     -------
@@ -94,11 +99,17 @@ def table_of(data: pd.DataFrame, most_rows: int = ROWS_IN_REPORT) -> Table:
     ['0.1235', '']
     """
     texts = data.map(lambda value: "" if pd.isna(value) else str(value))
-    columns = [_column(name, texts[name], most_rows) for name in texts]
-    return Table(columns, list(zip(*(column.cells for column in columns), strict=True)), len(data))
+    if "is_different" in texts:  # a verdict of tests
+        texts["is_different"] = texts["is_different"].replace({"": "not tested", "True": "yes", "False": "no"})
+    chosen = [name for name in columns if name in texts] or list(texts)
+    if len(chosen) > MOST_COLUMNS:
+        chosen = [name for name in chosen if texts[name].nunique() > 1][:MOST_COLUMNS]
+    formatted = [_column(name, texts[name], most_rows) for name in chosen]
+    rows = list(zip(*(column.cells for column in formatted), strict=True))
+    return Table(formatted, rows, len(data), data.shape[1])
 
 
-def table_of_file(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT) -> Table:
+def table_of_file(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT, columns: Sequence[str] = ()) -> Table:
     """Format the first rows of a CSV file.
 
     Parameters
@@ -107,13 +118,15 @@ def table_of_file(path: str | os.PathLike[str], most_rows: int = ROWS_IN_REPORT)
         Path of the file. Text such as ``NA`` is not changed.
     most_rows : int, default=60
         Number of rows to format.
+    columns : sequence of str, default=()
+        Columns to format, see :func:`table_of`.
 
     Returns
     -------
     Table
         Formatted table.
     """
-    return table_of(read_csv(path, dtype=str), most_rows)
+    return table_of(read_csv(path, dtype=str), most_rows, columns)
 
 
 def table_html(table: Table, title: str) -> Markup:
@@ -134,39 +147,23 @@ def table_html(table: Table, title: str) -> Markup:
     return Markup(render("table.html.jinja", table=table, title=title))
 
 
-def write_table_page(source: str | os.PathLike[str], target: str | os.PathLike[str], title: str) -> None:
-    """Write a CSV file as a sortable, self-contained HTML page.
-
-    Parameters
-    ----------
-    source : str or path-like
-        Path of the CSV file.
-    target : str or path-like
-        Path of the page.
-    title : str
-        Title of the page.
-    """
-    path = Path(source)
-    page = render("table_page.html.jinja", table=table_of_file(path, ROWS_ON_PAGE), title=title, csv=path.name)
-    with atomic_open(target, "w", encoding="utf-8") as stream:
-        stream.write(page)
-
-
 def _column(name: str, texts: pd.Series, most_rows: int) -> Column:
     shown = texts.iloc[:most_rows].tolist()
     numbers = pd.to_numeric(texts.where(texts != "", "nan"), errors="coerce")
     is_number = bool((numbers.notna() | (texts == "")).all() and numbers.notna().any())
-    is_printed_as_number = is_number and name not in (*NAMES, *NAMES_OR_NUMBERS, *TEXTS)
-    printed = format_numbers(numbers.to_numpy(float)[:most_rows]) if is_printed_as_number else shown
+    is_name = name in (*NAMES, *NAMES_OR_NUMBERS, *TEXTS)
+    printed = shown if is_name else format_numbers(numbers.to_numpy(float)[:most_rows]) if is_number else shown
+    if is_name and is_number and (numbers.dropna() % 1 == 0).all():  # Whole numbers with gaps are read as 629.0.
+        printed = [text.removesuffix(".0") for text in shown]
     return Column(str(name), is_number, [Cell(*pair) for pair in zip(printed, shown, strict=True)])
 
 
 def format_numbers(values: np.ndarray) -> list[str]:
     """Format the numbers of one column.
 
-    Integers are printed without decimals. Other columns have four significant digits of the largest number. Each number
-    has its own precision, with three significant digits, if the largest number is very large or the smallest would
-    vanish.
+    Integers are printed without decimals. Other columns have four significant digits of the largest number, and at most
+    six decimals. A smaller number is printed as a bound, such as ``<0.0001``, and a rounding error as 0. If the largest
+    number is above 1 and the smallest would vanish, each number has three significant digits.
 
     Parameters
     ----------
@@ -181,24 +178,33 @@ def format_numbers(values: np.ndarray) -> list[str]:
     Examples
     --------
     >>> import numpy as np
-    >>> format_numbers(np.array([0.5, 0.123456, np.nan]))
-    ['0.5000', '0.1235', '']
+    >>> format_numbers(np.array([0.5, 0.123456, np.nan, 2e-7, 4.76e-17]))
+    ['0.5000', '0.1235', '', '<0.0001', '0']
     """
-    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    sizes = np.abs(values[np.isfinite(values) & (np.abs(values) > _ROUNDING_ERROR)])
     decimals: int | None = 0
-    if sizes.max(initial=0) >= 1e7 or (sizes != np.round(sizes)).any():
-        decimals = max(0, _DIGITS - 1 - math.floor(math.log10(sizes.max())))
-        if decimals > 6 or sizes.max() >= 1e7 or sizes.min() < 10.0 ** (1 - decimals):
+    if (sizes != np.round(sizes)).any():
+        decimals = _decimals(sizes.max(), _DIGITS)
+        if sizes.max() > 1 and sizes.min() < 10.0 ** (1 - decimals):
             decimals = None
     return [_format(value, decimals) for value in values.tolist()]
+
+
+def _decimals(value: float, n_digits: int) -> int:
+    """Return the number of decimals that gives a number its significant digits."""
+    return int(np.clip(n_digits - 1 - math.floor(math.log10(abs(value))), 0, _MOST_DECIMALS))
 
 
 def _format(value: float, decimals: int | None) -> str:
     if math.isnan(value):
         return ""
-    if value == 0:
-        return "0"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    text = f"{value:.3g}" if decimals is None else f"{value:,.{decimals}f}"
-    return text.replace("-", "−") if float(text.replace(",", "")) != 0 else text.removeprefix("-")
+    if abs(value) <= _ROUNDING_ERROR:
+        return "0"
+    if decimals is None:
+        decimals = _decimals(value, _DIGITS - 1)
+    if round(value, decimals) == 0:
+        least = f"{10.0**-decimals:.{decimals}f}"
+        return f"<{least}" if value > 0 else f">−{least}"
+    return f"{value:,.{decimals}f}".replace("-", "−")

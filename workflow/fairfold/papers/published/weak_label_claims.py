@@ -120,7 +120,7 @@ def _authors_note(row: Any, of_authors: Mapping[tuple[str, int], _Ranks]) -> str
 
 
 def _better_than_forests(pairs: pd.DataFrame, key: tuple[str, int]) -> set[str]:
-    here = pairs[(pairs[_KEYS] == list(key)).all(axis=1) & pairs["is_different"]]
+    here = pairs[(pairs[_KEYS] == list(key)).all(axis=1) & pairs["is_different"].eq(True)]
     first = here[(here["model_b"] == "RF+ET") & (here["mean_difference"] > 0)]["model_a"]
     second = here[(here["model_a"] == "RF+ET") & (here["mean_difference"] < 0)]["model_b"]
     return {*first, *second}

@@ -1,0 +1,106 @@
+"""Test the verdict of a dataset: its sentences, leaderboard and axes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.report.verdicts import verdicts
+
+
+@pytest.fixture
+def tables(write_leaderboard, results):
+    """Return the tables of a study of 1,060 rows."""
+    board = pd.read_csv(results / write_leaderboard("water", verdicts=["best", "not different", "worse"]))
+    sizes = {"n_samples": 1060, "n_features": 16, "n_labels": 14, "label_cardinality": 2.5}
+    rates = {"hidden_rate": [0, 50], "estimated_rate": [0.0, 40.0], "low": [0.0, 20.0], "high": [11.0, 60.0]}
+    scores = {"missing_rate": 50, "metric": "average_precision", "complete": 0.5, "low": 0.4, "high": [0.6, 0.6, 0.45]}
+    summary = {"metric": "average_precision", "missing_rate": [0, 30, 30, 50], "model": list("aabb")}
+    return {
+        "leaderboard": board,
+        "datasets": pd.DataFrame([sizes]).assign(dataset="water"),
+        "missing_rates": pd.DataFrame(rates).assign(dataset="water", reason=""),
+        "complete_scores": pd.DataFrame(scores).assign(dataset="water"),
+        "score_summary": pd.DataFrame(summary).assign(dataset="water", mean=[0.9, 0.8, 0.7, 0.6]),
+        "suspects": pd.DataFrame({"dataset": ["water", "other"], "kind": "duplicated rows"}),
+    }
+
+
+def card_of(tables):
+    (card,) = verdicts(tables, has_final=False)
+    return card
+
+
+def test_the_verdict_says_how_sure_it_is(tables):
+    card = card_of(tables)
+    assert card["title"] == "Use RF+ET on water"
+    assert card["lead"] == "Average precision 0.700, 95 % interval 0.680 to 0.800"
+    assert card["others"] == "With 1,060 rows, model 1 is not significantly different."
+    assert dict(card["strip"]) == {
+        "Rows": "1,060",
+        "Features": "16",
+        "Labels": "14",
+        "Positives per row": "2.50",
+        "Data warnings": "1",
+        "Missing labels": "none detected, up to 11 % possible",
+    }
+
+
+def test_cautions_explain_intervals_and_missing_labels(tables):
+    card = card_of(tables)
+    assert card["coverage"] == "held in 67 % of checks, not 95 %"
+    cautions = dict(card["cautions"])
+    assert "2 of 3 intervals (67 %) contained the score" in cautions["How well intervals hold here"]
+    missing = cautions["If labels are missing"]
+    assert "average precision would then be up to 0.800" in missing
+    assert "The best model was a after 30 % and b after 50 % of the positives were hidden" in missing
+    assert "The interval reaches further up than down" in missing
+    assert cautions["Check your data first"].startswith("Duplicated rows (1).")
+    tables["complete_scores"]["high"] = 0.6
+    assert card_of(tables)["coverage"] is None
+
+
+@pytest.mark.parametrize(
+    ("estimate", "said"),
+    [
+        ({"estimated_rate": 0.0, "low": 0.0, "high": 0.1}, "none detected"),
+        ({"estimated_rate": 20.0, "low": 10.0, "high": 30.0}, "about 20 % of positives (10 to 30 %)"),
+        ({"estimated_rate": 20.0, "low": np.nan, "high": np.nan}, "20 % unmeasured"),
+        ({"estimated_rate": np.nan, "low": np.nan, "high": np.nan}, "not estimated"),
+    ],
+)
+def test_missing_labels_have_plain_words(tables, estimate, said):
+    tables["missing_rates"] = tables["missing_rates"].assign(**estimate)
+    assert dict(card_of(tables)["strip"])["Missing labels"] == said
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        ("not tested", "A single fold allows no test against model 1 and model 2."),
+        ("worse", "All other models are significantly worse."),
+        ("no score", "No other model was compared."),
+    ],
+)
+def test_other_models_are_summarized(tables, verdict, said):
+    tables["leaderboard"].loc[1:, "verdict"] = verdict
+    assert card_of(tables)["others"] == said
+
+
+def test_without_a_score_no_model_is_recommended(tables):
+    numbers = ["score", "low", "high", "behind", "behind_low", "behind_high", "deciding", "fit_seconds"]
+    tables["leaderboard"] = tables["leaderboard"].assign(verdict="no score", **dict.fromkeys(numbers, np.nan))
+    card = card_of(tables)
+    assert card["title"] == "No model can be recommended on water"
+    assert card["lead"] == "No model has a defined average precision in every fold."
+    assert all(row["score_mark"] is None and row["score"] == "" for row in card["rows"])
+
+
+def test_close_scores_have_more_digits_and_marks_stay_on_the_axes(tables):
+    tables["leaderboard"]["behind"] = [0, 0.0002, 0.01]
+    card = card_of(tables)
+    assert [row["behind"] for row in card["rows"]] == ["", "0.0002", "0.0100"]
+    for row in card["rows"]:
+        for mark in (row["score_mark"], row["behind_mark"]):
+            assert 0 <= mark[0] <= mark[1] <= mark[2] <= 100
+    for axis in card["axes"].values():
+        assert 1 < len(axis["ticks"]) <= 4 and all(0 <= tick["x"] <= 100 for tick in axis["ticks"])

@@ -1,0 +1,310 @@
+"""Verdict of each dataset: the model to use, the leaderboard, and what limits the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairfold.evaluation.metrics import METRICS, metrics_of
+
+LEADERBOARD = "recommendation/leaderboard.csv"
+BEST, NOT_DIFFERENT, WORSE, NOT_TESTED = "best", "not different", "worse", "not tested"
+"""Verdicts of the leaderboard."""
+_SAME = "same as "
+_TOO_FEW = 0.9  # Share of 95 % intervals that hold; below, the report warns.
+_LOPSIDED = 2  # Ratio of the longer and the shorter half of an interval.
+_LONGEST_TITLE = 3  # Datasets whose verdicts the title names.
+_SIZES = {
+    "n_samples": ("Rows", ","),
+    "n_features": ("Features", ","),
+    "n_labels": ("Labels", ","),
+    "label_cardinality": ("Positives per row", ".2f"),
+}
+Tables = Mapping[str, pd.DataFrame]
+
+
+def verdicts(tables: Tables, has_final: bool) -> list[dict[str, Any]]:
+    """Collect what the first screen shows of each dataset.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        Tables of the study by name: ``leaderboard``, and optionally ``datasets, missing_rates, complete_scores,
+        score_summary, scar_tests, suspects``.
+    has_final : bool
+        Whether the study fits final models.
+
+    Returns
+    -------
+    list of dict
+        Values of the template of a verdict, in the order of the leaderboard.
+    """
+    return [
+        _verdict(str(dataset), {name: _of(table, dataset) for name, table in tables.items()}, has_final)
+        for dataset in tables["leaderboard"]["dataset"].unique()
+    ]
+
+
+def title_of(cards: Sequence[Mapping[str, Any]]) -> str:
+    """Return the title of a report.
+
+    Parameters
+    ----------
+    cards : sequence of dict
+        Result of :func:`verdicts`.
+
+    Returns
+    -------
+    str
+        The verdicts of few datasets, or the number of datasets.
+
+    Examples
+    --------
+    >>> title_of([{"best": "gcForest+", "dataset": "water"}, {"best": "kNN", "dataset": "plants"}])
+    'Use gcForest+ on water, kNN on plants'
+    >>> title_of([])
+    'Results of the study'
+    """
+    if not cards:
+        return "Results of the study"
+    if len(cards) > _LONGEST_TITLE or not all(card["best"] for card in cards):
+        return cards[0]["title"] if len(cards) == 1 else f"Verdicts on {len(cards)} datasets"
+    return f"Use {', '.join('{best} on {dataset}'.format(**card) for card in cards)}"
+
+
+def _of(table: pd.DataFrame, dataset: object) -> pd.DataFrame:
+    return table[table["dataset"] == dataset] if "dataset" in table else table
+
+
+def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
+    board = tables["leaderboard"]
+    metric = METRICS[board["metric"].iloc[0]]
+    best = board[board["verdict"] == BEST].head(1)
+    name = None if best.empty else str(best["model"].iloc[0])
+    missing = _missing(tables)
+    n_rows = f"{tables['datasets']['n_samples'].iloc[0]:,} rows" if len(tables.get("datasets", ())) else "these rows"
+    return {
+        "dataset": dataset,
+        "best": name,
+        "title": f"Use {name} on {dataset}" if name else f"No model can be recommended on {dataset}",
+        "score": f"{metric.name[0].upper()}{metric.name[1:]}",
+        "deciding": METRICS[metrics_of("threshold")[0]].label.removeprefix("micro "),
+        "lead": _lead(best, metric.name, _digits(board)),
+        "coverage": _coverage(tables),
+        "others": None if best.empty else _others(board, n_rows),
+        "same": [
+            f"{row.model} has the same scores as {row.verdict.removeprefix(_SAME)}."
+            for row in board.itertuples()
+            if row.verdict.startswith(_SAME)
+        ],
+        "strip": list(_strip(tables, missing)),
+        "rows": _rows(board),
+        "n_alike": int((board["verdict"] == NOT_DIFFERENT).sum()),
+        "axes": _axes(board),
+        "cautions": [*_cautions(best, tables)],
+        "final": f"final/{dataset}/report.html" if has_final else None,
+    }
+
+
+def _lead(best: pd.DataFrame, name: str, digits: int) -> str:
+    if best.empty:
+        return f"No model has a defined {name} in every fold."
+    row = best.iloc[0]
+    rate = row["missing_rate"]
+    hidden = f" with {rate} % of positives hidden from training" if rate else ""
+    score = f"{name[0].upper()}{name[1:]} {row['score']:.{digits}f}{hidden}"
+    if np.isnan(row["low"]):
+        return score
+    return f"{score}, 95 % interval {row['low']:.{digits}f} to {row['high']:.{digits}f}"
+
+
+def _others(board: pd.DataFrame, n_rows: str) -> str:
+    """Describe the verdicts on the other models in a sentence."""
+    names = {verdict: board.loc[board["verdict"] == verdict, "model"].tolist() for verdict in board["verdict"].unique()}
+    if untested := names.get(NOT_TESTED):
+        return f"A single fold allows no test against {_listed(untested)}."
+    alike, worse = names.get(NOT_DIFFERENT, []), names.get(WORSE, [])
+    if not alike:
+        return "All other models are significantly worse." if worse else "No other model was compared."
+    verb = "is" if len(alike) == 1 else "are"
+    return f"With {n_rows}, {_listed(alike)} {verb} not significantly different."
+
+
+def _strip(tables: Tables, missing: str | None) -> Iterator[tuple[str, str]]:
+    """Yield names and values of the facts about the data."""
+    for data in tables.get("datasets", pd.DataFrame())[:1].to_dict("records"):
+        yield from ((name, f"{data[column]:{digits}}") for column, (name, digits) in _SIZES.items() if column in data)
+    if "suspects" in tables:
+        yield "Data warnings", f"{len(tables['suspects'])}" if len(tables["suspects"]) else "none"
+    if missing:
+        yield "Missing labels", missing
+
+
+def _estimate(tables: Tables) -> pd.Series | None:
+    rates = tables.get("missing_rates", pd.DataFrame())
+    return rates[rates["hidden_rate"] == 0].iloc[0] if len(rates) else None
+
+
+def _missing(tables: Tables) -> str | None:
+    """Describe the estimated share of missing positives."""
+    own = _estimate(tables)
+    if own is None or np.isnan(own["estimated_rate"]):
+        return None if own is None else "not estimated"
+    if np.isnan(own["low"]):
+        return f"{own['estimated_rate']:.0f} % unmeasured"
+    if round(own["high"]) == 0:
+        return "none detected"
+    if round(own["estimated_rate"]) == 0:
+        return f"none detected, up to {own['high']:.0f} % possible"
+    return f"about {own['estimated_rate']:.0f} % of positives ({own['low']:.0f} to {own['high']:.0f} %)"
+
+
+def _held(tables: Tables) -> pd.Series:
+    """Return whether the intervals of the score held where labels were hidden on purpose."""
+    scores = tables.get("complete_scores", pd.DataFrame())
+    if scores.empty:
+        return pd.Series(dtype=bool)
+    metric = tables["leaderboard"]["metric"].iloc[0]
+    tried = scores[(scores["missing_rate"] > 0) & (scores["metric"] == metric)].dropna(subset=["complete", "low"])
+    return tried["complete"].round(6).between(tried["low"].round(6), tried["high"].round(6))
+
+
+def _coverage(tables: Tables) -> str | None:
+    """Warn of intervals that held less often than they promise; None if they held."""
+    held = _held(tables)
+    return f"held in {100 * held.mean():.0f} % of checks, not 95 %" if len(held) and held.mean() < _TOO_FEW else None
+
+
+def _cautions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
+    """Yield headings and texts of what limits the answer."""
+    own = _estimate(tables)
+    if own is not None and not best.empty:
+        yield "If labels are missing", " ".join(_if_missing(best.iloc[0], own, tables))
+    held = _held(tables)
+    if len(held):
+        advice = " Treat the intervals as too narrow." if held.mean() < _TOO_FEW else ""
+        yield (
+            "How well intervals hold here",
+            f"After labels were hidden on purpose, {held.sum()} of {len(held)} intervals ({100 * held.mean():.0f} %) "
+            f"contained the score on all labels; 95 % should.{advice}",
+        )
+    elif len(best) and np.isfinite(best["low"].iloc[0]):
+        yield "How well intervals hold here", "Not checked: this study hides no labels on purpose."
+    if len(warned := tables.get("suspects", ())):
+        kinds = ", ".join(f"{kind} ({n})" for kind, n in warned["kind"].value_counts(sort=False).items())
+        yield "Check your data first", f"{kinds[0].upper()}{kinds[1:]}. The section on data lists each warning."
+
+
+def _if_missing(best: pd.Series, own: pd.Series, tables: Tables) -> Iterator[str]:
+    if np.isnan(own["estimated_rate"]):
+        yield f"The missing rate could not be estimated: {own['reason']}. Scores are those on observed labels."
+        return
+    if np.isfinite(own["low"]) and round(own["high"]) > 0:
+        name = METRICS[best["metric"]].name
+        yield (
+            f"Up to {own['high']:.0f} % of the positives may be missing, if at random; {name} would then be up to "
+            f"{best['high']:.3f}."
+        )
+    tests = tables.get("scar_tests", pd.DataFrame())
+    if len(tests) and np.isfinite(hard := tests["rate_high_if_hard"].iloc[0]) and hard > own["high"]:
+        yield f"If hard positives are recorded half as often as easy ones, up to {hard:.0f} % may be missing."
+    yield from _winners(best, tables)
+    if np.isfinite(best["low"]) and best["high"] - best["score"] > _LOPSIDED * (best["score"] - best["low"]):
+        yield (
+            "The interval reaches further up than down, because a missing positive counts as an error, and correcting "
+            "for it can only raise the score."
+        )
+
+
+def _winners(best: pd.Series, tables: Tables) -> Iterator[str]:
+    """Yield a sentence on the best models at higher missing rates."""
+    means = tables.get("score_summary", pd.DataFrame(columns=["metric", "missing_rate", "model", "mean"]))
+    means = means[(means["metric"] == best["metric"]) & (means["missing_rate"] > best["missing_rate"])].dropna(
+        subset="mean"
+    )
+    if means.empty:
+        return
+    goodness = METRICS[best["metric"]].direction * means["mean"]
+    first = means.loc[goodness.groupby(means["missing_rate"]).idxmax()].groupby("model", sort=False)["missing_rate"]
+    named = [f"{model} after {_listed([f'{rate}' for rate in rates])} %" for model, rates in first]
+    yield f"The best model was {_listed(named)} of the positives were hidden from training."
+
+
+def _rows(board: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of the leaderboard, with positions of the marks in percent of the axes."""
+    axes = _axes(board)
+    alike = board[board["verdict"].isin([BEST, NOT_DIFFERENT])].dropna(subset="fit_seconds")
+    fastest = alike["fit_seconds"].idxmin() if len(alike) > 1 else None
+    digits = _digits(board)
+    rows = []
+    for row in board.itertuples():
+        marks = {"score": (row.low, row.score, row.high), "behind": (row.behind_low, row.behind, row.behind_high)}
+        rows.append(
+            {
+                "model": row.model,
+                "score": "" if np.isnan(row.score) else f"{row.score:.{digits}f}",
+                "interval": f"{row.low:.{digits}f} to {row.high:.{digits}f}" if np.isfinite(row.low) else "",
+                "behind": "" if np.isnan(row.behind) or row.verdict == BEST else f"{row.behind:.{digits}f}",
+                "difference": f"{row.behind_low:.{digits}f} to {row.behind_high:.{digits}f}".replace("-", "−")
+                if np.isfinite(row.behind_low)
+                else "",
+                "deciding": "" if np.isnan(row.deciding) else f"{row.deciding:.3f}",
+                "verdict": f"{row.verdict}, fastest" if row.Index == fastest else row.verdict,
+                "seconds": _seconds(row.fit_seconds),
+                "is_best": row.verdict == BEST,
+                "keys": [row.score, row.behind, row.deciding, row.fit_seconds],
+                **{f"{name}_mark": _mark(marks[name], axes[name]) for name in marks},
+            }
+        )
+    return rows
+
+
+def _digits(board: pd.DataFrame) -> int:
+    """Return the number of decimals that separates the best model from the next one, from 3 to 5."""
+    behind = board.loc[board["behind"] > 0, "behind"]
+    return int(np.clip(np.ceil(-np.log10(behind.min())), 3, 5)) if len(behind) else 3
+
+
+def _mark(values: tuple[float, float, float], axis: Mapping[str, Any]) -> list[float] | None:
+    """Return the positions of the lower end, the mark and the upper end, or None without a value."""
+    if np.isnan(values[1]):
+        return None
+    low, high = axis["limits"]
+    ends = [values[1] if np.isnan(value) else value for value in values]
+    return [round(float(np.clip((value - low) / (high - low) * 100, 0, 100)), 2) for value in ends]
+
+
+def _axes(board: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Return limits and at most three ticks of the axes of scores and of differences."""
+    columns = {"score": ["low", "score", "high"], "behind": ["behind_low", "behind", "behind_high"]}
+    axes = {}
+    for name, used in columns.items():
+        values = board[used].to_numpy(float)
+        values = values[np.isfinite(values)]
+        first, last = (values.min(), values.max()) if len(values) else (0.0, 1.0)
+        room = 0.06 * (last - first) or 0.01
+        low, high = float(first - room), float(last + room)
+        power = 10.0 ** np.floor(np.log10((high - low) / 2))
+        step = power * max(n for n in (1, 2, 5) if n * power <= (high - low) / 2)
+        digits = max(0, int(-np.floor(np.log10(step))))
+        ticks = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step + 0.0
+        ticks = ticks if digits < 3 else ticks[[0, -1]]  # long numbers need room
+        places = [{"x": 100 * (tick - low) / (high - low), "text": f"{tick:.{digits}f}"} for tick in ticks]
+        axes[name] = {"limits": (low, high), "ticks": places}
+    return axes
+
+
+def _seconds(seconds: float) -> str:
+    if np.isnan(seconds):
+        return ""
+    if seconds < 0.01:
+        return "<0.01"
+    return f"{seconds:.2f}" if seconds < 10 else f"{seconds:,.0f}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
