@@ -324,7 +324,7 @@ def test_tables_in_memory_are_checked_as_files_are(final, table):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda home: (home / "columns.json").unlink(), "is no model to take home .*snakemake final"),
+        (lambda home: (home / "columns.json").unlink(), "is not a final model .*snakemake final"),
         (lambda home: (home / "columns.json").write_text("{"), "columns.json is damaged"),
         (lambda home: (home / "columns.json").write_text('{"format": 9}'), "has format 9, not 1"),
         (lambda home: (home / "model.fairfold").unlink(), "model.fairfold"),
