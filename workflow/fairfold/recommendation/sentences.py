@@ -5,13 +5,11 @@ Differences come with their tests. Estimates come with their interval and their 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import pandas as pd
 
-from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.metrics import METRICS, Metric
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.comparison import USES
@@ -67,36 +65,10 @@ def recommendation_sentences(
             # These metrics are undefined in all folds, although models have scores by other metrics.
             undefined = [name for name in metrics if part["n_folds"].any() and not by_metric[name]["n_folds"].any()]
             claim = [_about_undefined(METRICS[name]) for name in undefined]
-            compared = [_Compared.of(name, by_metric[name]) for name in metrics if name not in undefined]
-            if compared:
-                claim += _about_models(compared, is_corrected=part["low"].notna().any())
-            if compared and compared[0].best:
-                claim += _about_evidence(dataset, compared[0], quality, samples, sample_curves)
+            if leading := [name for name in metrics if name not in undefined][:1]:
+                claim += _about_best(dataset, leading[0], by_metric[leading[0]], quality, samples, sample_curves)
             rows += [(dataset, use, sentence) for sentence in claim]
     return pd.DataFrame(rows, columns=["dataset", "use", "sentence"])
-
-
-class _Compared(NamedTuple):
-    """Models compared by one metric: one of each group with identical scores, with a score in every fold.
-
-    Attributes
-    ----------
-    name : str
-        Name of the metric.
-    table : DataFrame
-        Rows of the compared models, indexed by model.
-    best : str
-        Model that the tests compare the others with, empty without any model.
-    """
-
-    name: str
-    table: pd.DataFrame
-    best: str
-
-    @classmethod
-    def of(cls, name: str, table: pd.DataFrame) -> _Compared:
-        compared = table[table["mean"].notna() & table["same_as"].isna()]
-        return cls(name, compared, next(iter(compared.index[compared["difference"] == 0]), ""))
 
 
 def _about_data(dataset: str, estimates: pd.DataFrame, rate: int, *, hierarchical: bool) -> Iterator[str]:
@@ -156,37 +128,35 @@ def _about_undefined(metric: Metric) -> str:
     return f"No model is compared by {metric.name}{reason}."
 
 
-def _about_models(compared: Sequence[_Compared], *, is_corrected: bool) -> Iterator[str]:
-    """Describe the score of the best model by the leading metric, and its rank by other metrics.
-
-    ``is_corrected`` sets whether scores are corrected for missing labels, except for metrics without a correction.
-    """
-    lead, *others = compared
-    table, best = lead.table, lead.best
-    if not best:
+def _about_best(
+    dataset: str,
+    metric: str,
+    scored: pd.DataFrame,
+    quality: pd.DataFrame | None,
+    samples: pd.DataFrame | None,
+    sample_curves: pd.DataFrame | None,
+) -> Iterator[str]:
+    """Describe the score of the best model by the leading metric, and how certain it is that the model is the best."""
+    table = scored[scored["mean"].notna() & scored["same_as"].isna()]
+    if table.empty:
         yield "No model has a score in every fold, so no model is recommended."
         return
+    best = table.index[table["difference"] == 0][0]
     among = f" of {len(table)} models" if len(table) > 1 else ""
-    score = f"{_estimated(table.loc[best])}.{_uncorrected(table, is_corrected)}"
-    yield f"{best} has the best {METRICS[lead.name].name}{among}: {score}"
-    if len(table) < 2:
-        return
-    if (share := table.loc[best, "share_best"]) < _CERTAIN:
+    yield f"{best} has the best {METRICS[metric].name}{among}: {_estimated(table.loc[best])}."
+    if (share := table.loc[best, "share_best"]) < _CERTAIN and len(table) > 1:
         second = table["share_best"].drop(index=best).idxmax()
         yield (
             f"If samples and the missing rate are drawn again, {best} stays the best in {100 * share:.0f} % of draws, "
             f"and {second} is the best in {100 * table.loc[second, 'share_best']:.0f} %."
         )
-    for other in others:
-        if other.best:
-            yield f"{_about_other(best, other)}{_uncorrected(other.table, is_corrected)}"
-
-
-def _uncorrected(compared: pd.DataFrame, is_corrected: bool) -> str:
-    """Return a sentence for a metric without a correction, and an empty string for others."""
-    if not is_corrected or compared["low"].notna().any():
-        return ""
-    return f" This score {NOT_CORRECTED} for missing labels, so it is measured on observed labels."
+    if samples is not None:
+        yield from certainty_sentences(table, best, samples.set_index("dataset")["n_samples"][dataset])
+    if sample_curves is not None:
+        yield from curve_sentences(_where(sample_curves, dataset=dataset, metric=metric, model=best), best)
+    if quality is not None and table["low"].notna().any():
+        tried = _where(quality, metric=metric, model=ALL_MODELS)
+        yield from _about_quality(tried[tried["missing_rate"] > 0])
 
 
 def _estimated(scored: pd.Series) -> str:
@@ -197,39 +167,6 @@ def _estimated(scored: pd.Series) -> str:
         return f"{_rounded(scored)}{spread if folds > 1 else ' (a single fold)'}"
     ends = f"95 % interval {scored['low']:.3f} to {scored['high']:.3f}"
     return f"{_rounded(scored)} on complete labels ({ends}; {scored['observed']:.3f} on observed labels)"
-
-
-def _about_other(best: str, other: _Compared) -> str:
-    """Describe the rank of the best model by another metric."""
-    metric = METRICS[other.name].name
-    first = f"{other.best} has the best {metric} ({_rounded(other.table.loc[other.best])})"
-    if best not in other.table.index:
-        return f"{first}; {best} has no score in some fold."
-    own = other.table.loc[best]
-    if own["difference"] == 0:
-        return f"{best} also has the best {metric} ({_rounded(own)})."
-    if np.isnan(own["p_value"]):
-        return f"{first}; {best} has {_rounded(own)}, and the difference is not tested."
-    verdict = "not significantly different" if own["is_top"] else "significantly worse"
-    return f"{first}; {best} ({_rounded(own)}) is {verdict}."
-
-
-def _about_evidence(
-    dataset: str,
-    lead: _Compared,
-    quality: pd.DataFrame | None,
-    samples: pd.DataFrame | None,
-    sample_curves: pd.DataFrame | None,
-) -> Iterator[str]:
-    """Describe the best model by the optional tables."""
-    if samples is not None:
-        yield from certainty_sentences(lead.table, lead.best, samples.set_index("dataset")["n_samples"][dataset])
-    if sample_curves is not None:
-        curve = _where(sample_curves, dataset=dataset, metric=lead.name, model=lead.best)
-        yield from curve_sentences(curve, lead.best)
-    if quality is not None and lead.table["low"].notna().any():
-        tried = _where(quality, metric=lead.name, model=ALL_MODELS)
-        yield from _about_quality(tried[tried["missing_rate"] > 0])
 
 
 def _where(table: pd.DataFrame, **values: object) -> pd.DataFrame:
