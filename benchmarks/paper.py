@@ -28,7 +28,7 @@ import pandas as pd
 
 from fairfold.core.config import load_yaml
 from fairfold.datasets import load_catalog
-from fairfold.datasets.availability import remembered, unavailable_table
+from fairfold.datasets.availability import remembered
 from fairfold.papers.published.comparison import COMPARISONS, compare_published
 from fairfold.report.contents import figures_of, load_contents, select
 from fairfold.report.costs import gather_costs
@@ -116,7 +116,7 @@ def main() -> None:
     options = parser.parse_args()
     config, reasons = load_yaml(options.config), remembered(options.results / "unavailable.json")
     check_study(config)
-    left_out = unavailable_table(leave_out(config, reasons))
+    left_out = pd.DataFrame(leave_out(config, reasons), columns=["part", "dataset", "reason"])
     published = published_beside_ours(options.results, config)
     made = {
         "published": published,

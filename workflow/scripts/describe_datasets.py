@@ -5,7 +5,6 @@ import pandas as pd
 from adapter import logged
 from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
-from fairfold.datasets.availability import unavailable_table
 from fairfold.datasets.columns import account_for_columns
 
 with logged(snakemake.log):
@@ -16,4 +15,4 @@ with logged(snakemake.log):
     write_table(table, snakemake.output.sizes)
     write_table(pd.concat(map(account_for_columns, datasets), ignore_index=True), snakemake.output.columns)
     if snakemake.params.left_out:
-        write_table(unavailable_table(snakemake.params.left_out), snakemake.output.unavailable)
+        write_table(pd.DataFrame(snakemake.params.left_out), snakemake.output.unavailable)

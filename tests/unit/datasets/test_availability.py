@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from fairfold.datasets.availability import remember, remembered, unavailable, unavailable_table
+from fairfold.datasets.availability import remember, remembered, unavailable
 from fairfold.datasets.catalog import DataFile, Entry
 from fairfold.errors import DataError
 
@@ -59,7 +59,3 @@ def test_what_was_found_is_remembered(tmp_path):
     assert remembered(tmp_path / "new" / "found.json") == {"a": "gone"}
     with pytest.raises(DataError, match="Start the study again"):
         remembered(tmp_path / "absent.json")
-
-
-def test_the_table_has_its_columns_without_rows():
-    assert list(unavailable_table([])) == ["part", "dataset", "reason"]

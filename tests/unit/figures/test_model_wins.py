@@ -45,7 +45,7 @@ def test_a_panel_for_each_metric_and_dataset():
             np.testing.assert_array_equal(line.get_xdata(), DRAWS)
         assert axis.get_xscale() == "log"
         (band,) = axis.collections
-        assert same_color(band.get_facecolor()[0], to_rgba("#999999", 0.3))
+        assert same_color(band.get_facecolor()[0], to_rgba("#999999", 0.35))
         corners = band.get_paths()[0].get_extents()
         np.testing.assert_allclose([corners.ymin, corners.ymax], [0.3, 60])
 

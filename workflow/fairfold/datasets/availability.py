@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import requests
 import tenacity
 
@@ -76,22 +75,6 @@ def unavailable(
             flaws = dict(zip(urls, pool.map(_flaw, urls), strict=True))
     reasons = {dataset: [_reason(file, flaws) for file in files] for dataset, files in missing.items()}
     return {dataset: "; ".join(filter(None, found)) for dataset, found in reasons.items() if any(found)}
-
-
-def unavailable_table(rows: Sequence[Mapping[str, str]]) -> pd.DataFrame:
-    """Return the table of the datasets that a study skips.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Mappings with the keys ``part`` (key of the configuration), ``dataset`` and ``reason``.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``part``, ``dataset`` and ``reason``.
-    """
-    return pd.DataFrame(rows, columns=["part", "dataset", "reason"])
 
 
 def remember(path: str | os.PathLike[str], reasons: Mapping[str, str]) -> None:

@@ -15,7 +15,7 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.files import read_arrays, write_arrays
 from fairfold.core.folds import BEFORE
 from fairfold.core.hierarchy import Hierarchy
-from fairfold.core.validation import UNMEASURED, Negatives, check_binary, check_weights, unmeasured_cells, with_nan
+from fairfold.core.validation import UNMEASURED, Negatives, check_binary, unmeasured_cells, with_nan
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
 
@@ -241,28 +241,16 @@ def _unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Matrix:
 
 
 def _check_parts(data: Dataset) -> None:
-    """Raise ``ValueError`` if arrays of a dataset have another type or shape than documented or do not fit together."""
+    """Raise ``ValueError`` if arrays of a dataset do not fit together."""
     n_samples, _, n_labels = data.shape
-    multilabel, of_samples = data.task == "multilabel", (n_samples,)
-    parts = {
-        "X": ("f", (n_samples, len(data.feature_names)), None),
-        "Y": ("i", (n_samples, n_labels), UNMEASURED) if multilabel else ("i", of_samples, 0),
-        "sample_ids": ("U", of_samples, None),
-        "groups": ("i", of_samples, 0),
-        "fold_of": ("i", of_samples, BEFORE),
-        "published_split": ("i", of_samples, -1),
-    }
-    for name, (kind, shape, least) in parts.items():
-        if (values := getattr(data, name)) is None:
-            continue
-        found = f"{name.replace('_', ' ')} are {values.dtype} of {values.shape}"
-        if values.dtype.kind != kind or values.shape != shape:
+    is_multilabel = data.task == "multilabel"
+    shapes = {"X": (n_samples, len(data.feature_names)), "Y": (n_samples, n_labels) if is_multilabel else (n_samples,)}
+    for name, shape in {**shapes, **dict.fromkeys(_OF_SAMPLES, (n_samples,))}.items():
+        values = getattr(data, name)
+        if values is not None and values.shape != shape:
+            found = f"{name.replace('_', ' ')} are {values.dtype} of {values.shape}"
             raise ValueError(f"{found}, for {n_samples} samples and {n_labels} labels")
-        if least is not None and values.size and values.min() < least:
-            raise ValueError(f"{found}, with numbers below {least}")
-    if data.Y.size and data.Y.max() > (1 if multilabel else n_labels - 1):
+    if data.Y.size and not UNMEASURED <= data.Y.min() <= data.Y.max() <= (1 if is_multilabel else n_labels - 1):
         raise ValueError("labels have unknown codes")
-    if data.weights is not None:
-        check_weights(data.weights, n_samples, DataError)
     if data.hierarchy is not None and data.hierarchy.first_violation(data.Y) is not None:
         raise ValueError("labels break the true-path rule of their hierarchy")

@@ -8,12 +8,10 @@ import pandas as pd
 
 from fairfold.figures import findings
 from fairfold.figures.legend import Legend
-from fairfold.figures.points import plot_points, texts_of
-from fairfold.figures.spec import Axes, Figure, FigureSpec
+from fairfold.figures.spec import Figure, FigureSpec
 from fairfold.figures.style import LINE_COLORS, add_legend, area_entry, entry, new_figure, panels_of
+from fairfold.figures.win_percentage import BAND, DOTTED, draw_wins
 
-_BAND: dict = {"color": "#999999", "alpha": 0.3, "lw": 0}
-_PERMUTED: dict = {"linestyle": ":", "linewidth": 0.8}
 _LEAST = 0.005  # models that win less often have no line
 
 
@@ -50,14 +48,18 @@ def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None =
     looks = {model: _look(names, model) for model in models}
     for position, look in enumerate(looks.values()):
         look["markevery"] = (0.5 * position / len(models), 0.5)  # The markers of equal lines are at different places.
-    best = wins.groupby(["metric", "dataset", "model"], sort=False)["win_percentage"].max()
-    rare = best[best < _LEAST].reset_index()
+    best = wins.groupby(["metric", "dataset", "model"], sort=False)["win_percentage"].transform("max")
+    rare = wins[best < _LEAST].drop_duplicates(["metric", "dataset", "model"])
     titles = rare.groupby(["metric", "dataset"], sort=False)["model"].agg(_list_rare)
     n_lines = titles.str.count("\n").groupby("metric").max().add(1).sum() + 2
+    shown = wins.assign(win_percentage=wins["win_percentage"].where(best >= _LEAST))
     size = (max(3.4, 0.5 + 2.2 * len(datasets)), 1.5 * len(metrics) + 0.4 + 0.13 * n_lines)
     figure, axes = new_figure(*size, len(metrics), len(datasets), sharex="col", sharey="row")
-    for panel, metric, dataset, part in panels_of(axes, wins, "metric", "dataset"):
-        _draw_panel(panel, part, looks)
+    for panel, metric, dataset, part in panels_of(axes, shown, "metric", "dataset"):
+        draw_wins(panel, part, looks, "model")
+        panel.xaxis.set_major_formatter("{x:g}")
+        panel.xaxis.set_minor_formatter("")
+        panel.set(xlim=(part["n_draws"].min(), max(part["n_draws"].max(), 2)), ylim=(-3, 103))
         first, title = part.iloc[0], titles.get((metric, dataset), "")
         heading = f"{dataset}, {first['missing_rate']} % hidden\n{first['n_sets']:,} feature sets\n"
         panel.set_title((heading * (metric == metrics[0]) + title).strip())
@@ -65,11 +67,11 @@ def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None =
         panel.set_ylabel(f"{names.label(metric)}:\nwin percentage (%)")
     for panel in axes[-1]:
         panel.set_xlabel("draws N")
-    shown = wins.loc[(wins["win_percentage"] >= _LEAST) | has_permuted, "model"]
-    handles = [entry(model, **look) for model, look in looks.items() if model in set(shown)]
-    handles.append(area_entry("equal models", **_BAND))
+    drawn = set(wins["model"] if has_permuted else shown.dropna(subset="win_percentage")["model"])
+    handles = [entry(model, **look) for model, look in looks.items() if model in drawn]
+    handles.append(area_entry("equal models", **BAND))
     if has_permuted:
-        handles.append(entry("permuted labels", color="#555555", **_PERMUTED))
+        handles.append(entry("permuted labels", color="#555555", **DOTTED))
     add_legend(figure, handles)
     return figure
 
@@ -78,24 +80,6 @@ def _list_rare(models: pd.Series) -> str:
     """List the models without a line."""
     text = f"below {100 * _LEAST:g} % at every N: {', '.join(models)}"
     return textwrap.fill(text, 30, break_on_hyphens=False)
-
-
-def _draw_panel(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
-    null = panel.drop_duplicates("n_draws").sort_values("n_draws")
-    axes.fill_between(null["n_draws"], 100 * null["null_lower"], 100 * null["null_upper"], **_BAND, zorder=0.8)
-    for model, curve in panel.sort_values("n_draws").groupby("model", sort=False):
-        if curve["win_percentage"].max() >= _LEAST:
-            curve = curve.assign(wins=100 * curve["win_percentage"])
-            texts = texts_of(curve, "{model} wins {wins:.1f} % at N = {n_draws:,.0f}")
-            plot_points(axes, curve["n_draws"], curve["wins"], texts, **looks[model])
-        permuted = 100 * curve[["permuted_lower", "permuted_upper"]]
-        if permuted.notna().any(axis=None):
-            axes.plot(curve["n_draws"], permuted, color=looks[model]["color"], **_PERMUTED, zorder=1.5)
-    axes.set_xscale("log")
-    axes.locator_params("x", numticks=6)
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter("")
-    axes.set(xlim=(panel["n_draws"].min(), max(panel["n_draws"].max(), 2)), ylim=(-3, 103))
 
 
 def _look(names: Legend, model: str) -> dict:

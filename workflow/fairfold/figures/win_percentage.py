@@ -24,8 +24,8 @@ LOOKS = {
     **{"SDA": (PALETTE[4], "--"), "UDA": (PALETTE[5], "--"), "QDA": (PALETTE[1], "--")},
 }
 CLASS_MARKS = ((PALETTE[0], "o"), (PALETTE[3], "^"))  # first and second class
-_BAND: dict[str, Any] = {"color": "#999999", "alpha": 0.35, "lw": 0}
-_DOTTED: dict[str, Any] = {"linestyle": ":", "linewidth": 0.7}
+BAND: dict[str, Any] = {"color": "#999999", "alpha": 0.35, "lw": 0}
+DOTTED: dict[str, Any] = {"linestyle": ":", "linewidth": 0.7}
 _NORMAL_95 = 1.96
 _BINS_PER_DECADE = 3  # boxes per power of ten of N / M
 _TAIL = 0.01  # share of the pairs in the right panels of Figure 4
@@ -202,20 +202,12 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
     looks, has_permuted = _looks(wins), wins["permuted_lower"].notna().any()
     figure, panels = _panels(wins, "dataset", width=2.5, height=2.1)
     for axis, dataset, part in panels:
-        part = part.sort_values("n_draws")
-        null = part.drop_duplicates("n_draws")
-        axis.fill_between(null["n_draws"], 100 * null["null_lower"], 100 * null["null_upper"], **_BAND, zorder=0.8)
-        for name, curve in part.groupby("classifier", sort=False):
-            _draw_wins(axis, name, curve, looks[name])
-            if has_permuted:
-                permuted = 100 * curve[["permuted_lower", "permuted_upper"]]
-                axis.plot(curve["n_draws"], permuted, color=looks[name]["color"], zorder=1.5, **_DOTTED)
-        axis.set(title=dataset, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
-        _draws_axis(axis, part["n_draws"])
+        draw_wins(axis, part, looks)
+        axis.set(title=dataset, xlabel="draws N", ylabel="win percentage (%)")
         axis.set_ylim(0, 102)
-    handles = [*_handles(looks), area_entry("equal classifiers", **_BAND)]
+    handles = [*_handles(looks), area_entry("equal classifiers", **BAND)]
     if has_permuted:
-        handles.append(entry("permuted labels", color="#555555", **_DOTTED))
+        handles.append(entry("permuted labels", color="#555555", **DOTTED))
     add_legend(figure, handles)
     return figure
 
@@ -246,13 +238,13 @@ def plot_sampling_example(example: pd.DataFrame) -> Figure:
     for name, curve in example.groupby("classifier", sort=False):
         for side in (-_NORMAL_95, _NORMAL_95):
             limit = 100 * (curve["mean"] + side * curve["standard_error"])
-            axis.plot(curve["n_draws"], limit, color=looks[name]["color"], **_DOTTED)
+            axis.plot(curve["n_draws"], limit, color=looks[name]["color"], **DOTTED)
     title = f"{first['dataset']}, M = {first['n_sampled']:,}"
     if pd.notna(first["in_place_of"]):
         title += f"\n(instead of {first['in_place_of']}, which is missing)"
     axis.set(title=title, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
     _draws_axis(axis, example["n_draws"])
-    kinds = [area_entry("95 % of samples", **_BAND), entry("95 %, their mean", color="#555555", **_DOTTED)]
+    kinds = [area_entry("95 % of samples", **BAND), entry("95 %, their mean", color="#555555", **DOTTED)]
     add_legend(figure, [*_handles(looks), *kinds])
     return figure
 
@@ -396,6 +388,33 @@ def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
         name: {"color": color, "linestyle": style, "linewidth": 1.2, "label": name}
         for name, (color, style) in looks.items()
     }
+
+
+def draw_wins(axis: Axes, wins: pd.DataFrame, looks: dict[str, dict[str, Any]], who: str = "classifier") -> None:
+    """Draw win percentages against the number of draws, with the results of equal classifiers and permuted labels.
+
+    Parameters
+    ----------
+    axis : Axes
+        Axes to change. The number of draws is on a logarithmic scale.
+    wins : DataFrame
+        Columns of :func:`plot_win_percentages`, for one dataset. A classifier without win percentages has no line.
+    looks : dict of str to dict
+        Appearance of the line of each classifier.
+    who : str, default="classifier"
+        Column with the names of the classifiers.
+    """
+    wins = wins.sort_values("n_draws")
+    null = wins.drop_duplicates("n_draws")
+    axis.fill_between(null["n_draws"], 100 * null["null_lower"], 100 * null["null_upper"], **BAND, zorder=0.8)
+    for name, curve in wins.groupby(who, sort=False):
+        if curve["win_percentage"].notna().any():
+            _draw_wins(axis, name, curve, looks[name])
+        permuted = 100 * curve[["permuted_lower", "permuted_upper"]]
+        if permuted.notna().any(axis=None):
+            axis.plot(curve["n_draws"], permuted, color=looks[name]["color"], zorder=1.5, **DOTTED)
+    axis.set_xscale("log")
+    _draws_axis(axis, wins["n_draws"])
 
 
 def _draw_wins(axis: Axes, name: str, curve: pd.DataFrame, look: dict[str, Any]) -> None:
