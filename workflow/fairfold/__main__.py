@@ -33,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except StudyError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # The reader of the output, such as `head`, has ended.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

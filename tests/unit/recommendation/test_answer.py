@@ -31,7 +31,7 @@ def missing(estimate=0.1, low=0.0, high=11.0, reason=""):
 
 def answer(*rows, rates=None, p_value=np.nan, seconds=1.5, labels=None):
     rates = missing() if rates is None else rates
-    return [*answer_lines(board(*rows, seconds=seconds), numbers(p_value), rates, 1060, labels)]
+    return [*answer_lines(board(*rows, seconds=seconds), numbers(p_value), rates, 1060, labels, most_models=7)]
 
 
 def test_the_whole_answer():

@@ -17,6 +17,7 @@ _NUMBERS = Path("tables", "recommendation.csv")
 _LEADERBOARD = Path("recommendation", "leaderboard.csv")
 _SENTENCES = Path("recommendation", "sentences.csv")
 _WIDTH = 100  # characters per line
+_MOST_MODELS = 7  # rows of a leaderboard
 
 
 def add_to(commands: Any) -> None:
@@ -35,7 +36,7 @@ def add_to(commands: Any) -> None:
     add = parser.add_argument
     add("study", nargs="?", default=".", help="folder of the study or of its results (default: this folder)")
     add("--dataset", metavar="NAME", help="print the recommendation for this dataset only")
-    add("--all", action="store_true", help="print all sentences about the data and the models")
+    add("--all", action="store_true", help="print all models and everything that the study found")
     parser.set_defaults(run=run)
 
 
@@ -68,7 +69,7 @@ def is_finished(study: Path) -> bool:
     bool
         Whether there is something to print.
     """
-    return (study / "results" / _SENTENCES).is_file()
+    return (study / "results" / _LEADERBOARD).is_file()
 
 
 def print_answer(study: Path, dataset: str | None = None, *, in_full: bool = False) -> None:
@@ -81,54 +82,51 @@ def print_answer(study: Path, dataset: str | None = None, *, in_full: bool = Fal
     dataset : str or None, default=None
         Dataset. None prints those of all datasets: a few lines if there is one, else a line for each.
     in_full : bool, default=False
-        Whether to print all sentences.
+        Whether to print all models and sentences.
 
     Raises
     ------
     DataError
         If there are no recommendations, or the dataset is unknown.
     """
-    results = next((path for path in (study / "results", study) if (path / _SENTENCES).is_file()), None)
+    results = next((path for path in (study / "results", study) if (path / _LEADERBOARD).is_file()), None)
     if results is None:
         raise DataError(
-            f"{study} has no results/{_SENTENCES.as_posix()}. Name the folder of a study that has run up to its "
+            f"{study} has no results/{_LEADERBOARD.as_posix()}. Name the folder of a study that has run up to its "
             "recommendation, or run it: `fairfold study`."
         )
-    datasets = read_table(results / _NUMBERS)["dataset"].unique().tolist()
+    datasets = read_table(results / _LEADERBOARD)["dataset"].unique().tolist()
     if dataset is not None and dataset not in datasets:
         raise DataError(unknown_name("dataset of this study", dataset, datasets))
     chosen = datasets if dataset is None else [dataset]
-    lines = _sentences(results, chosen) if in_full else _answers(study, results, chosen)
-    print(*lines, *_next_steps(results, chosen), sep="\n")
+    scope = ("--all",) if len(chosen) == 1 else ("--dataset", "NAME")
+    details = [] if in_full else [f"Details:  {_command('recommend', str(study), *scope)}"]
+    print(*_answers(results, chosen, in_full), *details, *_next_steps(results, chosen), sep="\n")
 
 
-def _sentences(results: Path, datasets: list[str]) -> Iterator[str]:
-    groups = group_sentences(read_table(results / _SENTENCES))
-    for dataset in datasets:
-        yield dataset
-        for heading, sentences in groups[dataset].items():
-            yield f"  {heading}"
-            for sentence in sentences:
-                yield textwrap.fill(sentence, _WIDTH, initial_indent="    - ", subsequent_indent="      ")
-        yield ""
-
-
-def _answers(study: Path, results: Path, datasets: list[str]) -> Iterator[str]:
-    """Yield the answer for one dataset, or the verdicts for several."""
+def _answers(results: Path, datasets: list[str], in_full: bool) -> Iterator[str]:
+    """Yield the answer for one dataset, or the verdicts for several; in full, all answers and sentences."""
     from fairfold.recommendation.answer import answer_lines, verdict_sentence
 
     names = (_LEADERBOARD, _NUMBERS, "tables/missing_rates.csv", "tables/datasets.csv")
     tables = [read_table(results / name) for name in names]
+    groups = group_sentences(read_table(results / _SENTENCES))
     for dataset in datasets:
         board, numbers, rates, sizes = (table[table["dataset"] == dataset] for table in tables)
         n_samples = sizes["n_samples"].iloc[0]
-        if len(datasets) > 1:
+        if len(datasets) > 1 and not in_full:
             yield f"{dataset}: {verdict_sentence(board, n_samples)}"
             continue
         path = results / "final" / dataset / "label_scores.csv"
-        yield from answer_lines(board, numbers, rates, n_samples, read_table(path) if path.is_file() else None)
-    scope = ("--all",) if len(datasets) == 1 else ("--dataset", "NAME")
-    yield f"Details:  {_command('recommend', str(study), *scope)}"
+        scores = read_table(path) if path.is_file() else None
+        most_models = len(board) if in_full else _MOST_MODELS
+        yield from [dataset] * in_full
+        yield from answer_lines(board, numbers, rates, n_samples, scores, most_models=most_models)
+        for heading, sentences in groups[dataset].items() if in_full else ():
+            yield f"\n{heading}"
+            for sentence in sentences:
+                yield textwrap.fill(sentence, _WIDTH, initial_indent="  - ", subsequent_indent="    ")
+        yield from [""] * in_full
 
 
 def _next_steps(results: Path, datasets: list[str]) -> Iterator[str]:

@@ -10,7 +10,6 @@ import pandas as pd
 from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.leaderboard import BEST, DECIDING, NOT_DIFFERENT, NOT_TESTED, WORSE
 
-_MOST_MODELS = 7  # rows of the leaderboard
 _MOST_LABELS = 3
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -58,8 +57,10 @@ def answer_lines(
     missing_rates: pd.DataFrame,
     n_samples: int,
     label_scores: pd.DataFrame | None = None,
+    *,
+    most_models: int,
 ) -> Iterator[str]:
-    """Yield the answer for a dataset, in at most 17 lines.
+    """Yield the answer for a dataset.
 
     Parameters
     ----------
@@ -73,6 +74,8 @@ def answer_lines(
         Number of samples.
     label_scores : DataFrame or None, default=None
         Columns ``label, mcc``: scores of each label by the final model.
+    most_models : int
+        Maximum number of models in the leaderboard.
 
     Yields
     ------
@@ -84,7 +87,7 @@ def answer_lines(
     yield verdict_sentence(board, n_samples)
     yield from _about_decisions(numbers, ranked["model"].iloc[0])
     yield ""
-    yield from _table(ranked)
+    yield from _table(ranked, most_models)
     if len(twins):
         groups = twins.groupby("verdict", sort=False)["model"].agg(" and ".join)
         yield f"({'; '.join(f'{models}: same scores as {same[8:]}' for same, models in groups.items())}.)"
@@ -104,10 +107,10 @@ def _about_decisions(numbers: pd.DataFrame, best: str) -> Iterator[str]:
         yield f"To decide which labels a sample has, use {other}: by {METRICS[DECIDING].short}, {best} is worse."
 
 
-def _table(board: pd.DataFrame) -> Iterator[str]:
+def _table(board: pd.DataFrame, most_models: int) -> Iterator[str]:
     timed = board.loc[board["verdict"].isin([BEST, NOT_DIFFERENT]), "fit_seconds"].dropna()
     fastest = timed.idxmin() if len(timed) > 1 else None
-    shown = board[:_MOST_MODELS]
+    shown = board[:most_models]
     columns = {
         "": shown["model"],
         METRICS[board["metric"].iloc[0]].name.replace("average", "avg."): shown["score"].map(_score),
