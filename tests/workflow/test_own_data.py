@@ -125,7 +125,7 @@ def test_columns_and_empty_cells_are_accounted_for(study):
         f"warning: mine: {unmeasured.sum()} label cells are empty and count as unmeasured",
     ]
     report = (mine.folder / "results/report.html").read_text()
-    assert "<dt>Data warnings</dt><dd>4</dd>" in report
+    assert '<dt>Data warnings</dt><dd><a class="flag" href="#data">4</a></dd>' in report
     assert "Named like an identifier (1), predicts a label (1), label with fewer positives than folds (1)" in report
     for line in warnings:
         assert html.escape(line.removeprefix("warning: mine: ")).replace("&#x27;", "&#39;") in report

@@ -204,7 +204,7 @@ if (toc) {
   });
 
   const entries = new Map([...toc.querySelectorAll("#toc-list > li")].map((entry) => [entry.firstElementChild.hash, entry]));
-  const headings = [...document.querySelectorAll("main h2")];
+  const headings = [...document.querySelectorAll("main h2[id], main .lead")];
   const mark = () => {
     const passed = headings.filter((heading) => heading.getBoundingClientRect().top < 160);
     const current = entries.get(`#${(passed.at(-1) ?? headings[0]).id}`);

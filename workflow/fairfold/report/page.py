@@ -155,7 +155,7 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
         elif content:  # Empty content means that nothing failed.
             frame = {"kind": entry.kind, "id": f"{section.id}-{position + 1}", "title": entry.title}
             caption = text_html(entry.caption, study.config, entry.labels_of)
-            is_open = entry.open and len(content.get("images", ())) <= _CARDS_AT_FIRST
+            is_open = entry.open and len(content.get("images", content.get("choosers", ()))) <= _CARDS_AT_FIRST
             items.append({**frame, "is_open": is_open, "caption": caption, "n_failed": 0, **content})
     return {
         **{"id": section.id, "title": section.title, "items": items, "absent": absent, "more": more},

@@ -291,7 +291,8 @@ def _axes(board: pd.DataFrame) -> dict[str, dict[str, Any]]:
         step = power * max(n for n in (1, 2, 5) if n * power <= (high - low) / 2)
         digits = max(0, int(-np.floor(np.log10(step))))
         ticks = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step + 0.0
-        ticks = ticks if digits < 3 else ticks[[0, -1]]  # long numbers need room
+        if len(ticks) > 2 and digits > 1:  # long numbers need room
+            ticks = ticks[::2] if digits == 2 else ticks[[0, -1]]
         places = [{"x": 100 * (tick - low) / (high - low), "text": f"{tick:.{digits}f}"} for tick in ticks]
         axes[name] = {"limits": (low, high), "ticks": places}
     return axes
