@@ -57,6 +57,9 @@ def test_the_worked_example(root, study):
         "The labels of my-plants are only those observed: a positive that is missing among them counts as a negative."
     )
     assert text.count(observed) > 5
+    files = [path for path in (mine.folder / "results").rglob("*") if path.is_file()]
+    assert len(files) < 150 and sum(path.stat().st_size for path in files) < 60_000_000
+    assert len(report) < 2_000_000 and "<title>Use " in report
     home = mine.folder / "results/final/my-plants"
     assert (home / "README.md").read_text().startswith(f"# {best['average_precision']}, fitted on my-plants\n")
     table[:7].drop(columns="label_shade").to_csv(mine.folder / "new.csv", index=False)
