@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -61,7 +63,7 @@ def leaderboard(recommendation: pd.DataFrame, folds: pd.DataFrame, seconds: pd.D
     return whole[[*_COLUMNS[:1], "missing_rate", "metric", "n_folds", *_COLUMNS[1:], "verdict", *_TIMES]]
 
 
-def _verdict(row: tuple) -> str:
+def _verdict(row: Any) -> str:
     if np.isnan(row.mean):
         return NO_SCORE
     if isinstance(row.same_as, str):

@@ -94,7 +94,12 @@ class Item:
     @property
     def pattern(self) -> str | None:
         """Pattern of the files of an entry that shows figures or tables, else None."""
-        return getattr(self, self.kind) if self.kind in _FILE_KINDS else None
+        return self.source if self.kind in _FILE_KINDS else None
+
+    @property
+    def source(self) -> Any:
+        """Value of the attribute ``kind``, such as the path of a table."""
+        return getattr(self, self.kind)
 
 
 @dataclass(frozen=True)
@@ -181,7 +186,7 @@ def load_contents(path: Path = FOLDER / "contents.yaml") -> list[Section]:
     sections = {}
     for entry in load_yaml(path)["sections"]:
         items = [_item(each, specs, path.name) for each in entry["items"]]
-        named |= {item.spec.name for item in items if item.kind == "figure"}
+        named |= {item.spec.name for item in items if item.spec is not None}
         section = _checked(Section, {**entry, "items": items}, path.name)
         sections[section.id] = section
     for spec in specs.values():
@@ -207,8 +212,8 @@ def item_of_figure(spec: FigureSpec) -> Item:
         Entry of the report.
     """
     caption = spec.caption or spec.name.replace("*", "").rstrip("_") + ".rst"
-    shown = {"figure": spec.file, "alt": spec.alt, "spec": spec, "open": spec.open}
-    return Item(spec.title, caption, spec.labels_of, spec.when, spec.several, **shown)
+    when = spec.labels_of, spec.when, spec.several
+    return Item(spec.title, caption, *when, open=spec.open, figure=spec.file, spec=spec, alt=spec.alt)
 
 
 def _item(entry: Mapping[str, Any], specs: Mapping[str, FigureSpec], where: str) -> Item:
@@ -276,11 +281,11 @@ def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: C
     list of Figure
         Figures of the study.
     """
-    figures = [(section, item) for section in contents for item in section.items if item.kind == "figure"]
     return [
         _figure(item.spec, each, config, section.title)
-        for section, item in figures
-        if is_on(section, config) and is_on(item, config)
+        for section in contents
+        for item in section.items
+        if item.spec is not None and is_on(section, config) and is_on(item, config)
         if all(select(table, tables) for table in item.spec.reads if table.startswith("tables/"))
         for each in _each_of(item.spec, config)
     ]
@@ -381,8 +386,8 @@ def owner(file: str, contents: Iterable[Section]) -> tuple[Section, Item] | None
     tuple of (Section, Item) or None
         The section and the entry, or None if no entry shows the file.
     """
-    entries = ((section, item) for section in contents for item in section.items if item.pattern is not None)
-    return next((found for found in entries if select(found[1].pattern, [file])), None)
+    entries = ((section, item) for section in contents for item in section.items)
+    return next((found for found in entries if found[1].pattern and select(found[1].pattern, [file])), None)
 
 
 def pages_of(contents: Iterable[Section], files: Collection[str], config: Mapping[str, Any]) -> list[str]:

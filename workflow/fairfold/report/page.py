@@ -38,7 +38,7 @@ class Study:
     ----------
     results : Path
         Folder of results.
-    files : collection of str
+    files : frozenset of str
         Paths of the files that this configuration produces, relative to `results`. Other files in the folder are
         ignored.
     config : mapping
@@ -48,17 +48,15 @@ class Study:
     """
 
     results: Path
-    files: Collection[str]
+    files: frozenset[str]
     config: Mapping[str, Any]
     contents: list[Section]
 
-    def own(self, pattern: str, entry: Item) -> list[tuple[str, str]]:
-        """Return the files that match a pattern and are not shown by an earlier entry.
+    def own(self, entry: Item) -> list[tuple[str, str]]:
+        """Return the files of an entry that no earlier entry shows.
 
         Parameters
         ----------
-        pattern : str
-            Pattern of paths, see :func:`~fairfold.report.contents.select`.
         entry : Item
             Entry of the report.
 
@@ -67,8 +65,8 @@ class Study:
         list of tuple of str
             Each file, with the text that ``*`` matches.
         """
-        found = select(pattern, self.files)
-        return [(file, name) for file, name in found if owner(file, self.contents)[1] is entry]
+        owners = ((file, name, owner(file, self.contents)) for file, name in select(entry.source, self.files))
+        return [(file, name) for file, name, found in owners if found is not None and found[1] is entry]
 
 
 def render_report(
@@ -137,7 +135,7 @@ def _size(path: Path) -> str:
 def _leftovers(all_files: Collection[str], contents: list[Section]) -> Section:
     files = [file for file in sorted(all_files) if re.fullmatch(r"(figures|tables)/.*\.(png|csv)", file)]
     items = [
-        Item(title=file, alt=file, **{"figure" if file.endswith(".png") else "table": file})
+        Item(file, alt=file, figure=file) if file.endswith(".png") else Item(file, table=file)
         for file in files
         if not owner(file, contents)
     ]
@@ -172,7 +170,7 @@ def _number(items: list[dict[str, Any]]) -> None:
 
 
 def _figure(entry: Item, study: Study) -> dict[str, Any] | None:
-    images = [_image(file, name, entry, study) for file, name in study.own(entry.figure, entry)]
+    images = [_image(file, name, entry, study) for file, name in study.own(entry)]
     return {"images": images} if images else None
 
 
@@ -197,7 +195,7 @@ def _finding(entry: Item, name: str, study: Study) -> str:
 
 
 def _table(entry: Item, study: Study) -> dict[str, Any] | None:
-    tables = [_embedded(file, name, entry, study) for file, name in study.own(entry.table, entry)]
+    tables = [_embedded(file, name, entry, study) for file, name in study.own(entry)]
     return {"tables": tables} if tables else None
 
 
@@ -211,26 +209,26 @@ def _embedded(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]
 
 
 def _sentences(entry: Item, study: Study) -> dict[str, Any] | None:
-    return {"groups": group_sentences(_read(entry.sentences, study))} if entry.sentences in study.files else None
+    return {"groups": group_sentences(_read(entry.source, study))} if entry.source in study.files else None
 
 
 def _published(entry: Item, study: Study) -> dict[str, Any] | None:
-    if entry.published not in study.files:
+    if entry.source not in study.files:
         return None
-    comparison = _read(entry.published, study)
-    tables = [_embedded(entry.published, "", entry, study)] if len(comparison) else []
+    comparison = _read(entry.source, study)
+    tables = [_embedded(entry.source, "", entry, study)] if len(comparison) else []
     return {"sentences": published_sentences(comparison), "tables": tables}
 
 
 def _thresholds(entry: Item, study: Study) -> dict[str, Any] | None:
     threshold = study.config["weak_labels"]["forest"]["threshold"]
-    tables = [(_read(file, study), name) for file, name in study.own(entry.thresholds, entry)]
+    tables = [(_read(file, study), name) for file, name in study.own(entry)]
     choosers = [threshold_chooser(table, threshold, name) for table, name in tables if len(table)]
     return {"choosers": choosers} if choosers else None
 
 
 def _costs(entry: Item, study: Study) -> dict[str, Any]:
-    costs = gather_costs(study.results / entry.costs)
+    costs = gather_costs(study.results / entry.source)
     tables = {"Steps": costs, "Space on disk": gather_sizes(study.results)}
     computed = [{"name": name, "html": table_html(table_of(each), name), "file": None} for name, each in tables.items()]
     return {"sentences": [costs_sentence(costs)], "tables": computed}
@@ -241,15 +239,15 @@ def _versions(entry: Item, study: Study) -> dict[str, Any]:
 
 
 def _file(entry: Item, study: Study) -> dict[str, Any] | None:
-    if entry.file not in study.files:
+    if entry.source not in study.files:
         return None
-    return {"file": entry.file, "text": (study.results / entry.file).read_text(encoding="utf-8")}
+    return {"file": entry.source, "text": (study.results / entry.source).read_text(encoding="utf-8")}
 
 
 def _failures(entry: Item, study: Study) -> dict[str, Any]:
     """Return tables of failures, or an empty dict if nothing failed."""
     tables, n_failed = [], 0
-    for file in filter(study.files.__contains__, entry.failures):
+    for file in (file for file in entry.source if file in study.files):
         if n := len(table := failures_of(_read(file, study))):
             html = table_html(table_of(table, n), entry.title)
             sizes = {"n_rows": n, "n_shown": n, "n_columns": 0, "n_columns_shown": 0}

@@ -88,8 +88,10 @@ def text_html(text: str, config: Mapping[str, Any], labels_of: str | None = None
 
 @functools.cache
 def _pages() -> jinja2.Environment:
-    options = {"autoescape": True, "undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), **options)
+    loader, strict = jinja2.FileSystemLoader(FOLDER), jinja2.StrictUndefined
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=strict, trim_blocks=True, lstrip_blocks=True
+    )
     environment.globals["asset"] = lambda name: Markup((FOLDER / name).read_text(encoding="utf-8"))
     return environment
 
