@@ -172,14 +172,13 @@ def what_data_speak_against(tests: pd.DataFrame, row: pd.DataFrame) -> pd.DataFr
     return tests.assign(says=says, rate_low=rate.low, rate_high=rate.high, rate_high_if_hard=highest)
 
 
-def _sentence(test: tuple) -> str:
+def _sentence(test: Any) -> str:
     if test.reason:
         return f"No test: {test.reason}."
     p = "p < 0.001" if test.p_adjusted < 0.001 else f"p = {test.p_adjusted:.3f}"
     if test.p_adjusted < ALPHA:
-        differ = f"{test.test} differ in how many of their labels are observed"
-        return f"The labels speak against positives missing at random: {differ} ({p})."
+        return f"Labels are not missing at random: {test.test} differ in the share of positives observed ({p})."
     return (
-        f"Nothing is seen against {test.test} that are observed alike ({p}); small differences, and hard positives "
-        "that are missing, cannot be seen."
+        f"No evidence that {test.test} differ in the share of positives observed ({p}). The test cannot detect small "
+        "differences or missing hard positives."
     )

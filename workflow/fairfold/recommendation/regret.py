@@ -149,7 +149,7 @@ def _best(goodness: np.ndarray) -> int | None:
     """Return the position of the first largest number, or None if all are NaN."""
     if np.isnan(goodness).all():
         return None
-    return first_best(np.where(np.isnan(goodness), -np.inf, goodness))
+    return int(first_best(np.where(np.isnan(goodness), -np.inf, goodness)))
 
 
 def _summary(choices: pd.DataFrame) -> pd.DataFrame:
