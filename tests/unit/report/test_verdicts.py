@@ -59,6 +59,16 @@ def test_cautions_explain_intervals_and_missing_labels(tables):
     assert card_of(tables)["coverage"] is None
 
 
+def test_another_model_may_decide_better(tables):
+    numbers = {"metric": "mcc", "model": ["RF+ET", "model 1"], "difference": [0.1, 0.0], "alpha": 0.05}
+    tables["recommendation"] = pd.DataFrame(numbers).assign(dataset="water", p_adjusted=[0.01, np.nan])
+    cautions = dict(card_of(tables)["cautions"])
+    said = "Use model 1. By Matthews correlation, RF+ET is significantly worse."
+    assert cautions["To decide which labels a sample has"] == said
+    tables["recommendation"]["p_adjusted"] = [0.5, np.nan]
+    assert "To decide which labels a sample has" not in dict(card_of(tables)["cautions"])
+
+
 @pytest.mark.parametrize(
     ("estimate", "said"),
     [

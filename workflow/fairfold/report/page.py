@@ -26,7 +26,9 @@ from fairfold.report.verdicts import LEADERBOARD, title_of, verdicts
 from fairfold.report.versions import gather_versions
 
 _CARDS_AT_FIRST = 3  # Verdicts of more datasets are folded below their summary.
-_OF_VERDICTS = ("datasets", "missing_rates", "complete_scores", "score_summary", "scar_tests", "suspects")
+_OF_VERDICTS = (
+    *("datasets", "missing_rates", "complete_scores", "score_summary", "scar_tests", "suspects", "recommendation"),
+)
 _TITLES = {"papers": "Parts of papers"}
 
 

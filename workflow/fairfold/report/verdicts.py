@@ -14,6 +14,7 @@ LEADERBOARD = "recommendation/leaderboard.csv"
 BEST, NOT_DIFFERENT, WORSE, NOT_TESTED = "best", "not different", "worse", "not tested"
 """Verdicts of the leaderboard."""
 _SAME = "same as "
+_DECIDING = metrics_of("threshold")[0]
 _TOO_FEW = 0.9  # Share of 95 % intervals that hold; below, the report warns.
 _LOPSIDED = 2  # Ratio of the longer and the shorter half of an interval.
 _LONGEST_TITLE = 3  # Datasets whose verdicts the title names.
@@ -33,7 +34,7 @@ def verdicts(tables: Tables, has_final: bool) -> list[dict[str, Any]]:
     ----------
     tables : mapping of str to DataFrame
         Tables of the study by name: ``leaderboard``, and optionally ``datasets, missing_rates, complete_scores,
-        score_summary, scar_tests, suspects``.
+        score_summary, scar_tests, suspects, recommendation``.
     has_final : bool
         Whether the study fits final models.
 
@@ -91,7 +92,7 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
         "best": name,
         "title": f"Use {name} on {dataset}" if name else f"No model can be recommended on {dataset}",
         "score": f"{metric.name[0].upper()}{metric.name[1:]}",
-        "deciding": METRICS[metrics_of("threshold")[0]].label.removeprefix("micro "),
+        "deciding": METRICS[_DECIDING].label.removeprefix("micro "),
         "lead": _lead(best, metric.name, _digits(board)),
         "coverage": _coverage(tables),
         "others": None if best.empty else _others(board, n_rows),
@@ -115,10 +116,9 @@ def _lead(best: pd.DataFrame, name: str, digits: int) -> str:
     row = best.iloc[0]
     rate = row["missing_rate"]
     hidden = f" with {rate} % of positives hidden from training" if rate else ""
+    interval = _range(row["low"], row["high"], digits)
     score = f"{name[0].upper()}{name[1:]} {row['score']:.{digits}f}{hidden}"
-    if np.isnan(row["low"]):
-        return score
-    return f"{score}, 95 % interval {row['low']:.{digits}f} to {row['high']:.{digits}f}"
+    return f"{score}, 95 % interval {interval}" if interval else score
 
 
 def _others(board: pd.DataFrame, n_rows: str) -> str:
@@ -183,6 +183,7 @@ def _cautions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
     own = _estimate(tables)
     if own is not None and not best.empty:
         yield "If labels are missing", " ".join(_if_missing(best.iloc[0], own, tables))
+    yield from _about_decisions(best, tables)
     held = _held(tables)
     if len(held):
         advice = " Treat the intervals as too narrow." if held.mean() < _TOO_FEW else ""
@@ -196,6 +197,19 @@ def _cautions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
     if len(warned := tables.get("suspects", ())):
         kinds = ", ".join(f"{kind} ({n})" for kind, n in warned["kind"].value_counts(sort=False).items())
         yield "Check your data first", f"{kinds[0].upper()}{kinds[1:]}. The section on data lists each warning."
+
+
+def _about_decisions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
+    """Name a model that is significantly better for decisions."""
+    numbers = tables.get("recommendation", pd.DataFrame(columns=["metric", "model"]))
+    numbers = numbers[numbers["metric"] == _DECIDING].set_index("model")
+    for model in best["model"]:
+        if model in numbers.index and numbers.loc[model, "p_adjusted"] <= numbers.loc[model, "alpha"]:
+            other = numbers.index[numbers["difference"] == 0][0]
+            yield (
+                "To decide which labels a sample has",
+                f"Use {other}. By {METRICS[_DECIDING].name}, {model} is significantly worse.",
+            )
 
 
 def _if_missing(best: pd.Series, own: pd.Series, tables: Tables) -> Iterator[str]:
@@ -241,25 +255,32 @@ def _rows(board: pd.DataFrame) -> list[dict[str, Any]]:
     digits = _digits(board)
     rows = []
     for row in board.itertuples():
-        marks = {"score": (row.low, row.score, row.high), "behind": (row.behind_low, row.behind, row.behind_high)}
+        is_best = row.verdict == BEST
         rows.append(
             {
                 "model": row.model,
-                "score": "" if np.isnan(row.score) else f"{row.score:.{digits}f}",
-                "interval": f"{row.low:.{digits}f} to {row.high:.{digits}f}" if np.isfinite(row.low) else "",
-                "behind": "" if np.isnan(row.behind) or row.verdict == BEST else f"{row.behind:.{digits}f}",
-                "difference": f"{row.behind_low:.{digits}f} to {row.behind_high:.{digits}f}".replace("-", "−")
-                if np.isfinite(row.behind_low)
-                else "",
-                "deciding": "" if np.isnan(row.deciding) else f"{row.deciding:.3f}",
+                "score": _number(row.score, digits),
+                "interval": _range(row.low, row.high, digits),
+                "behind": "" if is_best else _number(row.behind, digits),
+                "difference": _range(row.behind_low, row.behind_high, digits),
+                "deciding": _number(row.deciding, 3),
                 "verdict": f"{row.verdict}, fastest" if row.Index == fastest else row.verdict,
                 "seconds": _seconds(row.fit_seconds),
-                "is_best": row.verdict == BEST,
+                "is_best": is_best,
                 "keys": [row.score, row.behind, row.deciding, row.fit_seconds],
-                **{f"{name}_mark": _mark(marks[name], axes[name]) for name in marks},
+                "score_mark": _mark((row.low, row.score, row.high), axes["score"]),
+                "behind_mark": _mark((row.behind_low, row.behind, row.behind_high), axes["behind"]),
             }
         )
     return rows
+
+
+def _number(value: float, digits: int) -> str:
+    return "" if np.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+
+
+def _range(low: float, high: float, digits: int) -> str:
+    return "" if np.isnan(low) else f"{_number(low, digits)} to {_number(high, digits)}"
 
 
 def _digits(board: pd.DataFrame) -> int:
