@@ -13,6 +13,8 @@ from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import read_predictions
 from fairfold.recommendation import predictions
 
+SCORES = ("average_precision", "roc_auc", "mcc")
+
 with logged(snakemake.log):
     data, board = Dataset.load(snakemake.input.dataset), read_table(snakemake.input.leaderboard)
     board = board[board["dataset"] == data.id]
@@ -26,7 +28,8 @@ with logged(snakemake.log):
         if model == board["model"].iloc[0]:
             best = P
     tested = np.isfinite(best).all(axis=1)
-    scores = pd.DataFrame({"label": names})
+    ends = [f"{score}{end}" for score in SCORES for end in ("", "_low", "_high")]
+    scores = pd.DataFrame({"label": names}, columns=["label", "n_positives", "n_expected", *ends])
     if tested.any():
         scores = final.labels.label_scores(
             *(Y[tested], best[tested], names),

@@ -43,8 +43,7 @@ def plot_label_scores(scores: pd.DataFrame, legend: pd.DataFrame | None = None) 
         Bars are confidence intervals. A vertical line marks the score of guessing: 0.5 for AUROC and 0 for the Matthews
         correlation. For average precision, a gray mark per label is at its share of positives.
     """
-    shown = scores.reindex(columns=[*scores, *(name for name in _SCORES if name not in scores)])
-    shown = shown.dropna(subset=list(_SCORES), how="all")[:MOST_LABELS]
+    shown = scores.dropna(subset=list(_SCORES), how="all")[:MOST_LABELS]
     if shown.empty:
         return nothing_to_draw()
     names = Legend(legend)
