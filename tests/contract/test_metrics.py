@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -29,8 +28,7 @@ ENTRIES = """METRICS = {
         "gap",
         "gap of means",
         "ranking",
-        lambda of: float(of.score[of.truth == 0].mean() - of.score[of.truth == 1].mean()) if _has_both(of.truth)
-        else np.nan,
+        _of_both(lambda of: float(of.score[of.truth == 0].mean() - of.score[of.truth == 1].mean())),
         range=(-1.0, 1.0),
     ),
 """
@@ -53,7 +51,6 @@ from fairfold.figures.ranks import plot_percentile_ranks
 from fairfold.models.legend import legend_table
 from fairfold.recommendation.comparison import recommend
 from fairfold.recommendation.complete_scores import complete_scores, with_notes
-from fairfold.recommendation.sentences import recommendation_sentences
 from fairfold.report.tables import table_html, table_of
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
@@ -106,7 +103,6 @@ rates = pd.DataFrame([{"dataset": "mine", "hidden_rate": 0, "hidden_share": 0.0,
                        "high": 30.0, "reason": ""}])
 numbers = recommend(*(complete[name].assign(**unit) for name in ("folds", "scores")), rates)
 told["recommended"] = sorted(numbers["metric"].unique())
-told["sentences"] = recommendation_sentences(numbers, rates)["sentence"].tolist()
 legend = legend_table([])
 told["label"], told["text"] = Legend(legend).label("recall"), Legend(legend).text("gap")
 told["is_loss"] = bool(Legend(legend).is_loss("gap"))
@@ -146,14 +142,9 @@ def test_it_has_the_correction_of_its_entry(told):
     assert told["error"].startswith("metrics: 'recall' cannot be corrected for missing labels. Choose from")
 
 
-def test_without_a_correction_tables_and_sentences_say_so(told):
+def test_without_a_correction_tables_say_so(told):
     assert {name for name, note in told["notes"].items() if note == "cannot be corrected"} == {"recall", "gap"}
     assert "cannot be corrected" in told["page"]
-    said = [sentence for sentence in told["sentences"] if "cannot be corrected" in sentence]
-    assert [re.match("By ([a-zA-Z ]+?) (the best|good|bad) ", sentence)[1] for sentence in said] == [
-        "gap of means",
-        "recall",
-    ]
 
 
 def test_it_has_the_thresholds_of_its_entry(told):

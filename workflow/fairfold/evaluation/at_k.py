@@ -545,15 +545,18 @@ def scores_by_frequency_band(
     >>> table.loc[table["metric"] == "coverage", ["band", "n_labels", "value"]].values.tolist()
     [['0', 1, 0.0], ['1-5', 1, 0.0], ['>5', 1, 1.0]]
     """
-    names, lowest, highest = _check_bands(bands)
+    ends = [0, *bands, np.inf]
+    if not bands or sorted({*ends}) != ends:
+        raise DataError(f"bands: expected ascending integers from 1, such as {BANDS}, found {bands!r}.")
     counts = np.asarray(n_train_positives)
     n_labels = check_pair(Y_true, P)[0].shape[1]
     if counts.shape != (n_labels,) or counts.dtype.kind not in "iu" or counts.min(initial=0) < 0:
         raise DataError(f"n_train_positives: expected one count of at least 0 for each of the {n_labels} labels.")
     scores = label_scores(Y_true, P, k)
-    band_of = np.searchsorted(highest, counts)
+    band_of = np.searchsorted(ends, counts)
     rows = []
-    for band, (name, least, most) in enumerate(zip(names, lowest, highest, strict=True)):
+    for band, (least, most) in enumerate(zip([0, *(end + 1 for end in ends[:-1])], ends, strict=True)):
+        name = f">{bands[-1]}" if most == np.inf else str(most) if least == most else f"{least}-{most}"
         of_band = band_of == band
         for metric, values in scores.items():
             chosen = of_band & ~np.isnan(values)
@@ -629,17 +632,6 @@ def count_positives(Y: Matrix) -> np.ndarray:
     """
     Y = canonical(check_label_matrix(Y, "Y", DataError))
     return np.bincount(Y.indices[Y.data == 1], minlength=Y.shape[1])
-
-
-def _check_bands(bands: Sequence[int]) -> tuple[list[str], list[int], list[float]]:
-    """Return the name, and the smallest and largest number of training positives, of each band."""
-    ends = list(bands)
-    if not ends or not all(isinstance(end, Integral) for end in ends) or sorted({0, *ends}) != [0, *ends]:
-        raise DataError(f"bands: expected ascending integers from 1, such as {BANDS}, found {bands!r}.")
-    lowest = [0, 1, *[int(end) + 1 for end in ends]]
-    highest = [0, *map(int, ends), np.inf]
-    names = [str(low) if low == high else f"{low}-{high}" for low, high in zip(lowest, highest[:-1], strict=False)]
-    return [*names, f">{ends[-1]}"], lowest, highest
 
 
 def _hits(Y_true: Matrix, P: Matrix | TopLabels, k: int, sample_weight: np.ndarray | None) -> _Hits:

@@ -161,24 +161,15 @@ class Metric(NamedTuple):
         return np.where(np.isnan(found), worst, found)
 
 
-def _roc_auc(of: Predictions) -> float:
-    return plain_scores.roc_auc_score(of.truth, of.score, of.weights) if _has_both(of.truth) else np.nan
-
-
 def _average_precision(of: Predictions) -> float:
-    score = (
-        plain_scores.sparse_average_precision_score if sparse.issparse(of.P) else plain_scores.average_precision_score
-    )
-    return score(of.truth, of.score, of.weights) if _has_both(of.truth) else np.nan
+    is_sparse = sparse.issparse(of.P)
+    score = plain_scores.sparse_average_precision_score if is_sparse else plain_scores.average_precision_score
+    return score(of.truth, of.score, of.weights)
 
 
-def _has_both(truth: np.ndarray) -> bool:
-    """Check that both positives and negatives occur."""
-    return bool(0 < truth.sum() < truth.size)
-
-
-def _mcc(of: Predictions) -> float:
-    return plain_scores.matthews_corrcoef(of.truth, of.predicted, of.weights) if _has_both(of.truth) else np.nan
+def _of_both(function: Callable[[Predictions], float]) -> Callable[[Predictions], float]:
+    """Let a metric return NaN unless both positive and negative labels occur."""
+    return lambda of: function(of) if 0 < of.truth.sum() < of.truth.size else np.nan
 
 
 def _f1(of: Predictions) -> float:
@@ -224,7 +215,7 @@ METRICS = {
         label="micro AUROC",
         name="AUROC",
         use="ranking",
-        function=_roc_auc,
+        function=_of_both(lambda of: plain_scores.roc_auc_score(of.truth, of.score, of.weights)),
         needs="a positive and a negative label",
         scikit_learn="NaN",
         correction=Correction(corrections.roc_auc),
@@ -234,7 +225,7 @@ METRICS = {
         label="micro average precision",
         name="average precision",
         use="ranking",
-        function=_average_precision,
+        function=_of_both(_average_precision),
         leads=True,
         short="AP",
         needs="a positive and a negative label",
@@ -267,7 +258,7 @@ METRICS = {
         label="micro MCC",
         name="Matthews correlation",
         use="threshold",
-        function=_mcc,
+        function=_of_both(lambda of: plain_scores.matthews_corrcoef(of.truth, of.predicted, of.weights)),
         leads=True,
         short="MCC",
         range=(-1.0, 1.0),
