@@ -127,22 +127,19 @@ def permutation_losses(
     n_at_once, rows = max(_CELLS_AT_ONCE // (n_samples * max(X.shape[1], Y.shape[1])), 1), []
     for first in range(0, len(drawn), n_at_once):
         some = drawn[first : first + n_at_once]
-        P = model.predict_proba(_below_each_other([_with_columns(X, groups[name], order) for name, _, order in some]))
+        parts = [_with_columns(X, groups[name], order) for name, _, order in some]
+        P = model.predict_proba(sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(X) else np.vstack(parts))
         for at, (name, number, _) in enumerate(some):
             found = multilabel_scores(Y, P[at * n_samples : (at + 1) * n_samples], metrics=[_METRIC])[_METRIC]
             rows.append((name, number, score - found))
     return pd.DataFrame(rows, columns=["features", "permutation", "loss"])
 
 
-def _below_each_other(parts: Sequence[Matrix]) -> Matrix:
-    return sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(parts[0]) else np.vstack(parts)
-
-
 def _with_columns(X: Matrix, features: Sequence[int], order: np.ndarray) -> Matrix:
     """Copy X with the rows of some columns reordered."""
     if not sparse.issparse(X):
         moved = X.copy()
-        moved[:, features] = X[np.ix_(order, features)]
+        moved[:, features] = X[np.ix_(order, np.asarray(features))]
         return moved
     is_moved = np.isin(X.indices, features)
     return sparse.csr_array(with_data(X, X.data * ~is_moved) + with_data(X, X.data * is_moved)[order])

@@ -225,7 +225,7 @@ def suspect_cells(
     """
     Y = _codes(Y, "Y", P.shape)
     near = _neighbours(X, np.arange(len(Y)) if groups is None else groups)
-    tables = []
+    tables, names = [], pd.Index(samples)
     zeros = "missing" if negatives == "unlabelled" else "wrong negative"
     for kind, value, sign in ((zeros, 0, -1), ("wrong", 1, 1), ("unmeasured", UNMEASURED, -1)):
         rows, columns = np.nonzero(np.equal(Y, value))
@@ -234,9 +234,9 @@ def suspect_cells(
         have = [Y[near[row], column] == 1 for row, column in zip(rows, columns, strict=True)]
         nearest = [near[row][has][:N_NAMED] for row, has in zip(rows, have, strict=True)]
         shares = [has.mean() if len(has) else np.nan for has in have]
-        named = [", ".join(str(samples[one]) for one in those) for those in nearest]
-        table = {"kind": kind, "rank": np.arange(1, len(rows) + 1), "sample": [samples[row] for row in rows.tolist()]}
-        table |= {"label": [labels[column] for column in columns.tolist()], "posterior": P[rows, columns]}
+        named = [", ".join(map(str, names[those])) for those in nearest]
+        table = {"kind": kind, "rank": np.arange(1, len(rows) + 1), "sample": names[rows]}
+        table |= {"label": pd.Index(labels)[columns], "posterior": P[rows, columns]}
         tables.append(pd.DataFrame(table | {"share_of_neighbours": shares, "neighbours": named}))
     return pd.concat(tables, ignore_index=True)
 

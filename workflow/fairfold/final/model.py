@@ -183,6 +183,23 @@ class FinalModel:
                 f"({shortened(missing, 5)}); columns are matched by name: add or rename them."
             )
 
+    def with_gaps(self, X: np.ndarray) -> np.ndarray:
+        """Replace the number that stands for a missing value by NaN.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Numeric features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Features with NaN for missing values.
+        """
+        with contextlib.suppress(ValueError):  # The text for missing values may not be a number.
+            X = np.where(float(self.missing_value or "nan") == X, np.nan, X)
+        return X
+
     def _numbers(self, table: pd.DataFrame) -> np.ndarray:
         table = table.set_axis([composed(str(name)) for name in table.columns], axis=1)
         check_unique([name for name in table.columns if name in {*self.numeric, *self.text}], "the table")
@@ -191,8 +208,7 @@ class FinalModel:
             X = table.loc[:, list(self.numeric)].to_numpy(dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise DataError(f"the table has features that are no numbers ({error}); encode them as numbers.") from None
-        with contextlib.suppress(TypeError, ValueError):  # The text for missing values is absent or not a number.
-            X = np.where(float(self.missing_value) == X, np.nan, X)
+        X = self.with_gaps(X)
         wrong = np.argwhere(np.isinf(X))
         if len(wrong):
             row, column = wrong[0]
@@ -259,8 +275,8 @@ def make_for(data: Dataset, name: str, settings: Mapping[str, Any], **options: A
     estimator object
         Unfitted model.
     """
-    known = {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
-    return make_model(name, **settings, **known, **options)
+    options |= {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
+    return make_model(name, **settings, **options)
 
 
 def _whole_columns(data: Dataset) -> tuple[str, ...]:

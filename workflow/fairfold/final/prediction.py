@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -11,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from fairfold.core.arrays import with_sparsity
 from fairfold.core.files import atomic_open, check_target
 from fairfold.datasets.formats import Table, arff_columns_of, read_arff, read_csv_parts
 from fairfold.datasets.svmlight import FEATURE, format_of, read_svmlight
@@ -91,8 +91,6 @@ def predict_file(
 def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
     """Yield parts of the file with the features in the order of the model, text columns and the identifier."""
     kind = format_of(source)
-    if kind == "arff":
-        return _parts(final, _arff_table(final, source), rows_at_once)
     if kind == "svmlight":
         return _parts(final, _svmlight_table(final, source), rows_at_once)
 
@@ -101,17 +99,13 @@ def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Tabl
         identifier = [final.identifier] if final.identifier in header else []
         return list(final.numeric), identifier, list(final.text)
 
-    options = {"missing": final.missing_value, "gaps": True, "learned": final.learned}
-    return read_csv_parts(source, choose, rows=rows_at_once, **options)
-
-
-def _arff_table(final: FinalModel, source: Path) -> Table:
-    header = arff_columns_of(source)
-    final.check_columns(header, str(source))
-    identifier = [final.identifier] if final.identifier in header else []
-    wanted = {*final.numeric, *identifier, *final.text}
-    ignored = [name for name in header if name not in wanted]
-    return read_arff(source, gaps=True, text_columns=identifier, categorical=final.text, ignored=ignored)
+    if kind == "arff":
+        numeric, identifier, text = choose(header := arff_columns_of(source))
+        ignored = [name for name in header if name not in {*numeric, *identifier, *text}]
+        table = read_arff(source, gaps=True, text_columns=identifier, categorical=text, ignored=ignored)
+        return _parts(final, table, rows_at_once)
+    missing, learned = final.missing_value, final.learned
+    return read_csv_parts(source, choose, rows=rows_at_once, missing=missing, gaps=True, learned=learned)
 
 
 def _svmlight_table(final: FinalModel, source: Path) -> Table:
@@ -131,17 +125,15 @@ def _parts(final: FinalModel, read: Table, rows_at_once: int) -> Iterator[Table]
     order = [place[name] for name in final.numeric]
     for start in range(0, read.values.shape[0], rows_at_once):
         part = slice(start, start + rows_at_once)
-        values = (read.values[part].toarray() if sparse.issparse(read.values) else read.values[part])[:, order]
-        with contextlib.suppress(TypeError, ValueError):  # The text for missing values is absent or not a number.
-            values = np.where(float(final.missing_value) == values, np.nan, values)
+        values = final.with_gaps(with_sparsity(read.values[part], False)[:, order])
         text = {name: cells[part] for name, cells in read.text.items()}
         text |= {name: np.where(text[name] == final.missing_value, "", text[name]) for name in final.text}
         yield Table(columns=final.numeric, values=values, source=read.source, text=text)
 
 
 def _identifiers(final: FinalModel, table: Table, before: int) -> pd.Series:
-    if final.identifier in table.text:
-        return pd.Series(table.text[final.identifier], name=final.identifier)
+    if (ids := table.text.get(final.identifier or "")) is not None:
+        return pd.Series(ids, name=final.identifier)
     return pd.Series(np.arange(before + 1, before + len(table.values) + 1), name="row")
 
 
