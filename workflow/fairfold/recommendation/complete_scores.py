@@ -33,10 +33,6 @@ ALL_MODELS = "all models"
 _DIGITS = 12  # decimals of a score; smaller differences are rounding errors
 _FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known", "share_tested"]
 _SCORES = ["model", "metric", "complete", "observed", "corrected", "low", "high", "share_best", "known"]
-_QUALITY = [
-    *("missing_rate", "metric", "model", "n", "bias_observed", "error_observed", "bias_corrected", "error_corrected"),
-    *("error_known", "coverage", "width"),
-]
 
 
 def complete_scores(
@@ -334,14 +330,14 @@ def correction_quality(scores: pd.DataFrame) -> pd.DataFrame:
     """
     check_columns(scores, ["dataset", "missing_rate", *_SCORES], "complete scores")
     whole = scores.dropna(subset=["complete", "observed", "corrected", "low", "high"])
-    truth = whole["complete"]
-    held = (whole["low"].round(6) <= truth.round(6)) & (truth.round(6) <= whole["high"].round(6))
-    told = whole[["missing_rate", "metric", "model"]].assign(
-        n=1, coverage=held.astype(float), width=whole["high"] - whole["low"]
-    )
+    units = ["missing_rate", "metric", "model"]
+    errors = whole[units].copy()
     for name in ("observed", "corrected", "known"):
-        told[f"bias_{name}"] = whole[name] - truth
-        told[f"error_{name}"] = told[f"bias_{name}"].abs()
-    told = pd.concat([told.assign(model=ALL_MODELS), told])
-    grouped = told.groupby(["missing_rate", "metric", "model"], sort=False)
-    return grouped.agg({column: "sum" if column == "n" else "mean" for column in _QUALITY[3:]}).reset_index()
+        errors[f"bias_{name}"] = whole[name] - whole["complete"]
+        errors[f"error_{name}"] = errors[f"bias_{name}"].abs()
+    truth, low, high = (whole[name].round(6) for name in ("complete", "low", "high"))
+    errors = errors.assign(coverage=truth.between(low, high).astype(float), width=whole["high"] - whole["low"])
+    grouped = pd.concat([errors.assign(model=ALL_MODELS), errors]).groupby(units, sort=False)
+    quality = grouped.mean().drop(columns="bias_known")
+    quality.insert(0, "n", grouped.size())
+    return quality.reset_index()

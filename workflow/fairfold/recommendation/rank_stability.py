@@ -111,7 +111,8 @@ def repeat_study(
             scores = score_on_folds(
                 *(partial(make_estimator, model, *at), X, Y, fold_of, seen),
                 threshold=threshold,
-                **of_samples.as_options(),
+                groups=groups,
+                sample_weight=sample_weight,
                 fit_options=None if name is None else partial(shared, name),
             ).scores
             tables.append(scores[scores["is_final"]].assign(model=model, repeat=repeat, training=training))

@@ -98,7 +98,7 @@ def _choices_by(
         if (dataset, rate) not in goodness.index or goodness.loc[(dataset, rate)].isna().all():
             continue
         true = settled(goodness.loc[(dataset, rate)].to_numpy())
-        best, picked = _best(true), {}
+        best, picked = int(np.nanargmax(true)), {}
         prior = -_ranks_elsewhere(ranks, dataset, estimates[dataset, rate])
         for strategy, position in _picks(part, metric, prior, alpha, n_repeats):
             picked[strategy] = (None, np.nan) if position is None else (models[position], true[position])

@@ -229,10 +229,9 @@ def _curve(
     n, mean = len(values), values.mean(axis=0)
     widened = mean + (drawn - mean) * np.sqrt((1 / n + rho / (1 - rho)) * n * n / (n - 1))
     ahead = np.asarray(times) * sizes.max()
-    is_higher = metric.direction > 0
-    fitted = fit_power_law(sizes, np.vstack([mean, widened]), higher_is_better=is_higher, best=metric.best)
-    limit, slope, exponent = fitted
+    curves = np.vstack([mean, widened])
+    limit, slope, exponent = fit_power_law(sizes, curves, higher_is_better=metric.direction > 0, best=metric.best)
     expected = limit[:, None] - metric.direction * slope[:, None] * ahead ** -exponent[:, None]
-    curves = np.hstack([np.vstack([mean, widened]), expected])
+    curves = np.hstack([curves, expected])
     low, high = np.quantile(curves[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return np.vstack([curves[0], low, high, *(np.full(curves.shape[1], part[0]) for part in (limit, exponent))])
