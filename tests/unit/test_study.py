@@ -75,7 +75,7 @@ def test_many_labels_are_those_of_the_catalog_with_more_than_50_or_those_that_ar
         ({"cross_testing": {"models": {"scoring": "MCC"}}}, "unknown value 'MCC': did you mean 'mcc'"),
         (
             {"win_percentage": {"models": {"n_sets": 5, "n_permuted_sets": 6}}},
-            "n_permuted_sets: found 6, but the value must be at most n_sets, 5",
+            "n_permuted_sets: found 6. The value must be at most n_sets, 5",
         ),
         (
             {"weak_labels": {"many_labels": {"datasets": ["bibtex"]}}},
@@ -83,7 +83,7 @@ def test_many_labels_are_those_of_the_catalog_with_more_than_50_or_those_that_ar
         ),
         (
             {"weak_labels": {"many_labels": {"bands": [20, 5]}}},
-            r"config.weak_labels.many_labels.bands: found \[20, 5\]; let the numbers ascend",
+            r"config.weak_labels.many_labels.bands: found \[20, 5\]. List the numbers in ascending order",
         ),
         ({"final": {"model": "gcForrest"}}, "config.final.model: unknown value 'gcForrest': did you mean 'gcForest'"),
         ({"final": {"datasets": ["flags"]}}, "config.final.datasets: found flags, which weak_labels.datasets lacks"),
@@ -94,7 +94,7 @@ def test_many_labels_are_those_of_the_catalog_with_more_than_50_or_those_that_ar
                 "data": {"own": {"mine": {"path": __file__, "folds": "part", "labels": {"last": 1}}}},
                 "weak_labels": {"datasets": ["mine"]},
             },
-            "config.folds.repeats: found 3, but the folds of mine are those of its column 'part'",
+            "config.folds.repeats: found 3, but data.own.mine.folds gives a single split",
         ),
         (
             {
@@ -102,7 +102,7 @@ def test_many_labels_are_those_of_the_catalog_with_more_than_50_or_those_that_ar
                 "data": {"own": {"mine": {"path": __file__, "labels": {"last": 1}} | BY_TIME}},
                 "weak_labels": {"datasets": ["mine"]},
             },
-            "config.folds.repeats: found 3, but mine is evaluated by time",
+            "config.folds.repeats: found 3, but data.own.mine.hold_out gives a single split",
         ),
         (
             {
@@ -110,7 +110,7 @@ def test_many_labels_are_those_of_the_catalog_with_more_than_50_or_those_that_ar
                 "data": {"variants": {"split": {"of": "bibtex", "folds": "published"}}},
                 "weak_labels": {"datasets": ["split"]},
             },
-            "config.folds.repeats: found 3, but split is tested on its published test part",
+            "config.folds.repeats: found 3, but data.variants.split.folds gives a single split",
         ),
         (
             {"data": {"variants": {"x": {"of": "bibtex", "folds": "publishd"}}}},

@@ -160,9 +160,8 @@ def check_study(config: dict[str, Any], files: Sequence[Path] = ()) -> Catalog:
         catalog[dataset].require_complete()
     _check_folds(config, catalog)
     _check_repeats(config, catalog)
-    _check_many_labels(config)
+    _check_scored(config)
     _check_mechanisms(config)
-    _check_final(config)
     return catalog
 
 
@@ -182,28 +181,26 @@ def _check_repeats(config: Config, catalog: Catalog) -> None:
         return
     for dataset in config["weak_labels"]["datasets"]:
         entry = catalog[dataset]
-        if entry.folds is not None:
-            flaw = f"the folds of {dataset} are those of its column {entry.folds!r}, of which there is one split"
-            key = f"data.own.{dataset}.folds"
-        elif entry.tests_split:
-            flaw = f"{dataset} is tested on its published test part, of which there is one"
-            key = f"data.variants.{dataset}.folds"
-        elif entry.hold_out:
-            flaw = f"{dataset} is evaluated by time (hold_out), for which there is one split"
-            key = f"data.own.{dataset}.hold_out"
-        else:
-            continue
-        raise ConfigError(f"config.folds.repeats: found {repeats}, but {flaw}; set repeats to 1, or leave {key} out.")
+        single = {
+            "own.{}.folds": entry.folds,
+            "variants.{}.folds": entry.tests_split,
+            "own.{}.hold_out": entry.hold_out,
+        }
+        if key := next((f"data.{key.format(dataset)}" for key, value in single.items() if value), None):
+            raise ConfigError(
+                f"config.folds.repeats: found {repeats}, but {key} gives a single split. Set repeats to 1, or leave "
+                f"{key} out."
+            )
 
 
-def _check_many_labels(config: Config) -> None:
-    """Refuse datasets that the weak-label study does not score."""
-    many = config["weak_labels"]["many_labels"]
-    if unscored := sorted({*(many["datasets"] or ())} - {*config["weak_labels"]["datasets"]}):
-        raise ConfigError(
-            f"config.weak_labels.many_labels.datasets: found {unscored[0]}, which weak_labels.datasets lacks; add it "
-            "there."
-        )
+def _check_scored(config: Config) -> None:
+    """Refuse datasets that need scores of the weak-label study, but are not in it."""
+    scored, advice = {*config["weak_labels"]["datasets"]}, {"weak_labels.many_labels": "Add it there."}
+    if config["final"]["model"] is None:
+        advice["final"] = "Add it there for a recommended model, or name a model as final.model."
+    for key, remedy in advice.items():
+        if unscored := sorted({*(_part(config, key)["datasets"] or ())} - scored):
+            raise ConfigError(f"config.{key}.datasets: found {unscored[0]}, which weak_labels.datasets lacks. {remedy}")
 
 
 def _check_mechanisms(config: Config) -> None:
@@ -211,17 +208,6 @@ def _check_mechanisms(config: Config) -> None:
     mechanisms = config["weak_labels"]["mechanisms"]
     if mechanisms["datasets"] and "difficulty" in mechanisms["kinds"]:
         difficulty_by([*(mechanisms["models"] or config["weak_labels"]["models"]), REFERENCE])
-
-
-def _check_final(config: Config) -> None:
-    """Refuse datasets for which no final model is recommended or named."""
-    final = config["final"]
-    unscored = sorted({*final["datasets"]} - {*config["weak_labels"]["datasets"]})
-    if unscored and final["model"] is None:
-        raise ConfigError(
-            f"config.final.datasets: found {unscored[0]}, which weak_labels.datasets lacks, so that no model is "
-            "recommended for it; add it there, or name a model as final.model."
-        )
 
 
 def _part(config: Config, key: str) -> Config:
