@@ -115,12 +115,10 @@ def _versions(notes: list[str], wrong: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _machine(wrong: list[str]) -> Iterator[tuple[str, str]]:
+    from joblib import cpu_count
+
     memory, space = psutil.virtual_memory(), shutil.disk_usage(Path.cwd())
-    has_affinity = hasattr(psutil.Process, "cpu_affinity")
-    yield (
-        "cores",
-        f"{len(psutil.Process().cpu_affinity())} of {os.cpu_count()}" if has_affinity else str(os.cpu_count()),
-    )
+    yield "cores", f"{cpu_count()} of {os.cpu_count()}"
     yield "memory", f"{memory.available / 2**30:.1f} of {memory.total / 2**30:.1f} GiB are free"
     yield "disk here", f"{space.free / 2**30:.1f} GiB are free"
     if memory.total < 2 * 2**30:

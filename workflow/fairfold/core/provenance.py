@@ -92,11 +92,7 @@ def read_sources(sources: list[bytes]) -> tuple[str, list[str]]:
 
 def _is_text(statement: ast.stmt) -> bool:
     """Return whether a statement is a docstring of a module, class, function or attribute."""
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )
+    return isinstance(statement, ast.Expr) and isinstance(getattr(statement.value, "value", None), str)
 
 
 def _imported(node: ast.AST) -> Iterator[str]:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Integral
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -37,6 +37,8 @@ from fairfold.core.arrays import Matrix, canonical, with_data
 from fairfold.core.validation import UNMEASURED, check_label_matrix, check_weights, with_nan
 from fairfold.errors import DataError
 from fairfold.evaluation.plain_scores import check_pair, quotient
+
+Weights: TypeAlias = np.ndarray | None  # weight of each sample
 
 
 class TopLabels(NamedTuple):
@@ -166,9 +168,7 @@ class _Hits(NamedTuple):
         return np.where((counted & defined_by).any(axis=0), quotient(_sum(values * weights), _sum(weights)), np.nan)
 
 
-def precision_at_k(
-    Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weight: np.ndarray | None = None
-) -> np.ndarray:
+def precision_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weight: Weights = None) -> np.ndarray:
     """Compute the share of positives among the first k labels, averaged over samples.
 
     Parameters
@@ -207,9 +207,7 @@ def precision_at_k(
     return of.mean(np.cumsum(of.hit, axis=1) / np.arange(1, k + 1), counted, np.full_like(counted, has_both))
 
 
-def recall_at_k(
-    Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weight: np.ndarray | None = None
-) -> np.ndarray:
+def recall_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weight: Weights = None) -> np.ndarray:
     """Compute the share of positives that are among the first k labels, averaged over samples.
 
     Parameters
@@ -248,9 +246,7 @@ def recall_at_k(
     return of.mean(np.cumsum(of.hit, axis=1) / np.maximum(n_positives, 1), of.has_choice, n_positives > 0)
 
 
-def ndcg_at_k(
-    Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weight: np.ndarray | None = None
-) -> np.ndarray:
+def ndcg_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weight: Weights = None) -> np.ndarray:
     """Compute the normalized discounted cumulative gain at k, averaged over samples.
 
     Parameters
@@ -345,7 +341,7 @@ def propensity_scored_precision_at_k(
     inverse_propensity: np.ndarray,
     k: int = 5,
     *,
-    sample_weight: np.ndarray | None = None,
+    sample_weight: Weights = None,
 ) -> np.ndarray:
     """Compute precision at k with positives weighted by inverse propensity, relative to the best possible.
 
@@ -634,7 +630,7 @@ def count_positives(Y: Matrix) -> np.ndarray:
     return np.bincount(Y.indices[Y.data == 1], minlength=Y.shape[1])
 
 
-def _hits(Y_true: Matrix, P: Matrix | TopLabels, k: int, sample_weight: np.ndarray | None) -> _Hits:
+def _hits(Y_true: Matrix, P: Matrix | TopLabels, k: int, sample_weight: Weights) -> _Hits:
     if isinstance(P, TopLabels):
         Y, top = canonical(check_label_matrix(Y_true, "Y_true", DataError)), P.labels
         if len(top) != Y.shape[0] or top.shape[1] < k:

@@ -263,29 +263,25 @@ def compare_ranks(ranks: pd.DataFrame, *, alpha: float = 0.05) -> ComparisonTabl
     [['a', 'b', 0.5, 0.5]]
     """
     models = ranks["model"].unique()
+    panel_of, tests = ["metric", "missing_rate"], ["friedman_statistic", "friedman_p", "critical_difference", "reason"]
     comparisons, pairs, cliques = [], [], []
-    for panel, part in ranks.groupby(["metric", "missing_rate"], sort=False):
+    for panel, part in ranks.groupby(panel_of, sort=False):
         table = part.pivot(index="dataset", columns="model", values="percentile_rank").reindex(columns=models)
         found, means = _compare(table, True, alpha), table.dropna().mean()
-        tests = found.friedman_statistic, found.friedman_p, found.critical_difference, found.reason
-        comparisons.append((*panel, found.n_blocks, found.n_dropped, len(models), *tests))
+        sizes = found.n_blocks, found.n_dropped, len(models)
+        comparisons.append((*panel, *sizes, *(getattr(found, name) for name in tests)))
         for a, b in combinations(models, 2):
             p, adjusted = found.p_values.loc[a, b], found.adjusted_p_values.loc[a, b]
             is_different = None if np.isnan(adjusted) else adjusted <= alpha
             pairs.append((*panel, a, b, means[a] - means[b], p, adjusted, is_different))
         for number, clique in enumerate(found.cliques, start=1):
             cliques += [(*panel, number, model, found.mean_ranks[model]) for model in clique]
-    tests_of = ["friedman_statistic", "friedman_p", "critical_difference", "reason"]
-    columns = (
-        ["n_datasets", "n_dropped", "n_methods", *tests_of],
-        ["model_a", "model_b", "mean_difference", "p_value", "adjusted_p_value", "is_different"],
-        ["clique", "model", "mean_rank"],
+    of_pairs = ["model_a", "model_b", "mean_difference", "p_value", "adjusted_p_value", "is_different"]
+    return ComparisonTables(
+        pd.DataFrame(comparisons, columns=[*panel_of, "n_datasets", "n_dropped", "n_methods", *tests]),
+        pd.DataFrame(pairs, columns=[*panel_of, *of_pairs]),
+        pd.DataFrame(cliques, columns=[*panel_of, "clique", "model", "mean_rank"]),
     )
-    rows = comparisons, pairs, cliques
-    tables = (
-        pd.DataFrame(part, columns=["metric", "missing_rate", *of]) for part, of in zip(rows, columns, strict=True)
-    )
-    return ComparisonTables(*tables)
 
 
 def identical_everywhere(identical: pd.DataFrame, datasets: Iterable[str]) -> pd.DataFrame:

@@ -289,9 +289,6 @@ def precision_at(
     unobserved = hidden_as_unmeasured if hidden_as_unmeasured.any() else observed == 0
     hidden = Y[unobserved] == 1
     order = np.argsort(-P[unobserved], kind="stable")
-    rows = []
-    for depth in depths:
-        if depth <= len(order):
-            found = int(hidden[order[:depth]].sum())
-            rows.append((depth, found, found / depth, hidden.mean()))
+    found, chance = np.cumsum(hidden[order]), hidden.mean()
+    rows = [(n, found[n - 1], found[n - 1] / n, chance) for n in depths if n <= len(order)]
     return pd.DataFrame(rows, columns=["depth", "n_found", "precision", "chance"])

@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -103,8 +102,7 @@ def complete_scores(
     of_samples = OfSamples(groups, sample_weight)
     is_correctable = {name: is_corrected(metric, hierarchical=hierarchical) for name, metric in BASIC_METRICS.items()}
     # All folds use the same frequencies.
-    drawn_frequencies = None if frequency is None else frequency.draw(n_draws, random_state)
-    frequencies = known_frequency, None if frequency is None else frequency.median, drawn_frequencies
+    frequencies = None if frequency is None else frequency.draw(n_draws, random_state)
     rows, draws = [], defaultdict(list)
     for model, predicted in predictions.items():
         parts = parts_of(predicted.fold_of, Y.shape[0])
@@ -112,41 +110,22 @@ def complete_scores(
         counts = _drawn_within_folds(parts, Y.shape[0], of_samples, n_draws, random_state)
         for fold, (train, test) in enumerate(parts):
             given = {"threshold": threshold, "sample_weight": of_samples.of(test).weights}
-            seed = random_state + fold % n_folds
             for metrics, P in _alike(predicted, fold):
-                labels = Y[test], observed[test]
-                correctable = tuple(filter(is_correctable.get, metrics))
-                found, drawn = _score_fold(labels, P, metrics, correctable, frequencies, counts[:, test], seed, given)
+                found, drawn = [{}] * 4, {}
+                if finite_rows(P).all():
+                    correctable = tuple(filter(is_correctable.get, metrics))
+                    scorer = Corrected(observed[test], P, metrics=correctable, **given)
+                    found = [multilabel_scores(each[test], P, metrics=metrics, **given) for each in (Y, observed)]
+                    found += [{} if frequency is None else scorer.scores(frequency.median)]
+                    found += [scorer.scores(known_frequency)]
+                    if frequencies is not None and correctable:
+                        drawn = scorer.draws(frequencies, counts[:, test], random_state + fold % n_folds)
                 for metric in metrics:
                     numbers = (table.get(metric, np.nan) for table in found)
                     rows.append((model, fold, metric, *numbers, share_tested(train, test)))
                     draws[model, metric].append(drawn.get(metric, np.full(n_draws, np.nan)))
     folds = pd.DataFrame(rows, columns=_FOLDS)
     return {"folds": folds, "scores": _summary(folds, draws, list(predictions))}
-
-
-def _score_fold(
-    labels: tuple[Matrix, Matrix],
-    P: Matrix,
-    metrics: list[str],
-    correctable: tuple[str, ...],
-    frequencies: tuple[float, float | None, np.ndarray | None],
-    counts: np.ndarray,
-    random_state: int,
-    given: Mapping[str, Any],
-) -> tuple[list[dict[str, float]], dict[str, np.ndarray]]:
-    """Score on all labels, on observed labels, and corrected with the estimated and with the known frequency.
-
-    The second return value contains draws of the corrected scores.
-    """
-    if not finite_rows(P).all():
-        return [{}] * 4, {}
-    scorer = Corrected(labels[1], P, metrics=correctable, **given)
-    by_labels = [multilabel_scores(each, P, metrics=metrics, **given) for each in labels]
-    known, median, drawn = frequencies
-    corrected = {} if median is None else scorer.scores(median)
-    draws = scorer.draws(drawn, counts, random_state) if drawn is not None and correctable else {}
-    return [*by_labels, corrected, scorer.scores(known)], draws
 
 
 def is_corrected(metric: Metric, *, hierarchical: bool) -> bool:
