@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.folds import only_fold
 from fairfold.datasets import prepare
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.models import make_model
@@ -48,7 +49,7 @@ def _make(model: str, fold: int) -> object:
 
 
 def _score(X: Matrix, Y: Matrix, fold_of: np.ndarray, make: object, rows: np.ndarray, fold: int) -> pd.DataFrame:
-    found = score_on_folds(make, X[rows], Y[rows], fold_of[rows], lambda _: Y[rows], folds=[fold])
+    found = score_on_folds(make, X[rows], Y[rows], only_fold(fold_of[rows], fold), lambda _: Y[rows])
     return found.scores.query("is_final")
 
 

@@ -29,7 +29,7 @@ class Oracle:
         yield X * (np.nan if self.broken == "predict" else 1)
 
 
-def run(broken=lambda fold: None, folds=None, n_labels=3):
+def run(broken=lambda fold: None, n_labels=3):
     rng = np.random.default_rng(0)
     Y = rng.integers(0, 2, (30, 3))[:, :n_labels]
     fold_of, seen = np.arange(30) % 3, {}
@@ -40,7 +40,6 @@ def run(broken=lambda fold: None, folds=None, n_labels=3):
         Y,
         fold_of,
         lambda fold: observed[fold],
-        folds=folds,
         examine=lambda estimator, truth: pd.DataFrame({"of": [estimator.fold] * 2, "positives": truth.sum()}),
     )
     return tables, seen, Y, fold_of, observed
@@ -54,13 +53,6 @@ def test_trains_on_observed_labels_and_scores_on_true_ones():
     assert (scores.loc[scores["is_final"] & (scores["metric"] == "mcc"), "value"] == 1).all()
     assert (scores.loc[(scores["level"] == 0) & (scores["metric"] == "mcc"), "value"] == -1).all()
     assert len(scores) == 3 * 2 * len(BASIC_METRICS)
-
-
-def test_folds_that_are_asked_for_have_the_rows_that_they_have_among_all():
-    all_of_them, one = run()[0], run(folds=[1])[0]
-    for whole, part in zip(all_of_them[:1] + all_of_them[2:3], one[:1] + one[2:3], strict=True):
-        pd.testing.assert_frame_equal(part, whole[whole["fold"] == 1].reset_index(drop=True))
-    assert one.seconds["fold"].unique().tolist() == [1]
 
 
 def test_what_is_left_of_the_labels_in_a_test_part_gives_scores_of_its_own():

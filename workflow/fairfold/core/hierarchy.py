@@ -103,13 +103,6 @@ class Hierarchy:
         # A label has more ancestors than any label above it.
         return np.argsort(-np.diff(self.ancestors.indptr), kind="stable")
 
-    @cached_property
-    def _edges_upwards(self) -> np.ndarray:
-        """Edges sorted by their lower ends, so one pass over them propagates values to the top."""
-        place = np.empty(self.n_labels, dtype=np.int64)
-        place[self.order] = np.arange(self.n_labels)
-        return self.edges[np.argsort(place[self.edges[:, 0]], kind="stable")]
-
     def of(self, labels: ArrayLike) -> Hierarchy:
         """Return the hierarchy of some labels.
 
@@ -283,7 +276,8 @@ class Hierarchy:
             from fairfold.core.hierarchy_kernels import pool_violators  # Reading a dataset does not need Numba.
 
             pool_violators(P, self.order, *self.neighbours(below=True))
-        for child, parent in self._edges_upwards:  # Pooling can leave rounding errors.
+        upwards = np.argsort(np.argsort(self.order)[self.edges[:, 0]], kind="stable")
+        for child, parent in self.edges[upwards]:  # Pooling can leave rounding errors.
             np.maximum(P[:, child], P[:, parent], out=P[:, parent])
         return P
 

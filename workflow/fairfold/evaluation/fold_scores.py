@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, NamedTuple, Protocol
 
@@ -349,7 +349,6 @@ def score_on_folds(
     fold_of: np.ndarray,
     observed: Callable[[int], Matrix],
     *,
-    folds: Collection[int] | None = None,
     observed_in_test: Callable[[int], Matrix] | None = None,
     threshold: float = 0.5,
     fit_options: Callable[[int], Mapping[str, Any]] | None = None,
@@ -373,8 +372,6 @@ def score_on_folds(
         consecutively.
     observed : callable
         Returns the labels, of shape (n_samples, n_labels), that training may use if a given fold is the test fold.
-    folds : collection of int or None, default=None
-        Folds to use as test folds. None for all.
     observed_in_test : callable or None, default=None
         Returns the observed labels, of shape (n_samples, n_labels), for a fold number. The predictions are scored a
         second time on these labels. None for no such scores.
@@ -419,8 +416,6 @@ def score_on_folds(
     scores, seconds, findings, counting, best_levels = [], [], [], {}, {}
     of_samples = OfSamples(groups, check_weights(sample_weight, X.shape[0], DataError))
     for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
-        if folds is not None and fold not in folds:
-            continue
         start = cpu_seconds()
         # Options are read outside of the try block: a damaged file is not a failure of the estimator.
         options = {} if fit_options is None else dict(fit_options(fold))

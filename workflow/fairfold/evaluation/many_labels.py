@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,21 +17,6 @@ from fairfold.evaluation.metrics import PLACES, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
 
 
-class ManyLabelTables(NamedTuple):
-    """Tables returned by :func:`score_many_labels`.
-
-    Attributes
-    ----------
-    at_k : DataFrame
-        Scores at k of each fold.
-    by_frequency : DataFrame
-        Scores by number of training positives, of each fold.
-    """
-
-    at_k: pd.DataFrame
-    by_frequency: pd.DataFrame
-
-
 def score_many_labels(
     Y: Matrix,
     observed: Callable[[int], Matrix],
@@ -41,7 +26,7 @@ def score_many_labels(
     propensity: Mapping[str, float] | None = None,
     sample_weight: np.ndarray | None = None,
     **unit: Any,
-) -> ManyLabelTables:
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Score out-of-fold predictions on the true labels, fold by fold.
 
     Propensities are computed from the positives that are observed in training. Bands use all positives of the training
@@ -67,10 +52,10 @@ def score_many_labels(
 
     Returns
     -------
-    ManyLabelTables
-        ``at_k`` has the columns ``*unit, fold, metric, value`` and contains the metrics with the use ``"top"`` of
-        :data:`~fairfold.evaluation.metrics.METRICS`. ``by_frequency`` has the columns ``*unit, fold, band, least, most,
-        n_labels, n_scored, metric, k, value``. Values of a fold without predictions are NaN.
+    at_k : DataFrame
+        Scores at k of each fold.
+    by_frequency : DataFrame
+        Scores by number of training positives, of each fold.
 
     Raises
     ------
@@ -94,9 +79,8 @@ def score_many_labels(
             table["value"] = np.nan
         at_k += [(*unit.values(), fold, metric, value) for metric, value in scores.items()]
         by_frequency.append(table.assign(**unit, fold=fold)[[*unit, "fold", *table]])
-    return ManyLabelTables(
-        pd.DataFrame(at_k, columns=[*unit, "fold", "metric", "value"]), pd.concat(by_frequency, ignore_index=True)
-    )
+    places = pd.DataFrame(at_k, columns=[*unit, "fold", "metric", "value"])
+    return places, pd.concat(by_frequency, ignore_index=True)
 
 
 def summarise_many_labels(at_k: pd.DataFrame, by_frequency: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -147,12 +147,8 @@ def learning_curves(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.Da
     keys = [*units, "metric"]
     valid = scores.dropna(subset="value")
     levels = valid.set_index([*keys, "fold", "level"])["value"].unstack("level").sort_index(axis=1)
-    carried = levels.ffill(axis=1)
-    parts = {
-        "mean": carried.groupby(keys).mean(),
-        "sd": carried.groupby(keys).std(),
-        "n_folds": levels.groupby(keys).count(),
-    }
+    carried = levels.ffill(axis=1).groupby(keys)
+    parts = {"mean": carried.mean(), "sd": carried.std(), "n_folds": levels.groupby(keys).count()}
     curves = pd.concat({name: part.stack(future_stack=True) for name, part in parts.items()}, axis=1)
     order = valid[[*units, "level", "metric"]].drop_duplicates()
     curves = order.merge(curves.reset_index(), on=[*units, "level", "metric"], how="left", validate="one_to_one")

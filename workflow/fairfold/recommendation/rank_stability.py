@@ -23,7 +23,7 @@ import pandas as pd
 import scipy
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.folds import Part, check_folds, parts_of
+from fairfold.core.folds import check_folds, parts_of
 from fairfold.core.groups import OfSamples
 from fairfold.core.ties import ROUNDING
 from fairfold.evaluation.fold_scores import StagedEstimator, score_on_folds
@@ -100,39 +100,30 @@ def repeat_study(
     --------
     fairfold.evaluation.fold_scores.score_on_folds : Score one model on the folds of one split.
     """
-    of_samples = OfSamples(groups, sample_weight)
     tables = []
     for repeat, training in product(repeats, range(n_trainings)):
         at = repeat, training
         fold_of, _ = check_folds(folds[repeat], X.shape[0], untested=True, name=f"folds[{repeat}]")
         seen = partial(observed, hide(fold_of, *at))
-        shared = cache(partial(_first_level, make_first, at, X, parts_of(fold_of, X.shape[0]), seen, of_samples))
+        parts = parts_of(fold_of, X.shape[0])
+
+        @cache  # Models share the levels. The defaults bind this repetition.
+        def first_level(name: str, fold: int, at: Any = at, seen: Any = seen, parts: Any = parts) -> dict[str, Any]:
+            train = parts[fold][0]
+            of_train = OfSamples(groups, sample_weight).for_training(train).as_options()
+            model = make_first(name, *at, fold).fit(X[train], seen(fold)[train], **of_train)
+            return {"first_level": model.levels_[0]}
+
         for model, name in first_levels.items():
             scores = score_on_folds(
                 *(partial(make_estimator, model, *at), X, Y, fold_of, seen),
                 threshold=threshold,
                 groups=groups,
                 sample_weight=sample_weight,
-                fit_options=None if name is None else partial(shared, name),
+                fit_options=None if name is None else partial(first_level, name),
             ).scores
             tables.append(scores[scores["is_final"]].assign(model=model, repeat=repeat, training=training))
     return pd.concat(tables, ignore_index=True)[[*_REPETITION, "model", "fold", "metric", "value", "reason"]]
-
-
-def _first_level(
-    make_first: Callable[..., StagedEstimator],
-    at: tuple[int, int],
-    X: Matrix,
-    parts: Sequence[Part],
-    observed: Callable[[int], Matrix],
-    of_samples: OfSamples,
-    name: str,
-    fold: int,
-) -> dict[str, Any]:
-    """Return the keyword argument of ``fit`` with a shared first level."""
-    train = parts[fold][0]
-    of_train = of_samples.for_training(train).as_options()
-    return {"first_level": make_first(name, *at, fold).fit(X[train], observed(fold)[train], **of_train).levels_[0]}
 
 
 def rank_stability(scores: pd.DataFrame) -> pd.DataFrame:
@@ -282,11 +273,9 @@ def _means_over_pairs(values: np.ndarray) -> tuple[float, float]:
 
     ``values`` has the shape (n_repeats, n_trainings, n_repeats, n_trainings).
     """
-    n_repeats, n_trainings = values.shape[:2]
-    split, training = (index.ravel() for index in np.indices((n_repeats, n_trainings)))
-    same_split = split[:, None] == split
-    pairs = values.reshape(split.size, split.size)
-    chosen = pairs[~same_split], pairs[same_split & (training[:, None] != training)]
+    split, training, other_split, other_training = np.indices(values.shape)
+    same_split = split == other_split
+    chosen = values[~same_split], values[same_split & (training != other_training)]
     different, same = (float(part.mean()) if part.size else np.nan for part in chosen)
     return different, same
 
