@@ -16,7 +16,7 @@ import requests
 from fairfold.datasets import download as downloading
 from fairfold.datasets import fetch as fetching
 from fairfold.datasets.catalog import DataFile
-from fairfold.datasets.fetch import default_cache, fetch, verify
+from fairfold.datasets.fetch import default_cache, fetch
 from fairfold.errors import DataError
 
 CONTENT = bytes(range(256)) * 4
@@ -151,15 +151,15 @@ def fails(file, cache, **options):
     return str(caught.value)
 
 
-# --- verify -----------------------------------------------------------------------------------------------------------
+# --- flaws ------------------------------------------------------------------------------------------------------------
 
 
-def test_verify_accepts_what_agrees(tmp_path):
-    verify(put(tmp_path), a_file(size=1024, sha256=SHA256.upper(), git_blob=GIT_BLOB))
+def test_copies_that_agree_have_no_flaw(tmp_path):
+    assert a_file(size=1024, sha256=SHA256.upper(), git_blob=GIT_BLOB).flaw_of(put(tmp_path)) is None
 
 
 def test_git_blob_of_the_empty_file_is_gits_own(tmp_path):
-    verify(put(tmp_path, b""), a_file(git_blob="e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"))
+    assert a_file(git_blob="e69de29bb2d1d6434b8b29ae775ad8c2e48c5391").flaw_of(put(tmp_path, b"")) is None
 
 
 @pytest.mark.parametrize(
@@ -169,24 +169,19 @@ def test_git_blob_of_the_empty_file_is_gits_own(tmp_path):
         ("git_blob", hashlib.sha1(b"blob 1024\0" + WRONG).hexdigest()),
     ],
 )
-def test_verify_names_both_digests(tmp_path, known, found):
+def test_flaws_name_both_digests(tmp_path, known, found):
     expected = {"sha256": SHA256, "git_blob": GIT_BLOB}[known]
     algorithm = {"sha256": "SHA-256", "git_blob": "git blob SHA-1"}[known]
-    path = put(tmp_path, WRONG)
-    with pytest.raises(DataError) as caught:
-        verify(path, a_file(**{known: expected}))
-    for part in (str(path), f"its {algorithm} is {found}", expected):
-        assert part in str(caught.value)
+    flaw = a_file(**{known: expected}).flaw_of(put(tmp_path, WRONG))
+    assert flaw == f"its {algorithm} is {found}, expected {expected}"
 
 
-def test_verify_looks_at_the_size_first(tmp_path):
-    with pytest.raises(DataError, match="size is 1024 bytes, expected 7"):
-        verify(put(tmp_path, WRONG), a_file(size=7, sha256=SHA256))
+def test_the_size_is_checked_first(tmp_path):
+    assert a_file(size=7, sha256=SHA256).flaw_of(put(tmp_path, WRONG)) == "its size is 1024 bytes, expected 7"
 
 
-def test_verify_of_nothing(tmp_path):
-    with pytest.raises(DataError, match="no such file"):
-        verify(tmp_path / "nowhere.csv", a_file())
+def test_absent_copies_have_a_flaw(tmp_path):
+    assert a_file().flaw_of(tmp_path / "nowhere.csv") == "there is no such file"
 
 
 # --- mirrors and cache ------------------------------------------------------------------------------------------------

@@ -399,15 +399,8 @@ class TestGeneOntologyLarge:
         assert features == [f"feature_{j}" for j in range(shape[2])] and hierarchy.n_labels == shape[1]
         assert labels == [f"term_{j}" for j in range(shape[1])]
 
-    def test_blocks_are_those_of_the_whole_each_by_itself(self):
-        X, Y, *_ = generate.gene_ontology_large(**LARGE)
-        source = generate.GeneOntologyBlocks(**LARGE)
-        assert source.n_blocks == 2
-        for number in (1, 0, 1):  # in any order and repeatedly
-            rows = slice(number * generate.BLOCK_SIZE, (number + 1) * generate.BLOCK_SIZE)
-            X_block, Y_block = source.block(number)
-            assert as_bytes((X_block, Y_block)) == as_bytes((X[rows], Y[rows]))
-        assert as_bytes(generate.GeneOntologyBlocks(**LARGE).block(1)) == as_bytes(source.block(1))
+    def test_blocks_have_random_numbers_of_their_own(self):
+        X = generate.gene_ontology_large(**LARGE)[0]
         assert not np.isin(X[:100], X[generate.BLOCK_SIZE :]).all(axis=1).any()
 
     @pytest.mark.parametrize("seed", range(5))
@@ -422,9 +415,11 @@ class TestGeneOntologyLarge:
 
     @pytest.mark.parametrize("seed", range(5))
     def test_labels_are_the_terms_drawn_and_all_above_them(self, seed):
-        source = generate.GeneOntologyBlocks(3000, 80, 2, random_state=seed)
-        terms = source._draw_terms(3000, np.random.default_rng(seed), source._sure_terms(0, 3000))
-        parents = [source.hierarchy.edges[source.hierarchy.edges[:, 0] == label, 1] for label in range(80)]
+        hierarchy = generate.gene_ontology_large(80, 80, 1, random_state=seed)[4]
+        rng = np.random.default_rng(seed)
+        sure = generate._sure_terms(1 + rng.permutation(79), 3000, 0, 3000)
+        terms = generate._draw_terms(3000, 1 + rng.permutation(79), 1.5, rng, sure)
+        parents = [hierarchy.edges[hierarchy.edges[:, 0] == label, 1] for label in range(80)]
         expected = np.zeros((3000, 80), dtype=np.int8)
         for row, drawn in enumerate(terms.toarray()):
             waiting = list(np.flatnonzero(drawn))
@@ -432,7 +427,8 @@ class TestGeneOntologyLarge:
                 label = waiting.pop()
                 expected[row, label] = 1
                 waiting += parents[label].tolist()
-        np.testing.assert_array_equal(source._with_ancestors(terms).toarray(), expected)
+        closure = csr_array(hierarchy.ancestors.toarray() + np.eye(80, dtype=np.int32))
+        np.testing.assert_array_equal(generate._with_ancestors(terms, closure).toarray(), expected)
 
     def test_second_parents_are_siblings_of_the_first_that_come_before_the_term(self):
         n_second = []
@@ -470,22 +466,22 @@ class TestGeneOntologyLarge:
         Y = generate.gene_ontology_large(n, q, 1, terms_per_sample=1)[1]
         least = min(5, n // (q - 1))
         assert Y.sum(axis=0).min() >= least
-        source = generate.GeneOntologyBlocks(n, q, 1)
-        rows, terms = source._sure_terms(0, n)
+        sure = np.arange(1, q)
+        rows, terms = generate._sure_terms(sure, n, 0, n)
         assert len(np.unique(rows)) == len(rows) and rows.max() < n
         assert set(np.bincount(terms, minlength=q)[1:]) == {least}
         cuts = [0, 7, n // 3, n]  # the result does not depend on the block size
-        parts = [source._sure_terms(*ends) for ends in itertools.pairwise(cuts)]
+        parts = [generate._sure_terms(sure, n, *ends) for ends in itertools.pairwise(cuts)]
         assert np.concatenate([part[0] + cut for part, cut in zip(parts, cuts, strict=False)]).tolist() == rows.tolist()
         assert np.concatenate([part[1] for part in parts]).tolist() == terms.tolist()
 
     def test_terms_are_drawn_in_proportion_to_one_over_their_rank(self):
         n, q = 20_000, 20
-        source = generate.GeneOntologyBlocks(n, q, 1, terms_per_sample=2)
-        counts = source._draw_terms(n, np.random.default_rng(0)).sum(axis=0)
+        ranks = 1 + np.random.default_rng(1).permutation(q - 1)
+        counts = generate._draw_terms(n, ranks, 2, np.random.default_rng(0)).sum(axis=0)
         shares = 1 / np.arange(1, q) / (1 / np.arange(1, q)).sum()
         assert counts[0] == 0 and abs(counts.sum() - 2 * n) < 5 * np.sqrt(n)  # a Poisson number of mean n, plus n
-        drawn = counts[source._ranks]
+        drawn = counts[ranks]
         assert (abs(drawn - counts.sum() * shares) < 5 * np.sqrt(counts.sum() * shares * (1 - shares))).all()
 
     def test_frequencies_have_the_long_tail_of_the_gene_ontology(self):
@@ -520,11 +516,6 @@ class TestGeneOntologyLarge:
             # Standard deviation of the area under the curve of random scores (Mann-Whitney).
             chance = np.sqrt(3001 / (12 * positives[labels] * (3000 - positives[labels])))
             assert len(labels) > 5 and np.median((areas - 0.5) / chance) > 3 and areas.mean() > 0.8
-
-    @pytest.mark.parametrize("number", [-1, 2, 0.0, True, "0"])
-    def test_blocks_that_are_not_there(self, number):
-        with pytest.raises(ConfigError, match=r"^gene_ontology_large: there are blocks 0 to 1, not "):
-            generate.GeneOntologyBlocks(**LARGE).block(number)
 
     @pytest.mark.parametrize(
         ("changes", "message"),

@@ -32,7 +32,7 @@ def test_a_dot_for_each_number_with_a_counterpart():
     (line,) = [line for line in errors.lines if line.get_linestyle() == "--"]
     assert list(line.get_xdata()) == [2, 2]
     names = [text.get_text() for text in errors.get_yticklabels()]
-    assert names == ["Table 1", "Table 2", "Figure 3 of a place with a name that …"]
+    assert names == ["Table 1", "Table 2", "Figure 3 of a place …ame that is too long"]
     rows = [line.get_ydata() for line in errors.lines if line.get_linestyle() == "None"]
     assert [set(np.round(y)) for y in rows] == [{0}, {2}]
     assert len(set(rows[0])) == 40  # in one row, each at a different height

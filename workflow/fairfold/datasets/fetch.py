@@ -103,7 +103,8 @@ def fetch(
     try:
         for copy in (Path(mirror).expanduser() / dataset / file.name for mirror in mirrors):
             if copy.is_file():
-                verify(copy, _with_record(copy, file))
+                if flaw := _with_record(copy, file).flaw_of(copy):
+                    raise DataError(f"{copy} is not the file that its entry describes: {flaw}. Replace it.")
                 return copy
         file = _with_record(target, file)
         flaw = file.flaw_of(target)
@@ -187,27 +188,3 @@ def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict
             else:
                 return {}
     return failures
-
-
-def verify(path: str | os.PathLike[str], file: DataFile) -> None:
-    """Check the size and all known digests of a copy of a file.
-
-    Parameters
-    ----------
-    path : str or path-like
-        Path of the copy.
-    file : DataFile
-        Expected size and digests.
-
-    Raises
-    ------
-    DataError
-        If the copy cannot be read, or its size or a digest differs. The message contains the algorithm, the digest
-        found and the expected digest.
-    """
-    try:
-        flaw = file.flaw_of(Path(path))
-    except OSError as error:
-        flaw = f"it cannot be read ({error.strerror})"
-    if flaw:
-        raise DataError(f"{path} is not the file that its entry describes: {flaw}. Replace it.")

@@ -36,7 +36,7 @@ _PARENT_RATIO = 3.0
 # Terms of gene_ontology_like have 2 parents with this probability and otherwise 1.
 _SECOND_PARENT = 0.4
 
-# Number of samples in a block of GeneOntologyBlocks, and minimum number of positives of a label if there are enough
+# Number of samples in a block of gene_ontology_large, and minimum number of positives of a label if there are enough
 # samples: one for each of five folds.
 BLOCK_SIZE = 8192
 _LEAST_POSITIVES = 5
@@ -509,166 +509,6 @@ def _draw_annotations(n_samples: int, n_labels: int, per_sample: float, rng: np.
     return cells
 
 
-class GeneOntologyBlocks:
-    """Independent blocks of samples annotated with terms of an ontology like the Gene Ontology.
-
-    A block of ``BLOCK_SIZE`` samples depends only on the seed and the number of the block. Blocks can be drawn in any
-    order and by any process, and memory is that of one block. The dataset ``gene-ontology-large`` contains all blocks.
-
-    Parameters
-    ----------
-    n_samples : int, default=50_000
-        Number of samples in all blocks, at least ``n_labels``.
-    n_labels : int, default=5_000
-        Number of terms, at least 3.
-    n_features : int, default=100
-        Number of features.
-    terms_per_sample : float, default=1.5
-        Mean number of terms drawn for a sample, before their ancestors are added. At least 1.
-    features_per_term : int, default=10
-        Maximum number of features that a term moves. Features are drawn with replacement and may coincide.
-    noise : float, default=2.0
-        Standard deviation of the noise in the features.
-    random_state : int, SeedSequence, Generator or None, default=0
-        Source of random numbers.
-
-    Attributes
-    ----------
-    hierarchy : Hierarchy
-        The ontology.
-    n_blocks : int
-        Number of blocks.
-
-    Raises
-    ------
-    ConfigError
-        If a size is out of range.
-
-    Notes
-    -----
-    *Ontology.* Term 0 is the root. Every other term has a parent that is drawn uniformly among the terms before it. Its
-    mean depth is about ln(n_labels). Two in five terms draw a second parent among the siblings of their parent, if
-    other siblings come before the term. The two parents are therefore close to each other and share most ancestors.
-
-    *Labels.* A sample is annotated with one term plus a Poisson number of further terms and with all ancestors of these
-    terms. Terms are drawn in proportion to 1 / rank in a random order. Each term is drawn for at least five samples if
-    there are enough samples. With 500,000 samples and 10,000 labels, the quartiles of the class sizes are within a
-    factor of two of those of the dataset ``go-like-bp``.
-
-    *Features.* Every term moves some features by normal amounts, and so do its ancestors. Features are the sum of these
-    moves, scaled to a mean variance of 1 and a mean of 0, and of normal noise. The direction of the move identifies a
-    label, even a rare one, better than any single feature.
-
-    Examples
-    --------
-    >>> source = GeneOntologyBlocks(n_samples=10_000, n_labels=6, n_features=3)
-    >>> source.n_blocks
-    2
-    >>> X, Y = source.block(1)
-    >>> X.shape, Y.shape
-    ((1808, 3), (1808, 6))
-    """
-
-    def __init__(
-        self,
-        n_samples: int = 50_000,
-        n_labels: int = 5_000,
-        n_features: int = 100,
-        *,
-        terms_per_sample: float = 1.5,
-        features_per_term: int = 10,
-        noise: float = 2.0,
-        random_state: Seed = 0,
-    ) -> None:
-        name = "gene_ontology_large"
-        _check(name, n_labels=(n_labels, 3), n_features=(n_features, 1), features_per_term=(features_per_term, 1))
-        _check(name, n_samples=(n_samples, n_labels))
-        _check(name, numbers.Real, terms_per_sample=(terms_per_sample, 1), noise=(noise, 0))
-        self.n_samples, self.n_labels, self.n_features = n_samples, n_labels, n_features
-        self.terms_per_sample, self.noise = terms_per_sample, noise
-        self.n_blocks = -(-n_samples // BLOCK_SIZE)
-        rng = _generator(random_state)
-        self._entropy = rng.integers(2**32, size=8).tolist()
-        self.hierarchy = Hierarchy(_draw_near_parents(n_labels, rng), n_labels)
-        self._closure = csr_array(self.hierarchy.ancestors + eye_array(n_labels, dtype=np.int32, format="csr"))
-        # The term ranks[i], which is not the root, is drawn in proportion to 1 / (1 + i).
-        self._ranks = 1 + rng.permutation(n_labels - 1)
-        self._up_to = np.cumsum(1 / np.arange(1, n_labels))
-        self._sure = rng.permutation(np.arange(1, n_labels))
-        self._set_directions(min(features_per_term, n_features), rng)
-
-    def _set_directions(self, per_term: int, rng: np.random.Generator) -> None:
-        """Draw the moves of the features, scaled and centered on a separate block of samples."""
-        shape = self.n_labels, self.n_features
-        terms, features = np.repeat(np.arange(shape[0]), per_term), rng.integers(shape[1], size=shape[0] * per_term)
-        directions = csr_array((rng.standard_normal(len(terms)), (terms, features)), shape=shape).toarray()
-        signal = self._with_ancestors(self._draw_terms(BLOCK_SIZE, rng)) @ directions
-        scale = np.sqrt(signal.var(axis=0).mean()) or 1.0
-        self._directions = (directions / scale).astype(np.float32)
-        self._centre = (signal.mean(axis=0) / scale).astype(np.float32)
-
-    def block(self, number: int) -> tuple[np.ndarray, csr_array]:
-        """Draw the features and labels of one block.
-
-        Parameters
-        ----------
-        number : int
-            Number of the block, counted from 0. The block starts at sample ``number * BLOCK_SIZE``.
-
-        Returns
-        -------
-        X : ndarray of shape (n_rows, n_features)
-            Features, as float32.
-        Y : csr_array of shape (n_rows, n_labels)
-            Labels as 0 and 1, as int8 with sorted indices.
-
-        Raises
-        ------
-        ConfigError
-            If there is no such block.
-        """
-        if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 0 <= number < self.n_blocks:
-            raise ConfigError(f"gene_ontology_large: there are blocks 0 to {self.n_blocks - 1}, not {number!r}.")
-        begin, end = number * BLOCK_SIZE, min((number + 1) * BLOCK_SIZE, self.n_samples)
-        rng = np.random.default_rng(np.random.SeedSequence(self._entropy, spawn_key=(int(number),)))
-        Y = self._with_ancestors(self._draw_terms(end - begin, rng, self._sure_terms(begin, end)))
-        X = rng.standard_normal((end - begin, self.n_features), dtype=np.float32)
-        X *= np.float32(self.noise)
-        X += Y @ self._directions
-        X -= self._centre
-        return X, Y
-
-    def _sure_terms(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows of a block that have a fixed term, and these terms.
-
-        Every term has the same number of fixed samples. They are evenly spaced over all samples, and no other block is
-        needed to find them.
-        """
-        n_terms = self.n_labels - 1
-        n_sure = n_terms * min(_LEAST_POSITIVES, self.n_samples // n_terms)
-        places = np.arange(-(-begin * n_sure // self.n_samples), -(-end * n_sure // self.n_samples))
-        return places * self.n_samples // n_sure - begin, self._sure[places % n_terms]
-
-    def _draw_terms(
-        self, n_rows: int, rng: np.random.Generator, sure: tuple[np.ndarray, np.ndarray] | None = None
-    ) -> csr_array:
-        """Count how often each term is drawn for each row. Fixed terms replace the first draw."""
-        others = rng.poisson(self.terms_per_sample - 1, n_rows)
-        rows = np.append(np.arange(n_rows), np.repeat(np.arange(n_rows), others))
-        places = np.searchsorted(self._up_to, rng.random(len(rows)) * self._up_to[-1], side="right")
-        terms = self._ranks[np.minimum(places, self.n_labels - 2)]
-        if sure is not None:
-            terms[sure[0]] = sure[1]
-        return csr_array((np.ones(len(rows), dtype=np.int32), (rows, terms)), shape=(n_rows, self.n_labels))
-
-    def _with_ancestors(self, terms: csr_array) -> csr_array:
-        """Return the 0/1 matrix of the terms and all their ancestors."""
-        Y = csr_array(terms @ self._closure)
-        Y.sort_indices()
-        places = Y.indices.astype(np.int32, copy=False), Y.indptr.astype(np.int32, copy=False)
-        return csr_array((np.ones(Y.nnz, dtype=np.int8), *places), shape=Y.shape)
-
-
 def gene_ontology_large(
     n_samples: int = 50_000,
     n_labels: int = 5_000,
@@ -679,7 +519,7 @@ def gene_ontology_large(
     noise: float = 2.0,
     random_state: Seed = 0,
 ) -> tuple[*Labelled, Hierarchy]:
-    """Return all blocks of :class:`GeneOntologyBlocks` as one dataset.
+    """Simulate many samples annotated with many terms of an ontology like the Gene Ontology.
 
     Parameters
     ----------
@@ -692,7 +532,7 @@ def gene_ontology_large(
     terms_per_sample : float, default=1.5
         Mean number of terms drawn for a sample, before their ancestors are added. At least 1.
     features_per_term : int, default=10
-        Maximum number of features that a term moves.
+        Maximum number of features that a term moves. Features are drawn with replacement and may coincide.
     noise : float, default=2.0
         Standard deviation of the noise in the features.
     random_state : int, SeedSequence, Generator or None, default=0
@@ -716,14 +556,23 @@ def gene_ontology_large(
     ConfigError
         If a size is out of range.
 
-    See Also
-    --------
-    GeneOntologyBlocks : Blocks of the dataset, and how they are drawn.
-
     Notes
     -----
-    Run time and memory grow with the number of annotations and with ``n_samples * n_features``. Memory is that of the
-    result and of one block.
+    *Ontology.* Term 0 is the root. Every other term has a parent that is drawn uniformly among the terms before it. Its
+    mean depth is about ln(n_labels). Two in five terms draw a second parent among the siblings of their parent, if
+    other siblings come before the term. The two parents are therefore close to each other and share most ancestors.
+
+    *Labels.* A sample is annotated with one term plus a Poisson number of further terms and with all ancestors of these
+    terms. Terms are drawn in proportion to 1 / rank in a random order. Each term is drawn for at least five samples if
+    there are enough samples. With 500,000 samples and 10,000 labels, the quartiles of the class sizes are within a
+    factor of two of those of the dataset ``go-like-bp``.
+
+    *Features.* Every term moves some features by normal amounts, and so do its ancestors. Features are the sum of these
+    moves, scaled to a mean variance of 1 and a mean of 0, and of normal noise. The direction of the move identifies a
+    label, even a rare one, better than any single feature.
+
+    Samples are drawn in blocks of ``BLOCK_SIZE`` with random numbers of their own. Run time and memory grow with the
+    number of annotations and with ``n_samples * n_features``. Memory is that of the result and of one block.
 
     Examples
     --------
@@ -731,22 +580,82 @@ def gene_ontology_large(
     >>> X.shape, Y.shape
     ((100, 3), (100, 5))
     """
-    shape, per_term = (n_samples, n_labels, n_features), features_per_term
-    source = GeneOntologyBlocks(
-        *shape, terms_per_sample=terms_per_sample, features_per_term=per_term, noise=noise, random_state=random_state
-    )
-    X = np.empty((n_samples, n_features), dtype=np.float32)
-    blocks = []
-    for number in range(source.n_blocks):
-        X_block, Y_block = source.block(number)
-        X[number * BLOCK_SIZE : number * BLOCK_SIZE + len(X_block)] = X_block
-        blocks.append(Y_block)
+    name = "gene_ontology_large"
+    _check(name, n_labels=(n_labels, 3), n_features=(n_features, 1), features_per_term=(features_per_term, 1))
+    _check(name, n_samples=(n_samples, n_labels))
+    _check(name, numbers.Real, terms_per_sample=(terms_per_sample, 1), noise=(noise, 0))
+    rng = _generator(random_state)
+    entropy = rng.integers(2**32, size=8).tolist()
+    hierarchy = Hierarchy(_draw_near_parents(n_labels, rng), n_labels)
+    closure = csr_array(hierarchy.ancestors + eye_array(n_labels, dtype=np.int32, format="csr"))
+    ranks, sure = 1 + rng.permutation(n_labels - 1), rng.permutation(np.arange(1, n_labels))
+    directions = _draw_directions((n_labels, n_features), min(features_per_term, n_features), rng)
+    signal = _with_ancestors(_draw_terms(BLOCK_SIZE, ranks, terms_per_sample, rng), closure) @ directions
+    scale = np.sqrt(signal.var(axis=0).mean()) or 1.0
+    directions, centre = ((each / scale).astype(np.float32) for each in (directions, signal.mean(axis=0)))
+    X, blocks = np.empty((n_samples, n_features), dtype=np.float32), []
+    for number, begin in enumerate(range(0, n_samples, BLOCK_SIZE)):
+        end = min(begin + BLOCK_SIZE, n_samples)
+        rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
+        terms = _draw_terms(end - begin, ranks, terms_per_sample, rng, _sure_terms(sure, n_samples, begin, end))
+        blocks.append(_with_ancestors(terms, closure))
+        block = X[begin:end]
+        rng.standard_normal(dtype=np.float32, out=block)
+        block *= np.float32(noise)
+        block += blocks[-1] @ directions
+        block -= centre
     Y = vstack(blocks, format="csr")
-    return X, Y, _numbered("feature", n_features), _numbered("term", n_labels), source.hierarchy
+    return X, Y, _numbered("feature", n_features), _numbered("term", n_labels), hierarchy
+
+
+def _draw_directions(shape: tuple[int, int], per_term: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw how each term moves the features."""
+    terms, features = np.repeat(np.arange(shape[0]), per_term), rng.integers(shape[1], size=shape[0] * per_term)
+    return csr_array((rng.standard_normal(len(terms)), (terms, features)), shape=shape).toarray()
+
+
+def _sure_terms(sure: np.ndarray, n_samples: int, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of a block that have a fixed term, and these terms.
+
+    Every term has the same number of fixed samples. They are evenly spaced over all samples, and no other block is
+    needed to find them.
+    """
+    n_sure = len(sure) * min(_LEAST_POSITIVES, n_samples // len(sure))
+    places = np.arange(-(-begin * n_sure // n_samples), -(-end * n_sure // n_samples))
+    return places * n_samples // n_sure - begin, sure[places % len(sure)]
+
+
+def _draw_terms(
+    n_rows: int,
+    ranks: np.ndarray,
+    per_sample: float,
+    rng: np.random.Generator,
+    sure: tuple[np.ndarray, np.ndarray] | None = None,
+) -> csr_array:
+    """Count how often each term is drawn for each row. Fixed terms replace the first draw.
+
+    The term ``ranks[i]``, which is not the root, is drawn in proportion to 1 / (1 + i).
+    """
+    others = rng.poisson(per_sample - 1, n_rows)
+    rows = np.append(np.arange(n_rows), np.repeat(np.arange(n_rows), others))
+    up_to = np.cumsum(1 / np.arange(1, len(ranks) + 1))
+    places = np.searchsorted(up_to, rng.random(len(rows)) * up_to[-1], side="right")
+    terms = ranks[np.minimum(places, len(ranks) - 1)]
+    if sure is not None:
+        terms[sure[0]] = sure[1]
+    return csr_array((np.ones(len(rows), dtype=np.int32), (rows, terms)), shape=(n_rows, len(ranks) + 1))
+
+
+def _with_ancestors(terms: csr_array, closure: csr_array) -> csr_array:
+    """Return the 0/1 matrix of the terms and all their ancestors."""
+    Y = csr_array(terms @ closure)
+    Y.sort_indices()
+    places = Y.indices.astype(np.int32, copy=False), Y.indptr.astype(np.int32, copy=False)
+    return csr_array((np.ones(Y.nnz, dtype=np.int8), *places), shape=Y.shape)
 
 
 def _draw_near_parents(n_labels: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw the edges of the ontology of :class:`GeneOntologyBlocks` as pairs of a term and its parent.
+    """Draw the edges of the ontology of :func:`gene_ontology_large` as pairs of a term and its parent.
 
     Along first parents, the second parent of a term has the same depth as the first. No edge follows from other edges.
     """

@@ -381,17 +381,12 @@ def _gives_away(column: str, label: str, name: str, is_binary: bool, is_above: b
 
 
 def _duplicates(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
-    """Count rows with the features of an earlier row, in one pass with a digest of each row."""
+    """Count rows with the features of an earlier row, by a digest of each row."""
     if _must_repeat(data.X):
         return
-    first: dict[bytes, bytes] = {}
-    n_repeated = n_contradicting = 0
-    for features, of_labels in zip(_digests(data.X), _digests(sparse.csr_array(labels.T)), strict=True):
-        known = first.setdefault(features, of_labels)
-        if known is not of_labels:
-            n_repeated += 1
-            n_contradicting += known != of_labels
-    if n_repeated:
+    features, of_labels = (pd.Series(list(_digests(each))) for each in (data.X, sparse.csr_array(labels.T)))
+    n_contradicting = (of_labels.groupby(features).transform("first") != of_labels).sum()
+    if n_repeated := int(features.duplicated().sum()):
         also = f", {n_contradicting} of them with other labels" if n_contradicting else ""
         sentence = (
             f"{n_repeated} {'row has' if n_repeated == 1 else 'rows have'} the features of an earlier row{also}, so a "

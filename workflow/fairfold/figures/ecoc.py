@@ -98,8 +98,7 @@ def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
     for k, name in enumerate(names):
         look = look_of(k) | {"linestyle": "", "markersize": 4, "markeredgecolor": "black", "markeredgewidth": 0.4}
         tint = LinearSegmentedColormap.from_list(str(name), ["white", look["color"]])
-        shown = np.where(best == k, posterior[k], np.nan)
-        axis.pcolormesh(x, y, shown, cmap=tint, vmin=0.2, vmax=1.6, rasterized=True)
+        axis.pcolormesh(x, y, np.where(best == k, posterior[k], np.nan), cmap=tint, vmin=0.2, vmax=1.6, rasterized=True)
         part = samples[samples["class"] == name]
         nearest = (_nearest(y, part["y"]), _nearest(x, part["x"]))
         found = zip(best[nearest], highest[nearest], strict=True)

@@ -159,7 +159,7 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def interval(low: float, high: float, digits: str = ".3f") -> str:
-    """Format an interval, or return an empty string if it is NaN.
+    """Format an interval, or return an empty string if a limit is NaN or infinite.
 
     Parameters
     ----------
@@ -178,4 +178,4 @@ def interval(low: float, high: float, digits: str = ".3f") -> str:
     >>> "0.750" + interval(0.7, 0.8)
     '0.750 (0.700 to 0.800)'
     """
-    return "" if np.isnan(low) else f" ({low:{digits}} to {high:{digits}})"
+    return f" ({low:{digits}} to {high:{digits}})" if math.isfinite(low) and math.isfinite(high) else ""

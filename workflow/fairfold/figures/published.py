@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairfold.figures.points import plot_points, significant, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, look_of, name_rows, new_figure, nothing_to_draw
+from fairfold.figures.style import add_legend, entry, look_of, name_of, name_rows, new_figure, nothing_to_draw
 
 # Column of the table -> label of the axis, negligible distance, and start of the logarithmic scale
 _PANELS = {
@@ -15,7 +15,6 @@ _PANELS = {
     "difference_in_digits": ("distance, units of the last printed digit", 0.5, 1.0),
 }
 _ROW, _HALF = 0.24, 0.3  # height of a row in inches; largest vertical offset of dots
-_PLACE = 38  # maximum length of a name
 
 
 @FigureSpec(
@@ -52,7 +51,7 @@ def plot_published(comparison: pd.DataFrame) -> Figure:
     figure, ((*panels,),) = new_figure(*size, 1, len(shown), sharey=True)
     for axes, column in zip(panels, shown, strict=True):
         _draw(axes, computed, column, places, looks)
-    name_rows(panels[0], [place if len(place) <= _PLACE else f"{place[: _PLACE - 1]}…" for place in places["place"]])
+    name_rows(panels[0], list(map(name_of, places["place"])))
     _write_counts(panels[-1], comparison, places)
     handles = [entry(paper, linestyle="", markersize=4, **look) for paper, look in looks.items()]
     add_legend(figure, handles, 1, "upper left")

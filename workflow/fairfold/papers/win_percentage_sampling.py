@@ -173,8 +173,7 @@ def sampling_laws(table: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Columns ``source, factor, exponent``. The first row is the source ``all``.
     """
-    groups = [("all", table), *table.groupby("source", sort=False)]
-    rows = [(source, *fit_rmse_law(part)) for source, part in groups]
+    rows = [(source, *fit_rmse_law(part)) for source, part in [("all", table), *table.groupby("source", sort=False)]]
     return pd.DataFrame(rows, columns=["source", "factor", "exponent"])
 
 

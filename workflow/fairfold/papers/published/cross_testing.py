@@ -94,8 +94,7 @@ def _with_ours(theirs: pd.DataFrame, points: pd.DataFrame | None) -> pd.DataFram
         points = pd.DataFrame(columns=[*_POSITION, "source", "value", "n_repetitions", "difference_in_se"])
     sides = points.rename(columns={"value": "ours", "n_repetitions": "n_ours"})
     mine, distances = (sides[sides["source"] == side] for side in ("ours", "published"))
-    both = beside(theirs, mine, _POSITION, ["ours", "n_ours"])
-    return beside(both, distances, _POSITION, ["difference_in_se"])
+    return beside(beside(theirs, mine, _POSITION, ["ours", "n_ours"]), distances, _POSITION, ["difference_in_se"])
 
 
 def _note(row: Mapping[str, Any], ids: Mapping[tuple[str, str], str]) -> str:
