@@ -27,7 +27,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import GAPS, Matrix
+from fairfold.core.arrays import GAPS, Matrix, canonical
 from fairfold.datasets.columns import ROW_NAMES, Table, ignored_columns
 from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_commas, decide, gather
 from fairfold.datasets.names import composed
@@ -749,9 +749,7 @@ def _read_sparse_rows(
         indptr.append(len(indices))
     shape = len(indptr) - 1, len(place_of)
     values = sparse.csr_array((np.array(numbers), np.array(indices), np.array(indptr)), shape=shape)
-    values.sort_indices()
-    values.eliminate_zeros()
-    return values, {attributes[at].name: np.array(cells) for at, cells in texts.items()}
+    return canonical(values), {attributes[at].name: np.array(cells) for at, cells in texts.items()}
 
 
 def _is_other(known: Sequence[float], cells: np.ndarray) -> np.ndarray:
@@ -941,9 +939,7 @@ def read_npz(path: PathLike) -> sparse.csr_array:
         matrix = sparse.load_npz(stream)  # load_npz never unpickles.
         if hasattr(matrix, "check_format"):
             matrix.check_format(full_check=True)  # Indices out of range would crash compiled code.
-        matrix = sparse.csr_array(matrix)
-        matrix.sum_duplicates()
-        matrix.eliminate_zeros()
+        matrix = canonical(matrix)
     if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or 0 in matrix.shape:
         raise DataError(f"{path}: expected a matrix of real numbers, found {matrix.dtype} of {matrix.shape}.")
     _check_finite(matrix, path)

@@ -15,7 +15,7 @@ import pandas as pd
 import scipy
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, canonical
 from fairfold.core.folds import parts_of
 from fairfold.core.validation import unmeasured_cells
 from fairfold.datasets.columns import part_of_name, plain_name
@@ -408,9 +408,7 @@ def _must_repeat(X: Matrix) -> bool:
 
 def _digests(matrix: Matrix) -> Iterator[bytes]:
     """Yield a digest of each row. Rows of equal numbers have equal digests."""
-    rows = sparse.csr_array(matrix, copy=True)
-    rows.eliminate_zeros()
-    rows.sort_indices()
+    rows = canonical(matrix)
     for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
         yield _digest(rows.indices[start:end], rows.data[start:end])
 

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
+from fairfold.core.arrays import canonical
 from fairfold.datasets.columns import Table
 from fairfold.datasets.rows import open_unpacked
 from fairfold.errors import DataError
@@ -149,8 +150,7 @@ def read_svmlight(path: Path, *, with_labels: bool = True) -> Table:
     features = [f"{FEATURE}{index}" for index in range(start, X.shape[1])]
     Y, names = _label_matrix(labels, path) if with_labels else (sparse.csr_array((X.shape[0], 0)), [])
     _check_counts(path, counts, X.shape[0], names)
-    values = sparse.csr_array(sparse.hstack([X[:, start:], Y], format="csr"))
-    values.eliminate_zeros()
+    values = canonical(sparse.hstack([X[:, start:], Y], format="csr"))
     return Table(columns=(*features, *names), values=values, source=path.name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from fairfold.figures.points import plot_points, significant, texts_of
+from fairfold.figures.points import plot_points, significant
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import add_legend, entry, look_of, name_of, name_rows, new_figure, nothing_to_draw
 
@@ -67,8 +67,8 @@ def _draw(axes: Axes, computed: pd.DataFrame, column: str, places: pd.DataFrame,
             continue  # an empty line without clipping breaks the layout
         aside = _HALF * _spread(len(part))
         style = {"linestyle": "", "markersize": 3, "alpha": 0.6, "markeredgewidth": 0, "clip_on": False}
-        numbers = part[["what"]].assign(**{name: part[name].map(significant) for name in ("published", "ours")})
-        texts = texts_of(numbers, "{what}: {published} published, {ours} here")
+        rows = zip(part["what"], part["published"], part["ours"], strict=True)
+        texts = [f"{what}: {significant(a, 6)} published, {significant(b, 4)} here" for what, a, b in rows]
         plot_points(axes, part["size"], row + aside, texts, **style, **looks[paper])
     axes.axvline(line, color="black", linewidth=0.6, linestyle="--", zorder=0.9)
     axes.set_xscale("symlog", linthresh=linear, linscale=1.0)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures import findings
-from fairfold.figures.points import plot_points, significant
+from fairfold.figures.points import plot_points, significant, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import PALETTE, add_legend, look_of, new_figure, nothing_to_draw
 
@@ -99,11 +99,8 @@ def plot_label_deviations(deviations: pd.DataFrame) -> Figure:
 
 def _draw_deviations(panel: Axes, part: pd.DataFrame) -> None:
     dots: dict = {"rasterized": True, "linestyle": "", "marker": "."}
-    rows = part[["label", "positives", "rLD", "rLD_bound"]].itertuples(index=False, name=None)
-    texts = [
-        f"label {label}, {n:,} positives: rLD {significant(value, 2)}, lower bound {significant(bound, 2)}"
-        for label, n, value, bound in rows
-    ]
+    shown = part[["label", "positives"]].join(part[["rLD", "rLD_bound"]].map(significant, digits=2))
+    texts = texts_of(shown, "label {label}, {positives:,} positives: rLD {rLD}, lower bound {rLD_bound}")
     panel.set_xscale("log")
     panel.xaxis.set_minor_formatter("")
     panel.set_yscale("symlog", linthresh=1e-3)

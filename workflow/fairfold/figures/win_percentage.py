@@ -311,7 +311,8 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     figure, ((axis,),) = new_figure(3.4, 2.7)
     for (source, n_sampled), part in errors.groupby(["source", "n_sampled"], sort=False):
         look = {"color": colors[source], "marker": markers[n_sampled], "linestyle": "", "alpha": 0.6}
-        texts = texts_of(part, "{source}, M = {n_sampled:,}, N = {n_draws:,.0f}: {error:.2g} %")
+        shown = part.assign(error=[significant(error, 2) for error in part["error"]])
+        texts = texts_of(shown, "{source}, M = {n_sampled:,}, N = {n_draws:,.0f}: {error} %")
         plot_points(axis, part["ratio"], part["error"], texts, markersize=2.5, markeredgewidth=0, **look)
     _draw_boxes(axis, errors["ratio"], errors["error"])
     axis.set(xscale="log", yscale="log", xlabel="draws per feature set N / M", ylabel="RMSE of win percentage (%)")
