@@ -80,7 +80,7 @@ def print_answer(study: Path, dataset: str | None = None, *, in_full: bool = Fal
     study : Path
         Folder of the study or of its results.
     dataset : str or None, default=None
-        Dataset. None prints those of all datasets: a few lines if there is one, else a line for each.
+        Name of the dataset. None prints the recommendations of all datasets.
     in_full : bool, default=False
         Whether to print all models and sentences.
 

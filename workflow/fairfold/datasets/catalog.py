@@ -353,12 +353,17 @@ class Entry:
         return [self.path, *(Path(path) for path in named if path is not None)]
 
     def check_keys(self, where: str) -> None:
-        """Raise ``ConfigError`` for keys of a user's dataset that its format or task does not support.
+        """Check that the format and the task of this dataset support all keys that the user set.
 
         Parameters
         ----------
         where : str
             Key of the dataset in the configuration, for messages.
+
+        Raises
+        ------
+        ConfigError
+            If a key is not supported.
         """
         is_table, has_labels = self.format in ("csv", "arff"), self.task == "multilabel"
         if not is_table and (self.ignore or self.id_column is not None):

@@ -95,17 +95,17 @@ class Evidence:
         return bool(mark)
 
     def with_mark(self, mark: str) -> Found | None:
-        """Return a cell that has the mark, or None.
+        """Return the first cell in which a mark is, or may be, a decimal mark.
 
         Parameters
         ----------
         mark : {".", ","}
-            The mark.
+            Comma or point to find.
 
         Returns
         -------
         Found or None
-            A cell with the mark and its position.
+            First cell in which it certainly is a decimal mark, else the first ambiguous cell. None if there is neither.
         """
         return self.first.get(("decimal", mark)) or self.first.get(("ambiguous", mark))
 
@@ -117,7 +117,7 @@ class Evidence:
         Parameters
         ----------
         mark : {".", ","}
-            The mark.
+            Comma or point to test.
 
         Returns
         -------

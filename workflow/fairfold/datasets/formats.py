@@ -405,7 +405,7 @@ def _numbers(
 
 
 def plain_numbers(cells: Sequence[str]) -> array[float] | None:
-    """Convert cells to numbers if all are finite and small enough to be exact.
+    """Convert cells to numbers, if this is possible without checking each cell.
 
     Parameters
     ----------
@@ -415,7 +415,7 @@ def plain_numbers(cells: Sequence[str]) -> array[float] | None:
     Returns
     -------
     array of float or None
-        The numbers, or None if a cell needs a check of its own.
+        The numbers. None if a cell is not a finite number, contains an underscore, or may be too large to be exact.
 
     Examples
     --------

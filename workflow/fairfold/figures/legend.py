@@ -13,7 +13,7 @@ _COLUMNS = ["kind", "name", "label", "text", "family", "palette_index", "directi
 
 
 class Legend:
-    """Appearance of models and names of metrics.
+    """Colors and markers of models, and names of metrics, for all figures of a study.
 
     Parameters
     ----------

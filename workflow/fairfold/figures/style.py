@@ -192,9 +192,9 @@ def add_legend(
     figure : Figure
         Figure to change.
     handles : sequence
-        Entries, see :func:`entry`.
+        Entries, as returned by :func:`entry` and :func:`area_entry`.
     n_columns : int or None, default=None
-        Number of columns. If None, all columns that fit, and the figure grows by the height of the legend.
+        Number of columns. None uses as many columns as fit, and makes the figure higher by the height of the legend.
     place : str, default="upper center"
         Position outside the axes, as in matplotlib.
     **options : dict

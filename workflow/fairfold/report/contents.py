@@ -263,9 +263,9 @@ def select(pattern: str, files: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: Collection[str]) -> list[Figure]:
-    """Return the figures of a study.
+    """List the figures of the report of a study.
 
-    A figure is omitted if it is turned off in the configuration or reads a table that the study does not produce.
+    A figure is omitted if it is turned off in the configuration or needs a table that the study does not produce.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: C
     Returns
     -------
     list of Figure
-        Figures of the study.
+        Figures in the order of the sections.
     """
     return [
         _figure(item.spec, each, config, section.title)

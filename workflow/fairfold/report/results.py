@@ -13,7 +13,7 @@ TEXTS = ("use", "metric", "source", "procedure", "paper", "place", "what", "note
 
 
 def read_results(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read a CSV file of results, with empty strings instead of missing text.
+    """Read a result table from a CSV file. Empty cells of text columns become empty strings.
 
     Parameters
     ----------
@@ -23,7 +23,12 @@ def read_results(path: str | os.PathLike[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Table of results.
+        Result table.
+
+    Raises
+    ------
+    DamagedFileError
+        If the file is empty, truncated or not a table.
     """
     table = read_table(path, *TEXTS)
     return table.fillna({name: "" for name in (*NAMES, *TEXTS) if name in table})
