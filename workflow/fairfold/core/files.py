@@ -139,13 +139,15 @@ def _unwritable(position: str | os.PathLike[str], error: OSError) -> DataError:
 
 
 def remove_leftovers(folder: str | os.PathLike[str]) -> None:
-    """Delete temporary files of killed processes anywhere under a folder.
+    """Delete the temporary files that killed processes left in a folder and its subfolders.
+
+    Call this function only if no other process is writing to the folder. A process whose temporary file is deleted
+    fails, but the file that it replaces stays intact.
 
     Parameters
     ----------
     folder : str or path-like
-        Folder to search. No other process must write there: a process that loses its temporary file fails, but its
-        target stays intact.
+        Folder to search. Nothing happens if it does not exist.
     """
     for temporary in Path(folder).rglob(".*.tmp*"):
         if not temporary.is_dir():
@@ -189,17 +191,19 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def read_table(path: str | os.PathLike[str], *texts: str) -> pd.DataFrame:
-    """Read a table that :func:`write_table` wrote. Names stay text, and only empty cells are missing.
+    """Read a table that :func:`write_table` wrote, and keep names unchanged.
 
-    Datasets can be named ``2021`` or ``NA``, labels ``01`` or ``None``, and samples ``0025``. Columns of
-    ``NAMES_OR_NUMBERS`` become integers if all their cells are integers that keep every digit.
+    Names can look like numbers or missing values, such as a dataset ``2021`` or ``NA`` and a sample ``0025``. Columns
+    of names, such as ``dataset`` and ``model``, are therefore read as text, and only empty cells are missing. Columns
+    such as ``sample`` and ``label`` contain names in some tables and numbers in others. They become integers if every
+    cell is an integer of at most 15 digits without leading zeros.
 
     Parameters
     ----------
     path : str or path-like
         CSV file.
     *texts : str
-        Columns that contain text, in addition to ``NAMES``.
+        Further columns to read as text.
 
     Returns
     -------
@@ -237,7 +241,7 @@ def concat_tables(paths: Iterable[str | os.PathLike[str]]) -> pd.DataFrame:
 
 
 def read_csv(path: str | os.PathLike[str], **options: Any) -> pd.DataFrame:
-    """Read a CSV file that :func:`write_table` wrote, without pandas' names for missing values.
+    """Read a CSV file that :func:`write_table` wrote, without treating texts such as ``NA`` as missing.
 
     Parameters
     ----------
@@ -297,7 +301,7 @@ def write_arrays(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
 
 
 def read_arrays(path: str | os.PathLike[str], kind: str = "an array file", prefix: str = "") -> dict[str, np.ndarray]:
-    """Read the arrays of an ``.npz`` file whose names begin with ``prefix``, without pickle.
+    """Read arrays from an ``.npz`` file without pickle.
 
     Parameters
     ----------
@@ -306,7 +310,7 @@ def read_arrays(path: str | os.PathLike[str], kind: str = "an array file", prefi
     kind : str, default="an array file"
         Expected content for messages, such as ``"a dataset"``.
     prefix : str, default=""
-        Beginning of the names of the arrays to read.
+        Read only arrays whose names begin with this text. The default reads all arrays.
 
     Returns
     -------

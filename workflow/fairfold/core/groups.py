@@ -34,12 +34,12 @@ class OfSamples(NamedTuple):
     weights: np.ndarray | None = None
 
     def of(self, rows: np.ndarray) -> OfSamples:
-        """Select samples.
+        """Select the properties of some samples.
 
         Parameters
         ----------
-        rows : ndarray
-            Indices of samples.
+        rows : ndarray of int or bool
+            Indices or mask of the samples.
 
         Returns
         -------
@@ -49,16 +49,16 @@ class OfSamples(NamedTuple):
         return OfSamples(*(None if each is None else each[rows] for each in self))
 
     def for_training(self, rows: np.ndarray) -> OfSamples:
-        """Select training samples for a model.
+        """Select the properties of the training samples.
 
-        Groups are dropped if all these samples belong to one group, because a single group cannot be held out. The
-        model then holds out single samples for its own choices. Its scores are not affected, because they come from
-        samples of other groups.
+        If all these samples belong to one group, the groups are set to None, because a single group cannot be held
+        out. A model that tunes itself, for example by cross-validation, then holds out single samples. Its test scores
+        stay valid, because the test samples belong to other groups.
 
         Parameters
         ----------
-        rows : ndarray
-            Indices of the training samples.
+        rows : ndarray of int or bool
+            Indices or mask of the training samples.
 
         Returns
         -------
@@ -302,7 +302,7 @@ def permuted_rows(groups: np.ndarray, rng: np.random.Generator, exchange: Exchan
 
 
 def rows_of_groups(groups: np.ndarray) -> list[np.ndarray]:
-    """Return the samples of each group.
+    """Return the row numbers of each group.
 
     Parameters
     ----------
@@ -311,8 +311,8 @@ def rows_of_groups(groups: np.ndarray) -> list[np.ndarray]:
 
     Returns
     -------
-    list of ndarray
-        Ascending rows of each group, sorted by group.
+    list of ndarray of int
+        Row numbers of each group in ascending order, sorted by group.
 
     Examples
     --------

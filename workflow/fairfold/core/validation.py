@@ -29,13 +29,13 @@ _COMPLETE = "Complete labels are needed here. Leave out the samples or the label
 def check_binary(
     Y: Any, name: str, error: type[StudyError], *, unmeasured: bool = False
 ) -> np.ndarray | sparse.csr_array:
-    """Check labels and return them as an array or, where they are sparse, as a canonical CSR array.
+    """Check that all labels are 0, 1 or unmeasured, and convert them to a NumPy or CSR array.
 
     Parameters
     ----------
     Y : {array-like, DataFrame, sparse matrix}
-        Labels of 0/1 of any boolean, integer, float or object type. NaN, None, pandas' NA and masked cells are
-        unmeasured. The array is not changed. Its shape is not checked, except that a sparse one must be a matrix.
+        Labels of 0/1 of any boolean, integer, float or object type. NaN, None, ``pandas.NA`` and masked cells are
+        unmeasured. ``Y`` is not modified. A dense array may have one or more dimensions. A sparse array must have two.
     name : str
         Name of the labels in messages.
     error : type
@@ -46,14 +46,15 @@ def check_binary(
     Returns
     -------
     ndarray or csr_array
-        The given values where all are 0/1; otherwise int8 with ``UNMEASURED`` in unmeasured cells.
-        :func:`with_nan` turns the code into NaN again.
+        Labels. If any label is unmeasured, they are int8 with ``UNMEASURED`` (-1) in unmeasured cells, which
+        :func:`with_nan` converts back to NaN. Otherwise numbers keep their type. A sparse matrix is returned in
+        canonical CSR format.
 
     Raises
     ------
     StudyError
-        ``error``, for -1, text, lists or sets of labels, rows of unequal length, numbers other than 0 and 1, and
-        unmeasured labels that are not allowed.
+        ``error``, if a value is not 0 or 1 (such as -1, text or a list), rows differ in length, or a label is
+        unmeasured although `unmeasured` is False.
 
     Examples
     --------
@@ -107,7 +108,7 @@ def check_dense_binary(Y: Any, name: str, error: type[StudyError], *, unmeasured
 
 
 def with_nan(codes: Matrix) -> Matrix:
-    """Replace ``UNMEASURED`` by NaN. Labels without it are returned unchanged.
+    """Replace ``UNMEASURED`` (-1) by NaN.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def with_nan(codes: Matrix) -> Matrix:
     Returns
     -------
     {ndarray, csr_array}
-        Labels, float32 if any is NaN.
+        Labels as float32 with NaN, or ``codes`` itself if all labels are measured.
 
     Examples
     --------
@@ -166,19 +167,20 @@ def unmeasured_cells(Y: Matrix) -> Matrix:
 
 
 def check_negatives(negatives: str, error: type[StudyError]) -> None:
-    """Check the meaning of a 0.
+    """Check the value of a parameter ``negatives``, which states what a label of 0 means.
 
     Parameters
     ----------
     negatives : str
-        Value to check against ``Negatives``.
+        Value to check. ``"unlabelled"`` and ``"confirmed"`` are allowed: a 0 is a label that may be positive, or a
+        confirmed negative.
     error : type
         Exception to raise.
 
     Raises
     ------
     StudyError
-        ``error``, if the value is unknown.
+        ``error``, if the value is not allowed.
     """
     if negatives not in get_args(Negatives):
         raise error(unknown_name("negatives", negatives, get_args(Negatives)))
@@ -296,7 +298,7 @@ def check_label_matrix(
 def check_training_labels(
     Y: Any, n_samples: int, error: type[StudyError], *, unmeasured: bool = True
 ) -> np.ndarray | sparse.csr_array:
-    """Check labels to learn from as :func:`check_label_matrix` does. At least one must be measured.
+    """Check training labels as :func:`check_label_matrix` does. At least one label must be measured.
 
     Parameters
     ----------

@@ -227,7 +227,8 @@ def cross_validate_and_test(
 ) -> Outcome:
     """Choose a candidate by cross-validation in the training part, train it on that part and test it on the test part.
 
-    There is one choice and one model, and both can be interpreted. Each row is used either for training or for testing.
+    The result has one set of chosen parameters and one tested model, and both can be interpreted. Each row is used
+    either for training or for testing.
 
     Parameters
     ----------
@@ -275,9 +276,10 @@ def cross_validate_and_cross_test(
 ) -> Outcome:
     """Choose a candidate by cross-validation in the training part, and cross-test it on the test part.
 
-    Each fold of the test part is tested after training on all other rows. There is one choice, which can be
-    interpreted. The models are trained on more rows than in :func:`~fairfold.cross_testing.cross_validate_and_test`,
-    but there is one model per fold.
+    Cross-testing divides the test part into folds. For each fold, the chosen candidate is trained on all other rows,
+    including the training part, and tested on the fold. Its models are therefore trained on more rows than in
+    :func:`~fairfold.cross_testing.cross_validate_and_test`. The result has one set of chosen parameters, which can be
+    interpreted, but no single tested model.
 
     Parameters
     ----------

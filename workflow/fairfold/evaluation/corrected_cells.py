@@ -16,9 +16,9 @@ from fairfold.evaluation.plain_scores import cells_of, check_pair
 
 
 class Cells(NamedTuple):
-    """(Sample, label) pairs that are stored explicitly.
+    """Probability and observed label of each (sample, label) pair.
 
-    The other pairs of sparse input are negatives of probability 0.
+    Sparse input may leave out pairs. These are negatives with probability 0, and only their number is stored.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Cells(NamedTuple):
 
 
 class Ranking:
-    """Pairs in descending order of probability, and the positions of the observed positives.
+    """Ranking of pairs by descending probability, with the positions of the observed positives.
 
     Parameters
     ----------
@@ -200,9 +200,10 @@ def _sums_until(values: np.ndarray) -> np.ndarray:
 
 
 class Weighed(NamedTuple):
-    """Weighted sums over a ranking.
+    """Weighted sums over the ranked pairs, computed by :meth:`Ranking.weigh`.
 
-    Weights may belong to several draws. Their axes come first in all arrays.
+    s / c is the observed label divided by the label frequency. Arrays with leading axes contain the sums of several
+    bootstrap samples.
 
     Attributes
     ----------
@@ -211,7 +212,7 @@ class Weighed(NamedTuple):
     weight : ndarray of shape (..., n_observed)
         Weight of each observed positive.
     positive : ndarray of shape (..., n_observed)
-        This weight times s / c.
+        Weight of each observed positive times s / c.
     until : ndarray of shape (..., n_pairs + 1)
         Cumulative weight of the ranked pairs, starting with 0.
     positives_until : ndarray of shape (..., n_observed + 1)
@@ -483,7 +484,7 @@ def _slope(expected: np.ndarray, above: np.ndarray, weight: np.ndarray) -> float
 
 
 def ranks_of_observed(cells: Cells) -> np.ndarray:
-    """Compute rank and ties of the observed positives of each sample.
+    """Compute the mean rank and the share of ties of the observed positives of each sample.
 
     Parameters
     ----------

@@ -12,21 +12,21 @@ from fairfold.evaluation.plain_scores import quotient
 
 
 def mcc(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray | float) -> np.ndarray:
-    """Compute the Matthews correlation of two sets of labels.
+    """Compute the Matthews correlation coefficient from counts or weights.
 
     Parameters
     ----------
     hits : ndarray of shape (...)
-        Weight of the labels in both sets.
+        Number of true positives.
     first, second : ndarray of shape (...)
-        Weight of each set: predicted and positive labels, in any order.
+        Numbers of predicted labels and of positives, in any order.
     n : float or ndarray of shape (...)
-        Weight of all labels.
+        Number of all pairs of a sample and a label.
 
     Returns
     -------
     ndarray of shape (...)
-        Matthews correlation. 0 if one of the sets is empty or contains all labels.
+        Matthews correlation coefficient. 0 if `first` or `second` is 0 or `n`.
 
     Examples
     --------
@@ -40,21 +40,21 @@ def mcc(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray |
 
 
 def f1(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray | float = np.nan) -> np.ndarray:
-    """Compute the harmonic mean of precision and recall.
+    """Compute the F1 score, the harmonic mean of precision and recall, from counts or weights.
 
     Parameters
     ----------
     hits : ndarray of shape (...)
-        Weight of the labels in both sets.
+        Number of true positives.
     first, second : ndarray of shape (...)
-        Weight of each set: predicted and positive labels, in any order.
+        Numbers of predicted labels and of positives, in any order.
     n : float or ndarray of shape (...), default=nan
         Not used. Present for consistency with :func:`mcc`.
 
     Returns
     -------
     ndarray of shape (...)
-        F1 score. 0 if both sets are empty.
+        F1 score. 0 if `first` and `second` are 0.
 
     Examples
     --------
@@ -70,16 +70,22 @@ _ROUNDING = 1e-9  # Relative rounding error of sums that add the same weights in
 
 
 class Estimates(NamedTuple):
-    """Estimated sums over complete labels, for several draws of the samples.
+    """Sums over (sample, label) pairs, estimated for complete labels in one or more bootstrap samples.
 
-    Corrections of metrics are computed from these sums.
+    The corrected metrics are computed from these sums. A draw is a bootstrap sample.
 
     Parameters
     ----------
     weighed : Weighed
-        Ranking of the (sample, label) pairs. Observed positives are divided by their label frequency.
-    hits, predicted, positives, whole : ndarray of shape (n_draws,)
-        Weights of true positives, of predicted labels, of positives and of all pairs.
+        Weighted sums over the ranked pairs. The weight of an observed positive is divided by its label frequency.
+    hits : ndarray of shape (n_draws,)
+        Weight of the true positives.
+    predicted : ndarray of shape (n_draws,)
+        Weight of the predicted labels.
+    positives : ndarray of shape (n_draws,)
+        Weight of the positives.
+    whole : ndarray of shape (n_draws,)
+        Weight of all pairs.
     """
 
     weighed: Weighed
@@ -89,7 +95,7 @@ class Estimates(NamedTuple):
     whole: np.ndarray
 
     def where_negatives(self, values: np.ndarray, positives: np.ndarray) -> np.ndarray:
-        """Set values to NaN in draws without an estimated negative.
+        """Set scores to NaN in draws whose estimated positives leave no negative.
 
         Parameters
         ----------
@@ -101,7 +107,7 @@ class Estimates(NamedTuple):
         Returns
         -------
         ndarray of shape (n_draws,)
-            The scores, with NaN in draws without a negative.
+            Scores, with NaN in draws without a negative.
         """
         return np.where(self.whole - positives > _ROUNDING * self.whole, values, np.nan)
 
@@ -112,8 +118,8 @@ class Correction(NamedTuple):
     Parameters
     ----------
     function : callable
-        Computes the estimates, of shape (n_draws,), from :class:`Estimates`, or from the ranking loss of each draw if
-        `of_samples` is True. Returns NaN where they are undefined.
+        Function that takes :class:`Estimates`, or the ranking loss of each draw if `of_samples` is True. It returns
+        the corrected metric as an array of shape (n_draws,), with NaN where the metric is undefined.
     by_label : bool, default=True
         Whether the mean over labels is also available, under the name of the metric with the prefix ``macro_``.
     of_samples : bool, default=False
@@ -127,60 +133,60 @@ class Correction(NamedTuple):
 
 
 def average_precision(of: Estimates) -> np.ndarray:
-    """Estimate average precision.
+    """Estimate average precision on complete labels.
 
     Parameters
     ----------
     of : Estimates
-        Estimated sums over complete labels.
+        Sums estimated for complete labels.
 
     Returns
     -------
     ndarray of shape (n_draws,)
-        Estimate of each draw. NaN without an observed positive or an estimated negative.
+        Estimate of each draw. NaN if no positive is observed, or if the estimated positives leave no negative.
     """
     return of.where_negatives(quotient(*of.weighed.precision_sums()), of.weighed.positives)
 
 
 def roc_auc(of: Estimates) -> np.ndarray:
-    """Estimate the area under the ROC curve.
+    """Estimate the area under the ROC curve on complete labels.
 
     Parameters
     ----------
     of : Estimates
-        Estimated sums over complete labels.
+        Sums estimated for complete labels.
 
     Returns
     -------
     ndarray of shape (n_draws,)
-        Estimate of each draw. NaN without an observed positive or an estimated negative.
+        Estimate of each draw. NaN if no positive is observed, or if the estimated positives leave no negative.
     """
     return of.where_negatives(quotient(*of.weighed.order_sums()), of.weighed.positives)
 
 
 def corrected_mcc(of: Estimates) -> np.ndarray:
-    """Estimate the Matthews correlation.
+    """Estimate the Matthews correlation coefficient on complete labels.
 
     Parameters
     ----------
     of : Estimates
-        Estimated sums over complete labels.
+        Sums estimated for complete labels.
 
     Returns
     -------
     ndarray of shape (n_draws,)
-        Estimate of each draw. NaN without an estimated negative.
+        Estimate of each draw. NaN if the estimated positives leave no negative.
     """
     return of.where_negatives(mcc(of.hits, of.positives, of.predicted, of.whole), of.positives)
 
 
 def corrected_f1(of: Estimates) -> np.ndarray:
-    """Estimate F1.
+    """Estimate F1 on complete labels.
 
     Parameters
     ----------
     of : Estimates
-        Estimated sums over complete labels.
+        Sums estimated for complete labels.
 
     Returns
     -------
@@ -191,12 +197,12 @@ def corrected_f1(of: Estimates) -> np.ndarray:
 
 
 def corrected_hamming_loss(of: Estimates) -> np.ndarray:
-    """Estimate the Hamming loss.
+    """Estimate the Hamming loss on complete labels.
 
     Parameters
     ----------
     of : Estimates
-        Estimated sums over complete labels.
+        Sums estimated for complete labels.
 
     Returns
     -------

@@ -94,21 +94,21 @@ def cells_of(Y: Matrix, P: Matrix) -> tuple[np.ndarray, ...]:
 
 
 def roc_auc_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Compute the area under the ROC curve.
+    """Compute the area under the ROC curve, like scikit-learn but without input checks.
 
     Parameters
     ----------
     truth : ndarray of shape (n_pairs,)
-        True labels, 0 or 1. Both must occur.
+        True label of each pair of a sample and a label, 0 or 1.
     score : ndarray of shape (n_pairs,)
-        Predicted scores.
+        Predicted score of each pair.
     weights : ndarray of shape (n_pairs,) or None, default=None
         Weight of each pair.
 
     Returns
     -------
     float
-        Area under the ROC curve.
+        Area under the ROC curve. The result is not valid unless both 0 and 1 occur in `truth`.
 
     Examples
     --------
@@ -125,21 +125,23 @@ def roc_auc_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray | No
 
 
 def average_precision_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Compute average precision: precision at each threshold, weighted by the gain in recall.
+    """Compute average precision, like scikit-learn but without input checks.
+
+    Average precision is the mean of the precision at each threshold, weighted by the gain in recall.
 
     Parameters
     ----------
     truth : ndarray of shape (n_pairs,)
-        True labels, 0 or 1. At least one must be 1.
+        True label of each pair of a sample and a label, 0 or 1.
     score : ndarray of shape (n_pairs,)
-        Predicted scores.
+        Predicted score of each pair.
     weights : ndarray of shape (n_pairs,) or None, default=None
         Weight of each pair.
 
     Returns
     -------
     float
-        Average precision.
+        Average precision. The result is not valid if `truth` contains no 1.
 
     Examples
     --------
@@ -154,21 +156,21 @@ def average_precision_score(truth: np.ndarray, score: np.ndarray, weights: np.nd
 
 
 def matthews_corrcoef(truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Compute the Matthews correlation.
+    """Compute the Matthews correlation coefficient, like scikit-learn but without input checks.
 
     Parameters
     ----------
     truth : ndarray of shape (n_pairs,)
-        True labels, 0 or 1.
+        True label of each pair of a sample and a label, 0 or 1.
     predicted : ndarray of int of shape (n_pairs,)
-        Predicted labels, 0 or 1.
+        Predicted label of each pair, 0 or 1.
     weights : ndarray of shape (n_pairs,) or None, default=None
         Weight of each pair.
 
     Returns
     -------
     float
-        Matthews correlation. 0 if the true or the predicted labels are constant.
+        Matthews correlation coefficient. 0 if the true or the predicted labels are constant.
 
     Examples
     --------
@@ -198,7 +200,7 @@ def _counts_at_thresholds(
 
 
 def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = None) -> float:
-    """Compute the share of wrongly ordered (positive, negative) label pairs of a sample, averaged over samples.
+    """Compute the share of wrongly ordered pairs of a positive and a negative label, averaged over samples.
 
     Parameters
     ----------
@@ -216,8 +218,7 @@ def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = Non
     Notes
     -----
     Samples without a positive or without a negative label have a loss of 0. Samples without a measured label are
-    ignored. Labels that CSR matrices do not store are negatives that tie at 0. One cell with their number as weight
-    represents them.
+    ignored. Cells that a CSR matrix does not store are negative labels with a probability of 0.
 
     Examples
     --------
@@ -246,21 +247,24 @@ def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = Non
 
 
 def sparse_average_precision_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Compute :func:`average_precision_score` with sequential summation, for pairs of sparse matrices.
+    """Compute average precision for the stored cells of sparse matrices.
+
+    The result equals that of :func:`average_precision_score` up to rounding errors. The terms are summed one after
+    the other.
 
     Parameters
     ----------
     truth : ndarray of shape (n_pairs,)
-        True labels, 0 or 1. At least one must be 1.
+        True label of each pair of a sample and a label, 0 or 1.
     score : ndarray of shape (n_pairs,)
-        Predicted scores.
+        Predicted score of each pair.
     weights : ndarray of shape (n_pairs,) or None, default=None
-        Weight of each pair.
+        Weight of each pair. One pair can represent all cells of 0 that the matrices do not store.
 
     Returns
     -------
     float
-        Average precision.
+        Average precision. The result is not valid if `truth` contains no 1.
 
     Examples
     --------
@@ -274,7 +278,7 @@ def sparse_average_precision_score(truth: np.ndarray, score: np.ndarray, weights
 
 
 def quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Divide, with NaN where the divisor is not positive.
+    """Divide two arrays, with NaN where the divisor is not positive.
 
     Parameters
     ----------

@@ -320,19 +320,26 @@ def identical_everywhere(identical: pd.DataFrame, datasets: Iterable[str]) -> pd
 
 
 def rank_tables(scores: pd.DataFrame, *, alpha: float = 0.05) -> dict[str, pd.DataFrame]:
-    """Compute all rank tables for the final scores of a study.
+    """Rank the models of a study by their final scores, and test for differences.
 
     Parameters
     ----------
     scores : DataFrame
-        Columns as in :func:`percentile_ranks`, and ``is_final``.
+        Columns ``dataset, missing_rate, model, fold, metric, value, is_final``. Rows with a False ``is_final`` are
+        ignored: they are scores of levels that a cascade did not select.
     alpha : float, default=0.05
         Significance level.
 
     Returns
     -------
     dict of str to DataFrame
-        ``ranks``, and the tables ``comparisons``, ``pairs`` and ``cliques`` of :func:`compare_ranks`.
+        ``ranks``, as returned by :func:`percentile_ranks`, and the tables ``comparisons``, ``pairs`` and ``cliques`` of
+        :func:`compare_ranks`.
+
+    Raises
+    ------
+    DataError
+        If a column is missing, a metric is unknown, or a model has two final scores of one metric in one fold.
 
     Examples
     --------

@@ -29,20 +29,21 @@ COLUMNS_AT_ONCE = 64  # Number of dense columns that are made contiguous at once
 
 
 class CodeTable(NamedTuple):
-    """Features as codes, with the values that the codes represent.
+    """Features encoded as integer codes, with the values that each code represents.
 
     Code ``c`` of feature ``f`` represents the values from ``lowest[starts[f] + c]`` to ``highest[starts[f] + c]`` in
-    single precision. Codes increase with the values.
+    single precision. Codes increase with the values. Features with nearly only zeros are stored in ``sparse``, all
+    others in ``codes``. The other attributes cover both kinds of features in their original order.
 
     Attributes
     ----------
     codes : ndarray of unsigned int of shape (n_dense, n_samples)
-        Codes of the features that are not sparse.
-    starts : ndarray of shape (n_features + 1,)
-        Offset of the first value of each feature.
-    lowest : ndarray of float32 of shape (n_values,)
+        Codes of the dense features.
+    starts : ndarray of int of shape (n_features + 1,)
+        Position of the first code of each feature in ``lowest`` and ``highest``, followed by ``n_codes``.
+    lowest : ndarray of float32 of shape (n_codes,)
         Lowest value of each code.
-    highest : ndarray of float32 of shape (n_values,)
+    highest : ndarray of float32 of shape (n_codes,)
         Highest value of each code.
     sparse : SparseCodes
         Codes of the sparse features.
@@ -71,22 +72,22 @@ class CodeTable(NamedTuple):
         return CodeTable(codes, self.starts, self.lowest, self.highest, self.sparse.samples(rows, self.codes.shape[1]))
 
     def dense_starts(self) -> np.ndarray:
-        """Return the offset of the first value of each dense feature.
+        """Return the position of the first code of each dense feature in ``lowest`` and ``highest``.
 
         Returns
         -------
-        ndarray of shape (n_dense,)
-            Offsets.
+        ndarray of int of shape (n_dense,)
+            Positions.
         """
         return self.starts[:-1][self.sparse.place < 0]
 
     def sparse_starts(self) -> np.ndarray:
-        """Return the offset of the first value of each sparse feature.
+        """Return the position of the first code of each sparse feature in ``lowest`` and ``highest``.
 
         Returns
         -------
-        ndarray of shape (n_sparse,)
-            Offsets.
+        ndarray of int of shape (n_sparse,)
+            Positions.
         """
         return self.starts[:-1][self.sparse.place >= 0]
 
@@ -159,7 +160,7 @@ class BinnedMatrix:
         return _group(self.exact, self.max_bins)
 
     def for_kind(self, kind: str) -> CodeTable:
-        """Return the codes for a type of forest.
+        """Return the codes that a type of forest uses.
 
         Parameters
         ----------
@@ -259,7 +260,7 @@ class BinnedMatrix:
 
 
 def single_precision(X: Matrix) -> Matrix:
-    """Round a matrix to single precision and keep its memory layout.
+    """Round a matrix to single precision.
 
     Parameters
     ----------
@@ -269,7 +270,7 @@ def single_precision(X: Matrix) -> Matrix:
     Returns
     -------
     {ndarray, sparse matrix} of float32 of shape (n_samples, n_features)
-        Rounded features.
+        Rounded features, in the same memory layout. ``X`` is returned unchanged if it is float32 already.
 
     Raises
     ------

@@ -120,15 +120,21 @@ def make_first_level(first_level: str, **settings: object) -> BaseCascade:
 
     Parameters
     ----------
-    first_level : str
-        Name of the shared level, one of ``FIRST_LEVELS``.
-    **settings : object
-        Settings for :func:`make_model`.
+    first_level : {"text", "authors-code", "chosen-shapes"}
+        Level to create. The published models of a variant share the level with its name. Models with a "+" share
+        ``"chosen-shapes"`` if their ``shape`` is ``"auto"``, else ``"text"``.
+    **settings : Any
+        Further parameters of the models, as for :func:`make_model`.
 
     Returns
     -------
     CascadeForest or OutOfBagCascade
         The unfitted model.
+
+    Raises
+    ------
+    ModelError
+        If a parameter is unknown.
 
     Examples
     --------

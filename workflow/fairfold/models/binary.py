@@ -266,7 +266,7 @@ class ChainEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     chains_ : list of ClassifierChain
         Fitted chains.
     classes_ : ndarray of shape (n_labels,)
-        Numbers of the labels.
+        Column numbers of the labels, from 0.
 
     Notes
     -----

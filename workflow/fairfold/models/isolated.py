@@ -61,7 +61,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        Numbers of the labels.
+        Column numbers of the labels, from 0.
     """
 
     takes_unmeasured: ClassVar[bool] = True

@@ -117,7 +117,7 @@ class KernelRidgeClassifier(Ridge):
     penalty_ : float
         Chosen penalty in multiples of the mean eigenvalue.
     classes_ : ndarray of shape (n_labels,)
-        Numbers of the labels.
+        Column numbers of the labels, from 0.
 
     Notes
     -----

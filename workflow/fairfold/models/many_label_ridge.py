@@ -93,7 +93,7 @@ class ManyLabelRidge(Ridge):
     intercept_ : ndarray of shape (n_labels,)
         Intercepts.
     classes_ : ndarray of shape (n_labels,)
-        Numbers of the labels.
+        Column numbers of the labels, from 0.
 
     Notes
     -----

@@ -37,7 +37,7 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
     unseen_proba_ : ndarray of shape (n_samples, n_labels)
         Out-of-sample probabilities of the training samples, if all classifiers provide them.
     classes_ : ndarray of shape (n_labels,)
-        Numbers of the labels.
+        Column numbers of the labels, from 0.
 
     Examples
     --------

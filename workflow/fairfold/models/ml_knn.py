@@ -17,9 +17,11 @@ from fairfold.errors import ModelError
 class MLkNN(ClassifierMixin, BaseEstimator):
     """Multi-label k nearest neighbors (ML-kNN) [1]_.
 
-    The number of neighbors that have a label is the evidence for the label. The prior of each label is its share in the
-    training part. The likelihood of the evidence is estimated from the training samples and their own neighbors. Bayes'
-    rule combines the two. Prior and likelihood are smoothed by a pseudo-count.
+    For each label, the classifier counts the positives among the k nearest neighbors of a sample. Bayes' rule converts
+    the count to a probability. The prior is the share of positives in the training data. The likelihood of each count
+    is estimated from the training samples and their own neighbors. A pseudo-count smooths both.
+
+    All labels must be measured.
 
     Parameters
     ----------
@@ -37,11 +39,11 @@ class MLkNN(ClassifierMixin, BaseEstimator):
     likelihood_ : ndarray of shape (2, k + 1, n_labels)
         Probability of each number of neighbors, given that the label is negative or positive (Equation 6).
     classes_ : ndarray of shape (n_labels,)
-        Numbers of the labels.
+        Column numbers of the labels, from 0.
 
     Notes
     -----
-    Each prediction takes n_train · n_features for the search and k · n_labels for counting.
+    The run time of a prediction grows with n_train · n_features for the search and with k · n_labels for counting.
 
     References
     ----------
@@ -64,7 +66,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: np.ndarray) -> Self:
-        """Count labels among the neighbors of the training samples.
+        """Estimate the prior and the likelihood from the training samples and their neighbors.
 
         Parameters
         ----------

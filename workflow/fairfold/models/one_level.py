@@ -62,7 +62,7 @@ class OneLevelModel(MultilabelModel):
     imputation_log_ : list
         Always empty.
     classes_ : ndarray of shape (n_labels,)
-        Numbers of the labels.
+        Column numbers of the labels, from 0.
     sparse_labels_ : bool
         Whether training labels were sparse. If so, predictions are sparse.
     """

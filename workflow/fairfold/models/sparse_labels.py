@@ -30,7 +30,7 @@ class SparseLabels(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimator_ : estimator object
         Fitted classifier.
     classes_ : ndarray of shape (n_labels,)
-        Numbers of the labels.
+        Column numbers of the labels, from 0.
     """
 
     takes_sparse_labels: ClassVar[bool] = True

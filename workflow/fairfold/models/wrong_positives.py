@@ -112,7 +112,7 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
     thresholds_ : dict of dict of list
         Thresholds by objective; see :func:`~fairfold.evaluation.thresholds.all_thresholds`.
     classes_ : ndarray of shape (n_labels,)
-        Numbers of the labels.
+        Column numbers of the labels, from 0.
     """
 
     takes_unmeasured: ClassVar[bool] = True
@@ -173,7 +173,7 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """Predict the probability of each label.
+        """Predict the probability that each label is truly positive, whether or not it would be observed.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class PartialLabelClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Probability that each label is positive.
+            Probabilities, corrected for missing and for wrong positives.
         """
         first, *second = (label_probabilities(each, X, len(self.classes_)) for each in self.estimators_)
         return np.mean([self._above_floor(first), *second], axis=0)

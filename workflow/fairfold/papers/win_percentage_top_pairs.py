@@ -155,7 +155,7 @@ def asterisk_table(table: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
 def decision_maps(
     X: ArrayLike, y: ArrayLike, shown: pd.DataFrame, *, n_splits: int = 5, n_repeats: int = 20, random_state: int = 0
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Map the decisions of repeated cross-validation over the plane of each pair (Figure 1).
+    """Compute which class repeated cross-validation predicts at each point of a feature plane (Figure 1).
 
     Parameters
     ----------

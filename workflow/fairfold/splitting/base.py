@@ -78,7 +78,8 @@ class FoldSplitter(BaseEstimator, ABC):
         Raises
         ------
         SplitError
-            If a label is not 0, 1 or NaN, or if there are more folds than samples or groups.
+            If a label is not 0, 1 or NaN, no label is positive, a parameter is invalid, or there are more folds than
+            samples or groups.
 
         Warns
         -----

@@ -32,26 +32,28 @@ _ROUNDING = 1e-9  # Rounding error of a share or of a fair number of rows.
 
 
 def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
-    """Compute ED, the mean deviation of the fold sizes from their targets in rows (Equation 2).
+    """Compute ED, the mean absolute deviation of the fold sizes from equal folds, in samples.
+
+    ED stands for example distribution, Equation 2 of Tiittanen, Holm & Törönen (2021). 0 is perfect.
 
     Parameters
     ----------
     fold_of : array-like of int of shape (n_samples,)
-        Test fold of each sample.
+        Test fold of each sample, numbered from 0 without gaps.
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-        Labels, 0 or 1. Only the number of rows matters.
+        Labels, 0 or 1, or NaN if unmeasured. Only the number of samples affects the result.
     per_label : bool, default=False
         Whether to return one value per label. ED is the same for all labels.
 
     Returns
     -------
     float or ndarray of shape (n_labels,)
-        The measure, as an array with ``per_label``.
+        ED. An array if ``per_label`` is True.
 
     Raises
     ------
     SplitError
-        If ``Y`` is not binary or ``fold_of`` is not a partition of its rows.
+        If a label is not 0, 1 or NaN, no label is positive, a fold is empty, or ``fold_of`` does not match the samples.
 
     Examples
     --------
@@ -68,7 +70,9 @@ def example_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = 
 
 
 def label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
-    """Compute LD, the deviation of each fold's positives per negative from the overall ratio (Equation 1).
+    """Compute LD, the mean deviation of each fold's positives per negative from the overall ratio.
+
+    LD stands for label distribution, Equation 1 of Tiittanen, Holm & Törönen (2021). 0 is perfect.
 
     Parameters
     ----------
@@ -77,12 +81,12 @@ def label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = Fa
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
         Labels, 0 or 1, or NaN if unmeasured.
     per_label : bool, default=False
-        Whether to return one value per label instead of the mean.
+        Whether to return one value per label instead of the mean over labels with a positive.
 
     Returns
     -------
     float or ndarray of shape (n_labels,)
-        The measure, as an array with ``per_label``.
+        The measure. An array if ``per_label`` is True, with 0 for labels without a positive.
 
     Raises
     ------
@@ -91,7 +95,8 @@ def label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = Fa
 
     Notes
     -----
-    For equally good splits, LD grows with the size of the label (Figure 1 of the paper). Prefer rLD or DCP.
+    For equally good splits, LD grows with the share of positives of the label (Figure 1 of the paper). Prefer rLD or
+    DCP.
 
     Examples
     --------
@@ -103,7 +108,10 @@ def label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = Fa
 
 
 def delta_class_proportion(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
-    """Compute DCP, the largest excess of a label's share in a fold over the target share of the fold (Equation 4).
+    """Compute DCP, the largest excess share of a label's positives that one fold contains.
+
+    For each label, DCP is the largest share of its positives in one fold minus 1 / n_folds. It stands for delta class
+    proportion, Equation 4 of Tiittanen, Holm & Törönen (2021). 0 is perfect.
 
     Parameters
     ----------
@@ -112,12 +120,12 @@ def delta_class_proportion(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool 
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
         Labels, 0 or 1, or NaN if unmeasured.
     per_label : bool, default=False
-        Whether to return one value per label instead of the mean.
+        Whether to return one value per label instead of the mean over labels with a positive.
 
     Returns
     -------
     float or ndarray of shape (n_labels,)
-        The measure, as an array with ``per_label``.
+        The measure. An array if ``per_label`` is True, with 0 for labels without a positive.
 
     Raises
     ------
@@ -135,7 +143,9 @@ def delta_class_proportion(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool 
 
 
 def relative_label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: bool = False) -> float | np.ndarray:
-    """Compute rLD, the relative deviation of each fold's rate of positives from the overall rate (Equation 3).
+    """Compute rLD, the mean relative deviation of each fold's rate of positives from the overall rate.
+
+    rLD stands for relative label distribution, Equation 3 of Tiittanen, Holm & Törönen (2021). 0 is perfect.
 
     Parameters
     ----------
@@ -144,12 +154,12 @@ def relative_label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: 
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
         Labels, 0 or 1, or NaN if unmeasured.
     per_label : bool, default=False
-        Whether to return one value per label instead of the mean.
+        Whether to return one value per label instead of the mean over labels with a positive.
 
     Returns
     -------
     float or ndarray of shape (n_labels,)
-        The measure, as an array with ``per_label``.
+        The measure. An array if ``per_label`` is True, with 0 for labels without a positive.
 
     Raises
     ------
@@ -166,9 +176,9 @@ def relative_label_distribution(fold_of: ArrayLike, Y: ArrayLike, *, per_label: 
 
 
 def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = False) -> float | np.ndarray:
-    """Compute the smallest possible value of a measure over all splits with the target fold sizes.
+    """Compute the smallest possible value of a measure over all splits into folds of equal size.
 
-    The target sizes of folds differ by at most one row.
+    Fold sizes are equal within one sample.
 
     Parameters
     ----------
@@ -180,12 +190,12 @@ def lower_bound(Y: ArrayLike, n_splits: int, measure: str, *, per_label: bool = 
         Measure, in upper or lower case. LD has no such bound because it divides by the negatives of a fold. An even
         spread is then not always best, and a fold with positives only counts as perfect.
     per_label : bool, default=False
-        Whether to return one bound per label instead of the mean.
+        Whether to return one bound per label instead of the mean over labels with a positive.
 
     Returns
     -------
     float or ndarray of shape (n_labels,)
-        The bound, as an array with ``per_label``.
+        The bound. An array if ``per_label`` is True, with 0 for labels without a positive.
 
     Raises
     ------

@@ -9,17 +9,19 @@ from typing import Any
 
 @dataclass(frozen=True)
 class SplitterSpec:
-    """Declaration of a method that makes folds.
+    """Declaration of a splitter, which makes it available by name.
 
     Parameters
     ----------
     name : str
-        Name of the method in configurations, tables and figures.
+        Name of the splitter in configurations, tables and figures.
     make : str
-        Location of the class as ``"package.module:name"``. The class is imported when a splitter is made. It takes
-        ``n_splits`` and ``random_state``. Its method ``assign(Y)`` returns the test fold of each sample.
+        Class of the splitter as ``"package.module:name"``. It takes ``n_splits`` and ``random_state``, and its method
+        ``assign(Y)`` returns the test fold of each sample. It is imported when
+        :func:`~fairfold.splitting.methods.make_splitter` creates the splitter. A wrong location raises an error only
+        then.
     parameters : mapping of str to object, default={}
-        Additional parameters of the class.
+        Further arguments of the class.
 
     Examples
     --------

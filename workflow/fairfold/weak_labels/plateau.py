@@ -151,16 +151,16 @@ class FrequencyDistribution(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Cells of label curves, each of shape (n_samples, n_labels).
+    """Data for :func:`fit_curves`: scores and observed labels of each sample.
 
     Attributes
     ----------
-    scores : ndarray of float
-        Log-odds of the predicted probabilities.
-    is_observed : ndarray of bool
+    scores : ndarray of float of shape (n_samples, n_labels)
+        Log odds of the predicted probabilities.
+    is_observed : ndarray of bool of shape (n_samples, n_labels)
         Whether the label is observed to be positive.
-    is_measured : ndarray of float
-        1 for measured labels, 0 for unmeasured labels.
+    is_measured : ndarray of float of shape (n_samples, n_labels)
+        Weight in the likelihood: 1 for measured labels, 0 for unmeasured labels.
     """
 
     scores: np.ndarray
@@ -168,12 +168,12 @@ class Cells(NamedTuple):
     is_measured: np.ndarray
 
     def pooled(self) -> Cells:
-        """Return the cells of all labels as one column.
+        """Join the columns of all labels, to fit one curve to all of them.
 
         Returns
         -------
         Cells
-            Cells of shape (n_samples * n_labels, 1).
+            Arrays of shape (n_samples * n_labels, 1).
         """
         return Cells(*(part.reshape(-1, 1) for part in self))
 

@@ -23,7 +23,7 @@ class Rankings(NamedTuple):
     Attributes
     ----------
     labels : ndarray of shape (k,)
-        Numbers of the labels.
+        Column numbers of the labels, from 0.
     n_positives : ndarray of shape (k,)
         Number of observed positives of each label.
     n_measured : ndarray of shape (k,)

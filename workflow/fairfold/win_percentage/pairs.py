@@ -25,16 +25,17 @@ M0, M1, S0, S1, SP, DIAGONAL_1, DIAGONAL_0, UNPOOLED_2, UNPOOLED_1, UNPOOLED_0 =
 
 
 class PairData(NamedTuple):
-    """Samples in fold order, and statistics of each feature in each fold.
+    """Samples sorted by fold, and statistics of each feature in the training part of each fold.
 
     Attributes
     ----------
     values : ndarray of shape (n_features, width)
         Centered features. The test samples of each fold are contiguous, first class first, padded by 0.
     weights : ndarray of shape (width,)
-        Change of a classifier's score if it decides for the second class, 0 in the padding.
+        Change of a classifier's score if it predicts the second class, 0 in the padding.
     runs : ndarray of shape (n_folds, 4)
-        Start of the first class, of the second class and of the padding, and end.
+        Columns in ``values`` where the first class, the second class and the padding of a fold start, and where the
+        fold ends.
     sizes : ndarray of shape (n_folds, 2)
         Number of training samples in each class.
     statistics : ndarray of shape (n_features, n_folds, 10)
@@ -42,7 +43,7 @@ class PairData(NamedTuple):
     n_splits : int
         Number of folds in each repeat.
     base : int
-        Score of a classifier that always decides for the first class.
+        Score of a classifier that always predicts the first class.
     """
 
     values: NDArray[np.float64]
@@ -68,7 +69,7 @@ def prepare_pairs(
     fold_of : ndarray of shape (n_repeats, n_samples)
         Test fold of each sample.
     class_weights : ndarray of shape (2,)
-        Score of one correct decision in each class.
+        Score of one correct prediction in each class.
 
     Returns
     -------
@@ -223,7 +224,9 @@ def _quadratic(u: np.ndarray, v: np.ndarray, c0: float, c1: float) -> tuple[floa
 
 @njit(cache=True, nogil=True)
 def score_listed(data: PairData, pairs: NDArray[np.int64], scores: NDArray[np.int64]) -> None:
-    """Compute the scores of a list of pairs.
+    """Compute the score of each classifier on each pair of a list.
+
+    Indices are not checked.
 
     Parameters
     ----------
@@ -232,7 +235,8 @@ def score_listed(data: PairData, pairs: NDArray[np.int64], scores: NDArray[np.in
     pairs : ndarray of shape (n_pairs, 2), dtype=int64
         Feature indices of each pair.
     scores : ndarray of shape (n_pairs, 6), dtype=int64
-        Output array for the score of each classifier, in units.
+        Array that the function fills with the scores. The columns are in the order of ``GAUSSIAN_CLASSIFIERS``. A
+        score is the sum of the ``class_weights`` of :func:`prepare_pairs` over the correctly classified samples.
     """
     crosses = np.empty((data.runs.shape[0], 2))
     for t in range(len(pairs)):
@@ -247,7 +251,9 @@ def count_range(
     is_level: NDArray[np.bool_],
     tops: NDArray[np.int64],
 ) -> None:
-    """Evaluate consecutive pairs and count their winners.
+    """Evaluate consecutive pairs and count the winning classifiers.
+
+    The winners of a pair are the classifiers with the top score. Pairs (i, j) are ordered by i, then by j > i.
 
     Parameters
     ----------
@@ -255,12 +261,13 @@ def count_range(
         Samples prepared by :func:`prepare_pairs`.
     pair : tuple of int
         First pair. The number of pairs is the length of `tops`.
-    winners : ndarray of shape (n_units + 1, 64), dtype=int64
-        Counts by top score and bit mask of the winners, with the first classifier as the lowest bit. Updated in place.
-    is_level : ndarray of shape (n_units + 1,), dtype=bool
-        Set to True at each top score, to find the few rows that were updated. Updated in place.
+    winners : ndarray of shape (max_score + 1, 64), dtype=int64
+        Number of pairs by top score and set of winners. Bit k of the second index states whether classifier k wins.
+        Updated in place.
+    is_level : ndarray of shape (max_score + 1,), dtype=bool
+        Whether each score is the top score of a pair. Updated in place.
     tops : ndarray of shape (n_pairs,), dtype=int64
-        Output array for the top score of each pair.
+        Array that the function fills with the top score of each pair.
     """
     i, j = pair
     crosses = np.empty((data.runs.shape[0], 2))

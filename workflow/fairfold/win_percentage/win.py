@@ -467,12 +467,12 @@ def draws_grid(most: float) -> np.ndarray:
 
 
 def checked_draws(n_draws: ArrayLike) -> np.ndarray:
-    """Check numbers of draws and convert them to floats.
+    """Check numbers of drawn feature sets and convert them to floats.
 
     Parameters
     ----------
     n_draws : array-like of any shape
-        Numbers of draws.
+        Numbers of feature sets that are drawn at random.
 
     Returns
     -------

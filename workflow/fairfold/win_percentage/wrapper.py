@@ -35,18 +35,18 @@ _LARGEST = 1e150  # Its square and the square of its inverse are finite and posi
 
 @dataclass(frozen=True, eq=False)
 class FeatureSetResults:
-    """Results of :func:`evaluate_feature_sets`.
+    """Performance of classifiers on feature sets, as returned by :func:`evaluate_feature_sets`.
 
     Attributes
     ----------
     classifiers : tuple of str
         Names of the classifiers, in the order of the columns.
     performances : ndarray of shape (n_sets, n_classifiers)
-        Performance of each classifier on each set, from 0 to 1 unless a scorer has another range.
+        Performance of each classifier on each feature set, from 0 to 1 unless a scorer has another range.
     performance : ndarray of shape (n_sets,)
-        Top performance on each set.
+        Highest performance on each feature set.
     winners : ndarray of shape (n_sets, n_classifiers), dtype=bool
-        Whether each classifier reaches the top performance. Ties are kept.
+        Whether each classifier reaches the highest performance. Several classifiers win if they tie.
     """
 
     classifiers: tuple[str, ...]
@@ -68,7 +68,7 @@ def evaluate_feature_sets(
 ) -> FeatureSetResults:
     """Compute the performance and the winners of each feature set by repeated cross-validation.
 
-    Compiled code is used for pairs of features and two classes if `classifiers` contains names. Otherwise, estimators
+    Compiled code evaluates pairs of features for two classes if `classifiers` contains names. Otherwise, estimators
     are fitted one by one. The results are the same.
 
     Parameters
@@ -173,9 +173,9 @@ class Problem:
     fold_of : ndarray of shape (n_repeats, n_samples)
         Test fold of each sample, stratified by class.
     class_weights : ndarray of shape (n_classes,)
-        Performance of one correct decision in each class, in units.
+        Integer score of one correct prediction in each class.
     top : int
-        Number of units of a performance of 1.
+        Integer score of a performance of 1. Performances are scores divided by it.
     """
 
     X: NDArray[np.float64]
