@@ -16,7 +16,7 @@ class Candidate(NamedTuple):
     Attributes
     ----------
     parameters : object
-        Parameter set, or any name. The outcome of a procedure reports it.
+        Parameters or name of the classifier, which identify it in the outcome of a procedure.
     estimator : ClassifierMixin
         Unfitted scikit-learn classifier, or pipeline that ends in one.
     """

@@ -88,7 +88,7 @@ class EstimatorEngine:
         ``"accuracy"``, the name of another scikit-learn scorer, or a callable ``(estimator, X, y) -> float``. Larger
         scores are better.
     n_jobs : int or None, default=1
-        Number of processes that share the orders, as in joblib. The results do not depend on it.
+        Number of processes, as in joblib. They share the orders of the rows. The results do not depend on it.
     of_samples : OfSamples, default=ALIKE
         Groups and weights, which also keep their positions. Those of the training samples are passed to estimators that
         take them. Only :class:`~fairfold.cross_testing.multilabel_engine.MultilabelEngine` uses weights in tests.
@@ -114,14 +114,14 @@ class EstimatorEngine:
         self.unknown: np.ndarray = np.array(-1)
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
-        """Choose and test candidates in each order of the rows.
+        """Choose and test candidates once for each order of the rows.
 
         Parameters
         ----------
         plan : Plan
             Folds and roles of the positions.
         orders : ndarray of int64 of shape (n_orders, n_samples)
-            Row at each position.
+            Orders of the rows: the row at each position.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class EstimatorEngine:
         return Run(np.array(totals, dtype=np.float64), np.array(chosen, dtype=np.int64))
 
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Predict each tested position in each test.
+        """Predict the test samples of each test.
 
         Parameters
         ----------

@@ -119,7 +119,7 @@ class MultilabelEngine(EstimatorEngine):
     scoring : str or callable
         Score, see :class:`LabelScore`.
     n_jobs : int or None, default=1
-        Number of processes that share the orders, as in joblib. The results do not depend on it.
+        Number of processes, as in joblib. They share the orders of the rows. The results do not depend on it.
     of_samples : OfSamples, default=ALIKE
         Groups and weights, as for :class:`~fairfold.cross_testing.estimator_engine.EstimatorEngine`.
 

@@ -1,4 +1,4 @@
-"""Names of the procedures, and the results that each one allows to interpret (Korjus, Hebart & Vicente 2016)."""
+"""Names of the procedures, and the results of each that may be interpreted (Korjus, Hebart & Vicente 2016)."""
 
 NESTED, TESTING, CROSS_TESTING = "nested_cv", "cv_testing", "cv_cross_testing"
 INTERPRETABLE = {

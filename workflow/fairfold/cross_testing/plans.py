@@ -20,16 +20,16 @@ UNUSED, TRAIN, TEST = 0, 1, 2
 
 
 class Plan(NamedTuple):
-    """Positions of the samples in a procedure.
+    """Folds and roles of the positions in a procedure.
 
-    The rows of the data are put at these positions and permuted among them.
+    Each position holds one row of the data. A permutation test moves the rows between positions. Folds and roles stay.
 
     Attributes
     ----------
     inner_fold : ndarray of int8 of shape (n_choices, n_samples)
         Fold in the cross-validation that chooses a candidate, -1 for positions outside it.
     choice_of : ndarray of int64 of shape (n_tests,)
-        Choice that each test uses.
+        Index of the choice whose candidate each test uses.
     role : ndarray of int8 of shape (n_tests, n_samples)
         ``TRAIN``, ``TEST`` or ``UNUSED`` in each test.
     part : ndarray of int8 of shape (n_samples,)
@@ -49,17 +49,17 @@ class Plan(NamedTuple):
         return Plan(self.inner_fold, choice_of, role, self.part)
 
     def of_members(self, unit_of: np.ndarray) -> Plan:
-        """Expand a plan of units to a plan of samples.
+        """Convert a plan for groups to a plan for samples.
 
         Parameters
         ----------
         unit_of : ndarray of int of shape (n_samples,)
-            Unit of each sample.
+            Group of each sample, as a position of this plan.
 
         Returns
         -------
         Plan
-            Plan that gives each sample the folds and roles of its unit.
+            Plan that gives each sample the folds and roles of its group.
         """
         return Plan(self.inner_fold[:, unit_of], self.choice_of, self.role[:, unit_of], self.part[unit_of])
 
@@ -84,14 +84,14 @@ class Engine(Protocol):
     """Protocol of the engines that :mod:`fairfold.cross_testing.procedures` uses."""
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
-        """Choose and test candidates in each order of the rows.
+        """Choose and test candidates once for each order of the rows.
 
         Parameters
         ----------
         plan : Plan
             Folds and roles of the positions.
         orders : ndarray of int64 of shape (n_orders, n_samples)
-            Row at each position.
+            Orders of the rows: the row at each position.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class Engine(Protocol):
         """
 
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Predict each tested position in each test.
+        """Predict the test samples of each test.
 
         Parameters
         ----------

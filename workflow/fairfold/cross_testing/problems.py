@@ -74,9 +74,9 @@ class Settings:
             raise SplitError(f"test_fraction: found {fraction!r}. Give the share of the rows, between 0 and 1.")
 
     def rngs(self) -> dict[str, np.random.Generator]:
-        """Create a separate random stream for each purpose.
+        """Create a separate stream of random numbers for each purpose.
 
-        The length of one stream then does not affect the others.
+        The number of values drawn from one stream therefore does not affect the others.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class ClassProblem:
                     )
 
     def engine(self, estimators: list[ClassifierMixin]) -> Engine:
-        """Return the fastest engine that gives the results of these classifiers.
+        """Return the fastest engine that supports these classifiers.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class LabelProblem:
     Attributes
     ----------
     units : ndarray
-        Units that folds and parts consist of. Without groups, these are the labels of each sample. With groups, they
+        Input for the functions that make folds. Without groups, these are the labels of each sample. With groups, these
         are the numbers of the groups in the order of their first samples.
     groups : ndarray of shape (n_samples,) or None
         Number of the group of each sample.
@@ -336,7 +336,7 @@ AnyProblem = ClassProblem | LabelProblem
 
 
 def as_problem(X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings) -> AnyProblem:
-    """Check the data and return the kind of problem that ``y`` defines.
+    """Check the data and create the problem that matches ``y``: single classes or multiple labels.
 
     Parameters
     ----------

@@ -446,7 +446,7 @@ def _scores_of_tests(plan: Plan, predicted: np.ndarray, problem: AnyProblem) -> 
 
 
 def _interpret(procedure: str, chosen: list[Candidate], plan: Plan, problem: AnyProblem) -> dict[str, Any]:
-    """Return the results that a procedure allows to interpret."""
+    """Return the results of a procedure that may be interpreted."""
     interpretable, train, model = INTERPRETABLE[procedure], plan.role[0] == TRAIN, None
     if "model" in interpretable:
         of_samples = OfSamples(problem.groups, problem.weights).for_training(train)

@@ -30,7 +30,7 @@ class SVMEngine:
     problem : Problem
         Data and candidates, see :class:`~fairfold.cross_testing.svm_kernels.Problem`.
     n_jobs : int or None, default=None
-        Number of threads that share the orders. The results do not depend on it.
+        Number of threads. They share the orders of the rows. The results do not depend on it.
 
     Notes
     -----
@@ -92,14 +92,14 @@ class SVMEngine:
         return cls(Problem(K, rows, signs, C, is_reduced, kept_variance, gamma), n_jobs)
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
-        """Choose and test candidates in each order of the rows.
+        """Choose and test candidates once for each order of the rows.
 
         Parameters
         ----------
         plan : Plan
             Folds and roles of the positions.
         orders : ndarray of int64 of shape (n_orders, n_samples)
-            Row at each position.
+            Orders of the rows: the row at each position.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class SVMEngine:
         return Run(*map(np.concatenate, zip(*runs, strict=True)))
 
     def predict(self, plan: Plan, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Predict each tested position in each test.
+        """Predict the test samples of each test.
 
         Parameters
         ----------

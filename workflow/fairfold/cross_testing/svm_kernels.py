@@ -349,7 +349,7 @@ def run_plan(
     role : ndarray of int8 of shape (n_tests, n_samples)
         See :class:`~fairfold.cross_testing.plans.Plan`.
     orders : ndarray of int64 of shape (n_orders, n_samples)
-        Row at each position.
+        Orders of the rows: the row at each position.
 
     Returns
     -------

@@ -7,10 +7,10 @@ to be missing. Scores are identical to those of napkinXC, except for the differe
 
 All functions accept dense and CSR matrices and keep sparse input sparse. In CSR matrices, an entry that is not stored
 has probability 0. Labels with equal probabilities are ordered by their column. Dense and CSR input therefore give the
-same scores. napkinXC breaks ties at random, and it leaves places empty if a CSR row stores too few labels.
+same scores. napkinXC breaks ties at random, and it leaves ranks empty if a CSR row stores too few labels.
 ``top_labels(P, k, zeros=False)`` reproduces the latter.
 
-Unmeasured labels take no place and are ignored by all scores. Samples without a measured label are ignored as well.
+Unmeasured labels are skipped in the ranking and ignored by all scores. Samples without a measured label are ignored.
 
 A sample without a positive has recall 0 and nDCG 0, as in napkinXC. A score is NaN if every prediction would get the
 same score, as described in each *Returns* section. Recall, coverage and propensity-scored precision at k exclude
@@ -42,12 +42,12 @@ Weights: TypeAlias = np.ndarray | None  # weight of each sample
 
 
 class TopLabels(NamedTuple):
-    """First labels of each sample, in descending order of probability.
+    """The k most probable labels of each sample, in descending order of probability.
 
     Attributes
     ----------
     labels : ndarray of shape (n_samples, k)
-        Columns of the labels, the most probable label first. -1 marks an empty place.
+        Columns of the labels, the most probable label first. -1 marks an empty rank.
     """
 
     labels: np.ndarray
@@ -65,7 +65,7 @@ def top_labels(P: Matrix, k: int = 5, *, unmeasured: Matrix | None = None, zeros
     unmeasured : {ndarray, sparse matrix} of bool of shape (n_samples, n_labels) or None, default=None
         Labels to skip. If None, no label is skipped.
     zeros : bool, default=True
-        Whether labels of probability 0 fill places for which no other label remains.
+        Whether labels of probability 0 fill the ranks for which no other label remains.
 
     Returns
     -------
@@ -134,7 +134,7 @@ class _Hits(NamedTuple):
     positive : csr_array of shape (n_samples, n_labels)
         1 for each positive label. Other entries are not stored.
     top : ndarray of shape (n_samples, k)
-        First labels of each sample. -1 marks an empty place.
+        Most probable labels of each sample. -1 marks an empty rank.
     hit : ndarray of bool of shape (n_samples, k)
         Whether each of these labels is positive.
     weights : ndarray of shape (n_samples,)
@@ -156,7 +156,7 @@ class _Hits(NamedTuple):
 
     @property
     def has_choice(self) -> np.ndarray:
-        """Whether each sample has more measured labels than places, of shape (n_samples, k)."""
+        """Whether each sample has more than 1, 2, ..., k measured labels, of shape (n_samples, k)."""
         return self.n_measured[:, np.newaxis] > np.arange(1, self.top.shape[1] + 1)
 
     def mean(self, values: np.ndarray, counted: np.ndarray, defined_by: np.ndarray) -> np.ndarray:
@@ -176,10 +176,10 @@ def precision_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_
     Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
         True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
     P : {array-like, sparse matrix} of shape (n_samples, n_labels) or TopLabels
-        Predicted probabilities, or the result of ``top_labels`` with at least `k` places per sample. Passing the latter
+        Predicted probabilities, or the result of ``top_labels`` with at least `k` labels per sample. Passing the latter
         saves time if several scores are computed. Entries that a sparse matrix does not store are 0.
     k : int, default=5
-        Number of places, at least 1. Empty places of samples with fewer labels count as wrong.
+        Number of labels per sample, at least 1. If a sample has fewer, the empty ranks count as wrong.
     sample_weight : ndarray of shape (n_samples,) or None, default=None
         Positive weight of each sample. If None, all samples have weight 1.
 
@@ -215,18 +215,18 @@ def recall_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_wei
     Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
         True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
     P : {array-like, sparse matrix} of shape (n_samples, n_labels) or TopLabels
-        Predicted probabilities, or the result of ``top_labels`` with at least `k` places per sample. Passing the latter
+        Predicted probabilities, or the result of ``top_labels`` with at least `k` labels per sample. Passing the latter
         saves time if several scores are computed. Entries that a sparse matrix does not store are 0.
     k : int, default=5
-        Number of places, at least 1.
+        Number of labels per sample, at least 1.
     sample_weight : ndarray of shape (n_samples,) or None, default=None
         Positive weight of each sample. If None, all samples have weight 1.
 
     Returns
     -------
     ndarray of shape (k,)
-        Scores at 1, 2, ..., k. A sample without a positive counts as 0. NaN if no sample has both a positive and more
-        measured labels than places.
+        Scores at 1, 2, ..., k. A sample without a positive counts as 0. The score at j is NaN if no sample has both a
+        positive and more than j measured labels.
 
     Raises
     ------
@@ -254,10 +254,10 @@ def ndcg_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weigh
     Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
         True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
     P : {array-like, sparse matrix} of shape (n_samples, n_labels) or TopLabels
-        Predicted probabilities, or the result of ``top_labels`` with at least `k` places per sample. Passing the latter
+        Predicted probabilities, or the result of ``top_labels`` with at least `k` labels per sample. Passing the latter
         saves time if several scores are computed. Entries that a sparse matrix does not store are 0.
     k : int, default=5
-        Number of places, at least 1.
+        Number of labels per sample, at least 1.
     sample_weight : ndarray of shape (n_samples,) or None, default=None
         Positive weight of each sample. If None, all samples have weight 1.
 
@@ -274,8 +274,8 @@ def ndcg_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weigh
 
     Notes
     -----
-    A positive at place i gains 1 / log2(i + 1). The sum of gains is divided by the largest possible sum, which is
-    reached if positives fill the first places.
+    A positive at rank i gains 1 / log2(i + 1). The sum of gains is divided by the largest possible sum, which is
+    reached if the positives have the first ranks.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def ndcg_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weigh
 
 
 def inverse_propensities(Y_train: Matrix, *, A: float = 0.55, B: float = 1.5) -> np.ndarray:
-    """Compute the weight of a positive of each label, which is larger for rarer labels.
+    """Compute the inverse propensity of each label, a weight that is larger for rarer labels.
 
     Parameters
     ----------
@@ -350,20 +350,20 @@ def propensity_scored_precision_at_k(
     Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
         True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
     P : {array-like, sparse matrix} of shape (n_samples, n_labels) or TopLabels
-        Predicted probabilities, or the result of ``top_labels`` with at least `k` places per sample. Passing the latter
+        Predicted probabilities, or the result of ``top_labels`` with at least `k` labels per sample. Passing the latter
         saves time if several scores are computed. Entries that a sparse matrix does not store are 0.
     inverse_propensity : ndarray of shape (n_labels,)
         Positive weight of each label. See :func:`inverse_propensities`.
     k : int, default=5
-        Number of places, at least 1.
+        Number of labels per sample, at least 1.
     sample_weight : ndarray of shape (n_samples,) or None, default=None
         Positive weight of each sample. If None, all samples have weight 1.
 
     Returns
     -------
     ndarray of shape (k,)
-        Scores at 1, 2, ..., k. Samples without a negative label are excluded. NaN if no other sample has both a
-        positive and more measured labels than places.
+        Scores at 1, 2, ..., k. Samples without a negative label are excluded. The score at j is NaN if no other sample
+        has both a positive and more than j measured labels.
 
     Raises
     ------
@@ -396,23 +396,23 @@ def propensity_scored_precision_at_k(
 
 
 def coverage_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5) -> np.ndarray:
-    """Compute the share of labels that are among the first k labels of at least one of their positive samples.
+    """Compute coverage at k: the share of labels that a positive sample has among its k most probable labels.
 
     Parameters
     ----------
     Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
         True labels, 0 or 1. NaN marks an unmeasured label, which is ignored.
     P : {array-like, sparse matrix} of shape (n_samples, n_labels) or TopLabels
-        Predicted probabilities, or the result of ``top_labels`` with at least `k` places per sample. Passing the latter
+        Predicted probabilities, or the result of ``top_labels`` with at least `k` labels per sample. Passing the latter
         saves time if several scores are computed. Entries that a sparse matrix does not store are 0.
     k : int, default=5
-        Number of places, at least 1.
+        Number of labels per sample, at least 1.
 
     Returns
     -------
     ndarray of shape (k,)
-        Scores at 1, 2, ..., k. Labels without a positive are excluded. NaN if no sample has both a positive and more
-        measured labels than places.
+        Scores at 1, 2, ..., k. Labels without a positive are excluded. The score at j is NaN if no sample has both a
+        positive and more than j measured labels.
 
     Raises
     ------
@@ -510,7 +510,7 @@ def scores_by_frequency_band(
         Largest number of training positives in each band except the last, in ascending order. The default gives the
         bands 0, 1-5, 6-20, 21-100 and >100.
     k : int, default=5
-        Number of places for the scores at k.
+        Number of labels per sample for the scores at k.
 
     Returns
     -------
@@ -573,7 +573,7 @@ def label_scores(Y_true: Matrix, P: Matrix, k: int = 5) -> dict[str, np.ndarray]
     P : {array-like, sparse matrix} of shape (n_samples, n_labels)
         Predicted probabilities. Entries that a sparse matrix does not store are 0.
     k : int, default=5
-        Number of places, at least 1.
+        Number of labels per sample, at least 1.
 
     Returns
     -------

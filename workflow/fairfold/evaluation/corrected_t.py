@@ -84,7 +84,7 @@ def correlation_of_cross_validations(n_splits: int) -> float:
 
 
 def p_values_ahead(ahead: np.ndarray, *, correlation: float = 0.0) -> np.ndarray:
-    """Compute p-values of one-sided paired t-tests of a positive mean difference.
+    """Compute p-values of one-sided paired t-tests for a mean difference above 0.
 
     Parameters
     ----------

@@ -25,9 +25,9 @@ _PARTS = ("data", "indices", "indptr", "shape")
 
 
 class FinalPredictions(NamedTuple):
-    """Out-of-fold probabilities. The model that predicts a sample was trained without its fold.
+    """Out-of-fold predictions of one model. Each sample is predicted by a model that was trained without its fold.
 
-    Each metric selects one level of a cascade in each fold. Only the selected levels are kept.
+    For a cascade, each metric selects one level in each fold. Only the probabilities at selected levels are kept.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class FinalPredictions(NamedTuple):
         fold_of: np.ndarray,
         n_labels: int,
     ) -> FinalPredictions:
-        """Collect the probabilities of the selected levels.
+        """Collect the probabilities at the selected levels of all folds.
 
         Parameters
         ----------
@@ -86,11 +86,11 @@ class FinalPredictions(NamedTuple):
         return cls((_stacked if is_sparse else _filled)(chosen, numbers, n_labels), kept, fold_of)
 
     def by(self, metric: str) -> Matrix:
-        """Return the probabilities that a metric selects.
+        """Return the out-of-fold probabilities at the levels that a metric selects.
 
-        For repeated cross-validation, this is the mean over the repeats that predict the sample. It depends less on the
-        split, and all its models were trained without the sample. Do not use it to compute scores: an average of
-        several models scores better than one model.
+        For repeated cross-validation, the probabilities of a sample are averaged over the repeats. The mean depends
+        less on the split, and all its models were trained without the sample. Do not use it to compute scores: an
+        average of several models scores better than one model.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class FinalPredictions(NamedTuple):
         return of_repeats[0] if len(of_repeats) == 1 else _mean_of_known(of_repeats)
 
     def in_fold(self, metric: str, fold: int) -> Matrix:
-        """Return the probabilities of the test samples of a fold that a metric selects.
+        """Return the probabilities of the test samples of a fold, at the level that a metric selects.
 
         Parameters
         ----------
@@ -157,12 +157,12 @@ class FinalPredictions(NamedTuple):
         return joblib.hash({name: np.ascontiguousarray(array) for name, array in self.to_arrays().items()})
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Convert to dense arrays.
+        """Convert the predictions to arrays that an ``.npz`` file can store.
 
         Returns
         -------
         dict of str to ndarray
-            Arrays by name. Sparse probabilities are split into their parts.
+            Arrays by name. A CSR array is split into four arrays.
         """
         arrays = self._asdict()
         if sparse.issparse(self.probabilities):
@@ -172,7 +172,7 @@ class FinalPredictions(NamedTuple):
 
     @classmethod
     def load(cls, path: str | PathLike, model: str) -> FinalPredictions:
-        """Read the predictions of a model from a file of :func:`write_predictions`.
+        """Read the predictions of one model from a file that :func:`write_predictions` wrote.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ def write_predictions(predictions: Mapping[str, FinalPredictions], path: str | P
 
 
 def read_predictions(paths: Iterable[str | PathLike]) -> Iterator[tuple[str, FinalPredictions]]:
-    """Read the predictions in files of :func:`write_predictions`, one model at a time.
+    """Read files that :func:`write_predictions` wrote, one model at a time.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ class StagedEstimator(Protocol):
 
 
 class FoldTables(NamedTuple):
-    """Tables, each with a column ``fold``, and predictions returned by :func:`score_on_folds`.
+    """Tables and predictions returned by :func:`score_on_folds`. Each table has a column ``fold``.
 
     Attributes
     ----------
@@ -357,12 +357,12 @@ def score_on_folds(
     sample_weight: np.ndarray | None = None,
     examine: Callable[[Any, Matrix], pd.DataFrame] | None = None,
 ) -> FoldTables:
-    """Train on observed labels and score on the true labels of each test fold, by cascade level.
+    """Cross-validate an estimator: train on observed labels, and score each cascade level on true labels.
 
     Parameters
     ----------
     make_estimator : callable
-        Returns an unfitted estimator for a fold number.
+        Function that takes a fold number and returns an unfitted estimator.
     X : {ndarray, sparse matrix} of shape (n_samples, n_features)
         Features.
     Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
@@ -373,20 +373,23 @@ def score_on_folds(
     observed : callable
         Returns the labels, of shape (n_samples, n_labels), that training may use if a given fold is the test fold.
     observed_in_test : callable or None, default=None
-        Returns the observed labels, of shape (n_samples, n_labels), for a fold number. The predictions are scored a
-        second time on these labels. None for no such scores.
+        Function that takes the number of the test fold and returns observed labels, of shape (n_samples, n_labels).
+        The predictions are scored a second time on these labels. None computes no such scores.
     threshold : float, default=0.5
         Threshold of predicted labels, see :func:`~fairfold.evaluation.scores.multilabel_scores`.
     fit_options : callable or None, default=None
-        Returns further arguments of ``fit`` for a fold number. Its run time counts as part of ``fit``.
+        Function that takes a fold number and returns further arguments of ``fit``. Its run time counts as part of
+        ``fit``.
     adjust : callable or None, default=None
-        Modifies the fitted estimator. Called with the estimator and the true labels of its training samples.
+        Function that takes the fitted estimator and the true labels of its training samples, and modifies the
+        estimator.
     groups : ndarray of shape (n_samples,) or None, default=None
         Group of each sample. The groups of the training samples are passed to ``fit``.
     sample_weight : ndarray of shape (n_samples,) or None, default=None
         Positive weight of each sample, used in scores and passed to ``fit``.
     examine : callable or None, default=None
-        Returns a table of findings. Called with the fitted estimator and the true labels of its training samples.
+        Function that takes the fitted estimator and the true labels of its training samples, and returns a table of
+        findings.
 
     Returns
     -------
@@ -395,13 +398,13 @@ def score_on_folds(
 
         - ``scores``, with the columns ``fold, level, is_final, metric, value, observed_value, reason, share_tested``.
           ``is_final`` marks the level that the estimator selects by the metric. ``observed_value`` is the score on the
-          labels of `observed_in_test` at this level, and NaN at other levels. The column is absent without such labels.
-          ``reason`` explains a missing value. ``share_tested`` is the number of test samples divided by
-          the number of training and test samples (:func:`~fairfold.core.folds.share_tested`).
+          labels of `observed_in_test` at this level, and NaN at other levels. The column is absent if
+          `observed_in_test` is None. ``reason`` explains a missing value. ``share_tested`` is the number of test
+          samples divided by the number of training and test samples (:func:`~fairfold.core.folds.share_tested`).
         - ``seconds``, with the columns ``fold, step, seconds``: CPU time of the steps ``fit`` and ``predict`` over all
           levels.
         - ``findings``, the concatenated tables of `examine`.
-        - ``predictions``, the predictions of the final scores.
+        - ``predictions``, the out-of-fold predictions that the final scores are computed from.
 
     Raises
     ------

@@ -37,14 +37,15 @@ def score_many_labels(
     Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         True labels.
     observed : callable
-        Returns the labels, of shape (n_samples, n_labels), that training may use if a given fold is the test fold.
+        Function that takes the number of the test fold and returns the labels for training, of shape
+        (n_samples, n_labels).
     predictions : FinalPredictions
         Out-of-fold predictions. Those selected by average precision are scored.
     bands : sequence of int, default=(5, 20, 100)
         Largest number of training positives in each band except the last. See
         :func:`~fairfold.evaluation.at_k.scores_by_frequency_band`.
     propensity : mapping of str to float or None, default=None
-        Parameters ``A`` and ``B`` of :func:`~fairfold.evaluation.at_k.inverse_propensities`. None for its defaults.
+        Parameters ``A`` and ``B`` of :func:`~fairfold.evaluation.at_k.inverse_propensities`. None uses its defaults.
     sample_weight : ndarray of shape (n_samples,) or None, default=None
         Positive weight of each sample in the scores at k. Scores by band weight all samples equally.
     **unit : object

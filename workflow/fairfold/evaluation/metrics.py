@@ -1,8 +1,8 @@
 """Metrics of the study, each defined by one entry of `METRICS`.
 
 Scores, corrections for missing labels, thresholds, model selection, ranks, tables and figures use these entries.
-Metrics of the use ``"top"`` score the first labels of each sample. They are computed for datasets with many labels and
-reported in separate tables. They are not used to select levels or to rank models.
+Metrics with the use ``"top"`` score the first labels of each sample. They are computed for datasets with many labels
+and reported in separate tables. They are not used to select levels or to rank models.
 
 Undefined scores
 ----------------
@@ -312,7 +312,7 @@ def metric_of(name: str) -> Metric | None:
 
 
 def metrics_of(use: str) -> tuple[str, ...]:
-    """Return the names of the metrics of a use, the main one first.
+    """Return the names of the metrics with a given use, the main metric first.
 
     Parameters
     ----------

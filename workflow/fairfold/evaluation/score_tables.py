@@ -64,19 +64,19 @@ def summarise_scores(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.D
 
 
 def where_defined(scores: pd.DataFrame, places: Sequence[str]) -> pd.DataFrame:
-    """Exclude places, such as folds, without a score of any model.
+    """Exclude units, such as folds, in which no model has a score.
 
     Parameters
     ----------
     scores : DataFrame
         Table with the columns of `places` and ``value``, which is NaN for a missing score.
     places : sequence of str
-        Columns that identify a place.
+        Columns that identify a unit.
 
     Returns
     -------
     DataFrame
-        Rows of the other places.
+        Rows of the remaining units.
 
     Examples
     --------
@@ -121,7 +121,8 @@ def learning_curves(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.Da
     Parameters
     ----------
     scores : DataFrame
-        Columns ``*units, fold, level, metric, value``. Levels start at 0, which is the only level without a cascade.
+        Columns ``*units, fold, level, metric, value``. Levels start at 0. Models that are not cascades have only
+        level 0.
     units : sequence of str, default=("dataset", "missing_rate", "model")
         Columns that identify a model and the data of a study.
 

@@ -43,10 +43,10 @@ def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
     Returns
     -------
     dict of str to dict of str to list of float
-        Thresholds for each metric of ``OBJECTIVES``, as one list with a threshold per label for each kind of pooling.
-        ``all_thresholds(P)["mcc"]["label"]`` contains the best threshold of each label. ``"pooled"`` repeats the
-        threshold with the best score over all (sample, label) pairs. Thresholds are midway between two probabilities,
-        in [0, 1). They are 0.5 if no label, or every label, is expected to be positive.
+        Threshold of each label, for each metric of ``OBJECTIVES``. ``all_thresholds(P)["mcc"]["label"]`` lists the best
+        threshold of each label. ``all_thresholds(P)["mcc"]["pooled"]`` repeats the threshold that is best for all
+        (sample, label) pairs together. Thresholds are midway between two probabilities, in [0, 1). They are 0.5 if no
+        label, or every label, is expected to be positive.
 
     Raises
     ------

@@ -230,7 +230,7 @@ def label_frequencies(observed: Matrix, probabilities: Matrix, shared: float) ->
 def shared_label_frequency(observed: Matrix, probabilities: Matrix, *, z: float = 0.7) -> float:
     """Estimate a lower bound of the label frequency c = P(observed | positive) that all labels share.
 
-    The bound is sharp if it is sharp for at least one label.
+    The bound is close to c if, for at least one label, the samples with the highest probabilities are all positive.
 
     Parameters
     ----------
@@ -250,9 +250,10 @@ def shared_label_frequency(observed: Matrix, probabilities: Matrix, *, z: float 
     Notes
     -----
     In any set of samples, the share of observed positives is at most c, and it is c if all of them are positive. The
-    function computes this share among the top samples of each label for several depths and pools labels from the best
-    one on. It returns the largest share minus ``z`` standard errors, because the maximum of many noisy shares is biased
-    upwards. Time grows with n · log(n) per label, or with the number of stored probabilities.
+    function computes this share among the top samples of each label, for several numbers of top samples. It pools the
+    labels with the highest shares, for every number of labels. It returns the largest share minus ``z`` standard
+    errors, because the maximum of many noisy shares is biased upwards. Time grows with n · log(n) per label, or with
+    the number of stored probabilities.
 
     Examples
     --------

@@ -101,9 +101,9 @@ def tice(
 ) -> np.ndarray:
     """Estimate label frequencies by tree induction for c estimation, TIcE (Bekker & Davis 2018, AAAI).
 
-    A tree on one fold searches for sets that are rich in observed positives. The bounds in the module docstring
-    are computed on the samples outside the fold. The estimate of a fold is its largest
-    bound, and c is the mean over the folds.
+    A tree on one fold searches for sets that are rich in observed positives. The bounds in the module docstring are
+    computed on the samples outside the fold. The estimate of a fold is its largest bound, and c is the mean over the
+    folds.
 
     Parameters
     ----------
@@ -114,7 +114,8 @@ def tice(
     n_folds : int, default=5
         Number of random folds of equal size. All labels use the same folds.
     n_iterations : int, default=2
-        Number of estimates. Each uses the previous one as the c under the root. The first uses 0.5.
+        Number of successive estimates. Each inserts the previous estimate as c in the square root of the bound. The
+        first inserts 0.5.
     delta : float or None, default=None
         Probability that a bound is too high. None uses max(0.025, 1 / (1 + 0.004 T)) for T samples outside the fold.
     max_splits : int, default=500

@@ -89,7 +89,7 @@ def label_complement(
     Raises
     ------
     ModelError
-        If shapes do not match, no forest is given, or a probability of 0 meets the threshold.
+        If shapes do not match, no forest is given, or the threshold is negative.
 
     Notes
     -----
@@ -148,7 +148,7 @@ def strict_label_complement(
     Raises
     ------
     ModelError
-        If shapes do not match, a frequency is out of range, or a probability of 0 meets the threshold.
+        If shapes do not match, a frequency is out of range, or the threshold is negative.
 
     Notes
     -----
@@ -199,7 +199,7 @@ def fluid_label_addition(
     Raises
     ------
     ModelError
-        If shapes do not match, a frequency is out of range, or a probability of 0 meets the threshold.
+        If shapes do not match, a frequency is out of range, or the threshold is negative.
 
     Notes
     -----

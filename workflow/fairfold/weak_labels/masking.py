@@ -193,7 +193,7 @@ def mask_labels(
 def hide_in_training_parts(
     Y: Matrix, fold_of: np.ndarray, rate: float, *, seed: int, names: tuple, **rules: Any
 ) -> np.ndarray:
-    """Choose the labels to hide from training for each test fold; labels of the test fold stay visible.
+    """Choose the labels to hide in the training part of each fold. Labels of the test fold stay visible.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def hide_in_training_parts(
 def hide_in_test_parts(
     Y: Matrix, fold_of: np.ndarray, rate: float, *, seed: int, names: tuple, **rules: Any
 ) -> np.ndarray:
-    """Choose the labels to hide from each test fold, to score with missing labels in the test fold.
+    """Choose the labels to hide in each test fold, for scores on test samples with missing labels.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def _hide_in(parts: list[np.ndarray], Y: Matrix, rate: float, seed: int, names: 
 
 
 def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int | None, negatives: Negatives = "unlabelled") -> Matrix:
-    """Apply hidden labels to a label matrix.
+    """Hide the chosen labels of a fold in a label matrix.
 
     Parameters
     ----------

@@ -200,7 +200,7 @@ def frequency_distribution(
     Returns
     -------
     FrequencyDistribution
-        Distribution of the label frequency. It is certain to be 1 if no label is observed.
+        Distribution of the label frequency. All probability is on 1 if no positive is observed.
 
     Raises
     ------

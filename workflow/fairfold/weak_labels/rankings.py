@@ -80,7 +80,7 @@ class Rankings(NamedTuple):
 
 
 def places_in_labels(rows: np.ndarray, labels: np.ndarray, scores: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Compute the place of each cell among all samples of its label, by descending score.
+    """Compute the rank of each cell among all samples of its label, by descending score.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def places_in_labels(rows: np.ndarray, labels: np.ndarray, scores: np.ndarray, s
     Returns
     -------
     ndarray of int64 of shape (n_cells,)
-        Places from 0 on.
+        Ranks, starting at 0.
 
     Examples
     --------

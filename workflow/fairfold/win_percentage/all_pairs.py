@@ -71,7 +71,7 @@ def evaluate_all_pairs(
 
     Notes
     -----
-    Parry, Phan & Wang (2012), Table 3. Counting needs 560 bytes for each unit of performance: 10 MB for classes of 63
+    Parry, Phan & Wang (2012), Table 3. Counting needs 560 bytes for each possible performance: 10 MB for classes of 63
     and 67 samples, and 64 MB for classes of 151 and 189. Class sizes with common factors need less.
     """
     problem = Problem.make(X, y, n_splits, n_repeats, random_state)

@@ -27,7 +27,8 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
     evaluated : DataFrame
         Columns ``dataset, missing_rate, permutation, set, metric, model, performance, reason``, as returned by
         :func:`~fairfold.win_percentage.multilabel_sets.evaluate_numbered_sets`. Permutation 0 is the order of the data.
-        All permutations of a dataset have the same sets, the first sets of permutation 0.
+        All other permutations of a dataset are evaluated on the same sets: the first sets, or all sets, of
+        permutation 0.
     alpha : float, default=0.05
         Level of the intervals, for all models together.
 
@@ -47,7 +48,7 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
     ``sets`` has the columns ``dataset, metric, missing_rate, model, mean, standard_deviation, best, share_of_wins,
     n_sets, n_failed, reason``. The statistics use the sets where the model has a performance. ``share_of_wins`` is the
     share of all sets where the model is the best; models that tie share a set. ``n_failed`` counts evaluations without
-    a performance, including those with permuted labels. ``reason`` is the reason of the first failure.
+    a performance, including those with permuted labels. ``reason`` is the reason for the first failure.
 
     ``permutations`` has the columns ``dataset, metric, missing_rate, n_draws, model, win_percentage, permuted_lower,
     permuted_upper, p_value, n_sets, n_permutations``, computed from the sets that the permutations have.
@@ -57,7 +58,7 @@ def multilabel_win_tables(evaluated: pd.DataFrame, *, alpha: float = 0.05) -> di
 
     Permuted intervals have level `alpha` if there are enough permutations: 2 c / alpha - 1 for c models. With fewer
     permutations, the bounds are the smallest and the largest permuted win percentage. Under the null hypothesis and
-    with n permutations, each model is then outside with probability at most 2 / (n + 1). At least one
+    with n permutations, each model is then outside the interval with probability at most 2 / (n + 1). At least one
     model is outside with probability at most 2 c / (n + 1). p-values are two-sided and adjusted for the number of
     models.
     """

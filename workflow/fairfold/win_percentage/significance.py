@@ -205,7 +205,8 @@ def permutation_interval(permuted: ArrayLike, *, alpha: float = 0.05) -> tuple[n
 
     Notes
     -----
-    The bounds are order statistics. A value outside the interval has a :func:`permutation_p_values` of at most `alpha`.
+    The bounds are order statistics. For a value outside the interval, :func:`permutation_p_values` returns at most
+    `alpha`.
 
     Examples
     --------

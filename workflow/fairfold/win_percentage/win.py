@@ -276,10 +276,11 @@ def theoretical_win_percentage(
     n_draws : array-like of any shape
         Numbers of draws N, at least 1.
     weights : array-like of shape (n_classifiers,), default=None
-        If None, each distribution describes a classifier's own performance on a random feature set, independent of the
-        others. The joint density p(s, c) is then f_c(s) times the product of F_k(s) over the other classifiers.
-        Otherwise, positive probabilities, up to a factor, that each classifier is the best on a feature set. Each
-        distribution then describes a classifier's performance where it is the best, and p(s, c) = weights_c f_c(s).
+        Probability that each classifier is the best on a random feature set, up to a common factor. All must be
+        positive. Each distribution then describes the performance of a classifier on the sets where it is the best,
+        and the joint density is p(s, c) = weights_c f_c(s). If None, each distribution describes the performance of a
+        classifier on any random feature set, independent of the others. The joint density p(s, c) is then f_c(s) times
+        the product of F_k(s) over the other classifiers.
 
     Returns
     -------

@@ -273,7 +273,7 @@ def checked_n_jobs(n_jobs: int | None) -> int:
 
 
 def _score_set(problem: Problem, models: list[BaseEstimator], chosen: NDArray[np.intp]) -> list[int]:
-    """Compute the mean recall of each model on one feature set, in units."""
+    """Compute the mean recall of each model on one feature set, as an integer score."""
     X, y = problem.X[:, chosen], problem.classes[problem.codes]
     totals = []
     for model in models:
