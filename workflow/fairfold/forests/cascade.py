@@ -72,7 +72,7 @@ class CascadeForest(BaseCascade):
     lc_threshold : float, default=0.4
         Probability that every forest must exceed for LC to impute a label.
     full_samples : sequence of {"encoder", "imputer"}, default=()
-        Forests whose number of draws per tree equals the number of training samples instead of half of it. Extra trees
+        Forests whose trees draw as many samples as the training data contain, instead of half as many. Extra trees
         then use each sample once, unless samples have weights. In-bag probabilities of such extra trees leak the labels
         most.
     shared_seed : bool, default=False
@@ -134,8 +134,8 @@ class CascadeForest(BaseCascade):
 
     Notes
     -----
-    A level above 0 grows four forests, or two without crossing-over. SLC and FLA imputation add
-    two forests. LC imputation adds ten smaller ones for its cross-validation.
+    A level above 0 grows four forests, or two without crossing-over. SLC and FLA imputation add two forests. LC
+    imputation adds ten smaller ones for its cross-validation.
 
     Examples
     --------

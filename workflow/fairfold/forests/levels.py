@@ -145,7 +145,7 @@ class Level(NamedTuple):
     predictors: list[MultilabelForest]
 
     def to_states(self) -> list[tuple[type[MultilabelForest], dict[str, Any]]]:
-        """Return the predictors with their attributes of training samples, which pickled forests lack.
+        """Return the state of the predictors, including attributes of training samples that pickling drops.
 
         Returns
         -------
@@ -224,7 +224,7 @@ class Grower:
         }
 
     def take_shapes_from(self, first_level: Sequence[MultilabelForest]) -> None:
-        """Adapt the shapes of level 0 for all further forests.
+        """Adapt the tree shapes of level 0 to higher levels, and use them for all further forests.
 
         Parameters
         ----------
@@ -247,8 +247,8 @@ class Grower:
         *names : object
             Names that determine the seeds of the forests.
         is_full : bool, default=False
-            Whether the number of draws per tree equals the number of training samples. Extra trees then use each sample
-            once, unless samples have weights. Ignored if shapes have been selected.
+            Whether trees draw as many samples as the training data contain, instead of half as many. Extra trees then
+            use each sample once, unless samples have weights. Ignored if shapes have been selected.
 
         Returns
         -------
@@ -292,7 +292,7 @@ class Grower:
         return {name: self.settings[name] for name in (*names, *(["n_sketched"] if sparse.issparse(labels) else []))}
 
     def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object, is_full: bool = False) -> np.ndarray:
-        """Compute probabilities from forests that did not see the fold of the sample.
+        """Compute out-of-fold probabilities of both forests by cross-validation.
 
         Parameters
         ----------
@@ -303,7 +303,7 @@ class Grower:
         *names : object
             Names that determine the folds and the seeds of the forests.
         is_full : bool, default=False
-            Whether the number of draws per tree equals the number of training samples, see :meth:`pair`.
+            Whether trees draw as many samples as the training data contain, see :meth:`pair`.
 
         Returns
         -------

@@ -165,7 +165,7 @@ def choose_shapes(
         Number of threads. It does not affect the result.
     n_sketched : int, default=32
         Number of columns of the sketch of sparse labels. Sketches preserve squared errors in expectation. Labelwise
-        trees are not considered then.
+        trees are not considered for sparse labels.
 
     Returns
     -------

@@ -2,10 +2,10 @@
 
 The score of a split is the squared distance between the mean labels of its two sides. Columns of random signs preserve
 squared distances in expectation (Johnson & Lindenstrauss 1984; with signs, Achlioptas 2003). They therefore also
-preserve the scores of splits of multi-output trees (Joly, Geurts & Wehenkel 2014, Theorem 1). SketchBoost (Iosipovici &
-Vakhrushev 2022) calls this random projection. With k columns, the relative error of a squared distance is about sqrt(2
-/ k) for any number of labels. Sums of signs are integers that single precision represents exactly, so scores stay
-exact.
+preserve the scores of splits of multi-output trees (Joly, Geurts & Wehenkel 2014, Theorem 1). SketchBoost (Iosipoi &
+Vakhrushev 2022) calls this random projection. With k columns, the relative error of a squared distance is about
+sqrt(2 / k) for any number of labels. Sums of signs are integers that single precision represents exactly, so scores
+stay exact.
 """
 
 from __future__ import annotations

@@ -251,7 +251,7 @@ class MultilabelForest(ForgetsSamples):
 
     @classmethod
     def of_trees(cls, kind: ForestKind, trees: Sequence[tuple], n_features: int) -> MultilabelForest:
-        """Build a forest that can predict from trees returned by :func:`~fairfold.forests.growth.grow_tree`.
+        """Build a forest for prediction from trees returned by :func:`~fairfold.forests.growth.grow_tree`.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class MultilabelForest(ForgetsSamples):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Mean predictions.
+            Mean predictions. They are probabilities if the forest was fitted on labels of 0/1.
 
         Raises
         ------
@@ -341,7 +341,7 @@ class MultilabelForest(ForgetsSamples):
         Returns
         -------
         ndarray of int32 of shape (n_samples, n_trees)
-            Node index of each leaf.
+            Index of each leaf among the nodes of all trees, as in ``feature_``.
 
         Raises
         ------
@@ -391,7 +391,7 @@ class MultilabelForest(ForgetsSamples):
         Y : ndarray of shape (n_samples, n_labels)
             Labels that the forest was fitted on.
         n_trees : int
-            Number of trees per label, all treated as if they left out the sample.
+            Number of trees per label of the other forest. All are treated as out of bag for the sample.
 
         Returns
         -------
@@ -402,8 +402,8 @@ class MultilabelForest(ForgetsSamples):
         Notes
         -----
         The mean of v predictions with variance s² has an error of s²/v. The variance can be estimated if the sample is
-        out of bag for at least two trees. Forests with few trees become comparable: small leaves gain most from more
-        trees.
+        out of bag for at least two trees. Errors are extrapolated because small leaves gain most from more trees, so
+        the errors of a few trees do not show which forest is best.
         """
         votes = self._votes(~self.in_bag_)
         v = np.where(votes >= 2, votes, np.nan)

@@ -52,9 +52,9 @@ class Standardised(StandardScaler):
 
 
 class Steps(Pipeline):
-    """Pipeline that always counts as fitted.
+    """Pipeline that scikit-learn always treats as fitted.
 
-    The classifier at its end checks whether it is fitted. It may be a user's own class.
+    The last step may be a user-defined class. It checks itself whether it is fitted.
     """
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -320,7 +320,7 @@ class ChainEnsemble(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """Predict the probability of each label.
+        """Predict the probability that each label is positive.
 
         Parameters
         ----------

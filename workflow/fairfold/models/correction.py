@@ -140,7 +140,7 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
         return calibrate(observed_probabilities(self.estimator_, X, len(self.coefficients_)), self.coefficients_)
 
     def predict_proba(self, X: Matrix) -> Matrix:
-        """Predict the probability of each label.
+        """Predict the probability that each label is positive, corrected for missing labels.
 
         Parameters
         ----------
@@ -150,13 +150,13 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
         Returns
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_labels)
-            Probability that each label is positive.
+            Probabilities, sparse if those of the classifier are.
         """
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
 
 
 def make_corrected(of: str, label_frequencies: LabelFrequencies = "shared", **settings: Any) -> CorrectedClassifier:
-    """Make a model of the registry with a correction for missing labels.
+    """Create a model from its name, with a correction for missing labels.
 
     Parameters
     ----------

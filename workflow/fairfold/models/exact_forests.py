@@ -1,4 +1,4 @@
-"""Gradient boosting of scikit-learn that accepts features without any value."""
+"""Gradient boosting of scikit-learn that accepts features whose values are all missing."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 
 class GapTolerantBoosting(HistGradientBoostingClassifier):
-    """Gradient boosting of scikit-learn that accepts features without any value."""
+    """Gradient boosting of scikit-learn that accepts features whose values are all missing."""
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """Fit after setting features without any value to 0.
+        """Fit the classifier after setting features whose values are all missing to 0.
 
         Parameters
         ----------

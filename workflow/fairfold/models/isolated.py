@@ -115,7 +115,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Matrix) -> Matrix:
-        """Predict the probability of each label.
+        """Predict the probability that each label is positive.
 
         Parameters
         ----------

@@ -98,8 +98,8 @@ class KernelRidgeClassifier(Ridge):
     Parameters
     ----------
     gammas : sequence of float, default=(0.0, 0.1, 0.3, 1.0)
-        Candidate widths of the Gaussian kernel exp(-gamma · mean squared difference over features). The value 0 stands
-        for the linear kernel.
+        Candidate parameters of the Gaussian kernel exp(-gamma · mean squared difference over features). 0 selects the
+        linear kernel.
     max_exact : int, default=2500
         Maximum number of samples for an exact kernel.
     n_landmarks : int, default=1000
@@ -110,10 +110,10 @@ class KernelRidgeClassifier(Ridge):
     Attributes
     ----------
     unseen_proba_ : ndarray of shape (n_samples, n_labels)
-        Out-of-sample predictions of the training samples, clipped to [0, 1]. The mean label of the other samples is
-        replaced by the overall mean.
+        Out-of-sample predictions of the training samples, clipped to [0, 1]. They use the mean label of all samples,
+        because the mean of the other samples would reveal the label of the sample.
     gamma_ : float
-        Chosen kernel width.
+        Chosen kernel parameter.
     penalty_ : float
         Chosen penalty in multiples of the mean eigenvalue.
     classes_ : ndarray of shape (n_labels,)
@@ -196,7 +196,7 @@ class KernelRidgeClassifier(Ridge):
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """Predict the probability of each label.
+        """Predict the probability that each label is positive.
 
         Parameters
         ----------

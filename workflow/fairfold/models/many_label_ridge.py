@@ -75,15 +75,16 @@ class ManyLabelRidge(Ridge):
     Parameters
     ----------
     n_landmarks : int, default=1500
-        Number of samples whose kernels replace the words, if the words are fewer. Kernels are never used with 0.
+        Number of landmarks, which are random samples. If the features are words and fewer than the landmarks, kernels
+        with the landmarks replace them. 0 disables kernels.
     random_state : int, default=0
         Seed for the sketch on which the penalty is chosen, for the landmarks and for the search for directions.
 
     Attributes
     ----------
     unseen_proba_ : csr_array of shape (n_samples, n_labels)
-        Out-of-sample predictions of the training samples in single precision, from ``LEAST`` to 1. The mean label of
-        the other samples is replaced by the overall mean.
+        Out-of-sample predictions of the training samples in single precision, from ``LEAST`` to 1. They use the mean
+        label of all samples, because the mean of the other samples would reveal the label of the sample.
     penalty_ : float
         Chosen penalty in multiples of the mean eigenvalue.
     coef_ : ndarray of shape (n_features, n_labels) or (n_landmarks, n_labels)
@@ -169,7 +170,7 @@ class ManyLabelRidge(Ridge):
         return self
 
     def predict_proba(self, X: Matrix) -> sparse.csr_array:
-        """Predict the probability of each label.
+        """Predict the probability that each label is positive.
 
         Parameters
         ----------

@@ -33,7 +33,7 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
     Attributes
     ----------
     estimators_ : list of tuple
-        Pairs of the numbers of labels and their fitted classifier.
+        Pairs of an array with the column numbers of labels and the classifier that is fitted to these labels.
     unseen_proba_ : ndarray of shape (n_samples, n_labels)
         Out-of-sample probabilities of the training samples, if all classifiers provide them.
     classes_ : ndarray of shape (n_labels,)
@@ -101,7 +101,7 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """Predict the probability of each label.
+        """Predict the probability that each label is positive.
 
         Parameters
         ----------

@@ -102,7 +102,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
-        """Predict the probability of each label.
+        """Predict the probability that each label is positive.
 
         Parameters
         ----------

@@ -165,7 +165,7 @@ class OneLevelModel(MultilabelModel):
 
     @property
     def predict_observed_proba(self) -> Callable[[Matrix], Matrix]:
-        """Method that predicts whether labels are observed, if the estimator provides it."""
+        """Method that predicts the probability that each label is observed, if the estimator provides it."""
         predict = self.estimator_.predict_observed_proba
         return lambda X: with_sparsity(self._proba_by(predict, X), self.sparse_labels_)
 

@@ -33,9 +33,9 @@ _OF_SEVERAL_LABELS: dict[str, Callable[..., BaseEstimator]] = {
 
 
 def make_estimator(name: str, entry: Mapping[str, Any]) -> BaseEstimator:
-    """Make the unfitted classifier of an entry of ``models.own``.
+    """Create the unfitted classifier that an entry of ``models.own`` defines.
 
-    This runs code of the user.
+    This function runs user-defined code.
 
     Parameters
     ----------

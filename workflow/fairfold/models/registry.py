@@ -108,7 +108,7 @@ def make_model(
     random_state: Any = None,
     **settings: Any,
 ) -> ClassifierMixin:
-    """Make an unfitted model by its name.
+    """Create an unfitted model from its name.
 
     Parameters
     ----------

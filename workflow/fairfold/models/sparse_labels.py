@@ -64,7 +64,7 @@ class SparseLabels(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Matrix) -> Matrix:
-        """Predict the probability of each label.
+        """Predict the probability that each label is positive.
 
         Parameters
         ----------

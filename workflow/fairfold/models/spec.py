@@ -29,9 +29,9 @@ class ModelSpec:
         Name of the base model whose color the model has in figures. An empty string stands for the model itself. Other
         members of a family are dashed or hatched.
     palette_index : int or None, default=None
-        Index of the color and marker in the palette of figures. None takes the next free index.
+        Index of the color and marker in the palette of figures. None uses the next free index.
     pools : sequence of str, default=()
-        Names of the models that correspond to the members of a pool.
+        For a pool of models, names of the models in it.
     imputes : bool, default=False
         Whether the model imputes labels and logs the imputations.
     shares_first_level : bool, default=False
@@ -68,7 +68,7 @@ class ModelSpec:
 
 
 def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
-    """Add a version of a model with a correction for missing labels.
+    """Return the specifications of a model and of its version with a correction for missing labels.
 
     The name of the corrected model ends with a plus sign.
 

@@ -182,7 +182,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         return calibrate(_pool(self.weights_, P), last)
 
     def predict_proba(self, X: Matrix) -> Matrix:
-        """Predict the probability of each label.
+        """Predict the probability that each label is positive, corrected for missing labels.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         Returns
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_labels)
-            Probability that each label is positive.
+            Probabilities, sparse if those of all members are.
         """
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
 
@@ -210,8 +210,8 @@ def pool_weights(
     """Fit the weights of a pool to the observed labels, with shrinkage towards the first member.
 
     Expectation maximization finds the weights that maximize the likelihood of the observed labels, with a small prior
-    for equal weights. The gain in log-likelihood over the first member is compared with its standard error over
-    samples. If the gain is smaller, the weights are mixed with those of the first member alone in the ratio of the two.
+    for equal weights. The gain in log-likelihood over the first member is divided by its standard error over samples.
+    If this ratio r is below 1, the result is r times these weights, plus 1 - r on the first member.
 
     Parameters
     ----------

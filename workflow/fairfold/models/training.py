@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Unit:
-    """Dataset at one missing rate.
+    """Dataset with labels hidden at one missing rate.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class Unit:
     fold_of : ndarray of shape (n_repeats, n_samples)
         Test fold of each sample for each split.
     hidden : ndarray of shape (n_hidden, 3)
-        Fold, sample and label of the positives that are hidden in training.
+        Fold, sample and label of each label that is hidden from training.
     hidden_in_tests : ndarray of shape (n_hidden, 3)
-        Fold, sample and label of the positives that are hidden from scores on observed labels.
+        Fold, sample and label of each label of a test fold that is hidden to score on observed labels.
     missing_rate : int
-        Percentage of hidden positives.
+        Percentage of positives that are hidden.
     seed : int
         Seed of the study.
     threshold : float, default=0.5
@@ -105,7 +105,7 @@ class Unit:
         Parameters
         ----------
         labels : ndarray of shape (n_kept,)
-            Numbers of the labels to keep.
+            Column numbers of the labels to keep.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class Unit:
     def seed_of(self, fold: int) -> int:
         """Compute the seed of a fold.
 
-        All models use the same seed: they share first levels, and comparisons between them are paired.
+        All models use the same seed. They can therefore share first levels, and comparisons between them are paired.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class Model:
 
 
 def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, FoldTables]:
-    """Train models on every fold, and score their out-of-fold predictions on all labels of the data.
+    """Train models on every fold, and score their out-of-fold predictions on the true labels.
 
     Results of earlier calls in the same working directory come from a cache.
 
@@ -214,7 +214,8 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     models : list of Model
         The models.
     n_jobs : int, default=1
-        Number of threads. Models are trained in parallel and share the remaining threads. It does not affect results.
+        Number of threads. Models are trained in parallel, each with an equal share of the threads. It does not affect
+        results.
 
     Returns
     -------
@@ -242,7 +243,7 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
 def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[int, tuple[list, float]]:
     """Grow a shared first level on every fold.
 
-    Folds where it cannot run are omitted. The models then report the reason.
+    A fold on which the first level cannot be grown is omitted. The models that use it report the reason.
 
     Parameters
     ----------
@@ -283,7 +284,8 @@ def train_model(
     model : Model
         The model.
     levels : mapping of int -> tuple of list and float or None, default=None
-        State of the shared first level and its CPU time, by fold. The time is the step ``first_level``.
+        State of the shared first level and its CPU time, by fold. The table of run times lists the time as the step
+        ``first_level``.
     n_jobs : int, default=1
         Number of threads.
 
