@@ -19,8 +19,8 @@ class Legend:
     ----------
     table : DataFrame or None
         Columns ``kind, name, label, text, family, palette_index, direction``, as returned by
-        :func:`fairfold.models.legend.legend_table`. Models that are not in the table get colors in their order. Metrics
-        that are not in the table keep their names.
+        :func:`fairfold.models.legend.legend_table`. Models that are not in the table get the next colors, in the order
+        of `models`. Metrics that are not in the table keep their names.
     models : sequence of str, default=()
         Models in drawing order.
 
