@@ -247,7 +247,7 @@ def with_short_indices(X: Matrix) -> Matrix:
 
 
 class RunningMean:
-    """Mean of a sequence of matrices of the same shape, which need not be kept.
+    """Mean of a sequence of matrices of the same shape, updated without storing the matrices.
 
     Examples
     --------

@@ -125,7 +125,7 @@ def parts_of(fold_of: ArrayLike, n_samples: int, *, name: str = "fold_of") -> li
 
 
 def only_fold(fold_of: np.ndarray, fold: int) -> np.ndarray:
-    """Return folds that test only one fold.
+    """Restrict a split to one test fold.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ def fold_of_parts(parts: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int) 
 
 
 def stratified_folds(y: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw stratified folds: the shuffled samples of each class go to the folds in turn, from the first fold on.
+    """Draw stratified folds: shuffle the samples of each class, and deal them to the folds in turn.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ class Hierarchy:
         Parameters
         ----------
         values : {array-like, sparse matrix} of shape (n_samples, n_labels)
-            Probabilities or labels of 0/1. All labels other than 1 count as equal.
+            Probabilities or labels of 0/1. In labels of an integer type, every value other than 1 counts as 0.
         labels : array-like of int or None, default=None
             Labels to compare with their parents. None compares all labels.
 

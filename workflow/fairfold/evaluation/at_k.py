@@ -486,7 +486,7 @@ def _average_precision(state: np.ndarray, values: np.ndarray, n_positives: int, 
     """Compute the average precision of a label. Samples that are not given tie for the last rank."""
     state, values = state[state != UNMEASURED], values[state != UNMEASURED]
     order = np.argsort(-values, kind="stable")
-    last = np.flatnonzero(np.diff(values[order], append=np.nan))  # The last place of each run of equal probabilities.
+    last = np.flatnonzero(np.diff(values[order], append=np.nan))  # Last index of each run of equal probabilities.
     true = np.cumsum(state[order])[last]
     terms = np.append(np.diff(true, prepend=0) * (true / (last + 1)), 0.0)
     n_left = n_positives - true[-1] if len(true) else n_positives

@@ -163,7 +163,7 @@ class Ranking:
         self._n_absent = n_labels - np.bincount(self._rows, minlength=len(cells.n_absent))
         self.places = np.flatnonzero(cells.w[order] > 0)
         self._observed = order[self.places]
-        ends = np.append(np.flatnonzero(P[1:] != P[:-1]), len(P) - 1)  # The last place of each rank.
+        ends = np.append(np.flatnonzero(P[1:] != P[:-1]), len(P) - 1)  # Last index of each run of equal probabilities.
         rank = np.searchsorted(ends, self.places)
         self.last, self.first = ends[rank], np.append(0, ends + 1)[rank]
         self.ties_with_absent = P[self.places] == 0

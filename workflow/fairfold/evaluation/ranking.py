@@ -430,7 +430,7 @@ def _wilcoxon(differences: np.ndarray) -> float:
     # SciPy gives the same result, but is slow for tied differences because it enumerates all 2^n signs.
     signed = differences[differences != 0]
     doubled = np.rint(2 * scipy.stats.rankdata(np.abs(signed))).astype(int)  # Ranks of ties may be half-integers.
-    probability = np.ones(1)  # Of each sum of positive ranks, with random signs.
+    probability = np.ones(1)  # Distribution of the sum of positive ranks if signs are random.
     for rank in doubled:
         gap = np.zeros(rank)
         probability = (np.concatenate([probability, gap]) + np.concatenate([gap, probability])) / 2

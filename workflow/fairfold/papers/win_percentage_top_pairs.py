@@ -164,7 +164,7 @@ def decision_maps(
     y : array-like of shape (n_samples,)
         Class of each sample; two classes.
     shown : DataFrame
-        One row per panel, with the columns ``dataset, classifier, feature_1, feature_2``, as returned by
+        One row per panel, at least one, with the columns ``dataset, classifier, feature_1, feature_2``, as returned by
         :func:`pairs_to_show`.
     n_splits : int, default=5
         Number of folds.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def make() -> BaseEstimator:
-    """Make the unfitted classifier.
+    """Create an unfitted ensemble of classifier chains.
 
     Returns
     -------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
-    """Make the unfitted classifier.
+    """Create an unfitted histogram gradient boosting classifier for each label.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Gradient boosting of LightGBM (Ke et al. 2017), one ensemble per label.
 
-The model takes 200 rounds of 15 leaves at a learning rate of 0.05. These are small steps with trees that suit rare
+The model uses 200 rounds of 15 leaves at a learning rate of 0.05. These are small steps with trees that suit rare
 labels. Other settings are the defaults of LightGBM, except those that make results independent of the number of cores.
 """
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
-    """Make the unfitted classifier.
+    """Create an unfitted LightGBM classifier for each label.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
         ) from error
     same_everywhere: dict[str, Any] = {"deterministic": True, "force_row_wise": True, "n_jobs": 1}
     boosting = LGBMClassifier(n_estimators=200, num_leaves=15, learning_rate=0.05, verbose=-1, **same_everywhere)
-    # LightGBM rounds whole numbers to single precision and takes numbers of up to 1e-35 for zero.
+    # LightGBM rounds whole numbers to single precision and treats numbers of up to 1e-35 as zero.
     distinct = DistinctValues(dtype="float64", least_gap=1e-34, moves=False)
     if not categories:
         return one_per_label(boosting, convert=as_csr_matrix, distinct=distinct)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def make() -> BaseEstimator:
-    """Make the unfitted classifier.
+    """Create an unfitted logistic regression for each label.
 
     Returns
     -------

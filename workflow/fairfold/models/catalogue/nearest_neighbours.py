@@ -13,9 +13,9 @@ _NEIGHBOURS = 10
 
 
 def make_k_nearest_neighbours() -> BaseEstimator:
-    """Make the unfitted classifier for k nearest neighbors.
+    """Create an unfitted classifier of k nearest neighbors.
 
-    The probability of a label is its share among the neighbors.
+    The probability of a label is the share of neighbors that have it.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def make_k_nearest_neighbours() -> BaseEstimator:
 
 
 def make_ml_knn() -> BaseEstimator:
-    """Make the unfitted ML-kNN classifier.
+    """Create an unfitted ML-kNN classifier.
 
     Returns
     -------

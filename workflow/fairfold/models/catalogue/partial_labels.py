@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def make(
     n_trees: int = 150, max_levels: int = 10, *, min_samples_leaf: int = 5, **options: Any
 ) -> PartialLabelClassifier:
-    """Make the unfitted classifier.
+    """Create an unfitted classifier for labels with wrong and missing positives.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def make() -> BaseEstimator:
-    """Make the unfitted classifier.
+    """Create an unfitted support vector machine for each label.
 
     Returns
     -------

@@ -13,9 +13,10 @@ TREES_OF_MANY = 100  # maximum number of trees of each kind
 
 
 def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedClassifier:
-    """Make the unfitted classifier.
+    """Create an unfitted pool of forests, boosting and kernel ridge regression.
 
-    For many labels, it pools a forest with one level, because more levels add nothing there, and ridge regression.
+    For data with many labels, the pool consists of a forest with one level and a ridge regression. More levels do not
+    improve the scores there.
 
     Parameters
     ----------

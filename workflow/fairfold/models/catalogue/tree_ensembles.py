@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def make(class_name: str, n_trees: int = 150) -> BaseEstimator:
-    """Make the unfitted classifier.
+    """Create an unfitted random forest or extremely randomized trees of scikit-learn.
 
     Parameters
     ----------
