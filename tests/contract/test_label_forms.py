@@ -145,7 +145,7 @@ def table_of_cascade(Y):
 
 DOORS = {
     **{f"{name}.fit": fitted(name) for name in ("RF+ET", "SLCForest", "gcForest+", "logistic", "dummy+", "joint-GB")},
-    **{f"{name}.fit": fitted(name) for name in ("Stack+", "PML+")},
+    "Stack+.fit": fitted("Stack+"),
     "MultilabelBoosting.fit": lambda Y: MultilabelBoosting(max_rounds=10).fit(X, Y).predict_proba(X),
     "OptiSplit": folds_of(OptiSplit(3, random_state=0)),
     "IterativeStratification": folds_of(IterativeStratification(3, random_state=0)),
@@ -273,9 +273,7 @@ def test_all_else_is_one_sentence(door):
             assert form in ("one dimension", "series", "fewer samples", "no labels", "no samples")
 
 
-@pytest.mark.parametrize(
-    "name", ["RF+ET", "gcForest+", "logistic", "dummy+", "joint-GB", "Stack+", "PML+", "kNN", "chains"]
-)
+@pytest.mark.parametrize("name", ["RF+ET", "gcForest+", "logistic", "dummy+", "joint-GB", "Stack+", "kNN", "chains"])
 def test_a_model_asks_for_a_column_of_a_single_label(name):
     for y in (COMPLETE[:, 0], COMPLETE[:, 0].tolist(), pd.Series(COMPLETE[:, 0])):
         with pytest.raises(

@@ -38,7 +38,7 @@ SLOW = ("HistGB+", "chains+", "RBF-SVM+")  # use the same correction code as log
     ("name", "are_many"),
     [
         *((name, False) for name in MODEL_NAMES if name not in SLOW),
-        *((name, True) for name in (*LEARN_SPARSE, "PML+", "LightGBM", "logistic+")),
+        *((name, True) for name in (*LEARN_SPARSE, "LightGBM", "logistic+")),
     ],
 )
 def test_every_model_predicts_in_the_kind_of_its_labels(name, are_many, monkeypatch, tmp_path):

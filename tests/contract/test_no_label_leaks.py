@@ -7,7 +7,7 @@ from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.models import make_model
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
-FORESTS = ("RF+ET", "SLCForest", "CaFE-FLA", "SLCForest+", "gcForest+", "Stack+", "PML+")
+FORESTS = ("RF+ET", "SLCForest", "CaFE-FLA", "SLCForest+", "gcForest+", "Stack+")
 OTHERS = ("logistic+", "joint-GB+", "kernel-ridge+", "ML-kNN", "chains")
 
 

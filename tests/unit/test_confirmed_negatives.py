@@ -15,8 +15,8 @@ from fairfold.weak_labels import mask_labels
 from fairfold.weak_labels.masking import hide_in_test_parts, observed_labels
 
 FEW = {"n_trees": 20, "max_levels": 2}
-DEEP = ("RF+ET", "LCForest", "SLCForest", "FLAForest", "gcForest+", "SLCForest+", "FLAForest+", "PML+", "Stack+")
-CORRECTED = ("gcForest+", "SLCForest+", "FLAForest+", "PML+", "Stack+", "logistic+", "kNN+", "joint-GB+")
+DEEP = ("RF+ET", "LCForest", "SLCForest", "FLAForest", "gcForest+", "SLCForest+", "FLAForest+", "Stack+")
+CORRECTED = ("gcForest+", "SLCForest+", "FLAForest+", "Stack+", "logistic+", "kNN+", "joint-GB+")
 
 
 @pytest.fixture(scope="module")

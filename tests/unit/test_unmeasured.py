@@ -27,7 +27,7 @@ from fairfold.weak_labels.calibration import fit_calibration, shared_label_frequ
 
 FEW = {"n_trees": 20, "max_levels": 1}
 CASCADES = ("RF+ET", "LCForest", "SLCForest", "CaFE-FLA", "gcForest+", "CaFE-FLA+")
-DEEP = (*CASCADES, "PML+", "Stack+")
+DEEP = (*CASCADES, "Stack+")
 SHOWN = [*DEEP, "joint-GB+", "logistic+", "kNN+"]
 SHOWN += [name for name in MODEL_NAMES if not name.endswith("+") and name not in forests.MODEL_NAMES]
 
@@ -176,7 +176,7 @@ def test_a_label_s_model_is_that_of_its_measured_samples(data, name):
 def test_a_label_that_is_measured_nowhere_is_never_expected(data):
     X, Y, _ = data
     Y = np.column_stack([Y, np.full(len(Y), np.nan)])
-    for name in ("logistic", "gcForest+", "PML+", "Stack+", "joint-GB+"):
+    for name in ("logistic", "gcForest+", "Stack+", "joint-GB+"):
         P = make(name).fit(X, Y).predict_proba(X)
         assert np.isfinite(P).all() and P[:, 3].max() < 0.1, name
 

@@ -22,7 +22,7 @@ from fairfold.models.registry import register_own
 from fairfold.models.stacking import pool_weights
 from fairfold.weak_labels.calibration import fit_calibration
 
-DEEP = ("RF+ET", "gcForest", "SLCForest", "CaFE", "gcForest+", "FLAForest+", "PML+", "Stack+")
+DEEP = ("RF+ET", "gcForest", "SLCForest", "CaFE", "gcForest+", "FLAForest+", "Stack+")
 WITHOUT = ("kNN", "ML-kNN", "chains")
 SHOWN = [name for name in MODEL_NAMES if name.rstrip("+") not in WITHOUT]
 SHOWN = [name for name in SHOWN if name in DEEP or not (name.endswith("+") or "Forest" in name or "CaFE" in name)]
@@ -64,7 +64,7 @@ def test_models_learn_what_weighs_most(data, name, tmp_path):
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict_proba(grid), weighted.predict_proba(grid))
 
 
-@pytest.mark.parametrize("name", ["gcForest+", "CaFE", "PML+", "Stack+", "joint-GB", "logistic+"])
+@pytest.mark.parametrize("name", ["gcForest+", "CaFE", "Stack+", "joint-GB", "logistic+"])
 def test_equal_weights_are_none(data, name):
     X, Y, _ = data
     expected = make(name).fit(X, Y).predict_proba(X)

@@ -15,7 +15,7 @@ from fairfold.errors import ModelError
 from fairfold.models import MODEL_NAMES, load_model, make_model
 
 FEW = {"n_trees": 12, "max_levels": 1}
-DEEP = ("RF+ET", "gcForest", "CaFE-FLA", "gcForest+", "CaFE-SLC+", "PML+", "Stack+")
+DEEP = ("RF+ET", "gcForest", "CaFE-FLA", "gcForest+", "CaFE-SLC+", "Stack+")
 
 
 @pytest.fixture(scope="module")

@@ -129,12 +129,12 @@ def test_kernel_ridge_leaves_groups_out_as_fits_without_them_do(copies):
 
 
 @pytest.mark.parametrize(
-    "name", ["Stack+", "PML+", "gcForest+", "CaFE-FLA+", "joint-GB+", "kernel-ridge+", "logistic+", "kNN+"]
+    "name", ["Stack+", "gcForest+", "CaFE-FLA+", "joint-GB+", "kernel-ridge+", "logistic+", "kNN+"]
 )
 def test_unseen_predictions_of_copies_with_labels_without_meaning_stay_at_chance(copies, name):
     """The AUROC of out-of-fold predictions is at chance with groups; without them, near-copies raise it."""
     X, Y, groups = copies
-    settings = {"n_trees": 30, "max_levels": 1} if name in ("Stack+", "PML+", "gcForest+", "CaFE-FLA+") else {}
+    settings = {"n_trees": 30, "max_levels": 1} if name in ("Stack+", "gcForest+", "CaFE-FLA+") else {}
     found = {}
     for what, given in (("grouped", groups), ("ungrouped", None)):
         model = make_model(name, **settings, random_state=0).fit(X, Y, groups=given)

@@ -71,8 +71,8 @@ def test_those_of_the_contract_are_there():
         "joint-GB",
         "kernel-ridge",
     ]
-    assert sorted(PLAIN) == sorted([*named, "PML+", "Stack+"])
-    assert sorted(BASELINES) == sorted([*named, *(f"{name}+" for name in named), "PML+", "Stack+"])
+    assert sorted(PLAIN) == sorted([*named, "Stack+"])
+    assert sorted(BASELINES) == sorted([*named, *(f"{name}+" for name in named), "Stack+"])
 
 
 @pytest.mark.parametrize("name", BASELINES)
@@ -83,7 +83,7 @@ def test_whatever_a_training_part_holds_of_a_label(name, data):
     P = model.predict_proba(new)
     assert P.shape == (50, 6)
     assert ((P >= 0) & (P <= 1)).all()
-    if name in PLAIN and name not in ("ML-kNN", "joint-GB", "PML+", "Stack+"):  # these smooth the shares
+    if name in PLAIN and name not in ("ML-kNN", "joint-GB", "Stack+"):  # these smooth the shares
         np.testing.assert_allclose(P[:, 4:], np.tile([0, 1], (50, 1)), rtol=0, atol=1e-12)
     assert (P[:, 3] < 0.7).all()
     np.testing.assert_array_equal(model.predict(new), P > 0.5)

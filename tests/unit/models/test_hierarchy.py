@@ -32,8 +32,7 @@ def test_nothing_that_a_model_says_breaks_the_rule(data, name, tmp_path):
     said = [*model.staged_predict_proba(X[80:]), *model.training_labels_, model.predict(X[80:])]
     if name.endswith("+"):
         said += [model.unseen_proba_]
-        if name != "PML+":  # PML+ has no probabilities of being observed
-            said += [model.predict_observed_proba(X[80:])]
+        said += [model.predict_observed_proba(X[80:])]
         said += [model.predict(X[80:], objective="mcc", by="label")]
     assert [hierarchy.n_violations(each) for each in said] == [0] * len(said)
     model.save(tmp_path / "model")

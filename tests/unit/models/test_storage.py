@@ -49,7 +49,7 @@ def saved(data, tmp_path_factory):
 
 
 def settings_of(name):
-    is_deep = "Forest" in name or "CaFE" in name or name in ("RF+ET", "PML+", "Stack+")
+    is_deep = "Forest" in name or "CaFE" in name or name in ("RF+ET", "Stack+")
     return SMALL if name[0].isupper() and is_deep else {}
 
 

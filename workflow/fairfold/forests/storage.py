@@ -31,7 +31,7 @@ _TRUSTED = {  # A partial is trusted only if its function is.
     "binary.Steps binary.as_csr_matrix binary.as_dense categories.CategoryCodes categories.FittedWith "
     "correction.CorrectedClassifier exact_forests.GapTolerantBoosting kernel_ridge.KernelRidgeClassifier "
     "many_label_ridge.ManyLabelRidge measured.MeasuredRows ml_knn.MLkNN one_level.OneLevelModel "
-    "stacking.StackedClassifier wrong_positives.PartialLabelClassifier",
+    "stacking.StackedClassifier",
     "functools": "partial",
     "lightgbm": "basic.Booster sklearn.LGBMClassifier",
     "sklearn": "calibration._CalibratedClassifier calibration._SigmoidCalibration "
