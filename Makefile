@@ -6,7 +6,7 @@
 # package-test  install the built package with several Pythons (PYTHONS="python3.12 ...") and run a study
 # bench       time ours and other packages and compare with stored results; ARGS=--keep stores the new ones
 # docs        build the documentation site, docs/_build/html/index.html
-# lint        check the style of the code and the spelling
+# lint        check the style, spelling and types of the code
 # lock        pin the newest versions of all dependencies
 #
 # Each target creates the environment .venv if it is missing or outdated. Needs Python 3.11 to 3.13, git and make.
@@ -55,6 +55,7 @@ lint: $(ENVIRONMENT)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/snakefmt --check Snakefile workflow
 	@git ls-files -z | xargs -0 $(BIN)/codespell
+	@$(BIN)/mypy
 
 # The stamp is written last, so an interrupted installation is repeated.
 $(ENVIRONMENT): envs/requirements.lock pyproject.toml

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -109,9 +110,10 @@ def complete_scores(
         n_folds = len(parts) // len(np.atleast_2d(predicted.fold_of))
         counts = _drawn_within_folds(parts, Y.shape[0], of_samples, n_draws, random_state)
         for fold, (train, test) in enumerate(parts):
-            given = {"threshold": threshold, "sample_weight": of_samples.of(test).weights}
+            given: dict[str, Any] = {"threshold": threshold, "sample_weight": of_samples.of(test).weights}
             for metrics, P in _alike(predicted, fold):
-                found, drawn = [{}] * 4, {}
+                found: list[dict[str, float]] = [{}] * 4
+                drawn: dict[str, np.ndarray] = {}
                 if finite_rows(P).all():
                     correctable = tuple(filter(is_correctable.get, metrics))
                     scorer = Corrected(observed[test], P, metrics=correctable, **given)
