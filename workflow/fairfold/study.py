@@ -404,9 +404,8 @@ def difficulty_by(models: Sequence[str]) -> str:
     """
     compared = [name for model in models for name in (model, *spec_of(model).pools)]
     families = {spec_of(model).family for model in compared}
-    for name in DIFFICULTY_BY:
-        if name not in families:
-            return name
+    if name := next((name for name in DIFFICULTY_BY if name not in families), None):
+        return name
     raise ModelError(
         f"mechanism is 'difficulty', which goes by a model that is not compared, but {', '.join(DIFFICULTY_BY)} all "
         "are; leave one out of weak_labels.mechanisms.models, or difficulty out of weak_labels.mechanisms.kinds."
