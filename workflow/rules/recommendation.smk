@@ -58,7 +58,6 @@ rule recommend_models:
         identical_models=expand(rules.correct_scores.output.identical, **UNITS),
         scores="results/tables/weak_label_scores.csv",
         seconds="results/timings/models.csv",
-        samples="results/tables/datasets.csv",
     output:
         missing_rates="results/tables/missing_rates.csv",
         corrected_folds="results/recommendation/corrected_folds.csv",
@@ -111,4 +110,5 @@ FILES_OF["recommendation"] = [
     *expand(rules.correct_scores.output, **UNITS),
     *rules.recommend_models.output,
     *expand(rules.describe_predictions.output, dataset=WEAK_LABELS["datasets"]),
+    rules.describe_datasets.output.sizes,  # shown by `fairfold recommend`
 ]

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from fairfold.errors import DataError
+from fairfold.errors import DataError, StudyError
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.recommendation.comparison import USES, _compared, compare_with_best, nearest_rate, recommend
 
@@ -228,7 +228,7 @@ def test_alpha_reaches_the_tests():
     ],
 )
 def test_refusals(folds, scores, rates, alpha, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(StudyError, match=message):
         recommend(folds, scores, rates, alpha=alpha)
 
 

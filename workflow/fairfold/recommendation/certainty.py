@@ -10,7 +10,6 @@ import pandas as pd
 from fairfold.evaluation.corrected_t import detectable_difference, equivalence_probabilities
 
 POWER = 0.8  # power of the test for the detectable difference
-_LEAST_DIFFERENCE = 0.001  # smallest difference in sentences
 CERTAINTY = ["prob_best_better", "prob_equivalent", "prob_best_worse", "detectable"]
 
 
@@ -60,7 +59,7 @@ def certainty_columns(
     }
 
 
-def certainty_sentences(compared: pd.DataFrame, best: str, n_samples: int) -> Iterator[str]:
+def certainty_sentences(compared: pd.DataFrame, best: str) -> Iterator[str]:
     """Yield sentences that compare the best model with the runner-up.
 
     There are no sentences if a single fold allows no test.
@@ -72,13 +71,11 @@ def certainty_sentences(compared: pd.DataFrame, best: str, n_samples: int) -> It
         :func:`~fairfold.recommendation.comparison.recommend`.
     best : str
         Model that the others are compared with.
-    n_samples : int
-        Number of samples of the dataset.
 
     Yields
     ------
     str
-        The probability that the best model is better, and the differences that the folds cannot detect.
+        The probabilities that the best model is better, equal or worse.
     """
     others = compared.drop(index=best)
     others = others[others["detectable"].notna()].sort_values("difference", kind="stable")
@@ -90,15 +87,6 @@ def certainty_sentences(compared: pd.DataFrame, best: str, n_samples: int) -> It
         f"{best} is better than {others.index[0]}, the second best model, by more than {rope:g} with probability "
         f"{chances[0]}. The two are practically equal with probability {chances[1]}, and {best} is worse by more than "
         f"{rope:g} with probability {chances[2]}."
-    )
-    detectable = others["detectable"][np.isfinite(others["detectable"])]
-    if detectable.empty:
-        return
-    ends = [f"{max(value, _LEAST_DIFFERENCE):.2g}" for value in (detectable.min(), detectable.max())]
-    below = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}, depending on the model"
-    yield (
-        f"With {n_samples} samples and {others['n_folds'].iloc[0]:.0f} folds, a test at {others['alpha'].iloc[0]:g} "
-        f"has a power below {100 * POWER:.0f} % to find differences from {best} of less than {below}."
     )
 
 

@@ -129,10 +129,6 @@ def recommend(
     check_columns(folds, _FOLDS, "scores of folds")
     check_columns(scores, _SCORES, "complete scores")
     check_columns(missing_rates, ["dataset", "hidden_rate", "estimated_rate"], "missing rates")
-    if not 0 < alpha < 1:
-        raise DataError(f"alpha is {alpha!r}; it must be above 0 and below 1.")
-    if not rope >= 0:
-        raise DataError(f"rope is {rope!r}; it must be at least 0.")
     estimates = missing_rates[missing_rates["hidden_rate"] == 0].set_index("dataset")["estimated_rate"]
     tables = []
     for dataset, part in folds.groupby("dataset", sort=False):

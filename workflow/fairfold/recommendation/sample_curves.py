@@ -201,19 +201,19 @@ def sample_curves(
     for cell, part in scores.groupby(_UNIT, sort=False):
         wide = part.pivot(index=["repeat", "fold"], columns="share", values="value").sort_index(axis=1).dropna()
         sizes = part.groupby("share")["n_train"].mean().to_numpy()
-        values, reason = wide.to_numpy(), ""
-        if len(values) < 2 or len(np.unique(sizes)) < 3:
-            reason = f"{len(values)} folds have scores at all of {len(np.unique(sizes))} sizes; 2 and 3 are needed"
-        multiples = np.concatenate([sizes / sizes.max(), [] if reason else times])
-        kinds = [MEASURED] * len(sizes) + [EXTRAPOLATED] * (len(multiples) - len(sizes))
-        if reason:
+        values, n_sizes, reason = wide.to_numpy(), len(np.unique(sizes)), ""
+        multiples = np.concatenate([sizes / sizes.max(), times])
+        if len(values) < 2 or n_sizes < 3:
+            reason = f"{len(values)} folds have scores at all of {n_sizes} sizes; 2 and 3 are needed"
+            multiples = multiples[: len(sizes)]
             found = np.full((5, len(multiples)), np.nan)
             found[0] = values.mean(axis=0) if len(values) else np.nan
         else:
             random = np.random.default_rng(seed_sequence(seed, "sample curves", *map(str, cell)))
             drawn = values[random.integers(len(values), size=(n_draws, len(values)))].mean(axis=1)
             found = _curve(values, drawn, sizes, times, correlation_of_folds(n_splits), METRICS[cell[2]])
-        for kind, multiple, numbers in zip(kinds, multiples, found.T, strict=True):
+        for number, (multiple, numbers) in enumerate(zip(multiples, found.T, strict=True)):
+            kind = MEASURED if number < len(sizes) else EXTRAPOLATED
             rows.append((*cell, kind, multiple, multiple * sizes.max(), *numbers, len(values), reason))
     columns = ["kind", "times", "n_train", "score", "low", "high", "limit", "exponent", "n_folds", "reason"]
     return pd.DataFrame(rows, columns=[*_UNIT, *columns])

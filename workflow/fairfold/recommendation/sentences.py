@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 import pandas as pd
 
-from fairfold.evaluation.metrics import METRICS, Metric
+from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.comparison import USES
 from fairfold.recommendation.complete_scores import ALL_MODELS
@@ -23,7 +23,6 @@ def recommendation_sentences(
     missing_rates: pd.DataFrame,
     *,
     quality: pd.DataFrame | None = None,
-    samples: pd.DataFrame | None = None,
     sample_curves: pd.DataFrame | None = None,
     hierarchical: Collection[str] = (),
 ) -> pd.DataFrame:
@@ -42,8 +41,6 @@ def recommendation_sentences(
     quality : DataFrame or None, default=None
         Columns ``missing_rate, metric, model, n, error_observed, error_corrected, coverage`` of
         :func:`~fairfold.recommendation.complete_scores.correction_quality`.
-    samples : DataFrame or None, default=None
-        Columns ``dataset, n_samples``.
     sample_curves : DataFrame or None, default=None
         Table of :func:`~fairfold.recommendation.sample_curves.sample_curves`.
     hierarchical : collection of str, default=()
@@ -61,12 +58,10 @@ def recommendation_sentences(
         about_data = _about_data(dataset, estimates, part["missing_rate"].iloc[0], hierarchical=dataset in hierarchical)
         rows += [(dataset, "data", sentence) for sentence in about_data]
         for use, metrics in USES.items():
-            by_metric = {metric: part[part["metric"] == metric].set_index("model") for metric in metrics}
-            # These metrics are undefined in all folds, although models have scores by other metrics.
-            undefined = [name for name in metrics if part["n_folds"].any() and not by_metric[name]["n_folds"].any()]
-            claim = [_about_undefined(METRICS[name]) for name in undefined]
-            if leading := [name for name in metrics if name not in undefined][:1]:
-                claim += _about_best(dataset, leading[0], by_metric[leading[0]], quality, samples, sample_curves)
+            # The leading metric may be undefined in all folds.
+            defined = (name for name in metrics if part.loc[part["metric"] == name, "n_folds"].any())
+            scored = part[part["metric"] == next(defined, metrics[0])].set_index("model")
+            claim = _about_best(dataset, scored, quality, sample_curves)
             rows += [(dataset, use, sentence) for sentence in claim]
     return pd.DataFrame(rows, columns=["dataset", "use", "sentence"])
 
@@ -123,25 +118,15 @@ def _about_trials(tried: pd.DataFrame, share: str, own: float) -> str:
     return f"{claim} If {share} are missing, the error is {up_to}{_points(off_if_lacking)} there."
 
 
-def _about_undefined(metric: Metric) -> str:
-    reason = f": it needs {metric.needs}, which no test fold has" if metric.needs else ", which is undefined here"
-    return f"No model is compared by {metric.name}{reason}."
-
-
 def _about_best(
-    dataset: str,
-    metric: str,
-    scored: pd.DataFrame,
-    quality: pd.DataFrame | None,
-    samples: pd.DataFrame | None,
-    sample_curves: pd.DataFrame | None,
+    dataset: str, scored: pd.DataFrame, quality: pd.DataFrame | None, sample_curves: pd.DataFrame | None
 ) -> Iterator[str]:
     """Describe the score of the best model by the leading metric, and how certain it is that the model is the best."""
     table = scored[scored["mean"].notna() & scored["same_as"].isna()]
     if table.empty:
         yield "No model has a score in every fold, so no model is recommended."
         return
-    best = table.index[table["difference"] == 0][0]
+    best, metric = table.index[table["difference"] == 0][0], table["metric"].iloc[0]
     among = f" of {len(table)} models" if len(table) > 1 else ""
     yield f"{best} has the best {METRICS[metric].name}{among}: {_estimated(table.loc[best])}."
     if (share := table.loc[best, "share_best"]) < _CERTAIN and len(table) > 1:
@@ -150,8 +135,7 @@ def _about_best(
             f"If samples and the missing rate are drawn again, {best} stays the best in {100 * share:.0f} % of draws, "
             f"and {second} is the best in {100 * table.loc[second, 'share_best']:.0f} %."
         )
-    if samples is not None:
-        yield from certainty_sentences(table, best, samples.set_index("dataset")["n_samples"][dataset])
+    yield from certainty_sentences(table, best)
     if sample_curves is not None:
         yield from curve_sentences(_where(sample_curves, dataset=dataset, metric=metric, model=best), best)
     if quality is not None and table["low"].notna().any():
