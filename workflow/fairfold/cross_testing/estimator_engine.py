@@ -150,6 +150,11 @@ class EstimatorEngine:
         -------
         ndarray of shape (n_tests, n_samples) or (n_tests, n_samples, n_labels)
             Class codes, -1 outside the test. For multiple labels, probabilities, NaN outside the test.
+
+        Raises
+        ------
+        ModelError
+            If a candidate cannot be fitted, or its predictions are invalid.
         """
         predicted = np.full((*plan.role.shape, *self.unknown.shape), self.unknown)
         with one_thread_each():

@@ -119,7 +119,7 @@ class Engine(Protocol):
 
 
 def ends_of_tests(plans: Sequence[Plan]) -> np.ndarray:
-    """Return the ends of the tests of all plans but the last, as arguments of ``np.split``.
+    """Return the positions at which ``np.split`` divides the tests of combined plans into those of each plan.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def ends_of_tests(plans: Sequence[Plan]) -> np.ndarray:
     Returns
     -------
     ndarray of int64 of shape (n_plans - 1,)
-        End of the tests of each plan in the combined tests.
+        Number of tests up to the end of each plan, without the last plan.
     """
     return np.cumsum([len(plan.role) for plan in plans])[:-1]
 

@@ -582,6 +582,11 @@ def label_scores(Y_true: Matrix, P: Matrix, k: int = 5) -> dict[str, np.ndarray]
         for a label without a positive or without a negative. The others use the samples with more than k measured
         labels and are NaN for a label without a positive in these samples.
 
+    Raises
+    ------
+    DataError
+        For the reasons given in :func:`precision_at_k`.
+
     Examples
     --------
     >>> import numpy as np
@@ -619,6 +624,11 @@ def count_positives(Y: Matrix) -> np.ndarray:
     -------
     ndarray of int of shape (n_labels,)
         Number of positives of each label.
+
+    Raises
+    ------
+    DataError
+        If labels are not 0, 1 or NaN, or not a matrix.
 
     Examples
     --------

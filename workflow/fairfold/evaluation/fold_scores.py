@@ -185,6 +185,15 @@ class FinalPredictions(NamedTuple):
         -------
         FinalPredictions
             Out-of-fold predictions of the model.
+
+        Raises
+        ------
+        DataError
+            If the file is missing.
+        DamagedFileError
+            If the file is damaged.
+        KeyError
+            If the file has no predictions of the model.
         """
         arrays = read_arrays(path, prefix=f"{model}/")
         P = arrays.get(f"{model}/probabilities")
@@ -225,6 +234,13 @@ def read_predictions(paths: Iterable[str | PathLike]) -> Iterator[tuple[str, Fin
         Name of the model.
     predictions : FinalPredictions
         Its predictions.
+
+    Raises
+    ------
+    DataError
+        If a file is missing.
+    DamagedFileError
+        If a file is damaged.
     """
     for path in paths:
         for model in read_arrays(path, prefix="models")["models"].tolist():

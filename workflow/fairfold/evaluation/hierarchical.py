@@ -199,6 +199,11 @@ def score_hierarchy(Y: Matrix, predictions: FinalPredictions, hierarchy: Hierarc
     DataFrame
         Columns ``*unit, fold, namespace, metric, value, n_violations``. The namespace is ``all`` if there is only one.
         ``n_violations`` counts the probabilities above that of a parent and should be 0.
+
+    Raises
+    ------
+    DataError
+        If labels or probabilities are invalid, see :func:`hierarchical_scores`.
     """
     rows = []
     for fold, (train, test) in enumerate(parts_of(predictions.fold_of, Y.shape[0])):

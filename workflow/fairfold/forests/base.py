@@ -69,6 +69,11 @@ class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
         -------
         {ndarray, csr_array, DataFrame} of shape (n_samples, n_labels)
             Probabilities, sparse if the training labels were sparse.
+
+        Raises
+        ------
+        ModelError
+            If ``X`` has infinite values, or its number or names of features differ from the training data.
         """
         return self._as_asked(self._best_proba(X), X)
 

@@ -21,7 +21,7 @@ def column_names(table: Any, what: str) -> np.ndarray | None:
     Parameters
     ----------
     table : Any
-        Data frame or array. scikit-learn's rules for data frames apply to features and labels.
+        Data frame or array of features or labels. scikit-learn's rules decide what counts as a data frame.
     what : str
         Name of the table, for error messages.
 

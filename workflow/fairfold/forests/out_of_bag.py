@@ -241,6 +241,11 @@ class OutOfBagCascade(BaseCascade):
         -------
         {ndarray, csr_array} of shape (n_samples, n_labels)
             Calibrated probabilities, sparse if the training labels were sparse.
+
+        Raises
+        ------
+        ModelError
+            If ``X`` has infinite values, or its number or names of features differ from the training data.
         """
         check_is_fitted(self, "levels_")
         levels = itertools.islice(super()._staged_proba(self._check_features(X, reset=False)), self.best_level_ + 1)

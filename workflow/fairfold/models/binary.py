@@ -80,6 +80,11 @@ class Steps(Pipeline):
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        ModelError
+            If weights are given and the classifier does not accept them.
         """
         given = fit_arguments(self.steps[-1][1], groups, sample_weight)
         return super().fit(X, y, **{f"{self.steps[-1][0]}__{name}": value for name, value in given.items()})
@@ -108,6 +113,11 @@ class OnePerLabel(MultiOutputClassifier):
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        ModelError
+            If weights are given and the classifier does not accept them.
         """
         return super().fit(X, Y, **fit_arguments(self.estimator, groups, sample_weight))
 
@@ -180,6 +190,11 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        ModelError
+            If weights are given and the classifier does not accept them.
         """
         y, given = np.asarray(y).astype(np.int8), fit_arguments(self.estimator, None, sample_weight)
         self.classes_, self.share_ = np.array([0, 1]), float(np.average(y, weights=sample_weight))

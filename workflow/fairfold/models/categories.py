@@ -125,6 +125,11 @@ class FittedWith(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        ModelError
+            If weights are given and the classifier does not accept them.
         """
         given = {**self.options, **fit_arguments(self.estimator, None, sample_weight)}
         self.estimator_ = clone(self.estimator).fit(X, y, **given)

@@ -106,6 +106,11 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        ModelError
+            If weights are invalid or not accepted by the classifier, or its probabilities are invalid.
         """
         weights = check_weights(sample_weight, Y.shape[0], ModelError)
         samples, n_splits = OfSamples(groups, weights), self.n_splits
@@ -171,5 +176,10 @@ def make_corrected(of: str, label_frequencies: LabelFrequencies = "shared", **se
     -------
     CorrectedClassifier
         Unfitted model.
+
+    Raises
+    ------
+    ModelError
+        If the model or a setting does not exist.
     """
     return CorrectedClassifier(make_model(of, **settings), label_frequencies=label_frequencies)

@@ -35,6 +35,11 @@ def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None) ->
           the palette. Families without a fixed position take free ones in display order.
         - ``use``, ``direction`` and ``leads``, for metrics: see :class:`~fairfold.evaluation.metrics.Metric`.
 
+    Raises
+    ------
+    ModelError
+        If a model does not exist.
+
     Examples
     --------
     >>> from fairfold.models.legend import legend_table

@@ -76,6 +76,11 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        ModelError
+            If weights are given and the classifier does not accept them.
         """
         is_measured = ~unmeasured_cells(Y)
         whole = is_measured.all(axis=0)
@@ -112,6 +117,11 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         -------
         ndarray of shape (n_samples, n_labels)
             Probability that each label is positive.
+
+        Raises
+        ------
+        ModelError
+            If a classifier returns invalid probabilities.
         """
         P = np.zeros((X.shape[0], len(self.classes_)))
         for labels, fitted in self.estimators_:

@@ -187,6 +187,11 @@ def settings_of(name: str, forest: Mapping[str, Any], variant: str) -> dict[str,
     dict
         Settings for :func:`make_model`.
 
+    Raises
+    ------
+    ModelError
+        If the model does not exist.
+
     Examples
     --------
     >>> from fairfold.models.registry import settings_of

@@ -57,6 +57,11 @@ class SparseLabels(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        ModelError
+            If weights are given and the classifier does not accept them.
         """
         given = fit_arguments(self.estimator, groups, sample_weight)
         self.estimator_ = clone(self.estimator).fit(X, sparse.csr_array(Y), **given)
@@ -75,6 +80,11 @@ class SparseLabels(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_labels)
             Probability that each label is positive. Dense if the training labels were dense.
+
+        Raises
+        ------
+        ModelError
+            If the classifier returns invalid probabilities.
         """
         P = label_probabilities(self.estimator_, X, len(self.classes_))
         return P if self._are_many else to_dense(P, "predicted probabilities", ModelError)

@@ -228,6 +228,11 @@ def pool_weights(
     ndarray of shape (n_members,)
         Weights, which are not negative and sum to 1.
 
+    Raises
+    ------
+    ModelError
+        If labels are not 0, 1 or NaN.
+
     Examples
     --------
     The second member is better than the first.

@@ -95,6 +95,13 @@ class Unit:
         -------
         Unit
             Dataset at this missing rate.
+
+        Raises
+        ------
+        DataError
+            If a file is missing.
+        DamagedFileError
+            If a file is damaged.
         """
         fold_of, found = read_arrays(folds)["fold_of"], read_arrays(hidden)
         return cls(Dataset.load(dataset), fold_of, found["hidden"], found["hidden_in_tests"], missing_rate, **options)
@@ -222,6 +229,11 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     dict of str -> FoldTables
         Scores, run times with peak memory, imputations and predictions of each model. A model that cannot run has rows
         with a reason instead of values.
+
+    Raises
+    ------
+    ModelError
+        If a model does not exist.
     """
     train = memory().cache(train_model, ignore=["unit", "model", "levels", "n_jobs"])
     of_unit = unit.key()

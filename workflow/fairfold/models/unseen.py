@@ -53,6 +53,11 @@ def fit_with_unseen(
     unseen_proba : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Out-of-sample probabilities. They are sparse if the labels and the predictions are.
 
+    Raises
+    ------
+    ModelError
+        If weights are given and the classifier does not accept them, or it returns invalid probabilities.
+
     Notes
     -----
     Cross-fitting fits the classifier ``n_splits`` more times.
@@ -137,6 +142,11 @@ def observed_probabilities(fitted: BaseEstimator, X: Matrix, n_labels: int) -> M
     -------
     {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Probability that each label is observed.
+
+    Raises
+    ------
+    ModelError
+        If the classifier returns invalid probabilities.
     """
     if hasattr(fitted, "predict_observed_proba"):
         return fitted.predict_observed_proba(X)

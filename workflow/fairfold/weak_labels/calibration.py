@@ -66,6 +66,11 @@ def fit_calibration(
     ndarray of shape (n_labels, 2)
         Slope a_j and intercept b_j of each label, for :func:`calibrate`.
 
+    Raises
+    ------
+    ModelError
+        If labels are not 0, 1 or NaN, or shapes differ.
+
     See Also
     --------
     calibrate : Apply the coefficients.

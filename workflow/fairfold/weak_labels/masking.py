@@ -268,6 +268,13 @@ def hide_in_test_parts(
     ndarray of int64 of shape (n_hidden, 3)
         Fold, row and label of each hidden label, sorted.
 
+    Raises
+    ------
+    DataError
+        If the rate, the labels or the hierarchy are invalid. See :func:`mask_positives`.
+    SplitError
+        If the folds are invalid. See :func:`~fairfold.core.folds.parts_of`.
+
     See Also
     --------
     hide_in_training_parts : Hide labels from the training parts.

@@ -55,6 +55,11 @@ class Rankings(NamedTuple):
         Rankings
             Rankings of the labels that have an observed positive.
 
+        Raises
+        ------
+        ModelError
+            If labels are not 0, 1 or NaN, or shapes differ.
+
         Examples
         --------
         >>> observed = np.array([[1], [0], [1], [0]])

@@ -135,6 +135,11 @@ class GaussianBayes(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
             Log likelihood of each class. For two classes, that of the second class minus that of the first.
+
+        Raises
+        ------
+        ModelError
+            If `X` is not finite or has another number of features than the training data.
         """
         likelihoods = self._log_likelihoods(X)
         return likelihoods[:, 1] - likelihoods[:, 0] if len(self.classes_) == 2 else likelihoods
@@ -151,6 +156,11 @@ class GaussianBayes(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
             Predicted classes.
+
+        Raises
+        ------
+        ModelError
+            If `X` is not finite or has another number of features than the training data.
         """
         likelihoods = self._log_likelihoods(X)
         tied = likelihoods >= likelihoods.max(axis=1, keepdims=True) - TIE

@@ -42,7 +42,8 @@ class PairEvaluation:
         Parameters
         ----------
         parts : iterable of PairEvaluation
-            Evaluations of disjoint chunks of pairs. Samples, classes, folds and ``n_best`` must be the same.
+            Evaluations of disjoint chunks of pairs. Samples, classes, folds and ``n_best`` must be the same. This is
+        checked.
 
         Returns
         -------

@@ -112,7 +112,7 @@ class PerformanceHistogram:
         Parameters
         ----------
         histograms : iterable of PerformanceHistogram
-            Histograms with the same classifiers in the same order.
+            Histograms with the same classifiers in the same order. This is not checked.
 
         Returns
         -------
