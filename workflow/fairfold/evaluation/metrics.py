@@ -48,15 +48,16 @@ class Predictions(NamedTuple):
         pair represents all pairs that neither matrix stores. Empty if no requested metric needs them.
     predicted : ndarray of int of shape (n_pairs,)
         1 for each pair whose probability exceeds the threshold, else 0. Empty if no requested metric needs it.
-    weights : ndarray of shape (n_pairs,) or None
-        Weight of each pair.
-    of_samples : ndarray of shape (n_samples,) or None
-        Weight of each sample.
-    top : TopLabels or None
-        First labels of each sample, up to the largest of ``PLACES``. None if no requested metric needs them.
-    sparse_Y : csr_array of shape (n_samples, n_labels) or None
+    weights : ndarray of shape (n_pairs,) or None, default=None
+        Weight of each pair. None weights all pairs equally.
+    of_samples : ndarray of shape (n_samples,) or None, default=None
+        Weight of each sample. None weights all samples equally.
+    top : TopLabels or None, default=None
+        Most probable labels of each sample, up to the largest k of the metrics at k. None if no requested metric needs
+        them.
+    sparse_Y : csr_array of shape (n_samples, n_labels) or None, default=None
         Labels with NaN for unmeasured labels. None if no requested metric needs them.
-    inverse_propensity : ndarray of shape (n_labels,) or None
+    inverse_propensity : ndarray of shape (n_labels,) or None, default=None
         Inverse propensity of each label. None if no requested metric needs it.
     """
 

@@ -130,9 +130,9 @@ class BinnedMatrix:
         Codes of distinct values.
     max_bins : int or None
         Maximum number of codes of a feature in ``binned``. None means no limit.
-    groups : ndarray of int64 of shape (n_samples,) or None
+    groups : ndarray of int64 of shape (n_samples,) or None, default=None
         Groups of samples. A tree draws all samples of a group or none.
-    weights : ndarray of shape (n_samples,) or None
+    weights : ndarray of shape (n_samples,) or None, default=None
         Positive sample weights. Trees draw a sample in proportion to its weight, and a group in proportion to its mean
         weight.
 

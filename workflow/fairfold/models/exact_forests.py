@@ -12,7 +12,7 @@ class GapTolerantBoosting(HistGradientBoostingClassifier):
     """Gradient boosting of scikit-learn that accepts features whose values are all missing."""
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """Fit the classifier after setting features whose values are all missing to 0.
+        """Replace features whose values are all missing by 0, and fit the classifier.
 
         Parameters
         ----------

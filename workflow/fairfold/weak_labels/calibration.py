@@ -266,7 +266,7 @@ def shared_label_frequency(observed: Matrix, probabilities: Matrix, *, z: float 
     >>> from fairfold.weak_labels import shared_label_frequency
     >>> probabilities = np.linspace(1, 0, 200).reshape(-1, 1)
     >>> observed = np.zeros((200, 1))
-    >>> observed[:80:2] = 1  # Half of the 80 likeliest samples are observed positives.
+    >>> observed[:80:2] = 1  # Half of the top 80 samples are observed positives.
     >>> round(shared_label_frequency(observed, probabilities), 2)
     0.46
     """

@@ -1,12 +1,12 @@
 """Impute hidden positives between the levels of a cascade.
 
 The module has three rules. Label complement (LC; Wang, Yang & Li 2020) requires that all forests agree. Strict label
-complement (SLC) and fluid label addition (FLA) are rules of Ilidio et al. (2024). SLC adds the likeliest candidates up
-to a cap. FLA divides the probabilities by the label frequency and has no cap. All rules keep the observed positives,
+complement (SLC) and fluid label addition (FLA) are rules of Ilidio et al. (2024). SLC adds the most probable candidates
+up to a cap. FLA divides the probabilities by the label frequency and has no cap. All rules keep the observed positives,
 start from them at each level (Equation 1), and impute nothing for labels without observed positives.
 
-A probability of 0 never imputes a label, so only cells with a label or a probability are processed. Imputed labels are
-sparse if the probabilities are. Time and memory grow with the number of stored cells.
+A label with probability 0 is never imputed, so only cells with an observed label or a probability above 0 are
+processed. Imputed labels are sparse if the probabilities are. Time and memory grow with the number of stored cells.
 """
 
 from __future__ import annotations
@@ -120,11 +120,11 @@ def strict_label_complement(
     threshold: float = 0.5,
     frequency: np.ndarray | None = None,
 ) -> Matrix:
-    """Add the likeliest unobserved labels (SLC), up to a cap and above a threshold.
+    """Add the most probable unobserved labels (SLC), up to a cap and above a threshold.
 
-    Candidates are ranked by probability, with the observed positives first and ties in the order of rows. The first u_j
-    candidates can be positive. Unobserved ones also need a probability *above* the threshold (Ilidio et al. 2024,
-    Equation 8, where "<" is a misprint).
+    The samples of label j are ranked by probability, with the observed positives first and ties in the order of rows.
+    Only the first u_j samples can be positive. Unobserved ones also need a probability *above* the threshold (Ilidio
+    et al. 2024, Equation 8, where "<" is a misprint).
 
     Parameters
     ----------

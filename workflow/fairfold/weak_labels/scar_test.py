@@ -33,10 +33,11 @@ margin. It misses departures below the margin, and the following departures of a
 - observed positives are wrong.
 
 Teisseyre, Furmańczyk & Mielniczuk (2024, "Verifying the selected completely at random assumption in positive-unlabeled
-learning", arXiv 2404.00145) test a single label. They treat the likeliest samples as its positives, label some of them
-at random, and compare the features of labeled samples and positives. If positives are not known with certainty, the
-likeliest ones are the easy ones, but observed ones are of all kinds. The test then detects a departure although labels
-are missing at random. This module therefore uses pairs of cells and only the samples with certain predictions.
+learning", arXiv 2404.00145) test a single label. They treat the samples with the highest probabilities as its
+positives, label some of them at random, and compare the features of labeled samples and positives. If positives are not
+known with certainty, the samples with the highest probabilities are the easy ones, whereas observed positives vary in
+difficulty. The test then detects a departure although labels are missing at random. This module therefore uses pairs of
+cells and only the samples with certain predictions.
 """
 
 from __future__ import annotations
