@@ -291,9 +291,10 @@ def choose_free(
     neighbours: np.ndarray,
     starts: np.ndarray,
 ) -> np.ndarray:
-    """Choose cells label by label, and skip samples that a neighboring label blocks.
+    """Choose cells label by label, and skip cells that a neighboring label blocks.
 
-    For each label, the first cells are chosen whose sample has no cell of a neighbor that was not chosen.
+    A cell is blocked if its sample has an unchosen cell of a neighboring label. The first cells of each label that are
+    not blocked are chosen.
 
     Parameters
     ----------

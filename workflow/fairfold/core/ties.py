@@ -15,10 +15,11 @@ ROUNDING = 1e-9
 
 
 def settled(values: ArrayLike, axis: int | None = None) -> np.ndarray:
-    """Make tied numbers of order 1 equal.
+    """Set numbers that differ only by rounding errors to the same value.
 
-    Sorted values whose neighbors differ by at most ``ROUNDING`` form a run, and all its values become the smallest one.
-    Rounding to decimals would separate ties at a rounding boundary.
+    The tolerance ``ROUNDING`` is absolute and suits numbers of about 1. In the sorted values, neighbors that differ by
+    at most the tolerance form a run. All values of a run become its smallest value. Rounding to decimals would separate
+    ties at a rounding boundary.
 
     Parameters
     ----------

@@ -229,6 +229,12 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         -------
         ECOCClassifier
             The fitted classifier.
+
+        Raises
+        ------
+        ModelError
+            If a parameter, the coding matrix or a learner is not valid, a learner cannot be fitted, or no learner has
+            samples on both sides.
         """
         self.n_features_in_, self.classes_ = X.shape[1], classes
         self._seed = seed_from(self.random_state)
@@ -263,6 +269,11 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_learners)
             Probabilities for learners of the kind ``"probability"``, real numbers for others, NaN for learners that are
             None.
+
+        Raises
+        ------
+        ModelError
+            If ``X`` is not valid or has another number of features than the training data.
         """
         check_is_fitted(self)
         with _first_sentences():

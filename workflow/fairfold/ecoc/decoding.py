@@ -41,8 +41,8 @@ def neg_loss(
     coding : array-like of shape (n_classes, n_learners)
         Coding matrix with entries -1, 0 and 1.
     scores : array-like of shape (n_samples, n_learners)
-        Scores of the learners for their positive sides. NaN means no answer. Such a learner is excluded from the
-        averages of the sample.
+        Scores of the learners for their positive sides. NaN marks a missing score. The learner is then excluded from
+        the averages of the sample.
     loss : str, BinaryLoss or callable
         Name of a binary loss, a :class:`BinaryLoss`, or a custom callable. A callable takes the coding matrix and the
         scores (n_learners,) of one sample, and returns n_classes losses. Smaller is better. For ``"lossweighted"``,
@@ -56,7 +56,7 @@ def neg_loss(
     Returns
     -------
     ndarray of shape (n_samples, n_classes)
-        Negated losses. NaN for a class if no learner with an answer uses it.
+        Negated losses. NaN for a class if no learner with a score uses it.
 
     Raises
     ------

@@ -50,7 +50,7 @@ def _exponential(y: np.ndarray | float, s: np.ndarray | float) -> np.ndarray:
 
 
 def _softplus(x: np.ndarray) -> np.ndarray:
-    """Compute log(1 + exp(x)) without overflow. NumPy's ``logaddexp`` would warn of NaN, which means no answer here."""
+    """Compute log(1 + exp(x)) without overflow. NumPy's ``logaddexp`` would warn of NaN, which marks missing scores."""
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 

@@ -81,7 +81,7 @@ def kl_posterior(
     coding : array-like of shape (n_classes, n_learners)
         Coding matrix with entries -1, 0 and 1.
     r : array-like of shape (n_samples, n_learners)
-        Probability of each learner's positive side. NaN means no answer.
+        Probability of each learner's positive side. NaN marks a missing probability.
     weights : array-like of shape (n_learners,)
         Total weight of the training samples of each learner. Learners of weight 0 are ignored.
     num_kl_initializations : int, default=0
@@ -101,8 +101,8 @@ def kl_posterior(
     Returns
     -------
     ndarray of shape (n_samples, n_classes)
-        Posteriors. Rows sum to 1. A class has a posterior of 0 if no learner with an answer uses it. Rows of samples
-        without any answer are NaN.
+        Posteriors. Rows sum to 1. A class has a posterior of 0 if no learner with a probability uses it. Rows of
+        samples without any probability are NaN.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def kl_divergence(coding: ArrayLike, r: ArrayLike, weights: ArrayLike, posterior
     coding : array-like of shape (n_classes, n_learners)
         Coding matrix with entries -1, 0 and 1.
     r : array-like of shape (n_samples, n_learners)
-        Probability of each learner's positive side. NaN means no answer.
+        Probability of each learner's positive side. NaN marks a missing probability.
     weights : array-like of shape (n_learners,)
         Weight of each learner.
     posteriors : array-like of shape (n_samples, n_classes)
@@ -181,7 +181,7 @@ def kl_divergence(coding: ArrayLike, r: ArrayLike, weights: ArrayLike, posterior
     Returns
     -------
     ndarray of shape (n_samples,)
-        Divergence in nats. Learners without an answer contribute 0.
+        Divergence in nats. Learners without a probability contribute 0.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def kl_divergence(coding: ArrayLike, r: ArrayLike, weights: ArrayLike, posterior
         raise ModelError(f"posteriors: found shape {P.shape}. Give shape {(len(R), len(M))}, as in r and coding.")
     positive, negative = P @ (M == 1).astype(float), P @ (M == -1).astype(float)
     total = positive + negative
-    with np.errstate(invalid="ignore"):  # 0 / 0 occurs if neither side has any mass. Such learners have no answer.
+    with np.errstate(invalid="ignore"):  # 0 / 0 occurs if neither side has any mass. NaN marks a missing probability.
         terms = rel_entr(R, positive / total) + rel_entr(1 - R, negative / total)
     return np.where(np.isnan(R), 0.0, terms) @ _check_weights(weights, M.shape[1])
 
@@ -228,13 +228,13 @@ def qp_posterior(coding: ArrayLike, r: ArrayLike) -> np.ndarray:
     coding : array-like of shape (n_classes, n_learners)
         Coding matrix with entries -1, 0 and 1.
     r : array-like of shape (n_samples, n_learners)
-        Probability of each learner's positive side. NaN means no answer.
+        Probability of each learner's positive side. NaN marks a missing probability.
 
     Returns
     -------
     ndarray of shape (n_samples, n_classes)
-        Posteriors. Rows sum to 1. A class has a posterior of 0 if no learner with an answer uses it. Rows of samples
-        without any answer are NaN.
+        Posteriors. Rows sum to 1. A class has a posterior of 0 if no learner with a probability uses it. Rows of
+        samples without any probability are NaN.
 
     Raises
     ------
@@ -379,7 +379,7 @@ def _lowered(learners, r, p, value, inside, tol):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _known(learners, r, n_classes):  # noqa: ANN001, ANN202
-    """Return whether each class is used by a learner with an answer."""
+    """Return whether each class is used by a learner with a probability."""
     offsets, classes, _ = learners
     known = np.zeros(n_classes, np.bool_)
     for j in range(len(r)):
@@ -517,7 +517,7 @@ def _nonnegative_quadratic(Q, b, allowed):  # noqa: ANN001, ANN202
 
 @njit(cache=True, nogil=True)
 def _least_squares(M, R, on_simplex):  # noqa: ANN001, ANN202
-    """Compute least squares solutions over the learners with an answer, zeros without any answer.
+    """Compute least squares solutions over the learners with a probability, zeros if there are none.
 
     The result solves :func:`qp_posterior` up to a factor per sample, or P+_j = r_j with non-negative p.
     """

@@ -61,7 +61,7 @@ def group_warnings(
     groups : ndarray of int64 of shape (n_samples,) or None
         Number of the group of each sample, from 0.
     names : sequence of str
-        Names of the groups. An empty sequence stands for their numbers.
+        Names of the groups. If empty, the numbers of the groups are used.
     n_splits : int
         Number of folds that the study requests.
     column : str
