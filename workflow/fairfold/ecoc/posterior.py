@@ -212,7 +212,7 @@ def kl_divergence(coding: ArrayLike, r: ArrayLike, weights: ArrayLike, posterior
         raise ModelError(f"posteriors: found shape {P.shape}. Give shape {(len(R), len(M))}, as in r and coding.")
     positive, negative = P @ (M == 1).astype(float), P @ (M == -1).astype(float)
     total = positive + negative
-    with np.errstate(invalid="ignore"):  # 0 / 0 occurs if neither side has any mass. NaN marks a missing probability.
+    with np.errstate(invalid="ignore"):  # 0 / 0 occurs if neither side has any mass. Such learners have no probability.
         terms = rel_entr(R, positive / total) + rel_entr(1 - R, negative / total)
     return np.where(np.isnan(R), 0.0, terms) @ _check_weights(weights, M.shape[1])
 
