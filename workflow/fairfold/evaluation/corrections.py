@@ -70,9 +70,9 @@ _ROUNDING = 1e-9  # Relative rounding error of sums that add the same weights in
 
 
 class Estimates(NamedTuple):
-    """Sums over (sample, label) pairs, estimated for complete labels in one or more bootstrap samples.
+    """Sums over (sample, label) pairs, estimated for complete labels in one or more draws of the samples.
 
-    The corrected metrics are computed from these sums. A draw is a bootstrap sample.
+    The corrected metrics are computed from these sums. A draw is a bootstrap sample, or all samples once.
 
     Parameters
     ----------

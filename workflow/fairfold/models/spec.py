@@ -31,7 +31,7 @@ class ModelSpec:
     palette_index : int or None, default=None
         Index of the color and marker in the palette of figures. None uses the next free index.
     pools : sequence of str, default=()
-        For a pool of models, names of the models in it.
+        For a pool of models, names of the models that correspond to its members.
     imputes : bool, default=False
         Whether the model imputes labels and logs the imputations.
     shares_first_level : bool, default=False
