@@ -13,14 +13,7 @@ SCORES_OF = {
 # Target -> its files, and the parts whose models it scores.
 TARGETS = {
     "study": (
-        [
-            *STUDY_FILES,
-            *FIGURES,
-            *rules.render_report.output,
-            *rules.describe_models.output,
-            *FINAL_FILES * FINAL["fit"],
-            "results/config.yaml",
-        ],
+        [*STUDY_FILES, *FIGURES, *rules.render_report.output, *rules.describe_models.output, *FINAL_OF_STUDY],
         [*SCORES_OF],
     ),
     "weak_labels": (

@@ -78,10 +78,12 @@ rule write_dataset_page:
         "../scripts/write_dataset_page.py"
 
 
-# A target of its own, and part of a study with `final.fit`.
+# A target of its own.
 FINAL_FILES = [
     *expand(rules.examine_labels.input.folds, dataset=FINAL_DATASETS),
     *expand(rules.fit_final_model.output, dataset=FINAL_DATASETS),
     *expand(rules.examine_labels.output, dataset=FINAL_DATASETS),
     *expand(rules.write_dataset_page.output, dataset=FINAL_DATASETS),
 ]
+# Further files of a study.
+FINAL_OF_STUDY = ["results/config.yaml", *FINAL_FILES * FINAL["fit"]]
