@@ -93,6 +93,7 @@ def test_columns_and_empty_cells_are_accounted_for(study):
     config = own(id="sample_id", ignore=["note*"], missing_value="-99")
     config["weak_labels"] |= {"models": ["RF+ET", "SLCForest", "logistic"], "missing_rates": [50]}
     config["weak_labels"]["forest"] = {"n_trees": 10, "max_levels": 1}
+    config["final"] = {"fit": True}
     rng = np.random.default_rng(0)
     table = plants(120).round(3).astype(str).replace(r"\.", ",", regex=True)
     unmeasured = np.random.default_rng(2).random((120, 2)) < 0.3
@@ -104,7 +105,7 @@ def test_columns_and_empty_cells_are_accounted_for(study):
     table["note_a"], table["note_b"] = "text", ""
     mine = study(config)
     table.to_csv(mine.folder / "mine.csv", index=False, sep=";", compression="gzip")
-    code, output = mine.run("all", "final")
+    code, output = mine.run()
     assert code == 0, output
     log = (mine.folder / "results/logs/prepare_dataset/mine.log").read_text()
     assert "4 features, 3 labels, " in log and "id: sample_id, ignored: note_a, note_b" in log
@@ -133,6 +134,7 @@ def test_columns_and_empty_cells_are_accounted_for(study):
     for line in warnings:
         assert html.escape(line.removeprefix("warning: mine: ")).replace("&#x27;", "&#39;") in report
     assert "note_a, note_b" in report
+    assert 'href="final/mine/report.html#cells"' in report
 
     code, output = mine.run()
     assert code == 0, output
