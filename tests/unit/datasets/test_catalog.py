@@ -79,7 +79,6 @@ def test_every_file_has_one_checksum_and_every_generator_exists():
             assert sum(digest is not None for digest in (file.sha256, file.git_blob)) == (
                 entry.folder not in ("GSE20194", "GSE24080", "E-TABM-38")
             )
-            assert bool(file.digests()) != file.record_sha256
         if entry.format == "generated":
             assert callable(getattr(generate, entry.generator["function"]))
 
@@ -123,7 +122,6 @@ def test_broken_catalogs(catalog_file):
         (good.replace("name: toy.csv", "name: a/b.csv"), "which is not allowed here"),
         (good.replace("https:", "file:"), "which is not allowed here"),
         (good.replace("{ prefix: label_ }", "{ prefix: a, last: 3 }"), "labels"),
-        (good.replace("sha256:", "record_sha256: true\n      sha256:"), "files"),
         (good.replace("{ prefix: label_ }", "{ characteristic: { key: a, classes: { b: c } } }"), "classes"),
         (good.replace("{ prefix: label_ }", "{ characteristic: { key: a, classes: { 0: c, 1: d } } }"), "classes"),
         (good.replace("  labels", "  samples: { only: { a: [] } }\n  labels"), "samples.only.a"),
@@ -143,7 +141,7 @@ def test_fingerprint_changes_with_content_only(catalog_file):
 
 
 def test_fingerprint_knows_the_choice_of_samples():
-    file = {"name": "a.txt", "urls": ["https://example.org/a.txt"], "record_sha256": True}
+    file = {"name": "a.txt", "urls": ["https://example.org/a.txt"]}
     stanza = {**_stanza(), "files": [file], "format": "mage-tab"}
     changes = [
         {},

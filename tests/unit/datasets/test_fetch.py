@@ -472,85 +472,17 @@ def test_a_link_in_the_place_of_the_target_is_replaced_itself(server, tmp_path, 
     assert outside.read_bytes() == b"precious"
 
 
-# --- checksums recorded on first download -----------------------------------------------------------------------------
-
-
-def a_recorded_file(*urls):
-    return a_file(*urls, record_sha256=True)
-
-
-def test_the_first_download_is_recorded_as_sha256sum_writes(server, cache):
-    path = get(a_recorded_file(server.url("/f", whole())), cache)
-    assert path.with_name("flags.csv.sha256").read_text() == f"{SHA256}  flags.csv\n"
-    assert files_under(cache) == ["flags.csv", "flags.csv.sha256"]
-    assert get(a_recorded_file(server.url("/f", status(404))), cache) == path
-
-
-def test_only_files_that_ask_for_it_are_recorded(server, cache):
-    get(a_file(server.url("/f", whole()), size=1024), cache)
-    get(DataFile("more.csv", (server.url("/g", whole()),), sha256=SHA256, record_sha256=True), cache)
-    assert files_under(cache) == ["flags.csv", "more.csv"]
-
-
-def test_a_cached_copy_without_record_is_recorded_when_it_is_used(cache):
-    put(cache)
-    get(a_recorded_file(), cache)
-    put(cache, WRONG)
-    assert "has changed since its checksum was recorded" in fails(a_recorded_file(), cache)
-
-
-@pytest.mark.parametrize("offline", [True, False])
-def test_a_copy_that_is_not_what_was_recorded_is_refused_and_stays(server, cache, offline):
-    file = a_recorded_file(server.url("/f", whole()))
-    path = get(file, cache)
-    path.write_bytes(WRONG)
-    message = fails(file, cache, offline=offline)
-    for part in (str(path), SHA256, WRONG_SHA256, "Delete it to download it again", "flags.csv.sha256"):
-        assert part in message
-    assert path.read_bytes() == WRONG and len(server.asked) == 1
-    path.unlink()
-    assert get(file, cache).read_bytes() == CONTENT
-
-
-def test_a_server_that_has_changed_the_file_is_refused_until_the_record_is_deleted(server, cache):
-    file = a_recorded_file(server.url("/f", whole(), whole(WRONG)))
-    path = get(file, cache)
-    path.unlink()
-    message = fails(file, cache)
-    for part in (SHA256, WRONG_SHA256, f"To accept a new version, delete {path}.sha256"):
-        assert part in message
-    assert files_under(cache) == ["flags.csv.sha256"]
-    path.with_name("flags.csv.sha256").unlink()
-    assert get(file, cache).read_bytes() == WRONG
-    assert path.with_name("flags.csv.sha256").read_text() == f"{WRONG_SHA256}  flags.csv\n"
-
-
-def test_a_record_that_holds_no_checksum(server, cache):
-    put(cache, b"\xff rubbish", "flags.csv.sha256")
-    assert "contains no SHA-256" in fails(a_recorded_file(server.url("/f", whole())), cache)
-
-
-def test_a_mirror_is_held_to_its_own_record_and_gets_none(tmp_path, cache):
-    mirror = tmp_path / "mirror"
-    copy = put(mirror)
-    assert get(a_recorded_file(), cache, mirrors=[mirror]) == copy
-    assert files_under(mirror) == ["flags.csv"] and not cache.exists()
-    put(mirror, f"{WRONG_SHA256}  flags.csv\n".encode(), "flags.csv.sha256")
-    message = fails(a_recorded_file(), cache, mirrors=[mirror])
-    assert SHA256 in message and WRONG_SHA256 in message
-
-
-def test_what_may_be_cut_off_is_not_recorded(server, cache):
+def test_a_file_of_unknown_size_and_checksum_must_come_whole(server, cache):
     for answer, reason in (
         (truncated_undeclared, "the length of the file"),
         (whole(declare=False), "the length of the file"),
         (whole(b""), "nothing"),
     ):
-        assert reason in fails(a_recorded_file(server.url("/f", answer)), cache)
+        assert reason in fails(a_file(server.url("/f", answer), sha256=None), cache)
         assert files_under(cache) == []
-    assert "is missing" in fails(a_recorded_file(server.url("/f", truncated)), cache)
+    assert "is missing" in fails(a_file(server.url("/f", truncated), sha256=None), cache)
     assert files_under(cache) == []
-    assert get(a_recorded_file(server.url("/f", whole())), cache).read_bytes() == CONTENT
+    assert get(a_file(server.url("/f", whole()), sha256=None), cache).read_bytes() == CONTENT
 
 
 def test_chunks_say_where_they_end(server, cache):
@@ -559,4 +491,4 @@ def test_chunks_say_where_they_end(server, cache):
         handler.start(200, Transfer_Encoding="chunked", Connection="close")
         handler.wfile.write(b"400\r\n" + CONTENT + b"\r\n0\r\n\r\n")
 
-    assert get(a_recorded_file(server.url("/f", chunked)), cache).read_bytes() == CONTENT
+    assert get(a_file(server.url("/f", chunked)), cache).read_bytes() == CONTENT

@@ -46,10 +46,6 @@ def test_a_variant_changes_something():
     [
         ({"format": "csv", "files": [FILE]}, "entry: missing labels, which the format 'csv' needs"),
         ({"format": "generated"}, "entry: missing generator, which the format 'generated' needs"),
-        (
-            {"format": "csv", "files": [{**FILE, "record_sha256": True}], "labels": {"last": 1}},
-            r"entry.files\[0\]: found record_sha256, sha256. Give one of git_blob, record_sha256",
-        ),
         ({"format": "csv", "files": [FILE], "labels": {}}, "entry.labels: found none. Give one of characteristic"),
     ],
 )

@@ -44,9 +44,6 @@ class DataFile:
         SHA-256 of the content in hexadecimal.
     git_blob : str or None
         SHA-1 that git gives the file, ``sha1(b"blob <size>\0" + content)``, in hexadecimal.
-    record_sha256 : bool
-        Whether to record the SHA-256 of the first copy in the cache if no digest is published. The record is the file
-        ``<name>.sha256`` next to the copy, in the format of ``sha256sum``. All later copies must agree with it.
     """
 
     name: str
@@ -54,7 +51,6 @@ class DataFile:
     size: int | None = None
     sha256: str | None = None
     git_blob: str | None = None
-    record_sha256: bool = False
 
     def digests(self) -> dict[str, str]:
         """Return the known digests by the name of their algorithm.
@@ -73,9 +69,9 @@ class DataFile:
         return {algorithm: digest for algorithm, digest in known.items() if digest is not None}
 
     @property
-    def needs_record(self) -> bool:
-        """Whether the SHA-256 of a copy must be recorded because no digest is known."""
-        return self.record_sha256 and not self.digests()
+    def is_unknown(self) -> bool:
+        """Whether neither the size nor a digest is known, so that a truncated copy would not be recognized."""
+        return self.size is None and not self.digests()
 
     def flaw_of(self, path: Path) -> str | None:
         """Describe the first difference between the content of a path and this file.

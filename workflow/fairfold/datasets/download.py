@@ -118,7 +118,7 @@ def _receive(response: requests.Response, file: DataFile, stream: IO[bytes], pro
             bar.update(len(chunk))
     if total is not None and received < total:
         raise _TransientError(f"it stopped after {received} of {total} bytes")
-    if received == 0 and file.needs_record:
+    if received == 0 and file.is_unknown:
         raise _TransientError("it sent nothing")
 
 
@@ -131,7 +131,7 @@ def _check_answer(response: requests.Response, file: DataFile) -> None:
     if headers.get("Content-Encoding", "identity") != "identity":
         raise DownloadError(f"it sends the file with the encoding {headers['Content-Encoding']}")
     has_end = "Content-Length" in headers or headers.get("Transfer-Encoding", "").lower() == "chunked"
-    if file.needs_record and not has_end:  # The checksum of a truncated file would be recorded.
+    if file.is_unknown and not has_end:
         raise DownloadError("it does not send the length of the file, and no checksum is known")
 
 

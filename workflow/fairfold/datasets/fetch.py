@@ -6,9 +6,7 @@ downloads nor the digests of git blobs.
 
 from __future__ import annotations
 
-import dataclasses
 import fcntl
-import hashlib
 import logging
 import os
 import re
@@ -17,12 +15,11 @@ from pathlib import Path
 
 import platformdirs
 
-from fairfold.core.files import atomic_open, atomic_path
+from fairfold.core.files import atomic_path
 from fairfold.datasets.catalog import DataFile
 from fairfold.errors import DataError
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+-]*")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _log = logging.getLogger(__name__)
 
 
@@ -73,14 +70,12 @@ def fetch(
     Raises
     ------
     DataError
-        If a name is invalid, a copy in a mirror or a copy with a recorded checksum does not agree, the cache cannot be
-        used, or the file is not available.
+        If a name is invalid, a copy in a mirror does not agree, the cache cannot be used, or the file is not available.
 
     Notes
     -----
     A copy in the cache with a wrong size or checksum is replaced. Processes that need the same file wait for the first
-    one. If the expected checksum was recorded from an earlier copy, a different copy is an error and stays in the
-    cache.
+    one.
 
     Examples
     --------
@@ -103,19 +98,12 @@ def fetch(
     try:
         for copy in (Path(mirror).expanduser() / dataset / file.name for mirror in mirrors):
             if copy.is_file():
-                if flaw := _with_record(copy, file).flaw_of(copy):
+                if flaw := file.flaw_of(copy):
                     raise DataError(f"{copy} is not the file that its entry describes: {flaw}. Replace it.")
                 return copy
-        file = _with_record(target, file)
         flaw = file.flaw_of(target)
         if flaw is None:
-            _keep_record(target, file, target)
             return target
-        if _is_recorded(file) and target.is_file():  # Only the user can decide which of the two is right.
-            raise DataError(
-                f"{target} has changed since its checksum was recorded: {flaw}. Delete it to download it again, or "
-                f"delete {_record_of(target).name} next to it to accept it."
-            )
         failures = dict.fromkeys(file.urls, "not tried, offline")
         if file.urls and not offline:
             failures = _download(cache, target, file, progress)
@@ -124,44 +112,15 @@ def fetch(
     except OSError as error:
         raise DataError(f"{dataset}/{file.name}: {error}. Make it accessible, or choose another cache.") from None
     positions = "; ".join([*(f"not in mirror {mirror}" for mirror in mirrors), f"{target}: {flaw}"])
-    raise DataError(f"{dataset}/{file.name} is missing ({positions}). {_how_to_get(dataset, file, failures, target)}")
+    raise DataError(f"{dataset}/{file.name} is missing ({positions}). {_how_to_get(dataset, file, failures)}")
 
 
-def _how_to_get(dataset: str, file: DataFile, failures: Mapping[str, str], target: Path) -> str:
+def _how_to_get(dataset: str, file: DataFile, failures: Mapping[str, str]) -> str:
     sources = "".join(f"\n  {url}: {reason}" for url, reason in failures.items()) or " no known address."
-    version = f"To accept a new version, delete {_record_of(target)}, which contains the first checksum.\n"
     return (
-        f"Sources:{sources}\n{version * _is_recorded(file)}Save it in a folder as {dataset}/{file.name} and name that "
+        f"Sources:{sources}\nSave it in a folder as {dataset}/{file.name} and name that "
         "folder under data.mirrors in the configuration or in the environment variable FAIRFOLD_MIRROR."
     )
-
-
-def _record_of(copy: Path) -> Path:
-    return copy.with_name(f"{copy.name}.sha256")
-
-
-def _with_record(copy: Path, file: DataFile) -> DataFile:
-    """Return ``file`` with the digest recorded next to ``copy``, if there is one."""
-    record = _record_of(copy)
-    if not file.record_sha256 or not record.is_file():
-        return file
-    digest = record.read_text(encoding="utf-8", errors="replace").partition(" ")[0].strip()
-    if not _SHA256.fullmatch(digest):
-        raise DataError(f"{record} contains no SHA-256, found {digest[:80]!r}. Delete it to record it again.")
-    return dataclasses.replace(file, sha256=digest)
-
-
-def _is_recorded(file: DataFile) -> bool:
-    return file.record_sha256 and file.sha256 is not None
-
-
-def _keep_record(target: Path, file: DataFile, content: Path) -> None:
-    """Record the SHA-256 of ``content`` next to ``target``, if the file needs a record."""
-    if file.needs_record:
-        with content.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        with atomic_open(_record_of(target), "w", encoding="utf-8") as stream:
-            stream.write(f"{digest}  {target.name}\n")
 
 
 def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict[str, str]:
@@ -182,7 +141,6 @@ def _download(cache: Path, target: Path, file: DataFile, progress: bool) -> dict
             try:
                 with atomic_path(target) as partial:
                     download(url, file, partial, progress)
-                    _keep_record(target, file, partial)  # The record comes before the copy.
             except DownloadError as error:
                 failures[url] = str(error)
             else:

@@ -326,13 +326,6 @@ class CatalogFile(SparseSettings):
     git_blob: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
     """SHA-1 that git gives the file."""
 
-    record_sha256: Literal[True] | None = None
-    """`true` if no checksum is published. That of the first download is recorded next to the file in the cache."""
-
-    @model_validator(mode="after")
-    def _check_checksum(self) -> CatalogFile:
-        return _with_one_of(self, {"sha256", "git_blob", "record_sha256"})
-
 
 class Generator(SparseSettings):
     """Function of `fairfold.datasets.generate` that makes a dataset."""
