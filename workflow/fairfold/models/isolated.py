@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import pickle
 import random
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -104,11 +102,8 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ModelError
-            If the model raises an error, ends its process or exceeds its time limit. Also if two fits with the same
-            seed return different probabilities, which is tested once on 60 simulated samples.
+            If the model raises an error, ends its process or exceeds its time limit.
         """
-        if not _repeats_itself(self.name, json.dumps(self.entry)):
-            raise ModelError(f"{self.name} predicts other probabilities when fitted again. Pass on its random_state.")
         settings = {name: getattr(self, name) for name in ("corrected", "negatives", "n_jobs", "random_state")}
         self.pickled_model_ = _run(_fit_and_pickle, self.name, self.entry, X, Y, groups, sample_weight, **settings)
         self.classes_ = np.arange(Y.shape[1]).astype(object)
@@ -168,16 +163,6 @@ def stop_worker() -> None:
     A process that joblib started cannot end before its own worker process, which otherwise waits for a minute.
     """
     _executor().shutdown()
-
-
-@cache
-def _repeats_itself(name: str, entry: str) -> bool:
-    """Return whether two fits give the same probabilities. True if the simulated samples cannot be fitted."""
-    try:
-        first, second = (_run(_fit_simulated, name, json.loads(entry)) for _ in range(2))
-    except StudyError:
-        return True
-    return np.array_equal(first, second)
 
 
 # --- Worker process --------------------------------------------------------------------------------------------------
