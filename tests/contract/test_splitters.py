@@ -23,7 +23,6 @@ from fairfold.splitting.measures import relative_label_distribution
 SPLITTERS = {
     "OptiSplit": (OptiSplit, {}),
     "OptiSplit dcp": (OptiSplit, {"objective": "dcp"}),
-    "OptiSplit ld": (OptiSplit, {"objective": "ld"}),
     "OptiSplit anneal": (OptiSplit, {"refine": "anneal", "sweeps": 20}),
     "IS": (IterativeStratification, {}),
     "IS anneal": (IterativeStratification, {"refine": "anneal", "sweeps": 20}),

@@ -44,8 +44,8 @@ class OptiSplit(FoldSplitter):
         ``initial_folds`` or, by default, from iterative stratification.
     sweeps : int or None, default=None
         Effort of the annealing, as for :class:`~fairfold.splitting.base.FoldSplitter`.
-    objective : {"rld", "dcp", "ld"}, default="rld"
-        Loss of each label: the summands of rLD, DCP or LD. The search minimizes the sum over the labels.
+    objective : {"rld", "dcp"}, default="rld"
+        Loss of each label: the summands of rLD or DCP. The search minimizes the sum over the labels.
     max_epochs : int, default=3
         Largest number of epochs. The search stops after an epoch without changes.
     initial_folds : array-like of int of shape (n_samples,) or None, default=None
@@ -280,34 +280,4 @@ def class_proportion_losses(counts, fold_sizes, proportions, positives):  # noqa
     return np.where(positives > 0, losses, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def label_losses(counts, fold_sizes, proportions, positives):  # noqa: ANN001, ANN201
-    """Compute LD of each label (Equation 1).
-
-    A fold without negatives adds 0. The equation compares rates within folds. Unequal ``proportions`` therefore need no
-    correction.
-
-    Parameters
-    ----------
-    counts : ndarray of int64 of shape (n_splits, n_labels)
-        Positives of each label in each fold.
-    fold_sizes : ndarray of int64 of shape (n_splits,)
-        Number of rows in each fold.
-    proportions : ndarray of float64 of shape (n_splits,)
-        Ignored.
-    positives : ndarray of int64 of shape (n_labels,)
-        Number of positives of each label.
-
-    Returns
-    -------
-    ndarray of float64 of shape (n_labels,)
-        Loss of each label.
-    """
-    losses, overall = np.zeros(counts.shape[1]), positives / (fold_sizes.sum() - positives)
-    for fold in range(len(fold_sizes)):
-        negatives = fold_sizes[fold] - counts[fold]
-        losses += np.where(negatives > 0, np.abs(counts[fold] / negatives - overall), 0.0)
-    return losses / len(fold_sizes)
-
-
-OBJECTIVES = {"rld": relative_label_losses, "dcp": class_proportion_losses, "ld": label_losses}
+OBJECTIVES = {"rld": relative_label_losses, "dcp": class_proportion_losses}
