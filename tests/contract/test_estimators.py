@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.calibration import CalibrationDisplay
 from sklearn.inspection import PartialDependenceDisplay, partial_dependence, permutation_importance
 from sklearn.metrics import (
@@ -20,8 +19,6 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score, cross_validate
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from fairfold.errors import ModelError
 from fairfold.forests import load_model, make_model
@@ -204,7 +201,6 @@ def test_names_are_kept_and_stored(name, data, frames, tmp_path):
     plain = small(name).fit(*data)
     for fitted in (model, load_model(tmp_path / "model.npz")):
         assert fitted.feature_names_in_.tolist() == FEATURES
-        assert fitted.label_names_.tolist() == LABELS
         assert fitted.classes_.tolist() == [0, 1, 2]
         assert fitted.predict_proba(X).tobytes() == plain.predict_proba(data[0]).tobytes()
         with pytest.warns(UserWarning, match="X does not have valid feature names, but .* was fitted with feature nam"):
@@ -218,7 +214,7 @@ def test_what_has_no_names_gets_none(data, frames, tmp_path):
         model.fit(X, Y)
         model.save(tmp_path / "model.npz")
         for fitted in (model, load_model(tmp_path / "model.npz")):
-            assert not hasattr(fitted, "feature_names_in_") and not hasattr(fitted, "label_names_")
+            assert not hasattr(fitted, "feature_names_in_")
     with pytest.warns(UserWarning, match="X has feature names, but CascadeForest was fitted without feature names"):
         model.predict(frames[0])
 
@@ -256,65 +252,17 @@ def test_other_columns_are_one_sentence(name, case, frames, tmp_path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda names: [0, *names[1:]], "{} has column names that are text and others that are not. Convert all names"),
+        (lambda names: [0, *names[1:]], "X has column names that are text and others that are not. Convert all names"),
         (
             lambda names: [names[0], *names[:-1]],
-            "{} has several columns named '{}'. Give each column a unique name",
+            "X has several columns named 'depth'. Give each column a unique name",
         ),
     ],
 )
-@pytest.mark.parametrize("part", ["X", "Y"])
-def test_names_that_tell_no_columns_apart(part, change, sentence, frames):
+def test_names_that_tell_no_columns_apart(change, sentence, frames):
     X, Y = (frame.copy() for frame in frames)
-    names = FEATURES if part == "X" else LABELS
-    {"X": X, "Y": Y}[part].columns = change(names)
-    sentence = sentence.format(part, names[0])
+    X.columns = change(FEATURES)
     with pytest.raises(ModelError, match=sentence):
         small("RF+ET").fit(X, Y)
-    if part == "X":
-        with pytest.raises(ModelError, match=sentence):
-            small("RF+ET").fit(*frames).predict(X)
-
-
-# --- predictions as frames --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMED)
-def test_predictions_come_back_with_the_names(name, frames, tmp_path):
-    X, Y = frames
-    model = small(name).fit(X, Y)
-    P, predicted = model.predict_proba(X[:7]), model.predict(X[:7])
-    assert type(P) is type(predicted) is np.ndarray
-    assert model.set_output(transform="pandas") is model
-    model.save(tmp_path / "model.npz")
-    for fitted in (model, load_model(tmp_path / "model.npz"), clone(model).fit(X, Y)):
-        fitted.set_output()  # has no effect
-        pd.testing.assert_frame_equal(fitted.predict_proba(X[:7]), pd.DataFrame(P, X.index[:7], LABELS))
-        pd.testing.assert_frame_equal(fitted.predict(X[:7]), pd.DataFrame(predicted, X.index[:7], LABELS))
-        assert type(fitted.set_output(transform="default").predict(X)) is np.ndarray
-
-
-def test_frames_of_what_has_no_names(data):
-    model = small("RF+ET").set_output(transform="pandas").fit(*data)
-    P = model.predict_proba(data[0])
-    assert P.index.tolist() == list(range(len(P))) and P.columns.tolist() == [0, 1, 2]
-
-
-@pytest.mark.parametrize("scoring", ["f1_micro", "average_precision", "roc_auc", "accuracy"])
-def test_scorers_take_frames(scoring, frames, by_hand):
-    model = small("SLCForest").set_output(transform="pandas")
-    scores = cross_val_score(model, *frames, cv=FOLDS, scoring=scoring, error_score="raise")
-    assert scores.tolist() == [SCORERS[scoring](truth, P) for _, truth, P in by_hand("SLCForest")]
-
-
-def test_a_pipeline_passes_names_on(frames):
-    X, Y = frames
-    steps = make_pipeline(StandardScaler(), small("SLCForest").set_output(transform="pandas"))
-    P = steps.set_output(transform="pandas").fit(X, Y).predict_proba(X)
-    assert P.columns.tolist() == LABELS and P.index.equals(X.index)
-    assert steps[-1].feature_names_in_.tolist() == FEATURES
-
-
-def test_frames_of_another_kind_are_refused(data):
-    with pytest.raises(ModelError, match="transform is 'polars'; it must be 'default' or 'pandas'"):
-        small("RF+ET").set_output(transform="polars")
+    with pytest.raises(ModelError, match=sentence):
+        small("RF+ET").fit(*frames).predict(X)

@@ -206,8 +206,6 @@ def test_cascades_on_many_labels_are_sparse_and_near_the_exact_ones(name, tmp_pa
     assert again.data.tobytes() == P.data.tobytes() and again.indices.tobytes() == P.indices.tobytes()
     decided = model.predict(X[300:])
     np.testing.assert_array_equal(decided.toarray(), P.toarray() > 0.5)
-    frame = model.set_output(transform="pandas").predict_proba(X[300:])
-    np.testing.assert_array_equal(frame.to_numpy(), P.toarray())
 
 
 @pytest.mark.parametrize("name", ["RF+ET", "gcForest+", "Stack+"])

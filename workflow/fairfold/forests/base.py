@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -57,7 +56,7 @@ class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
         """
         return np.arange(self.n_labels_).astype(object)
 
-    def predict_proba(self, X: Matrix) -> Matrix | pd.DataFrame:
+    def predict_proba(self, X: Matrix) -> Matrix:
         """Predict the probability that each label is positive, from level ``best_level_``.
 
         Parameters
@@ -67,7 +66,7 @@ class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        {ndarray, csr_array, DataFrame} of shape (n_samples, n_labels)
+        {ndarray, csr_array} of shape (n_samples, n_labels)
             Probabilities, sparse if the training labels were sparse.
 
         Raises
@@ -75,11 +74,9 @@ class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
         ModelError
             If ``X`` has infinite values, or its number or names of features differ from the training data.
         """
-        return self._as_asked(self._best_proba(X), X)
+        return with_sparsity(self._best_proba(X), self.sparse_labels_)
 
-    def predict(
-        self, X: Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled"
-    ) -> Matrix | pd.DataFrame:
+    def predict(self, X: Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled") -> Matrix:
         """Predict labels of 0/1: 1 if the probability is above a threshold.
 
         Parameters
@@ -95,7 +92,7 @@ class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        {ndarray, csr_array, DataFrame} of shape (n_samples, n_labels)
+        {ndarray, csr_array} of shape (n_samples, n_labels)
             Predicted labels, sparse if the training labels were sparse.
 
         Raises
@@ -109,7 +106,7 @@ class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
         # With one threshold per label, a label can exceed its threshold while its parents do not.
         if self.hierarchy is not None:
             decided = map_rows(self.hierarchy.with_ancestors, decided, 1)
-        return self._as_asked(decided, X)
+        return with_sparsity(decided, self.sparse_labels_)
 
     def save(self, path: str | Path) -> None:
         """Save the fitted model; :func:`~fairfold.models.load_model` loads it.
@@ -150,10 +147,6 @@ class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
     def _with_thresholds(self) -> object:
         """Object that holds the thresholds for objectives."""
         return self
-
-    def _as_asked(self, predicted: Matrix, X: Matrix) -> Matrix | pd.DataFrame:
-        """Convert predictions for ``X`` to the format of the training labels."""
-        return with_sparsity(predicted, self.sparse_labels_)
 
     def _reconciled(self, proba: Matrix) -> Matrix:
         return proba if self.hierarchy is None else map_rows(self.hierarchy.reconcile, proba, FLOOR)
@@ -230,32 +223,6 @@ class BaseCascade(MultilabelModel):
             self.unseen_proba_ = with_sparsity(self.unseen_proba_, self.sparse_labels_)
         return self
 
-    def set_output(self, *, transform: Literal["default", "pandas"] | None = None) -> Self:
-        """Set the output format of ``predict`` and ``predict_proba``, as in scikit-learn's transformers.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas"} or None, default=None
-            ``"default"`` returns arrays. ``"pandas"`` returns data frames with the index of the input frame and one
-            column per label. Columns have the names of ``Y`` in ``fit``, or the indices of the labels. None keeps the
-            current format.
-
-        Returns
-        -------
-        BaseCascade
-            The cascade itself.
-
-        Raises
-        ------
-        ModelError
-            If ``transform`` has another value.
-        """
-        if transform not in (None, "default", "pandas"):
-            raise ModelError(f"transform is {transform!r}; it must be 'default' or 'pandas'.")
-        if transform is not None:
-            self._sklearn_output_config = {"transform": transform}  # scikit-learn's clone copies this attribute.
-        return self
-
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """Yield the probabilities after each level, from level 0 (no cascade) to the last level.
 
@@ -324,14 +291,6 @@ class BaseCascade(MultilabelModel):
     def _best_proba(self, X: Matrix) -> Matrix:
         return next(itertools.islice(self._reconciled_stages(X), self.best_level_, None))
 
-    def _as_asked(self, predicted: Matrix, X: Matrix) -> Matrix | pd.DataFrame:
-        """Convert predictions to the format chosen by ``set_output``, or else to the format of the training labels."""
-        if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
-            return with_sparsity(predicted, self.sparse_labels_)
-        index = X.index if isinstance(X, pd.DataFrame) else None
-        predicted = to_dense(predicted, "predictions", ModelError)
-        return pd.DataFrame(predicted, index=index, columns=getattr(self, "label_names_", self.classes_))
-
     def _forest_settings(self) -> dict[str, Any]:
         settings = {name: getattr(self, name) for name in ("n_trees", "min_samples_leaf", "n_jobs", "n_sketched")}
         return settings | ({"n_sketched": N_SKETCHED} if self.n_sketched == "auto" else {})
@@ -364,7 +323,7 @@ class BaseCascade(MultilabelModel):
                 raise ModelError(f"{name} is {parameters[name]!r}; it must be one of {', '.join(map(repr, allowed))}.")
 
     def _check_features(self, X: Matrix, *, reset: bool) -> Matrix:
-        names = column_names(X, "X")
+        names = column_names(X)
         if not reset:
             check_same_names(names, getattr(self, "feature_names_in_", None))
         try:
@@ -380,7 +339,6 @@ class BaseCascade(MultilabelModel):
 
     def _check_data(self, X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
         X = self._check_features(X, reset=True)
-        label_names = column_names(Y, "Y")
         Y = self._checked_labels(Y, X.shape[0])
         # A split needs two full leaves.
         if X.shape[0] < 2 * self.min_samples_leaf:
@@ -388,10 +346,6 @@ class BaseCascade(MultilabelModel):
                 f"n_samples={X.shape[0]} is less than two leaves of {self.min_samples_leaf} samples. Reduce "
                 "min_samples_leaf or provide more samples."
             )
-        if label_names is not None:
-            self.label_names_ = label_names
-        elif hasattr(self, "label_names_"):
-            del self.label_names_  # Drop the names of an earlier fit.
         return X, Y
 
 

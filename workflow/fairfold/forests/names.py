@@ -15,20 +15,18 @@ from fairfold.errors import ModelError
 _SHOWN = 5
 
 
-def column_names(table: Any, what: str) -> np.ndarray | None:
-    """Return the column names of a data frame.
+def column_names(X: Any) -> np.ndarray | None:
+    """Return the column names of a data frame with features.
 
     Parameters
     ----------
-    table : Any
-        Data frame or array of features or labels. scikit-learn's rules decide what counts as a data frame.
-    what : str
-        Name of the table, for error messages.
+    X : Any
+        Data frame or array.
 
     Returns
     -------
     ndarray of object of shape (n_columns,) or None
-        Column names. None if the table has no column names or none of them is a string.
+        Column names. None if X has no column names or none of them is a string.
 
     Raises
     ------
@@ -39,21 +37,21 @@ def column_names(table: Any, what: str) -> np.ndarray | None:
     --------
     >>> import pandas as pd
     >>> from fairfold.forests.names import column_names
-    >>> column_names(pd.DataFrame({"age": [30], "dose": [2]}), "X")
+    >>> column_names(pd.DataFrame({"age": [30], "dose": [2]}))
     array(['age', 'dose'], dtype=object)
     """
-    if isinstance(table, pd.DataFrame) and not table.columns.is_unique:
-        twice = table.columns[table.columns.duplicated()][0]
-        raise ModelError(f"{what} has several columns named {twice!r}. Give each column a unique name.")
-    if not hasattr(table, "columns"):
+    if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
+        twice = X.columns[X.columns.duplicated()][0]
+        raise ModelError(f"X has several columns named {twice!r}. Give each column a unique name.")
+    if not hasattr(X, "columns"):
         return None
     reader = BaseEstimator()
     try:
-        validate_data(reader, table, skip_check_array=True)
+        validate_data(reader, X, skip_check_array=True)
     except TypeError:
         raise ModelError(
-            f"{what} has column names that are text and others that are not. Convert all names to text, for example "
-            f"with {what}.columns = {what}.columns.astype(str)."
+            "X has column names that are text and others that are not. Convert all names to text, for example with "
+            "X.columns = X.columns.astype(str)."
         ) from None
     return getattr(reader, "feature_names_in_", None)
 

@@ -127,7 +127,7 @@ class OneLevelModel(MultilabelModel):
 
     def _checked_features(self, X: Matrix, *, reset: bool) -> Matrix:
         """Convert features to an array, and check their columns against ``fit``."""
-        names = column_names(X, "X")
+        names = column_names(X)
         if reset:
             self.feature_names_in_ = names
         check_same_names(names, getattr(self, "feature_names_in_", None))
