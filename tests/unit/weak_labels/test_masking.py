@@ -113,14 +113,12 @@ def test_one_part_hides_its_share_and_the_other_nothing(Y, hide):
 
 
 @pytest.mark.parametrize("dtype", [np.int8, float, bool, "Int64", "boolean", "Sparse[int]"])
-def test_a_frame_stays_one(Y, dtype):
+def test_a_frame_gives_an_array(Y, dtype):
     frame = pd.DataFrame(Y, columns=list("abcdefg"), index=np.arange(len(Y))[::-1]).astype(dtype)
     before = frame.copy()
-    masked = mask_positives(frame, 0.3, random_state=5)
+    options = {"wrong_positives": 0.3, "random_state": 5}
+    np.testing.assert_array_equal(mask_positives(frame, 0.3, **options), mask_positives(Y, 0.3, **options))
     pd.testing.assert_frame_equal(frame, before)
-    assert masked.dtypes.equals(frame.dtypes)
-    assert masked.index.equals(frame.index) and masked.columns.equals(frame.columns)
-    np.testing.assert_array_equal(masked.to_numpy(dtype=int), mask_positives(Y, 0.3, random_state=5))
 
 
 @pytest.mark.parametrize(
@@ -157,14 +155,6 @@ def test_unmeasured_labels_are_neither_hidden_nor_shown_where_negatives_are_conf
 def test_zeros_of_too_many_sparse_labels_are_not_hidden():
     with pytest.raises(DataError, match="Y has 10,000 × 10,000 cells, but at most"):
         mask_labels(sparse.csr_array((10_000, 10_000), dtype=np.int8), 0.3, negatives="confirmed")
-
-
-@pytest.mark.parametrize("dtype", ["Int64", "boolean", "int8", "float64", "bool"])
-def test_frames_keep_their_types_with_wrong_positives(Y, dtype):
-    frame = pd.DataFrame(Y).astype(dtype)
-    found = mask_positives(frame, 0.5, wrong_positives=0.3, random_state=0)
-    assert (found.dtypes == frame.dtypes).all()
-    np.testing.assert_array_equal(found.astype(int), mask_positives(Y, 0.5, wrong_positives=0.3, random_state=0))
 
 
 @pytest.mark.parametrize("rate", ["0.3", None])

@@ -54,9 +54,7 @@ def test_arrays_sparse_matrices_and_frames_lose_the_same(Y, reference, mechanism
     stored = mask_positives(sparse.csr_array(Y), 0.5, **options)
     assert stored.format == "csr" and stored.nnz == dense.sum() and stored.dtype == Y.dtype
     np.testing.assert_array_equal(stored.toarray(), dense)
-    frame = mask_positives(pd.DataFrame(Y, columns=list("abcde"), index=np.arange(N) + 7), 0.5, **options)
-    np.testing.assert_array_equal(frame, dense)
-    assert list(frame.columns) == list("abcde") and frame.index[0] == 7
+    np.testing.assert_array_equal(mask_positives(pd.DataFrame(Y), 0.5, **options), dense)
     again = mask_positives(Y, 0.5, **{**options, "random_state": 5})
     assert (again != dense).any()
 

@@ -6,7 +6,6 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
@@ -47,7 +46,7 @@ def n_hidden(n_positives: np.ndarray, rate: float | np.ndarray) -> np.ndarray:
 
 
 def mask_positives(
-    Y: Matrix | pd.DataFrame,
+    Y: Matrix,
     rate: float,
     *,
     mechanism: Mechanism = "random",
@@ -56,7 +55,7 @@ def mask_positives(
     hierarchy: Hierarchy | None = None,
     wrong_positives: float = 0.0,
     random_state: int | np.random.SeedSequence | np.random.Generator | None = None,
-) -> Matrix | pd.DataFrame:
+) -> Matrix:
     """Turn a share of each label's positives into negatives, at random or by another mechanism.
 
     Exactly ``floor(rate * n_j)`` positives are hidden for label j with n_j positives. A label therefore never loses all
@@ -85,9 +84,9 @@ def mask_positives(
 
     Returns
     -------
-    {ndarray, DataFrame, csr_array} of shape (n_samples, n_labels)
-        Masked copy of ``Y``, of the same kind. A frame keeps its index and columns. The dtype is that of ``Y``, or
-        float32 if an array or a sparse matrix contains unmeasured labels.
+    {ndarray, csr_array} of shape (n_samples, n_labels)
+        Masked copy of ``Y``, sparse if ``Y`` is sparse. The dtype is that of ``Y``, or float32 if ``Y`` contains
+        unmeasured labels.
 
     Raises
     ------
@@ -120,7 +119,7 @@ def mask_positives(
 
 
 def mask_labels(
-    Y: Matrix | pd.DataFrame,
+    Y: Matrix,
     rate: float,
     *,
     negatives: Negatives = "unlabelled",
@@ -129,7 +128,7 @@ def mask_labels(
     groups: ArrayLike | None = None,
     hierarchy: Hierarchy | None = None,
     random_state: int | np.random.SeedSequence | np.random.Generator | None = None,
-) -> Matrix | pd.DataFrame:
+) -> Matrix:
     """Hide a share of each label, as positives or as unmeasured labels.
 
     With ``negatives="unlabelled"``, hidden positives become 0, as in :func:`mask_positives`. With
@@ -158,8 +157,8 @@ def mask_labels(
 
     Returns
     -------
-    {ndarray, DataFrame, csr_array} of shape (n_samples, n_labels)
-        Masked copy of ``Y``, of the same kind. With confirmed negatives the dtype is float32.
+    {ndarray, csr_array} of shape (n_samples, n_labels)
+        Masked copy of ``Y``, sparse if ``Y`` is sparse. With confirmed negatives the dtype is float32.
 
     Raises
     ------
@@ -316,7 +315,7 @@ def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int | None, negatives: 
 
 
 def _choose_hidden(
-    Y: Matrix | pd.DataFrame,
+    Y: Matrix,
     rate: float,
     random: np.random.Generator,
     negatives: Negatives = "unlabelled",
@@ -422,12 +421,8 @@ def _some_of(
 
 
 def _with_wrong_positives(
-    Y: Matrix | pd.DataFrame,
-    masked: Matrix | pd.DataFrame,
-    share: float,
-    hierarchy: Hierarchy | None,
-    random: np.random.Generator,
-) -> Matrix | pd.DataFrame:
+    Y: Matrix, masked: Matrix, share: float, hierarchy: Hierarchy | None, random: np.random.Generator
+) -> Matrix:
     """Turn zeros of Y into ones until they are the given share of each label's positives, or no zeros remain."""
     _check_share("share of wrong positives", share)
     if share == 0:
@@ -438,13 +433,6 @@ def _with_wrong_positives(
     rows, labels = _some_of(zeros, n_hidden(n_right, share / (1 - share)), None, random)
     if hierarchy is not None:
         rows, labels = _implied(rows, labels, hierarchy, after)
-    if isinstance(masked, pd.DataFrame):
-        made = masked.copy()
-        for label in np.unique(labels):
-            column = made.iloc[:, label]
-            one = True if column.dtype.kind == "b" else 1
-            made.isetitem(label, column.mask(np.isin(np.arange(len(column)), rows[labels == label]), one))
-        return made
     if not sparse.issparse(masked):
         masked[rows, labels] = 1
         return masked
@@ -461,18 +449,9 @@ def _implied(rows: np.ndarray, labels: np.ndarray, hierarchy: Hierarchy, Y: Matr
     return implied.coords[0][is_new], implied.coords[1][is_new]
 
 
-def _without(
-    Y: Matrix | pd.DataFrame, rows: np.ndarray, labels: np.ndarray, negatives: Negatives
-) -> Matrix | pd.DataFrame:
+def _without(Y: Matrix, rows: np.ndarray, labels: np.ndarray, negatives: Negatives) -> Matrix:
     """Return a copy of Y with zeros at ``(rows, labels)``, or with NaN if negatives are confirmed."""
     checked, confirmed = with_nan(check_binary(Y, "Y", DataError, unmeasured=True)), negatives == "confirmed"
-    if isinstance(Y, pd.DataFrame):
-        is_hidden = np.zeros(Y.shape, dtype=bool)
-        is_hidden[rows, labels] = True
-        if confirmed:
-            return pd.DataFrame(checked.astype(np.float32), Y.index, Y.columns).mask(is_hidden)
-        has_objects = any(map(pd.api.types.is_object_dtype, Y.dtypes))
-        return (pd.DataFrame(checked, Y.index, Y.columns) if has_objects else Y) * ~is_hidden
     if not sparse.issparse(Y):
         masked = np.array(checked, dtype=np.float32 if confirmed else None)
         masked[rows, labels] = np.nan if confirmed else 0
