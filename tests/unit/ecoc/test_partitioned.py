@@ -411,15 +411,6 @@ def test_samples_that_are_never_tested_have_no_label(iris, capsys):
     assert np.mean(found[held.fold_of_ == 0] == iris[1][held.fold_of_ == 0]) > 0.8
 
 
-def test_the_loss_that_is_used_has_a_name(iris):
-    for learner, name in (("svm", "hinge"), ("naive-bayes", "quadratic")):
-        model = ECOCClassifier(learner)
-        assert not hasattr(model, "binary_loss_")
-        assert model.fit(*iris).binary_loss_ == name
-    assert PartitionedECOC(model, 3, random_state=0).fit(*iris).binary_loss_ == "quadratic"
-    assert ECOCClassifier("svm", binary_loss="linear").fit(*iris).binary_loss_ == "linear"
-
-
 def test_a_fold_without_weight_has_no_loss(iris):
     X, y = iris
     fold_of = np.arange(len(y)) % 3

@@ -106,8 +106,6 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         Kind of the scores of each learner, see :func:`~fairfold.ecoc.learners.learner_kind`.
     n_features_in_ : int
         Number of features.
-    binary_loss_ : str, BinaryLoss or callable
-        Loss used for predictions: ``binary_loss``, or the name of the default loss.
 
     See Also
     --------
@@ -412,12 +410,6 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         """
         chosen = choose(self.neg_loss(X))
         return self.classes_[chosen]
-
-    @property
-    def binary_loss_(self) -> Loss:
-        """Loss used for predictions: ``binary_loss``, or the name of the default loss of the kind of learners."""
-        check_is_fitted(self)
-        return self._check_decoding(self.binary_loss, self.decoding) if self.binary_loss is None else self.binary_loss
 
     @property
     def predict_proba(self) -> Callable[[Matrix], np.ndarray]:

@@ -84,8 +84,6 @@ class PartitionedECOC(BaseEstimator):
         Test fold of each sample, -1 for none.
     classes_ : ndarray of shape (n_classes,)
         Classes in order.
-    binary_loss_ : str, BinaryLoss or callable
-        Loss used for predictions.
 
     See Also
     --------
@@ -179,8 +177,7 @@ class PartitionedECOC(BaseEstimator):
         Parameters
         ----------
         binary_loss : str, BinaryLoss, callable or None, default=None
-            Binary loss. None uses the loss of the estimator, or the default loss of the kind of learners
-            (``binary_loss_``).
+            Binary loss. None uses the loss of the estimator, or the default loss of the kind of learners.
         decoding : {"lossweighted", "lossbased"} or None, default=None
             Average of the losses. None uses the decoding of the estimator, by default ``"lossweighted"``.
         posterior_method : {"kl", "qp"} or None, default=None
@@ -228,12 +225,6 @@ class PartitionedECOC(BaseEstimator):
         if (chosen < 0).any():
             labels = np.where(chosen < 0, np.array(None), labels)
         return FoldPredictions(labels, losses, self._pb_score(), posterior)
-
-    @property
-    def binary_loss_(self) -> Loss:
-        """Loss used for predictions, see :attr:`ECOCClassifier.binary_loss_`."""
-        check_is_fitted(self)
-        return self.models_[0].binary_loss_
 
     def kfold_loss(
         self, *, per_fold: bool = False, binary_loss: Loss | None = None, decoding: str | None = None
