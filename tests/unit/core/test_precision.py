@@ -133,6 +133,11 @@ def test_sparse_entries_of_a_cell_are_added_up():
     assert told_apart(found[np.argsort(TIMES)], 0)
 
 
+def test_single_precision_passes_models_of_double_precision_without_warning():
+    X = np.array([[1.5], [np.finfo(np.float32).max]], dtype=np.float32)
+    assert DistinctValues(dtype="float64", moves=False).fit_transform(X) is X
+
+
 def test_whole_numbers_are_exact_for_models_of_double_precision():
     X = TIMES[:, np.newaxis]
     distinct = DistinctValues(dtype="float64", least_gap=1e-34, moves=False)

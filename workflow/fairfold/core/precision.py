@@ -177,7 +177,7 @@ class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
             X = X.astype(np.float64)
         if len(self.columns_):
             X = self._mapped(X)
-        return _below(X, float(np.finfo(self.dtype).max))
+        return _below(X, np.float64(np.finfo(self.dtype).max))  # A Python float would be cast to the dtype of X.
 
     def _mapped(self, X: Matrix) -> Matrix:
         if sparse.issparse(X):
@@ -286,7 +286,7 @@ def _canonical(columns: sparse.csc_array) -> sparse.csc_array:
     return columns
 
 
-def _below(X: Matrix, largest: float) -> Matrix:
+def _below(X: Matrix, largest: np.float64) -> Matrix:
     """Clip finite numbers to the largest one."""
     numbers = X.data if sparse.issparse(X) else X
     too_large = np.isfinite(numbers) & (np.abs(numbers) > largest)
