@@ -56,7 +56,8 @@ rule concat_tables:
     log:
         "results/logs/concat_tables/{joined}.log",
     wildcard_constraints:
-        joined="|".join(name for name, parts in JOINED.items() if parts),
+        # An empty pattern would match every name; "(?!)" matches none.
+        joined="|".join(name for name, parts in JOINED.items() if parts) or "(?!)",
     localrule: True  # short; in a submission, the tables of one part would wait for another part
     params:
         code=code("concat_tables"),
