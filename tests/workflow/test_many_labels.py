@@ -61,7 +61,7 @@ def test_a_model_that_is_left_out_says_why(many):
     recommended = pd.read_csv(many / "results/tables/recommendation.csv").set_index("model")
     assert recommended.loc["logistic", "mean"].isna().all() and recommended.loc["RF+ET", "mean"].notna().all()
     sentences = pd.read_csv(many / "results/recommendation/sentences.csv")["sentence"]
-    assert sentences.str.startswith("These labels are below each other").any()
+    assert sentences.str.startswith("These labels form a hierarchy").any()
 
 
 def test_missing_labels_are_estimated_by_the_most_common_ones(many):
