@@ -38,6 +38,7 @@ def tables():
 
 def test_models_are_sorted_with_verdicts_and_total_times(tables):
     folds, scores, rates, seconds = tables
+    seconds.loc[(seconds["fold"] == 0) & (seconds["step"] == "fit"), "seconds"] = 60.0  # compiled code is loaded
     board = leaderboard(recommend(folds, scores, rates), folds, seconds)
     assert board["model"].tolist() == ["forest", "boosting", "baseline"]
     assert board["verdict"].tolist() == ["best", "not different", "worse"]

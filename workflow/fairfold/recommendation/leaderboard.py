@@ -45,7 +45,7 @@ def leaderboard(recommendation: pd.DataFrame, folds: pd.DataFrame, seconds: pd.D
           paired differences (corrected t-test, not adjusted)
         - ``deciding`` : score by ``DECIDING``
         - ``verdict`` : one of the verdicts of this module
-        - ``fit_seconds``, ``predict_seconds``, ``peak_memory_mb`` : means over folds, and the largest memory
+        - ``fit_seconds``, ``predict_seconds``, ``peak_memory_mb`` : medians over folds, and the largest memory
     """
     tables = []
     for (dataset, rate), part in recommendation.groupby(["dataset", "missing_rate"], sort=False):
@@ -99,8 +99,11 @@ def _paired(table: pd.DataFrame, scored: pd.DataFrame, direction: int) -> pd.Dat
 
 
 def _times(seconds: pd.DataFrame) -> pd.DataFrame:
-    """Average the seconds of fitting, with all its steps, and of predicting over folds."""
+    """Compute the median over folds of the seconds of fitting, with all its steps, and of predicting.
+
+    The first fold may include the time to load compiled code, which distorts a mean.
+    """
     kind = seconds["step"].where(seconds["step"] == "predict", "fit")
-    means = seconds.groupby(["model", kind, "fold"])["seconds"].sum().groupby(level=[0, 1]).mean().unstack()
-    table = means.reindex(columns=["fit", "predict"]).set_axis(_TIMES[:2], axis=1)
+    medians = seconds.groupby(["model", kind, "fold"])["seconds"].sum().groupby(level=[0, 1]).median().unstack()
+    table = medians.reindex(columns=["fit", "predict"]).set_axis(_TIMES[:2], axis=1)
     return table.assign(peak_memory_mb=seconds.groupby("model")["max_rss"].max())
