@@ -113,9 +113,10 @@ def check_demands(data: Dataset, demands: Iterable[Demand]) -> None:
             )
         if not data.is_by_time and n_samples < least:
             n_training = math.floor(n_samples * demand.training_share)
+            are = "is" if n_training == 1 else "are"
             raise DataError(
                 f"dataset {data.id}: {n_samples} samples are too few for {demand.part}: with {demand.n_splits} folds, "
-                f"{n_training} are used for training, {draws}. Give at least {least}, {remedy}"
+                f"{n_training} {are} used for training, {draws}. Give at least {least}, {remedy}"
             )
     # Cells other than 0 are positive or unmeasured. A sparse matrix stores only these.
     positives, others = (np.asarray(cells.sum(axis=0)).ravel() for cells in (data.Y == 1, data.Y != 0))
