@@ -53,7 +53,7 @@ def test_given_values_win_over_defaults():
 def test_the_figure_of_the_models_is_taken():
     experiment = {"figure": "fig4", "title": "t", "dataset": "d", "data_sizes": [20]}
     assert checked(cross_testing={"experiments": {"one": experiment}})["cross_testing"]["models"]["datasets"] == []
-    with pytest.raises(ConfigError, match=r'experiments.one.figure: .*"models", which is taken'):
+    with pytest.raises(ConfigError, match=r'experiments.one.figure: .*"models", which is reserved'):
         checked(cross_testing={"experiments": {"one": {**experiment, "figure": "models"}}})
 
 

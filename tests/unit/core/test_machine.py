@@ -20,7 +20,7 @@ def test_a_usual_machine(tmp_path, monkeypatch):
 def test_a_cache_folder_that_cannot_be_made(tmp_path, monkeypatch, name):
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
-    with pytest.raises(DataError, match=r"cannot be made \(Not a directory\).*XDG_CACHE_HOME"):
+    with pytest.raises(DataError, match=r"cannot create this folder \(Not a directory\).*XDG_CACHE_HOME"):
         check_machine(tmp_path / "study")
 
 
