@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from fairfold import __version__
-from fairfold.core.machine import check_threads
+from fairfold.core.machine import check_threads, closed_output_is_ignored
 from fairfold.errors import StudyError
 
 
@@ -29,12 +29,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else [*arguments]
     try:
         check_threads(os.cpu_count() or 1)  # NumPy needs them to be imported.
-        _run(words)
+        with closed_output_is_ignored():
+            _run(words)
     except StudyError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # The reader of the output, such as `head`, has ended.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

@@ -1,4 +1,6 @@
 import shutil
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -53,3 +55,13 @@ def test_a_full_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
     with pytest.raises(DataError, match="the disk is full"):
         check_space(tmp_path)
+
+
+@pytest.mark.parametrize("length", [1, 10**6])
+def test_a_reader_of_the_output_may_end(length):
+    code = f"with closed_output_is_ignored():\n    print('x' * {length})"
+    command = [sys.executable, "-c", f"from fairfold.core.machine import closed_output_is_ignored\n{code}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
@@ -94,6 +97,16 @@ def check_threads(n_threads: int) -> None:
         end.set()
         for thread in started:
             thread.join()
+
+
+@contextmanager
+def closed_output_is_ignored() -> Iterator[None]:
+    """End the block without an error if the reader of the output, such as ``head``, has ended."""
+    try:
+        yield
+        sys.stdout.flush()  # Otherwise Python flushes at its end and prints a traceback.
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def no_more_threads() -> DataError:
