@@ -22,6 +22,30 @@ class DataError(StudyError):
     """Error for a data file that is missing, damaged or inconsistent with its catalog entry."""
 
 
+class CellError(DataError):
+    """Error for a cell that cannot be read as a number.
+
+    Parameters
+    ----------
+    problem : str
+        Location and content of the cell, as a sentence.
+    advice : str
+        What to do about it in a study, as a sentence. Commands with other options can replace it.
+
+    Examples
+    --------
+    >>> print(CellError("row 2, column 'leaf': found 'x', which is not a number.", "Correct the cell."))
+    row 2, column 'leaf': found 'x', which is not a number. Correct the cell.
+    """
+
+    def __init__(self, problem: str, advice: str) -> None:
+        super().__init__(problem, advice)
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return " ".join(self.args)
+
+
 class DamagedFileError(DataError):
     """Error for a damaged file that a study or a command wrote.
 

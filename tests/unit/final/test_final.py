@@ -210,7 +210,11 @@ ARFF = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c nu
     [
         ("@attribute e numeric", "1,2,3,4", r"lacks 1 of the 4 columns that gcForest\+ was fitted on \(d\)"),
         ("@attribute d string", "1,2,3,x", "attribute 'd' is of type 'string', but must be numeric"),
-        ("@attribute d numeric", "1,2,x,4", r"data row 1 \(line 7\), column 'c': found 'x', which is not a number"),
+        (
+            "@attribute d numeric",
+            "1,2,x,4",
+            r"data row 1 \(line 7\), column 'c': found 'x', which is not a number",
+        ),
         ("@attribute d numeric", "1,2,inf,4", "column 'c': found 'inf', but numbers must be finite"),
         ("@attribute d numeric", "1,2", "line 7: the row does not fit the attributes"),
         ("@attribute d numeric", "", "has no data row"),
@@ -303,7 +307,7 @@ def test_a_file_that_does_not_fit_is_refused_in_one_sentence_and_nothing_written
         (b"", "is empty"),
         (b"\x1f\x8b\x08", "cannot be read as a table"),
         (b"a,b,c,d\n1,2,3,4\n1,2,3\n", r"data row 2 \(line 3\): found 3 cells, but there are 4 columns"),
-        (b"a,b,c,d\n1,2,3,\xff\n", r"data row 1 \(line 2\), column 'd': found 'ÿ', which is not a number"),
+        (b"a,b,c,d\n1,2,3,\xff\n", r"data row 1 \(line 2\), column 'd': found 'ÿ', which is not a number\. Write a"),
     ],
 )
 def test_other_files_are_refused_in_one_sentence(final, tmp_path, content, sentence):

@@ -33,7 +33,7 @@ from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_c
 from fairfold.datasets.names import composed
 from fairfold.datasets.rows import Row, TableFile, read_text, sentences
 from fairfold.datasets.truths import TRUTHS, number_of
-from fairfold.errors import DataError, unknown_name
+from fairfold.errors import CellError, DataError, unknown_name
 
 logger = logging.getLogger(__name__)
 
@@ -441,20 +441,21 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
     if number is not None and math.isfinite(number):
         if abs(number) >= MOST_EXACT and _INTEGER.fullmatch(cell) and int(cell.partition(".")[0]) != int(number):
             found = f"{position}, column {column!r}: found {cell}"
-            raise DataError(
-                f"{found}, an integer that double precision rounds to {number:.0f}. Leave the column out (ignore), use "
-                "it as the id, or subtract a constant from it."
+            raise CellError(
+                f"{found}, an integer that double precision rounds to {number:.0f}.",
+                "Leave the column out (ignore), use it as the id, or subtract a constant from it.",
             )
         return number
     if cell.casefold() in GAPS:
-        fault = " where a number is missing. Fill it in, remove the row, or leave the column out (ignore)."
+        fault, advice = " where a number is missing", "Fill it in, remove the row, or leave the column out (ignore)."
     elif number is not None:
-        fault = ", but numbers must be finite. Replace it or remove the row."
+        fault, advice = ", but numbers must be finite", "Replace it or remove the row."
     elif _DATE.fullmatch(cell):
-        fault = ", a date. Write the number of days since a fixed day, or leave the column out (ignore)."
+        fault, advice = ", a date", "Write the number of days since a fixed day, or leave the column out (ignore)."
     else:
-        fault = ", which is not a number. Declare the column (id, groups, categorical), or leave it out (ignore)."
-    raise DataError(f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}")
+        fault = ", which is not a number"
+        advice = "Declare the column (id, groups, categorical), or leave it out (ignore)."
+    raise CellError(f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}.", advice)
 
 
 def _text(cell: str, column: str, position: str, missing: str | None, *, gaps: bool = False) -> str:

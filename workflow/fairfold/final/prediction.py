@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +15,7 @@ from fairfold.core.arrays import with_sparsity
 from fairfold.core.files import atomic_open, check_target
 from fairfold.datasets.formats import Table, arff_columns_of, read_arff, read_csv_parts
 from fairfold.datasets.svmlight import FEATURE, format_of, read_svmlight
-from fairfold.errors import DataError
+from fairfold.errors import CellError, DataError
 from fairfold.final.model import KINDS, FinalModel
 
 ROWS = 10_000  # rows per part
@@ -74,7 +75,7 @@ def predict_file(
         raise DataError(f"top is {top}; it must be at least 1.")
     n_samples = 0
     check_target(target)  # Check the target before the predictions.
-    with atomic_open(target, "w", newline="", encoding="utf-8") as stream:
+    with _advice_for_cells(), atomic_open(target, "w", newline="", encoding="utf-8") as stream:
         for part, table in enumerate(_tables(final, Path(source), rows_at_once)):
             ids = _identifiers(final, table, n_samples)
             X = table.values
@@ -86,6 +87,15 @@ def predict_file(
             rows.to_csv(stream, index=False, header=part == 0, lineterminator="\n")
             n_samples += len(ids)
     return n_samples
+
+
+@contextmanager
+def _advice_for_cells() -> Iterator[None]:
+    """Replace advice about the columns of a study: the columns of a final model are fixed."""
+    try:
+        yield
+    except CellError as error:
+        raise DataError(f"{error.problem} Write a number, or leave the cell empty.") from None
 
 
 def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
