@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -253,7 +255,7 @@ class TestStudy:
 
     def test_writes_what_a_user_would_and_runs_it_in_a_folder_beside_the_table(self, table, commands):
         asked = ["--labels", "label_", "--ignore", "plant", "--models", "logistic", "kNN", "--missing-rates", "0"]
-        assert main(["study", str(table), *asked, "--dry-run", "--cores", "2", "--snakemake", "--quiet"]) == 0
+        assert main(["study", str(table), *asked, "--cores", "2", "--snakemake", "--quiet"]) == 0
         folder = table.with_name("My-plants-2-study")
         written = yaml.safe_load((folder / "study.yaml").read_text())
         assert written == {
@@ -271,7 +273,7 @@ class TestStudy:
         # One argument, because the name of a folder may begin with a dash.
         assert {f"--configfile={folder / 'study.yaml'}", f"--directory={folder}"} <= {*command}
         assert command[at("--cores") + 1] == "2"
-        assert "--dry-run" in command
+        assert "--dry-run" not in command
         assert command[3:7] == ["all", "final", "--quiet", "--snakefile"]  # before options with several arguments
 
     def test_the_model_to_take_home_is_asked_for_beside_the_study(self, table, commands):
@@ -325,7 +327,7 @@ class TestStudy:
         assert len(commands) == 1 and capsys.readouterr().out == ""
 
     def test_what_it_writes_is_a_configuration(self, table, commands, monkeypatch):
-        assert main(["study", str(table), "--labels", "label_a", "label_b", "--id", "plant", "-n"]) == 0
+        assert main(["study", str(table), "--labels", "label_a", "label_b", "--id", "plant"]) == 0
         folder = table.with_name("My-plants-2-study")
         monkeypatch.chdir(folder)
         config = yaml.safe_load((folder / "study.yaml").read_text())
@@ -333,13 +335,15 @@ class TestStudy:
         assert [path.resolve() for path in entry.own_files] == [table]
 
     def test_the_same_command_goes_on_and_another_asks_for_another_folder(self, table, commands, capsys):
-        asked = ["study", str(table), "--labels", "label_", "-n"]
+        asked = ["study", str(table), "--labels", "label_"]
         assert main(asked) == main(asked) == 0
         before = (table.with_name("My-plants-2-study") / "study.yaml").read_bytes()
         assert main([*asked, "--seed", "2"]) == 1
-        assert (
-            "belongs to a study with other options. Choose another folder with --directory" in capsys.readouterr().err
-        )
+        error = capsys.readouterr().err
+        assert "belongs to a study with other options. Choose another folder with --directory" in error
+        advice = re.search("run `fairfold (.*?)`", error)[1]
+        assert main(shlex.split(advice)) == 0
+        assert f"--directory={table.parent / 'My-plants-2-study'}" in commands[-1]
         assert (table.with_name("My-plants-2-study") / "study.yaml").read_bytes() == before
         assert main([*asked, "--seed", "2", "--directory", str(table.parent / "other")]) == 0
 
@@ -360,17 +364,24 @@ class TestStudy:
         assert sentence in capsys.readouterr().err
         assert not commands and [*table.parent.iterdir()] == [table]
 
+    def test_a_dry_run_keeps_no_configuration(self, table, commands):
+        asked, path = ["study", str(table), "--labels", "label_"], table.with_name("My-plants-2-study") / "study.yaml"
+        assert main([*asked, "--dry-run", "--seed", "2"]) == 0
+        assert "--dry-run" in commands[0] and not path.exists()
+        assert main(asked) == main([*asked, "--dry-run"]) == 0
+        assert path.exists()
+
     def test_columns_and_folds_are_options(self, table, commands, monkeypatch):
         (table.parent / "above.csv").write_text("label,parent\nlabel_a,label_b\n")
         hierarchy = str(table.parent / "above.csv")
-        asked = ["study", str(table), "--labels", "label_", "-n", "--weights", "leaf", "--hierarchy", hierarchy]
+        asked = ["study", str(table), "--labels", "label_", "--weights", "leaf", "--hierarchy", hierarchy]
         assert main([*asked, "--folds", "3", "--repeats", "2"]) == 0
         config = yaml.safe_load((table.with_name("My-plants-2-study") / "study.yaml").read_text())
         assert config["folds"] == {"n_splits": 3, "repeats": 2}
         (dataset,) = config["data"]["own"].values()
         assert dataset["weights"] == "leaf"
         assert dataset["labels"] == {"prefix": "label_", "hierarchy": "../above.csv"}
-        by_date = ["study", str(table), "--labels", "label_", "-n", "--dates", "plant", "-d", str(table.parent / "d")]
+        by_date = ["study", str(table), "--labels", "label_", "--dates", "plant", "-d", str(table.parent / "d")]
         assert main([*by_date, "--folds", "1"]) == 0
         config = yaml.safe_load((table.parent / "d/study.yaml").read_text())
         (dataset,) = config["data"]["own"].values()
@@ -388,7 +399,7 @@ class TestStudy:
             "1,0",
         ]
         (tmp_path / "plants.txt").write_text("\n".join(rows))
-        assert main(["study", str(tmp_path / "plants.txt"), "--labels", "label_", "-n"]) == 0
+        assert main(["study", str(tmp_path / "plants.txt"), "--labels", "label_"]) == 0
         written = yaml.safe_load((tmp_path / "plants-study" / "study.yaml").read_text())
         assert written["data"]["own"]["plants"]["format"] == "arff"
         monkeypatch.chdir(tmp_path / "plants-study")
@@ -397,7 +408,7 @@ class TestStudy:
     def test_a_table_may_have_the_name_of_a_dataset_of_the_catalog(self, table, commands, monkeypatch):
         mine = table.with_name("yeast.csv.gz")
         table.rename(mine)
-        assert main(["study", str(mine), "--labels", "label_", "-n"]) == 0
+        assert main(["study", str(mine), "--labels", "label_"]) == 0
         monkeypatch.chdir(folder := mine.with_name("yeast-study"))
         assert studies.check_study(yaml.safe_load((folder / "study.yaml").read_text()))["my-yeast"].own_files
 
@@ -405,7 +416,7 @@ class TestStudy:
         (table.parent / "far" / "away").mkdir(parents=True)
         link = table.parent / "link"
         link.symlink_to(table.parent / "far" / "away")
-        assert main(["study", str(table), "--labels", "label_", "-d", str(link), "-n"]) == 0
+        assert main(["study", str(table), "--labels", "label_", "-d", str(link)]) == 0
         (entry,) = yaml.safe_load((link / "study.yaml").read_text())["data"]["own"].values()
         assert (link.resolve() / entry["path"]).resolve() == table
 

@@ -7,6 +7,7 @@ import copy
 import importlib.util
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.files import atomic_open
 from fairfold.core.home import PROJECT
 from fairfold.core.machine import check_machine
-from fairfold.errors import ConfigError, DataError, StudyError
+from fairfold.errors import ConfigError, DataError
 
 SNAKEFILE = PROJECT / "Snakefile"
 CONFIGURATION = "study.yaml"
@@ -115,12 +116,14 @@ def run(options: argparse.Namespace) -> None:
             _check(configuration, folder)
         command.append(f"--configfile={_write(configuration, folder)}")
     check_machine(folder)
+    is_kept = False
     try:
         run_study(command, folder, is_verbose=options.verbose or options.dry_run)
-    except StudyError:
-        if is_new and not any(folder.glob("results/datasets/*.npz")):  # The corrected command may differ.
+        is_kept = not options.dry_run
+    finally:
+        # The next command may have other options after a dry run, or if a failed study has no results.
+        if is_new and not is_kept and not any(folder.glob("results/datasets/*.npz")):
             (folder / CONFIGURATION).unlink()
-        raise
     if not options.dry_run and recommend.is_finished(folder):
         print(file=sys.stderr)
         recommend.print_answer(folder, in_full=options.verbose)
@@ -154,9 +157,11 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
     folder = options.directory or table.with_name(f"{_name_of(table)}-study")
     configuration, path = _configuration(options, folder), folder / CONFIGURATION
     if path.exists() and load_yaml(path) != configuration:
+        file, study = shlex.quote(str(path)), shlex.quote(str(folder))
         raise ConfigError(
             f"{path} belongs to a study with other options. Choose another folder with --directory, or change the file "
-            f"and run `snakemake --configfile {path} --directory {folder}`, which keeps all results that still apply."
+            f"and run `fairfold study --final --directory {study} --snakemake --configfile {file}`, which keeps all "
+            "results that still apply."
         )
     return folder, configuration
 
