@@ -14,24 +14,23 @@ _NEGLIGIBLE = (
 def distance(comparison: pd.DataFrame) -> pd.Series:
     """Compute the absolute difference between published and computed numbers.
 
-        Parameters
-        ----------
-        comparison : DataFrame
-            Columns ``difference_in_se, difference_in_digits``.
+    Parameters
+    ----------
+    comparison : DataFrame
+        Columns ``difference_in_se, difference_in_digits``.
 
-        Returns
-        -------
-        Series
-            Difference in standard errors if available, else in units of the last digit. NaN for numbers without a
-            counterpart.
+    Returns
+    -------
+    Series
+        Difference in standard errors if available, else in units of the last digit. NaN for numbers without a
+        counterpart.
 
-        Examples
-        --------
-        >>> import numpy as np
-    import pandas as pd
-        >>> comparison = pd.DataFrame({"difference_in_se": [-1.5, None], "difference_in_digits": [None, 0.5]})
-        >>> distance(comparison).tolist()
-        [1.5, 0.5]
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> comparison = pd.DataFrame({"difference_in_se": [-1.5, None], "difference_in_digits": [None, 0.5]})
+    >>> distance(comparison).tolist()
+    [1.5, 0.5]
     """
     return comparison["difference_in_se"].fillna(comparison["difference_in_digits"]).abs()
 

@@ -70,8 +70,8 @@ def decisions_at(decisions: pd.DataFrame, threshold: float) -> pd.DataFrame:
     Examples
     --------
     >>> row = {"label": "leaf", "n": 10, "n_positives": 4, "threshold": 0.5, "n_predicted": 5, "n_hits": 3}
-    >>> decisions_at(pd.DataFrame([row]), 0.5).iloc[0].tolist()
-    ['leaf', 4, 3, 2, 1, 4, 0.6, 0.75]
+    >>> decisions_at(pd.DataFrame([row]), 0.5)[["true positives", "precision", "recall"]].to_numpy().tolist()
+    [[3.0, 0.6, 0.75]]
     """
     at = decisions[decisions["threshold"] == threshold]
     n, positives, predicted, hits = (at[name] for name in _COUNTS)
