@@ -12,7 +12,6 @@ from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.final.labels import label_scores
 from fairfold.forests.binning import BinnedMatrix
-from fairfold.forests.boosting import MultilabelBoosting
 from fairfold.forests.growth import _draw_weights
 from fairfold.forests.trees import MultilabelForest
 from fairfold.models import MODEL_NAMES, load_model, make_model
@@ -130,15 +129,6 @@ def test_landmarks_of_all_samples_are_the_kernel_itself(data):
     assert exact.penalty_ == by_landmarks.penalty_
     np.testing.assert_allclose(by_landmarks.predict_proba(X), exact.predict_proba(X), atol=1e-5)
     np.testing.assert_allclose(by_landmarks.unseen_proba_, exact.unseen_proba_, atol=1e-5)
-
-
-def test_boosting_counts_them_of_binned_features_too(data):
-    X, Y, weights = data
-    plain, binned = (
-        MultilabelBoosting(max_rounds=20).fit(form, Y, sample_weight=weights).unseen_proba_
-        for form in (X, BinnedMatrix.from_matrix(X))
-    )
-    np.testing.assert_array_equal(plain, binned)
 
 
 def test_calibration_counts_weights_as_copies(data):

@@ -266,6 +266,7 @@ class TestStudy:
                 }
             },
             "weak_labels": {"datasets": ["My-plants-2"], "missing_rates": [0], "models": ["logistic", "kNN"]},
+            "final": {"fit": True},
         }
         (command,) = commands
         at = command.index
@@ -276,7 +277,12 @@ class TestStudy:
         assert "--dry-run" not in command
         assert command[3:7] == ["all", "final", "--quiet", "--snakefile"]  # before options with several arguments
 
-    def test_the_model_to_take_home_is_asked_for_beside_the_study(self, table, commands):
+    def test_the_final_model_may_be_added_later(self, table, commands):
+        asked = ["study", str(table), "--labels", "label_"]
+        assert main([*asked, "--no-final"]) == main(asked) == 0
+        assert main([*asked, "--seed", "2"]) != 0
+
+    def test_the_final_model_is_a_target_next_to_the_study(self, table, commands):
         assert main(["study", str(table), "--labels", "label_", "-n", "--final", "--snakemake", "splitting"]) == 0
         assert main(["study", str(table), "--labels", "label_", "-n"]) == 0
         assert main(["study", str(table), "--labels", "label_", "-n", "--snakemake", "splitting"]) == 0

@@ -65,7 +65,7 @@ def test_a_sparse_matrix_of_too_many_cells_is_not_made_dense():
     side = int(DENSE_CELLS**0.5) + 1
     large = sparse.csr_array((side, side), dtype=np.int8)
     for call in (lambda: to_dense(large, "Y", DataError), lambda: check_dense_binary(large, "Y", DataError)):
-        with pytest.raises(DataError, match=rf"Y has {side:,} × {side:,} cells, but at most 50,000,000 cells of a sparse"):
+        with pytest.raises(DataError, match=rf"Y has {side:,} × {side:,} cells, but at most 50,000,000 cells"):
             call()
     small = sparse.csr_array(np.eye(3))
     np.testing.assert_array_equal(to_dense(small, "Y", DataError), np.eye(3))

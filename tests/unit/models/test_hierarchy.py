@@ -49,7 +49,7 @@ def test_without_a_hierarchy_the_rule_is_broken(data):
 @pytest.mark.parametrize("name", ["logistic", "RF+ET", "gcForest+"])
 def test_a_hierarchy_of_other_labels_is_refused(data, name):
     model = make_model(name, hierarchy=Hierarchy([[1, 0]], 2), **settings_of(name, FEW, "text"))
-    with pytest.raises(ModelError, match="the hierarchy has 2 labels, but 6 are given"):
+    with pytest.raises(ModelError, match="the hierarchy has 2 labels, but Y has 6"):
         model.fit(*data[:2])
 
 

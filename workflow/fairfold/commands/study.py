@@ -131,9 +131,12 @@ def run(options: argparse.Namespace) -> None:
 
 def _targets(options: argparse.Namespace) -> list[str]:
     """Return the targets of Snakemake. The final model is fitted by default if a table and no other target is given."""
+    return ["all", "final"] if _fits_final(options) else []
+
+
+def _fits_final(options: argparse.Namespace) -> bool:
     names_target = options.snakemake and not options.snakemake[0].startswith("-")
-    fits = options.table is not None and not names_target if options.final is None else options.final
-    return ["all", "final"] if fits else []
+    return options.table is not None and not names_target if options.final is None else options.final
 
 
 def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]:
@@ -156,7 +159,8 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
         raise DataError(f"--hierarchy: there is no file {options.hierarchy} in {Path.cwd()}. Check the path.")
     folder = options.directory or table.with_name(f"{_name_of(table)}-study")
     configuration, path = _configuration(options, folder), folder / CONFIGURATION
-    if path.exists() and load_yaml(path) != configuration:
+    # The final model may be added to a study later.
+    if path.exists() and {**load_yaml(path), "final": None} != {**configuration, "final": None}:
         file, study = shlex.quote(str(path)), shlex.quote(str(folder))
         raise ConfigError(
             f"{path} belongs to a study with other options. Choose another folder with --directory, or change the file "
@@ -218,4 +222,5 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         dataset["hold_out"] = {"n_splits": folds.pop("n_splits", _N_PERIODS)}
     compared: dict[str, Any] = {key: given[key] for key in ("missing_rates", "models") if key in given}
     study = {"seed": given.get("seed", 1), "data": {"own": {name: dataset}}}
-    return study | {"weak_labels": {"datasets": [name], **compared}} | ({"folds": folds} if folds else {})
+    study |= {"weak_labels": {"datasets": [name], **compared}} | ({"folds": folds} if folds else {})
+    return study | ({"final": {"fit": True}} if _fits_final(options) else {})
