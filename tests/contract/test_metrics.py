@@ -98,7 +98,7 @@ frequency = FrequencyDistribution.certain(0.8)
 complete = complete_scores(Y, Y, predictions, frequency, 0.8, n_draws=5)
 noted = with_notes(complete["scores"])
 told["notes"] = noted.drop_duplicates("metric").set_index("metric")["note"].to_dict()
-told["page"] = table_html(table_of(noted), "scores")
+told["page"] = table_html(table_of(noted, columns=["model", "metric", "corrected", "note"]), "scores")
 rates = pd.DataFrame([{"dataset": "mine", "hidden_rate": 0, "hidden_share": 0.0, "estimated_rate": 20.0, "low": 10.0,
                        "high": 30.0, "reason": ""}])
 numbers = recommend(*(complete[name].assign(**unit) for name in ("folds", "scores")), rates)
