@@ -129,6 +129,12 @@ class TestRecommend:
         assert main(["recommend", str(finished), "--dataset", "bird"]) == 1
         assert "did you mean 'birds'?" in capsys.readouterr().err
 
+    def test_numbers_of_samples_are_optional(self, finished, capsys):
+        (finished / "results/tables/datasets.csv").unlink()
+        assert main(["recommend", str(finished), "--dataset", "plants"]) == 0
+        said = capsys.readouterr().out.splitlines()
+        assert said[0] == "Use gcForest+. One other model is not significantly different."
+
     def test_several_datasets_have_a_line_each(self, finished, capsys):
         assert main(["recommend", str(finished)]) == 0
         plants, birds, hint = capsys.readouterr().out.splitlines()

@@ -108,12 +108,13 @@ def _answers(results: Path, datasets: list[str], in_full: bool) -> Iterator[str]
     """Yield the answer for one dataset, or the verdicts for several; in full, all answers and sentences."""
     from fairfold.recommendation.answer import answer_lines, verdict_sentence
 
-    names = (_LEADERBOARD, _NUMBERS, "tables/missing_rates.csv", "tables/datasets.csv")
-    tables = [read_table(results / name) for name in names]
+    tables = [read_table(results / name) for name in (_LEADERBOARD, _NUMBERS, "tables/missing_rates.csv")]
+    path = results / "tables/datasets.csv"  # Some targets of Snakemake do not need it.
+    n_samples_of = read_table(path).set_index("dataset")["n_samples"].to_dict() if path.is_file() else {}
     groups = group_sentences(read_table(results / _SENTENCES))
     for dataset in datasets:
-        board, numbers, rates, sizes = (table[table["dataset"] == dataset] for table in tables)
-        n_samples = sizes["n_samples"].iloc[0]
+        board, numbers, rates = (table[table["dataset"] == dataset] for table in tables)
+        n_samples = n_samples_of.get(dataset)
         if len(datasets) > 1 and not in_full:
             yield f"{dataset}: {verdict_sentence(board, n_samples)}"
             continue

@@ -14,15 +14,15 @@ _MOST_LABELS = 3
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
-def verdict_sentence(board: pd.DataFrame, n_samples: int) -> str:
+def verdict_sentence(board: pd.DataFrame, n_samples: int | None) -> str:
     """Name the model to use, and the number of models that may be as good.
 
     Parameters
     ----------
     board : DataFrame
         Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
-    n_samples : int
-        Number of samples.
+    n_samples : int or None
+        Number of samples. None omits it.
 
     Returns
     -------
@@ -44,7 +44,8 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int) -> str:
         return f"{use} Its score is the best, but a single fold does not allow a test."
     if n_alike:
         others = "one other model is" if n_alike == 1 else f"{_number(n_alike)} other models are"
-        return f"{use} With {n_samples:,} samples, {others} not significantly different."
+        start = others.capitalize() if n_samples is None else f"With {n_samples:,} samples, {others}"
+        return f"{use} {start} not significantly different."
     if n_worse:
         others = "the other model" if n_worse == 1 else f"the other {_number(n_worse)} models"
         return f"{use} It is significantly better than {others}."
@@ -55,7 +56,7 @@ def answer_lines(
     board: pd.DataFrame,
     numbers: pd.DataFrame,
     missing_rates: pd.DataFrame,
-    n_samples: int,
+    n_samples: int | None,
     label_scores: pd.DataFrame | None = None,
     *,
     most_models: int,
@@ -70,8 +71,8 @@ def answer_lines(
         Rows of :func:`~fairfold.recommendation.comparison.recommend` for the dataset.
     missing_rates : DataFrame
         Columns ``hidden_rate, estimated_rate, low, high, reason`` for the dataset, in percent.
-    n_samples : int
-        Number of samples.
+    n_samples : int or None
+        Number of samples. None omits it.
     label_scores : DataFrame or None, default=None
         Columns ``label, mcc``: scores of each label by the final model.
     most_models : int
