@@ -453,7 +453,12 @@ def test_a_broken_download(study_class, copy_of_project, serve, tmp_path, monkey
     code, output = study.run(target)
     assert code != 0
     told(output, "DataError: toy-2/toy.csv is missing")
-    for path, reason in (("corrupted", "SHA-256"), ("swapped", "SHA-256"), ("oversized", "goes on"), ("short", "size")):
+    for path, reason in (
+        ("corrupted", "SHA-256"),
+        ("swapped", "SHA-256"),
+        ("oversized", "continues"),
+        ("short", "size"),
+    ):
         (line,) = told(output, f"/{path}: ")
         assert reason in line
     told(output, "/broken: HTTP 500")
