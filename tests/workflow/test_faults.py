@@ -246,12 +246,12 @@ def test_a_damage_that_only_a_job_sees(small):
     """The command deletes the damaged file and reruns the study."""
     names, checksums = files(small), small.results()
     small.run("--dry-run")  # also checks the results
-    table = small.folder / "results/tables/comparisons.csv"
+    table = small.folder / "results/tables/weak_label_scores.csv"
     damage(table, lambda content: content[: len(content) // 2], keep_date=True)
     (small.folder / "results/tables/recommendation.csv").unlink()
     code, output = study_again(small)
     assert code == 0, output
-    told(output, "results/tables/comparisons.csv: damaged and deleted.")
+    told(output, "results/tables/weak_label_scores.csv: damaged and deleted.")
     assert files(small) == names
     assert small.results() == checksums
 
