@@ -24,7 +24,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from fairfold.core.home import PROJECT
+from fairfold.core.project import PROJECT
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan, draw_orders, holdout_plans, holdout_size, nested_plan
 from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.datasets import Dataset, prepare

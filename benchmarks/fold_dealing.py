@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from fairfold.core.home import PROJECT
+from fairfold.core.project import PROJECT
 from fairfold.core.seeds import seed_sequence
 from fairfold.cross_testing.names import CROSS_TESTING, NESTED, TESTING
 from fairfold.cross_testing.plans import holdout_plans, holdout_size, nested_plan

@@ -427,7 +427,7 @@ def choose(splitter):
     nested_cross_validate(CANDIDATES, X, Y, splitter=splitter, n_splits=3, scoring=SCORING, random_state=0)
 
 
-TAKES_SPLITTERS = {"codes": codes, "procedures": choose}
+ACCEPTS_SPLITTERS = {"codes": codes, "procedures": choose}
 
 
 def refusal(take, what):
@@ -440,7 +440,7 @@ def refusal(take, what):
 
 
 @given(REPEATED)
-@pytest.mark.parametrize("take", TAKES_SPLITTERS.values(), ids=TAKES_SPLITTERS)
+@pytest.mark.parametrize("take", ACCEPTS_SPLITTERS.values(), ids=ACCEPTS_SPLITTERS)
 def test_repeated_tests_of_a_sample_are_refused(take, splitter):
     assert "test parts must not overlap" in refusal(take, splitter)
 
@@ -467,7 +467,7 @@ BAD_PARTS = {
 
 
 @pytest.mark.parametrize("case", BAD_PARTS.values(), ids=BAD_PARTS)
-@pytest.mark.parametrize("take", TAKES_SPLITTERS.values(), ids=TAKES_SPLITTERS)
+@pytest.mark.parametrize("take", ACCEPTS_SPLITTERS.values(), ids=ACCEPTS_SPLITTERS)
 def test_bad_parts_are_refused(take, case):
     change, reason = case
     assert reason in refusal(take, with_test_part(change))
@@ -514,7 +514,7 @@ def codes_by(folds):
     codes(np.asarray(folds) if isinstance(folds, list) else folds)
 
 
-TAKES_FOLDS = {
+ACCEPTS_FOLDS = {
     "codes": codes_by,
     "procedures": lambda folds: choose(lambda Y, seed: folds),
     "scores": scores,
@@ -547,20 +547,20 @@ BAD_FOLDS = {
 
 
 @pytest.mark.parametrize("folds", BAD_FOLDS.values(), ids=BAD_FOLDS)
-@pytest.mark.parametrize("take", TAKES_FOLDS.values(), ids=TAKES_FOLDS)
+@pytest.mark.parametrize("take", ACCEPTS_FOLDS.values(), ids=ACCEPTS_FOLDS)
 def test_bad_folds_are_refused(take, folds):
     assert "give " in refusal(take, folds) or "number" in refusal(take, folds)
 
 
-@pytest.mark.parametrize("name", sorted(TAKES_FOLDS.keys() - MAY_BE_PARTIAL))
+@pytest.mark.parametrize("name", sorted(ACCEPTS_FOLDS.keys() - MAY_BE_PARTIAL))
 def test_untested_samples_are_refused_where_all_must_be_tested(name):
-    assert "contains -1: fold numbers are integers from 0." in refusal(TAKES_FOLDS[name], fold_of(PARTIAL["partial"]))
+    assert "contains -1: fold numbers are integers from 0." in refusal(ACCEPTS_FOLDS[name], fold_of(PARTIAL["partial"]))
 
 
-@pytest.mark.parametrize("name", sorted(TAKES_FOLDS))
+@pytest.mark.parametrize("name", sorted(ACCEPTS_FOLDS))
 def test_a_splitter_in_place_of_folds_is_refused(name):
     if name != "codes":  # codes accept both
-        assert "KFold" in refusal(TAKES_FOLDS[name], KFold(3))
+        assert "KFold" in refusal(ACCEPTS_FOLDS[name], KFold(3))
 
 
 def test_a_splitter_in_place_of_a_number_of_folds_is_refused():

@@ -189,7 +189,7 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "null_interval theoretical_win_percentage win_percentage",
     "ecoc": "BINARY_LOSSES ECOCClassifier PartitionedECOC make_coding",
     "papers.ecoc_examples": "EXAMPLES posterior_map predict_example",
-    "figures": "PALETTE save_figure tell tell_at",
+    "figures": "PALETTE save_figure add_tooltips add_tooltips_at",
     "figures.spec": "FigureSpec",
     "figures.legend": "Legend",
     "figures.splitting": "plot_label_deviations plot_metric_behaviour plot_quality_against_seconds",

@@ -13,7 +13,7 @@ from fairfold.evaluation.corrected import corrected_draws, corrected_scores
 from fairfold.evaluation.hierarchical import hierarchical_scores, information_accretion
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.final.labels import label_scores, precision_at, suspect_cells
+from fairfold.final.labels import label_scores, likely_label_errors, precision_at
 from fairfold.forests.boosting import MultilabelBoosting
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.models import make_model
@@ -180,7 +180,7 @@ DOORS = {
     "cross_validate_and_cross_test": procedure(cross_validate_and_cross_test),
     "evaluate_multilabel_sets": feature_sets,
     "label_scores": lambda Y: label_scores(Y, P, ["a", "b", "c"], seed=0),
-    "suspect_cells": lambda Y: suspect_cells(X, Y, P, ["a", "b", "c"], range(N)),
+    "likely_label_errors": lambda Y: likely_label_errors(X, Y, P, ["a", "b", "c"], range(N)),
     "precision_at": lambda Y: precision_at(Y, Y, P, depths=[5]),
     "fit_calibration": lambda Y: fit_calibration(Y, P),
     "shared_label_frequency": lambda Y: shared_label_frequency(Y, P),

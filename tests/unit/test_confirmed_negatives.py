@@ -7,7 +7,7 @@ import pytest
 from fairfold.datasets import Dataset
 from fairfold.datasets.catalog import load_catalog
 from fairfold.errors import ConfigError, DataError, ModelError
-from fairfold.final.labels import precision_at, suspect_cells
+from fairfold.final.labels import likely_label_errors, precision_at
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.recommendation.missing_rate import estimate_missing_rate
@@ -84,8 +84,8 @@ def test_names_of_kinds_are_checked(data):
 def test_what_contradicts_a_confirmed_zero_is_another_list(data):
     X, Y = data
     P = np.random.default_rng(1).random(Y.shape)
-    usual = suspect_cells(X, Y, P, ["a", "b", "c"], range(len(Y)))
-    table = suspect_cells(X, Y, P, ["a", "b", "c"], range(len(Y)), negatives="confirmed")
+    usual = likely_label_errors(X, Y, P, ["a", "b", "c"], range(len(Y)))
+    table = likely_label_errors(X, Y, P, ["a", "b", "c"], range(len(Y)), negatives="confirmed")
     assert list(table["kind"].unique()) == ["wrong negative", "wrong", "unmeasured"]
     pd.testing.assert_frame_equal(table.assign(kind=usual["kind"]), usual)
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 from fairfold import forests
 from fairfold.errors import ModelError
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.final.labels import label_scores, suspect_cells
+from fairfold.final.labels import label_scores, likely_label_errors
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.growth import grow_tree, measured_values
@@ -249,11 +249,11 @@ def test_what_to_look_at_is_measured(data):
     X, Y, _ = data
     P = np.random.default_rng(6).random(Y.shape)
     names = ["a", "b", "c"]
-    suspects = suspect_cells(X, Y, P, names, np.arange(300), most=1000)
-    for row in suspects.itertuples():
+    label_errors = likely_label_errors(X, Y, P, names, np.arange(300), most=1000)
+    for row in label_errors.itertuples():
         expected = {"missing": 0, "wrong": 1, "unmeasured": np.nan}[row.kind]
         np.testing.assert_equal(Y[row.sample, names.index(row.label)], expected)
-    first = suspects[suspects["kind"] == "unmeasured"].iloc[0]
+    first = label_errors[label_errors["kind"] == "unmeasured"].iloc[0]
     assert first["posterior"] == P[np.isnan(Y)].max()
     scores = label_scores(Y, P, names, seed=0).set_index("label")
     rows = Y[:, 2] >= 0

@@ -19,8 +19,8 @@ METRIC = f"METRICS = {{\n{METRIC}"
 def extended(copy_of_project):
     """Return a copy of the project with one addition of each kind."""
     library = copy_of_project / "workflow" / "fairfold"
-    (library / "models/catalogue/mine.py").write_text(MODEL)
-    (library / "splitting/catalogue/in_turn.py").write_text(SPLITTER)
+    (library / "models/catalog/mine.py").write_text(MODEL)
+    (library / "splitting/catalog/in_turn.py").write_text(SPLITTER)
     (library / "figures/recall.py").write_text(FIGURE)
     with (copy_of_project / "resources/datasets.yaml").open("a") as catalog:
         catalog.write(f"\n{DATASET}")

@@ -68,10 +68,10 @@ def test_the_worked_example(root, study):
     assert set(scores["label"]) == {"label_shade", "label_drought"} and set(scores["model"]) == {
         best["average_precision"]
     }
-    suspects = pd.read_csv(mine.folder / "results/final/my-plants/suspect_labels.csv")
-    for row in suspects[suspects["kind"] == "missing"][:5].itertuples():
+    label_errors = pd.read_csv(mine.folder / "results/final/my-plants/likely_label_errors.csv")
+    for row in label_errors[label_errors["kind"] == "missing"][:5].itertuples():
         assert table.loc[row.sample - 1, row.label] == 0  # row numbers start at 1
-    precision = pd.read_csv(mine.folder / "results/final/my-plants/suspect_precision.csv")
+    precision = pd.read_csv(mine.folder / "results/final/my-plants/label_error_precision.csv")
     assert (precision["precision"] > precision["chance"]).all()
     found = pd.read_csv(mine.folder / "found.csv")
     expected = load_final(home).predict(table[:7])["posterior"]
@@ -119,7 +119,7 @@ def test_columns_and_empty_cells_are_accounted_for(study):
     scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv")
     assert scores["value"].notna().all(), scores["reason"].dropna().unique()
     cells = pd.DataFrame(unmeasured, table["sample_id"], table.columns[4:6]).assign(label_rare=False)
-    for row in pd.read_csv(mine.folder / "results/final/mine/suspect_labels.csv").itertuples():
+    for row in pd.read_csv(mine.folder / "results/final/mine/likely_label_errors.csv").itertuples():
         assert cells.loc[row.sample, row.label] == (row.kind == "unmeasured")
     warnings = [line for line in output.splitlines() if line.startswith("warning: ")]
     assert [line.split(";")[0] for line in warnings] == [
@@ -144,10 +144,10 @@ def test_columns_and_empty_cells_are_accounted_for(study):
     config["data"]["own"]["mine"]["ignore"] = ["patient", "note*", "leaf_area"]
     config["folds"]["n_splits"] = 3
     (mine.folder / "study.yaml").write_text(yaml.safe_dump(config))
-    code, output = mine.run("results/tables/suspects.csv", "results/tables/columns.csv")
+    code, output = mine.run("results/tables/data_warnings.csv", "results/tables/columns.csv")
     assert code == 0, output
     assert output.count("warning: mine: ") == 1
-    assert pd.read_csv(mine.folder / "results/tables/suspects.csv")["kind"].tolist() == ["unmeasured labels"]
+    assert pd.read_csv(mine.folder / "results/tables/data_warnings.csv")["kind"].tolist() == ["unmeasured labels"]
     columns = (mine.folder / "results/tables/columns.csv").read_text()
     assert "patient, note_a, note_b" in columns.replace("leaf_area, ", "")
 

@@ -16,7 +16,7 @@ ADDRESS = workflow.current_basedir.get_path_or_uri(secret_free=True).rpartition(
 WORKFLOW = Path(ADDRESS)
 if not (WORKFLOW / "fairfold").is_dir():  # installed with the library, or from a git address
     try:
-        from fairfold.core.home import PROJECT
+        from fairfold.core.project import PROJECT
     except ImportError:
         how = "install the same version of fairfold where snakemake runs, as by `pip install 'fairfold[study]'`"
         sys.exit(f"This workflow needs its library: {how}.")

@@ -47,7 +47,7 @@ rule inspect_dataset:
     input:
         "results/datasets/{dataset}.npz",
     output:
-        "results/datasets/{dataset}.suspects.csv",
+        "results/datasets/{dataset}.warnings.csv",
     log:
         "results/logs/inspect_dataset/{dataset}.log",
     priority: 1  # before the long training jobs
@@ -63,5 +63,5 @@ FILES_OF["data"] = [
     *expand(rules.prepare_dataset.output, dataset=dict.fromkeys([*USED_DATASETS, *EXAMPLE_DATASETS])),
     *rules.describe_datasets.output,
     *expand(rules.inspect_dataset.output, dataset=OWN_DATASETS),
-    *["results/tables/suspects.csv"] * bool(OWN_DATASETS),
+    *["results/tables/data_warnings.csv"] * bool(OWN_DATASETS),
 ]

@@ -43,8 +43,8 @@ rule examine_labels:
         recommendation=RECOMMENDED,
     output:
         scores="results/final/{dataset}/label_scores.csv",
-        suspects="results/final/{dataset}/suspect_labels.csv",
-        precision="results/final/{dataset}/suspect_precision.csv",
+        label_errors="results/final/{dataset}/likely_label_errors.csv",
+        precision="results/final/{dataset}/label_error_precision.csv",
         importance="results/final/{dataset}/feature_importance.csv",
     log:
         "results/logs/examine_labels/{dataset}.log",

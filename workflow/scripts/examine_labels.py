@@ -48,7 +48,7 @@ with logged(snakemake.log):
         "scores": final.labels.label_scores(
             Y, P, data.label_names, seed=resampled, groups=data.groups, sample_weight=data.weights
         ),
-        "suspects": final.labels.suspect_cells(
+        "label_errors": final.labels.likely_label_errors(
             data.X, Y, P, data.label_names, samples, groups=data.groups, negatives=data.negatives
         ),
         "precision": final.labels.precision_at(Y, observed, left_out(observed)).assign(hidden_rate=params.hidden),

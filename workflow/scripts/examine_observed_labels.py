@@ -5,7 +5,7 @@ import pandas as pd
 from adapter import logged
 from fairfold.core.files import read_arrays, read_table, write_table
 from fairfold.datasets import Dataset
-from fairfold.recommendation.mechanisms import observed_tests, what_data_speak_against
+from fairfold.recommendation.mechanisms import evidence_against, observed_tests
 from fairfold.recommendation.missing_rate import MissingRate
 from fairfold.recommendation.reference import Reference
 from fairfold.weak_labels.plateau import FrequencyDistribution
@@ -22,6 +22,6 @@ with logged(snakemake.log):
             frequency, row["reason"] = None, "zeros of these labels are confirmed"
         predicted = Reference.load(reference)
         tests = observed_tests(predicted.columns_of(data.Y), predicted.P, MissingRate(frequency, row), data.groups)
-        tables.append(what_data_speak_against(tests, row).assign(dataset=data.id))
+        tables.append(evidence_against(tests, row).assign(dataset=data.id))
     table = pd.concat(tables, ignore_index=True)
     write_table(table[["dataset", *table.columns.drop("dataset")]], snakemake.output[0])

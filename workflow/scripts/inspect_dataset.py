@@ -6,7 +6,7 @@ import sys
 from adapter import logged
 from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
-from fairfold.datasets.suspects import find_suspects, warning_lines
+from fairfold.datasets.data_warnings import find_data_warnings, warning_lines
 from fairfold.splitting.group_warnings import group_warnings
 
 with logged(snakemake.log):
@@ -14,9 +14,9 @@ with logged(snakemake.log):
     # Folds defined in the data do not depend on groups.
     groups = data.groups if data.fold_of is None else None
     about_groups = group_warnings(groups, data.group_names, n_splits, *data.left_out.get("groups", ("",)))
-    suspects = find_suspects(data, n_splits, about_groups)
-    write_table(suspects, snakemake.output[0])
-    lines = warning_lines(suspects, snakemake.output[0])
+    data_warnings = find_data_warnings(data, n_splits, about_groups)
+    write_table(data_warnings, snakemake.output[0])
+    lines = warning_lines(data_warnings, snakemake.output[0])
     for line in lines:
         logging.warning(line)
 

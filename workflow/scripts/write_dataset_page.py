@@ -15,7 +15,7 @@ with logged(snakemake.log):
         read_json(tables.columns)["name"],
         f"{data.shape[0]:,} samples; {account_line(data)}.",
         label_scores=read_table(tables.scores, "label"),
-        suspects=read_table(tables.suspects, "sample", "label"),
+        label_errors=read_table(tables.label_errors, "sample", "label"),
         precision=read_table(tables.precision),
         importance=read_table(tables.importance, "features"),
         folder=str(Path(tables.columns).parent),

@@ -438,7 +438,7 @@ class TestStudy:
         write_results(folder, "My-plants-2")
         (folder / "results/datasets").mkdir()
         warning = {"dataset": "My-plants-2", "kind": "empty column", "sentence": "column 'x' is empty"}
-        pd.DataFrame([warning]).to_csv(folder / "results/datasets/My-plants-2.suspects.csv", index=False)
+        pd.DataFrame([warning]).to_csv(folder / "results/datasets/My-plants-2.warnings.csv", index=False)
         lines = [
             *("warning: the disk is old\n", "warning: My-plants-2: column 'x' is empty\n", "Select jobs\n"),
             *(event("plan", {"inspect_dataset": 1, "train": 1}), event("log", "Job stats")),

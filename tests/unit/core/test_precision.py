@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fairfold.core.gaps import GapFiller
+from fairfold.core.missing_values import MissingValueFiller
 from fairfold.core.precision import SCIKIT_LEARN_GAP, DistinctValues
 from fairfold.datasets import load_catalog, prepare
 
@@ -122,7 +122,7 @@ def test_missing_and_infinite_values_stay():
 
 def test_large_values_leave_room_for_missing_ones():
     X = np.where(np.arange(N) % 20 == 0, np.abs(NORMAL) * 1e38, np.nan)[:, np.newaxis]
-    filled = GapFiller(for_trees=True).fit_transform(DistinctValues().fit_transform(X))
+    filled = MissingValueFiller(for_trees=True).fit_transform(DistinctValues().fit_transform(X))
     assert np.isfinite(filled.astype(np.float32)).all()
 
 

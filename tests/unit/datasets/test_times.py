@@ -10,7 +10,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from fairfold.core.folds import BEFORE, parts_of
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import load_catalog
-from fairfold.datasets.demands import Demand, check_demands
+from fairfold.datasets.requirements import Requirement, check_requirements
 from fairfold.datasets.times import cutoffs, folds_by_time
 from fairfold.errors import ConfigError, DataError
 
@@ -177,4 +177,4 @@ def test_too_few_samples_before_the_first_cutoff_are_refused(own):
         own(TABLE.replace("2019,x,1,1,0", "2019,x,1,1,1"), dates="year", ignore=["who"], hold_out={"after": 2019})
     )
     with pytest.raises(DataError, match=r"2 samples up to the first cut-off are too few .* at least 20"):
-        check_demands(data, [Demand("weak_labels", 5, 5)])
+        check_requirements(data, [Requirement("weak_labels", 5, 5)])

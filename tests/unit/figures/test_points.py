@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from fairfold.figures import STYLE, save_figure, tell, tell_at
+from fairfold.figures import STYLE, add_tooltips, add_tooltips_at, save_figure
 from fairfold.figures.cascades import plot_label_frequencies, plot_learning_curves
 from fairfold.figures.cross_testing import plot_cross_testing
 from fairfold.figures.cross_testing_models import plot_cross_testing_models
@@ -67,7 +67,7 @@ def test_places_are_shares_of_width_and_height(tmp_path):
     axes.set_ylim(0, 1)
     (line,) = axes.plot([1, 10, np.nan, 1000], [0, 0.5, 0.5, 0.5])
     axes.plot([2, 3], [0, 1])  # has no text
-    tell(line, ["corner", "“middle”", "missing", "outside"])
+    add_tooltips(line, ["corner", "“middle”", "missing", "outside"])
     save_figure(figure, [tmp_path / "figure.png", tmp_path / "figure.pdf"])
     assert points_in(tmp_path / "figure.png") == [[0.5, 0.5, "corner"], [0.75, 0.25, "“middle”"]]
     assert b"corner" not in (tmp_path / "figure.pdf").read_bytes()
@@ -79,7 +79,7 @@ def test_the_picture_has_the_point_where_it_is_said_to_be(tmp_path):
         axes = figure.subplots()
         (line,) = axes.plot([1, 2, 3], [5, 4, 9], "o", color="#ff0000", markersize=4)
         axes.set(xlabel="a long\nlabel", title="a title")
-    tell(line, "abc")
+    add_tooltips(line, "abc")
     save_figure(figure, [tmp_path / "figure.png"])
     with Image.open(tmp_path / "figure.png") as image:
         pixels = np.asarray(image.convert("RGB"))
@@ -92,7 +92,7 @@ def test_places_are_those_of_axes_that_are_made_square(tmp_path):
     figure = Figure(figsize=(6, 2))
     axes = figure.subplots()
     axes.imshow([[0, 1], [1, 1]], cmap="gray")
-    tell_at(axes, [0], [0], ["the black one"])
+    add_tooltips_at(axes, [0], [0], ["the black one"])
     save_figure(figure, [tmp_path / "figure.png"])
     with Image.open(tmp_path / "figure.png") as image:
         is_black = (np.asarray(image.convert("L"))[100:150] == 0).sum(axis=0) == 50  # rows in its middle
@@ -106,7 +106,7 @@ def test_nothing_is_written_where_nothing_is_said(tmp_path):
     save_figure(figure, [tmp_path / "figure.png"])
     assert points_in(tmp_path / "figure.png") is None
     with pytest.raises(ValueError, match="1 texts for 2 points"):
-        tell(line, ["one"])
+        add_tooltips(line, ["one"])
 
 
 def test_points_outside_a_panel_say_nothing_where_they_are_cut_off(tmp_path):
@@ -114,7 +114,7 @@ def test_points_outside_a_panel_say_nothing_where_they_are_cut_off(tmp_path):
     axes = figure.add_axes((0.25, 0.25, 0.5, 0.5))
     for is_cut, name in ((True, "cut"), (False, "whole")):
         (line,) = axes.plot([0, 1, 1.2], [0, 1, 0.5], clip_on=is_cut)
-        tell(line, [f"{name} {x}" for x in range(3)])
+        add_tooltips(line, [f"{name} {x}" for x in range(3)])
     axes.set(xlim=(0, 1), ylim=(0, 1))
     assert texts_of(figure, tmp_path) == ["cut 0", "cut 1", "whole 0", "whole 1", "whole 2"]  # the frame is inside
 
@@ -126,7 +126,7 @@ def test_what_is_no_line_says_what_it_is_and_looks_as_before(tmp_path):
             axes = figure.subplots()
             axes.barh([0, 1], [5, 7])
         if is_told:
-            tell_at(axes, [2.5, 70], [0, 1], ["the middle of a bar", "outside"])
+            add_tooltips_at(axes, [2.5, 70], [0, 1], ["the middle of a bar", "outside"])
         save_figure(figure, [tmp_path / "figure.png"])
         with Image.open(tmp_path / "figure.png") as image:
             return np.asarray(image)
@@ -143,7 +143,7 @@ def test_of_many_points_those_that_stand_alone_stay(tmp_path):
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, 1), ylim=(0, 1))
     (line,) = axes.plot(*places.T, ".")
-    tell(line, [f"point {n}" for n in range(len(places))])
+    add_tooltips(line, [f"point {n}" for n in range(len(places))])
     texts = texts_of(figure, tmp_path)
     numbers = [int(text.split()[1]) for text in texts]
     assert MOST_POINTS / 2 < len(texts) <= MOST_POINTS and numbers == sorted(numbers)

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score, matthews_corrcoef, roc_auc_score
 
 from fairfold.datasets import Dataset
-from fairfold.final.labels import label_scores, precision_at, suspect_cells, weighted_scores
+from fairfold.final.labels import label_scores, likely_label_errors, precision_at, weighted_scores
 from fairfold.final.left_out import left_out_of_dataset, left_out_posteriors
 from fairfold.models import make_model
 
@@ -78,11 +78,11 @@ def test_intervals_hold_what_they_say():
 
 
 @pytest.mark.parametrize("to", [np.asarray, sparse.csr_array])
-def test_suspects_are_the_cells_that_the_posterior_speaks_against(predictions, to):
+def test_label_errors_are_the_cells_that_the_posterior_speaks_against(predictions, to):
     Y, P = predictions
     X = np.arange(120.0)[:, None] * [1, 2] + [0, 1]
     names = [f"s{i}" for i in range(120)]
-    table = suspect_cells(to(X), Y, P, ["a", "b", "c", "d"], names, most=15)
+    table = likely_label_errors(to(X), Y, P, ["a", "b", "c", "d"], names, most=15)
     for kind, value in (("missing", 0), ("wrong", 1)):
         rows = table[table["kind"] == kind]
         cells = sorted(((P[i, j], i, j) for i in range(120) for j in range(4) if Y[i, j] == value), key=lambda c: c[0])
@@ -99,14 +99,14 @@ def test_suspects_are_the_cells_that_the_posterior_speaks_against(predictions, t
 def test_neighbours_are_of_other_groups(predictions):
     Y, P = predictions
     X, groups = np.arange(120.0)[:, None], np.arange(120) // 4
-    table = suspect_cells(X, Y, P, ["a", "b", "c", "d"], range(120), groups=groups)
+    table = likely_label_errors(X, Y, P, ["a", "b", "c", "d"], range(120), groups=groups)
     named = 0
     for row in table.itertuples():
         others = [int(name) for name in filter(None, row.neighbours.split(", "))]
         assert all(groups[other] != groups[int(row.sample)] and Y[other, "abcd".index(row.label)] for other in others)
         named += len(others)
     assert named > 100
-    whole = suspect_cells(X[:8], Y[:8], P[:8], ["a", "b", "c", "d"], range(8), groups=np.zeros(8))
+    whole = likely_label_errors(X[:8], Y[:8], P[:8], ["a", "b", "c", "d"], range(8), groups=np.zeros(8))
     assert whole["share_of_neighbours"].isna().all() and (whole["neighbours"] == "").all()
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from fairfold.models.exact_forests import GapTolerantBoosting
+from fairfold.models.exact_forests import MissingValueBoosting
 
 
 def test_a_feature_without_values_changes_nothing():
@@ -13,5 +13,5 @@ def test_a_feature_without_values_changes_nothing():
     y = X[:, 0] > 0
     expected = HistGradientBoostingClassifier(max_iter=5).fit(X, y).predict_proba(X)
     with_empty = np.insert(X, 2, np.nan, axis=1)
-    found = GapTolerantBoosting(max_iter=5).fit(with_empty, y).predict_proba(with_empty)
+    found = MissingValueBoosting(max_iter=5).fit(with_empty, y).predict_proba(with_empty)
     np.testing.assert_array_equal(found, expected)

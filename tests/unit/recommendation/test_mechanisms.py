@@ -11,8 +11,8 @@ from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.recommendation.mechanisms import (
     COLUMNS,
+    evidence_against,
     scores_under_mechanism,
-    what_data_speak_against,
     without_scores,
 )
 from fairfold.study import difficulty_by
@@ -67,7 +67,7 @@ def test_words_are_those_of_the_tests_and_the_range_doubles_what_is_left():
         {"test": ["samples", "groups", "labels"], "p_adjusted": [0.0004, 0.3, np.nan], "reason": ["", "", "it is so"]}
     )
     row = pd.DataFrame([(0, 20.0, 10.0, 40.0, "")], columns=["hidden_share", "estimated_rate", "low", "high", "reason"])
-    found = what_data_speak_against(tests, row)
+    found = evidence_against(tests, row)
     assert (
         "not missing at random" in found["says"][0]
         and "samples differ" in found["says"][0]

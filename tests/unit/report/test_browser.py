@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from fairfold.figures import STYLE, save_figure, tell
+from fairfold.figures import STYLE, add_tooltips, save_figure
 from fairfold.recommendation.predictions import decisions as count_decisions
 from fairfold.report.dataset_page import render_dataset_page
 from fairfold.report.page import render_report
@@ -175,7 +175,7 @@ def html(results, files, config, write_leaderboard):
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(12, 3))
         (line,) = figure.subplots().plot([0, 1, 2], [0, 1, 0], "o")
-    tell(line, ["a left one", "the “middle”", "a right one"])
+    add_tooltips(line, ["a left one", "the “middle”", "a right one"])
     save_figure(figure, [results / "figures/percentile_ranks.png", results / "figures/regret.png"])
     return render_report(results, [*files, "figures/regret.png", write_leaderboard("d1")], config)
 
@@ -414,7 +414,7 @@ def dataset_html():
     return render_dataset_page(
         *("mine", "gcForest+", "10 samples."),
         label_scores=scores,
-        suspects=pd.DataFrame(rows, columns=columns),
+        label_errors=pd.DataFrame(rows, columns=columns),
         precision=pd.DataFrame({"depth": [20], "n_found": [13], "chance": [0.1], "hidden_rate": [30]}),
         importance=pd.DataFrame([("a", 1, 0.1, 0, 1)], columns=["features", "n_features", "loss", "lowest", "highest"]),
         folder="results/final/mine",

@@ -26,10 +26,10 @@ def given():
     table.loc[1, "n_positives"] = 9
     table.loc[2, ["roc_auc", "roc_auc_low", "roc_auc_high"]] = np.nan
     columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbours", "neighbours"]
-    suspects = pd.DataFrame([("missing", 1, "s1", "l<0>", 0.9, 0.5, "s2, s3")], columns=columns)
+    label_errors = pd.DataFrame([("missing", 1, "s1", "l<0>", 0.9, 0.5, "s2, s3")], columns=columns)
     return {
         "label_scores": table,
-        "suspects": suspects,
+        "label_errors": label_errors,
         "precision": pd.DataFrame({"depth": [20], "n_found": [13], "chance": [0.1], "hidden_rate": [30]}),
         "importance": pd.DataFrame([("<b>", 1, 0.1, 0, 1)], columns=LOSSES),
         "folder": "results/final/mine",

@@ -185,21 +185,21 @@ def test_tables_have_links_to_their_files(page):
     assert "CSV files with all rows" in page.text
 
 
-SUSPECTS = "dataset,kind,column,label,n_rows,sentence\n"
+DATA_WARNINGS = "dataset,kind,column,label,n_rows,sentence\n"
 
 
 def test_warnings_stand_on_the_first_screen(results, files, config, write_leaderboard):
     rows = "NA,named like a fold,fold,,,leave it out\nNA,named like a fold,<cv>,,,too\nNA,duplicated rows,,,3,3 rows\n"
-    (results / "tables/suspects.csv").write_text(SUSPECTS + rows)
+    (results / "tables/data_warnings.csv").write_text(DATA_WARNINGS + rows)
     config["data"]["own"] = {"NA": {}}
     board = write_leaderboard("NA")
-    text = Page(render_report(results, [*files, "tables/suspects.csv", board], config)).text
+    text = Page(render_report(results, [*files, "tables/data_warnings.csv", board], config)).text
     first, rest = text.split("Columns, rows and labels of your data", 1)
     assert "Data warnings 3" in first
     assert "Named like a fold (2), duplicated rows (1)." in first
     assert "<cv>" in rest
-    (results / "tables/suspects.csv").write_text(SUSPECTS)
-    text = Page(render_report(results, [*files, "tables/suspects.csv", board], config)).text
+    (results / "tables/data_warnings.csv").write_text(DATA_WARNINGS)
+    text = Page(render_report(results, [*files, "tables/data_warnings.csv", board], config)).text
     assert "Data warnings none" in text and "Check your data" not in text
 
 

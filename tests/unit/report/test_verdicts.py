@@ -21,7 +21,7 @@ def tables(write_leaderboard, results):
         "missing_rates": pd.DataFrame(rates).assign(dataset="water", reason=""),
         "complete_scores": pd.DataFrame(scores).assign(dataset="water"),
         "score_summary": pd.DataFrame(summary).assign(dataset="water", mean=[0.9, 0.8, 0.7, 0.6]),
-        "suspects": pd.DataFrame({"dataset": ["water", "other"], "kind": "duplicated rows"}),
+        "data_warnings": pd.DataFrame({"dataset": ["water", "other"], "kind": "duplicated rows"}),
     }
 
 

@@ -15,7 +15,7 @@ import psutil
 
 from fairfold.commands.study import CONFIGURATION
 from fairfold.core.files import check_writable
-from fairfold.core.home import IS_CHECKOUT, PROJECT
+from fairfold.core.project import IS_CHECKOUT, PROJECT
 from fairfold.errors import ConfigError, StudyError
 
 _LOCK = PROJECT / "envs" / "requirements.lock"

@@ -156,7 +156,7 @@ def introduction(results: Path) -> Iterator[str]:
         A line. There are none if the study has no data of the user, or the target does not need their tables.
     """
     from fairfold.core.files import read_table
-    from fairfold.datasets.suspects import warning_lines
+    from fairfold.datasets.data_warnings import warning_lines
     from fairfold.recommendation.answer import count
 
     if not (results / "config.yaml").is_file() or not (results / "tables" / "datasets.csv").is_file():
@@ -165,7 +165,7 @@ def introduction(results: Path) -> Iterator[str]:
     own, study, folds = config["data"]["own"], config["weak_labels"], config["folds"]
     sizes = read_table(results / "tables" / "datasets.csv").set_index("dataset")
     for name in (name for name in own if name in sizes.index):
-        path = results / "datasets" / f"{name}.suspects.csv"
+        path = results / "datasets" / f"{name}.warnings.csv"
         warnings = read_table(path)
         yield from warning_lines(warnings, str(path))
         shape = ", ".join(count(sizes.loc[name, f"n_{noun}s"], noun) for noun in ("sample", "feature", "label"))

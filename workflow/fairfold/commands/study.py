@@ -18,8 +18,8 @@ from fairfold.commands import recommend
 from fairfold.commands.running import run_study
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.files import atomic_open
-from fairfold.core.home import PROJECT
 from fairfold.core.machine import check_machine
+from fairfold.core.project import PROJECT
 from fairfold.errors import ConfigError, DataError
 
 SNAKEFILE = PROJECT / "Snakefile"

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.gaps import TakesGaps
+from fairfold.core.missing_values import AcceptsMissingValues
 
 SCIKIT_LEARN_GAP = 1e-7  # Trees of scikit-learn do not split between values that differ by no more than this.
 _EXPONENT = 64  # Scaled values reach up to 2**64, which keeps large and small ones within single precision.
@@ -63,7 +63,7 @@ class _Map(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class DistinctValues(TakesGaps, TransformerMixin, BaseEstimator):
+class DistinctValues(AcceptsMissingValues, TransformerMixin, BaseEstimator):
     """Transformer that keeps distinct training values distinct when a model rounds them.
 
     A feature that rounding does not change passes unchanged. Other features are shifted by their lowest value if they

@@ -290,7 +290,7 @@ class LabelProblem:
         ModelError
             If labels are unmeasured and a classifier does not accept this.
         """
-        ready = [getattr(estimator, "takes_unmeasured", False) for estimator in estimators]
+        ready = [getattr(estimator, "accepts_unmeasured", False) for estimator in estimators]
         if has_unmeasured(self.y) and not all(ready):
             name = type(estimators[ready.index(False)]).__name__
             raise ModelError(

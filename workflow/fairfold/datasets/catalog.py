@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfold.core import config
-from fairfold.core.home import PROJECT
+from fairfold.core.project import PROJECT
 from fairfold.core.validation import Negatives
 from fairfold.datasets import hierarchies
 from fairfold.datasets.categories import Encoding

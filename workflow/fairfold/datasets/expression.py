@@ -26,8 +26,8 @@ from fairfold.core.arrays import GAPS
 from fairfold.core.seeds import seed_sequence
 from fairfold.datasets.columns import Table
 from fairfold.datasets.formats import PathLike, check_unique, plain_numbers
+from fairfold.datasets.label_values import number_of
 from fairfold.datasets.rows import open_unpacked
-from fairfold.datasets.truths import number_of
 from fairfold.errors import DataError
 
 _log = logging.getLogger(__name__)

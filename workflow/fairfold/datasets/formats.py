@@ -30,9 +30,9 @@ from scipy import sparse
 from fairfold.core.arrays import GAPS, Matrix, canonical
 from fairfold.datasets.columns import ROW_NAMES, Table, ignored_columns
 from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_commas, decide, gather
+from fairfold.datasets.label_values import TRUTHS, number_of
 from fairfold.datasets.names import composed
 from fairfold.datasets.rows import Row, TableFile, read_text, sentences
-from fairfold.datasets.truths import TRUTHS, number_of
 from fairfold.errors import CellError, DataError, unknown_name
 
 logger = logging.getLogger(__name__)
@@ -161,7 +161,7 @@ def _read_rows(
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Return the numbers of all rows, and the cells of the text columns by name."""
     columns, names = layout.columns, [layout.columns[at] for at in layout.numeric]
-    takes_all = list(layout.numeric) == list(range(len(columns)))
+    accepts_all = list(layout.numeric) == list(range(len(columns)))
     texts: dict[int, list[str]] = {at: [] for at in layout.text}
     numbers, n_rows = array("d"), 0
     for number, (line, cells) in rows:
@@ -174,7 +174,7 @@ def _read_rows(
             raise DataError(f"{place}: found {len(cells)} cells, but there are {len(columns)} columns. {advice}")
         for at, found in texts.items():
             found.append(_text(cells[at], columns[at], place, layout.missing, gaps=at in layout.may_lack))
-        chosen = layout.decimals.numbers(cells if takes_all else [cells[at] for at in layout.numeric], layout.missing)
+        chosen = layout.decimals.numbers(cells if accepts_all else [cells[at] for at in layout.numeric], layout.missing)
         numbers.extend(_numbers(chosen, names, place, layout.missing, gaps=layout.gaps))
     values = np.asarray(numbers).reshape(n_rows, len(names))  # no copy
     return values, {columns[at]: np.array(cells) for at, cells in texts.items()}

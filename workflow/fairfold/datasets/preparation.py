@@ -18,7 +18,7 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix, append_columns
 from fairfold.core.folds import BEFORE
 from fairfold.core.validation import has_unmeasured, unmeasured_cells
-from fairfold.datasets import expression, formats, svmlight, truths
+from fairfold.datasets import expression, formats, label_values, svmlight
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
 from fairfold.datasets.categories import Categories, natural_order
 from fairfold.datasets.columns import Table, account_line, identifiers, roles_of
@@ -215,7 +215,9 @@ def _read_words(
 def _with_numbers(table: Table, labels: Sequence[str]) -> Table:
     """Convert the text of label columns to numbers, and put the columns in the order of the file."""
     source = table.source
-    Y = np.column_stack([truths.label_values(table.text[name].tolist(), name, source, formats.GAPS) for name in labels])
+    Y = np.column_stack(
+        [label_values.label_values(table.text[name].tolist(), name, source, formats.GAPS) for name in labels]
+    )
     names = [*table.columns, *labels]
     place = {name: at for at, name in enumerate(table.header)}
     order = sorted(range(len(names)), key=lambda at: place[names[at]])
@@ -381,7 +383,7 @@ def _beside(name: str, paths: Sequence[Path]) -> Path:
 def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
     if wrong := formats.first_cell(Y, lambda cells: ~(np.isin(cells, (0, 1)) | np.isnan(cells))):
         row, column = wrong
-        raise truths.label_error(source, row + 1, str(names[column]), f"{Y[row, column]:g}")
+        raise label_values.label_error(source, row + 1, str(names[column]), f"{Y[row, column]:g}")
 
 
 def _single_label(entry: Entry, X: Matrix, classes: np.ndarray, feature_names: Sequence[str]) -> Dataset:

@@ -50,7 +50,7 @@ from fairfold.core.groups import group_codes
 from fairfold.core.seeds import seed_for
 from fairfold.core.validation import check_weights
 from fairfold.errors import DataError, unknown_name
-from fairfold.evaluation.corrected_cells import Cells, Ranking, RankingLoss, Weighed, check_frequency
+from fairfold.evaluation.corrected_cells import Cells, Ranking, RankingLoss, WeightedCells, check_frequency
 from fairfold.evaluation.corrections import Correction, Estimates
 from fairfold.evaluation.metrics import METRICS, ON_REQUEST, metric_of
 from fairfold.evaluation.plain_scores import quotient
@@ -399,7 +399,7 @@ def _hidden_per_observed(cells: Cells, w: np.ndarray, weights: np.ndarray) -> np
     return weights.mean(axis=-1) * np.divide(all_positives - observed, observed, out=0 * observed, where=observed > 0)
 
 
-def _counts(weighed: Weighed, threshold: float, hidden: np.ndarray) -> Estimates:
+def _counts(weighed: WeightedCells, threshold: float, hidden: np.ndarray) -> Estimates:
     """Compute the weights of true positives, predicted labels, positives and all pairs.
 
     ``hidden``, of shape (..., 2), is added to the hits and to the other positives. Counts are clipped to consistent

@@ -170,7 +170,7 @@ class Ranking:
         self.n_before = np.searchsorted(self.places, self.first)
         self.n_until = np.searchsorted(self.places, self.last, side="right")
 
-    def weigh(self, w: np.ndarray, weights: np.ndarray) -> Weighed:
+    def weigh(self, w: np.ndarray, weights: np.ndarray) -> WeightedCells:
         """Compute the weighted sums of the ranking.
 
         Parameters
@@ -182,14 +182,14 @@ class Ranking:
 
         Returns
         -------
-        Weighed
+        WeightedCells
             Sums with the same leading axes.
         """
         of_cells = self._is_measured * np.take(weights, self._rows, axis=-1)
         absent = np.asarray(weights @ self._n_absent)
         weight = np.take(of_cells, self.places, axis=-1)
         positive = weight * np.take(w, self._observed, axis=-1)
-        return Weighed(self, weight, positive, _sums_until(of_cells), _sums_until(positive), absent)
+        return WeightedCells(self, weight, positive, _sums_until(of_cells), _sums_until(positive), absent)
 
 
 def _sums_until(values: np.ndarray) -> np.ndarray:
@@ -199,7 +199,7 @@ def _sums_until(values: np.ndarray) -> np.ndarray:
     return sums
 
 
-class Weighed(NamedTuple):
+class WeightedCells(NamedTuple):
     """Weighted sums over the ranked pairs, computed by :meth:`Ranking.weigh`.
 
     s / c is the observed label divided by the label frequency. Arrays with leading axes contain the sums of several

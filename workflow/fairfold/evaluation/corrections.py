@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairfold.evaluation.corrected_cells import Weighed
+from fairfold.evaluation.corrected_cells import WeightedCells
 from fairfold.evaluation.plain_scores import quotient
 
 
@@ -76,7 +76,7 @@ class Estimates(NamedTuple):
 
     Parameters
     ----------
-    weighed : Weighed
+    weighed : WeightedCells
         Weighted sums over the ranked pairs. The weight of an observed positive is divided by its label frequency.
     hits : ndarray of shape (n_draws,)
         Weight of the true positives.
@@ -88,7 +88,7 @@ class Estimates(NamedTuple):
         Weight of all pairs.
     """
 
-    weighed: Weighed
+    weighed: WeightedCells
     hits: np.ndarray
     predicted: np.ndarray
     positives: np.ndarray

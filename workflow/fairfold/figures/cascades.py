@@ -14,7 +14,7 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, look_of, new_figure, nothing_to_draw, panels_of
+from fairfold.figures.style import add_legend, new_figure, nothing_to_draw, panels_of, style_of
 
 _SMALL_CHANGE = 0.05  # smaller changes of a score do not fill a panel
 
@@ -143,7 +143,7 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
         panel.tick_params(labelbottom=position + n_columns >= len(models))
         for number, rate in enumerate(rates):
             here = f"model == {model!r} and missing_rate == {rate}"
-            look = {**look_of(number), "label": f"{rate} % hidden"}
+            look = {**style_of(number), "label": f"{rate} % hidden"}
             _draw_frequencies(panel, dots.query(here), summary.query(here), look)
     for row in axes:
         note = {"transform": row[0].get_yaxis_transform(), "ha": "right", "va": "center", "fontsize": 6.5}

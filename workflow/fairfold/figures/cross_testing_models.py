@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.figures.legend import Legend
-from fairfold.figures.points import plot_intervals, plot_points, tell_at
+from fairfold.figures.points import add_tooltips_at, plot_intervals, plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import add_legend, area_entry, entry, name_rows, new_figure, nothing_to_draw
 
@@ -124,7 +124,7 @@ def _draw_choices(axes: Axes, part: pd.DataFrame, looks: dict[str, dict]) -> Non
         for place, (procedure, width) in enumerate(zip(PROCEDURES.values(), widths, strict=True)):
             if width:
                 text = f"{procedure}: {candidate} in {width:.0%} of choices"
-                tell_at(axes, [left[place] + width / 2], [place], [text])
+                add_tooltips_at(axes, [left[place] + width / 2], [place], [text])
         left += widths
     axes.set(xlim=(0, 1), xticks=[0, 0.5, 1], xticklabels=["0", "0.5", "1"])
     axes.grid(visible=False)

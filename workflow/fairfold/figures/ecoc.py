@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from fairfold.figures.points import plot_points, tell_at, texts_of
+from fairfold.figures.points import add_tooltips_at, plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, add_legend, entry, look_of, name_of, name_rows, new_figure
+from fairfold.figures.style import PALETTE, add_legend, entry, name_of, name_rows, new_figure, style_of
 
 QUANTITIES = {"error": "error (%)", "log_loss": "log-loss"}
 _BINS = np.linspace(0, 1, 21)
@@ -54,7 +54,7 @@ def plot_confusion(predictions: pd.DataFrame) -> Figure:
         color = "white" if share[row, column] > 0.5 else "black"
         axis.text(column, row, f"{count:,}", ha="center", va="center", color=color)
         text = f"{count:,} of {names[row]} predicted as {names[column]}, {share[row, column]:.0%}"
-        tell_at(axis, [column], [row], [text])
+        add_tooltips_at(axis, [column], [row], [text])
     shown = list(map(name_of, names))
     axis.set_xticks(range(len(names)), shown, rotation=45, ha="right", rotation_mode="anchor")
     axis.set_yticks(range(len(names)), shown)
@@ -96,7 +96,7 @@ def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
     figure, ((axis,),) = new_figure(3.6, 3.3)
     handles = []
     for k, name in enumerate(names):
-        look = look_of(k) | {"linestyle": "", "markersize": 4, "markeredgecolor": "black", "markeredgewidth": 0.4}
+        look = style_of(k) | {"linestyle": "", "markersize": 4, "markeredgecolor": "black", "markeredgewidth": 0.4}
         tint = LinearSegmentedColormap.from_list(str(name), ["white", look["color"]])
         axis.pcolormesh(x, y, np.where(best == k, posterior[k], np.nan), cmap=tint, vmin=0.2, vmax=1.6, rasterized=True)
         part = samples[samples["class"] == name]
@@ -150,7 +150,7 @@ def plot_posterior_histogram(posteriors: pd.DataFrame, *, candidate: str, title:
         heights, *_ = axis.hist(part.loc[mask, "posterior"], _BINS, **look)
         for low, high, height in zip(_BINS[:-1], _BINS[1:], heights, strict=True):
             if height:
-                tell_at(axis, [(low + high) / 2], [height], [f"{name}, {low:.2f} to {high:.2f}: {height:.0f}"])
+                add_tooltips_at(axis, [(low + high) / 2], [height], [f"{name}, {low:.2f} to {high:.2f}: {height:.0f}"])
     axis.set(xlabel=title, ylabel="samples", xlim=(0, 1))
     figure.legend(loc="outside upper center", ncols=2, frameon=False)
     return figure
@@ -181,7 +181,7 @@ def plot_code_comparison(comparison: pd.DataFrame) -> Figure:
     """
     comparison = comparison.assign(error=100 * comparison["error"])
     datasets, codings = list(comparison["dataset"].unique()), list(comparison["coding"].unique())
-    losses = {loss: look_of(n) for n, loss in enumerate(comparison["binary_loss"].dropna().unique())}
+    losses = {loss: style_of(n) for n, loss in enumerate(comparison["binary_loss"].dropna().unique())}
     height = 0.9 + 0.24 * len(codings) * len(datasets) + 0.5 * len(datasets)
     figure, panels = new_figure(7.0, height, len(datasets), 2, sharey=True)
     for row, dataset in zip(panels, datasets, strict=True):

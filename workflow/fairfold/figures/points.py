@@ -15,7 +15,7 @@ from fairfold.figures.spec import Axes, Line2D
 _ROUNDING_ERROR, _LEAST = 1e-12, 1e-6  # sizes of numbers that are shown as 0 and as a bound
 
 
-def tell(line: Line2D, texts: Iterable[str]) -> None:
+def add_tooltips(line: Line2D, texts: Iterable[str]) -> None:
     """Attach a text to each point of a line, which the report shows as a tooltip.
 
     Parameters
@@ -30,8 +30,8 @@ def tell(line: Line2D, texts: Iterable[str]) -> None:
     >>> from matplotlib.figure import Figure
     >>> axes = Figure().subplots()
     >>> (line,) = axes.plot([1, 2], [0.7, 0.8])
-    >>> tell(line, ["fold 1: 0.70", "fold 2: 0.80"])
-    >>> tell(line, ["fold 1: 0.70"])
+    >>> add_tooltips(line, ["fold 1: 0.70", "fold 2: 0.80"])
+    >>> add_tooltips(line, ["fold 1: 0.70"])
     Traceback (most recent call last):
     ValueError: 1 texts for 2 points.
     """
@@ -41,7 +41,7 @@ def tell(line: Line2D, texts: Iterable[str]) -> None:
     line.texts_of_points = texts  # type: ignore[attr-defined]  # save_figure reads this attribute.
 
 
-def tell_at(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str]) -> None:
+def add_tooltips_at(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str]) -> None:
     """Attach texts to positions, such as those of bars, which the report shows as tooltips.
 
     Parameters
@@ -57,7 +57,7 @@ def tell_at(axes: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[
 
     places = Line2D(x, y, visible=False)  # invisible artists take no room in the layout
     axes.add_artist(places)
-    tell(places, texts)
+    add_tooltips(places, texts)
 
 
 def plot_points(axes: Axes, x: ArrayLike, y: ArrayLike, texts: Iterable[str], **look: Any) -> None:
@@ -74,7 +74,7 @@ def plot_points(axes: Axes, x: ArrayLike, y: ArrayLike, texts: Iterable[str], **
     **look : dict
         Parameters of ``Axes.plot``.
     """
-    tell(axes.plot(x, y, **look)[0], texts)
+    add_tooltips(axes.plot(x, y, **look)[0], texts)
 
 
 def plot_intervals(

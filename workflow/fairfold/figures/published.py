@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairfold.figures.points import plot_points, significant
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, look_of, name_of, name_rows, new_figure, nothing_to_draw
+from fairfold.figures.style import add_legend, entry, name_of, name_rows, new_figure, nothing_to_draw, style_of
 
 # Column of the table -> label of the axis, negligible distance, and start of the logarithmic scale
 _PANELS = {
@@ -46,7 +46,7 @@ def plot_published(comparison: pd.DataFrame) -> Figure:
         return nothing_to_draw("no published number has a counterpart")
     shown = [column for column in _PANELS if computed[column].notna().any()]
     places = computed[["paper", "place"]].drop_duplicates().sort_values(["paper", "place"])
-    looks = {paper: look_of(n) for n, paper in enumerate(places["paper"].unique())}
+    looks = {paper: style_of(n) for n, paper in enumerate(places["paper"].unique())}
     size = (2.6 + 2.4 * len(shown), 0.9 + _ROW * len(places) + 0.17 * len(looks))
     figure, ((*panels,),) = new_figure(*size, 1, len(shown), sharey=True)
     for axes, column in zip(panels, shown, strict=True):

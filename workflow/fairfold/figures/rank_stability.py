@@ -9,7 +9,7 @@ from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import interval, plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, look_of, name_rows, new_figure, panels_of, side_by_side
+from fairfold.figures.style import add_legend, entry, name_rows, new_figure, panels_of, side_by_side, style_of
 
 MEAN = "mean of datasets"
 _MARK = {"linestyle": "none", "markersize": 3.6, "markeredgewidth": 0.9}
@@ -46,7 +46,7 @@ def plot_rank_stability(stability: pd.DataFrame, legend: pd.DataFrame | None = N
     metrics, rates, splitters = (list(stability[column].unique()) for column in ("metric", "missing_rate", "splitter"))
     names = Legend(legend)
     datasets = stability["dataset"].unique()
-    looks = {dataset: look_of(n) | _MARK for n, dataset in enumerate(datasets)}
+    looks = {dataset: style_of(n) | _MARK for n, dataset in enumerate(datasets)}
     if len(looks) > 1:
         looks[MEAN] = {"color": "black", "marker": "D", **_MARK}
     stability = pd.concat([stability, _means(stability)], ignore_index=True)

@@ -9,7 +9,7 @@ from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_intervals
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, look_of, name_rows, new_figure, nothing_to_draw, side_by_side
+from fairfold.figures.style import add_legend, entry, name_rows, new_figure, nothing_to_draw, side_by_side, style_of
 
 _ROW = 0.17  # height of a row in inches
 
@@ -53,7 +53,7 @@ def plot_regret(regret: pd.DataFrame, legend: pd.DataFrame | None = None) -> Fig
         axes.set_xlabel(f"regret, {names.text(metric)}")
     name_rows(axes, strategies, 0.6)
     look = {"linewidth": 1, "markersize": 4}
-    handles = [entry(f"{rate} % hidden", **look_of(n), **look) for n, rate in enumerate(rates)]
+    handles = [entry(f"{rate} % hidden", **style_of(n), **look) for n, rate in enumerate(rates)]
     add_legend(figure, handles, min(4, len(rates)))
     return figure
 
@@ -68,7 +68,7 @@ def _draw(axes: Axes, regret: pd.DataFrame, strategies: list[str], rates: list[i
         part = regret[regret["missing_rate"] == rate].set_index("strategy").reindex(strategies)
         positions = np.arange(len(strategies)) + shift
         names = [f"{strategy}, {rate} % hidden" for strategy in strategies]
-        look = {"linestyle": "", "markersize": 3.5, "clip_on": False, **look_of(n)}
+        look = {"linestyle": "", "markersize": 3.5, "clip_on": False, **style_of(n)}
         plot_intervals(axes, positions, part[["regret", "low", "high"]], names, **look)
     axes.set_xlim(left=0)
     axes.locator_params("x", nbins=4, steps=None)

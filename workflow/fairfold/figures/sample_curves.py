@@ -7,7 +7,7 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, look_of, new_figure, nothing_to_draw, panels_of
+from fairfold.figures.style import add_legend, entry, new_figure, nothing_to_draw, panels_of, style_of
 
 _LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
 
@@ -40,7 +40,7 @@ def plot_sample_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None)
     if curves.empty:
         return nothing_to_draw()
     metrics, datasets, models = (curves[column].unique() for column in ("metric", "dataset", "model"))
-    looks = [{**look_of(number), **_LINE} for number in range(len(models))]
+    looks = [{**style_of(number), **_LINE} for number in range(len(models))]
     size = (0.6 + 2.5 * len(datasets), 0.9 + 2.1 * len(metrics))
     figure, axes = new_figure(*size, len(metrics), len(datasets), sharex="col")
     for panel, _, dataset, part in panels_of(axes, curves, "metric", "dataset"):

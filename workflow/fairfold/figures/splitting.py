@@ -11,7 +11,7 @@ import pandas as pd
 from fairfold.figures import findings
 from fairfold.figures.points import plot_points, significant, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, add_legend, look_of, new_figure, nothing_to_draw
+from fairfold.figures.style import PALETTE, add_legend, new_figure, nothing_to_draw, style_of
 
 _COLUMNS = 5  # most panels side by side
 
@@ -157,4 +157,4 @@ def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
 
 def _styles(names: np.ndarray) -> dict[str, dict[str, Any]]:
     edge = {"linestyle": "", "markeredgecolor": "black", "markeredgewidth": 0.4}
-    return {name: {"label": name, **look_of(number), **edge} for number, name in enumerate(names)}
+    return {name: {"label": name, **style_of(number), **edge} for number, name in enumerate(names)}

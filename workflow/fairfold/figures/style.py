@@ -98,7 +98,7 @@ def panels_of(
         yield panel, of_row, of_column, table[(table[row] == of_row) & (table[column] == of_column)]
 
 
-def look_of(position: int) -> dict[str, Any]:
+def style_of(position: int) -> dict[str, Any]:
     """Return the color and marker of the n-th item without an entry in the legend table.
 
     Parameters
@@ -113,7 +113,7 @@ def look_of(position: int) -> dict[str, Any]:
 
     Examples
     --------
-    >>> look_of(0)
+    >>> style_of(0)
     {'color': '#0072B2', 'marker': 'o'}
     """
     return {"color": LINE_COLORS[position % len(LINE_COLORS)], "marker": MARKERS[position % len(MARKERS)]}

@@ -14,7 +14,7 @@ from fairfold.errors import DataError
 from fairfold.figures import findings
 from fairfold.figures.points import interval, plot_points, significant, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, add_legend, area_entry, entry, look_of, name_of, new_figure, panels_of
+from fairfold.figures.style import PALETTE, add_legend, area_entry, entry, name_of, new_figure, panels_of, style_of
 
 PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
@@ -305,8 +305,8 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
         One dot per error, colored by source, with a marker per number of feature sets.
     """
     sources, sizes = list(errors["source"].unique()), sorted(errors["n_sampled"].unique())
-    colors = {source: look_of(number)["color"] for number, source in enumerate(sources)}
-    markers = {n_sampled: look_of(number)["marker"] for number, n_sampled in enumerate(sizes)}
+    colors = {source: style_of(number)["color"] for number, source in enumerate(sources)}
+    markers = {n_sampled: style_of(number)["marker"] for number, n_sampled in enumerate(sizes)}
     errors = errors.assign(ratio=errors["n_draws"] / errors["n_sampled"], error=100 * errors["rmse"])
     figure, ((axis,),) = new_figure(3.4, 2.7)
     for (source, n_sampled), part in errors.groupby(["source", "n_sampled"], sort=False):
@@ -355,7 +355,7 @@ def plot_rank_weights(weights: pd.DataFrame) -> Figure:
     for axis, n_sampled, part in panels:
         for n_draws, curve in part.groupby("n_draws"):
             number = draws.index(n_draws)
-            look = {"linestyle": ("-", "--", "-.", ":")[number % 4], "color": look_of(number)["color"]}
+            look = {"linestyle": ("-", "--", "-.", ":")[number % 4], "color": style_of(number)["color"]}
             values = zip(curve["rank"], curve["weight"], strict=True)
             texts = [f"rank {rank:,.0f} is the best of {n_draws:,.0f}: {significant(w, 2)}" for rank, w in values]
             plot_points(axis, curve["rank"], curve["weight"], texts, label=f"N = {n_draws:,.0f}", linewidth=1.2, **look)
@@ -383,7 +383,7 @@ def _panels(
 
 def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return the line style of each classifier; names other than the six classifiers get colors in their order."""
-    names, others = table["classifier"].unique(), (look_of(number)["color"] for number in count())
+    names, others = table["classifier"].unique(), (style_of(number)["color"] for number in count())
     looks = {name: LOOKS.get(name) or (next(others), "-") for name in names}
     return {
         name: {"color": color, "linestyle": style, "linewidth": 1.2, "label": name}

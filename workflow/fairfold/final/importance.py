@@ -12,7 +12,7 @@ from scipy.spatial.distance import squareform
 from sklearn.base import ClassifierMixin
 
 from fairfold.core.arrays import Matrix, with_data
-from fairfold.core.gaps import GapFiller
+from fairfold.core.missing_values import MissingValueFiller
 from fairfold.datasets import Dataset
 from fairfold.evaluation.scores import multilabel_scores
 
@@ -62,7 +62,7 @@ def _places(category: str, features: Sequence[str]) -> list[int]:
 
 def _joined(data: Dataset, numbers: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
     X = data.X[:, numbers]
-    X = X.toarray() if sparse.issparse(X) else GapFiller().fit(X).transform(X)[:, : len(numbers)]
+    X = X.toarray() if sparse.issparse(X) else MissingValueFiller().fit(X).transform(X)[:, : len(numbers)]
     centred = X - X.mean(axis=0)
     size = np.sqrt((centred**2).sum(axis=0))
     scaled = centred / np.where(size > 0, size, 1)

@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from fairfold.core.arrays import Matrix, to_dense
-from fairfold.core.gaps import GapFiller
+from fairfold.core.missing_values import MissingValueFiller
 from fairfold.core.validation import UNMEASURED, Negatives, check_label_matrix
 from fairfold.errors import DataError
 from fairfold.evaluation.corrections import mcc
@@ -165,7 +165,7 @@ def _mcc(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray) -> np.ndarra
     return np.where((positives > 0) & (positives < n), mcc(hits, chosen, positives, n), np.nan)
 
 
-def suspect_cells(
+def likely_label_errors(
     X: Matrix,
     Y: np.ndarray,
     P: np.ndarray,
@@ -215,10 +215,10 @@ def suspect_cells(
     The third sample resembles samples that have the label.
 
     >>> import numpy as np
-    >>> from fairfold.final.labels import suspect_cells
+    >>> from fairfold.final.labels import likely_label_errors
     >>> X, Y = np.array([[0.0], [1.0], [9.0], [9.5], [10.0]]), np.array([[0], [0], [0], [1], [1]])
     >>> P = np.array([[0.1], [0.2], [0.8], [0.9], [0.9]])
-    >>> cells = suspect_cells(X, Y, P, ["leaf"], ["a", "b", "c", "d", "e"], most=1)
+    >>> cells = likely_label_errors(X, Y, P, ["leaf"], ["a", "b", "c", "d", "e"], most=1)
     >>> cells.loc[cells["kind"] == "missing", ["sample", "posterior", "share_of_neighbours", "neighbours"]]
       sample  posterior  share_of_neighbours neighbours
     0      c        0.8                  0.5       d, e
@@ -243,7 +243,7 @@ def suspect_cells(
 
 def _neighbours(X: Matrix, groups: np.ndarray) -> list[np.ndarray]:
     """Find up to ``N_NEIGHBOURS`` samples of other groups, nearest first, among the ``N_ASKED`` nearest."""
-    Z = StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(GapFiller().fit_transform(X))
+    Z = StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(MissingValueFiller().fit_transform(X))
     largest = int(np.unique(groups, return_counts=True)[1].max())
     n_neighbours = min(N_NEIGHBOURS + largest - 1, N_ASKED, X.shape[0] - 1)
     near = NearestNeighbors(n_neighbors=n_neighbours).fit(Z).kneighbors(return_distance=False)

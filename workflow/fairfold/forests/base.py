@@ -17,9 +17,9 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.core.arrays import Matrix, append_columns, are_above, map_rows, to_dense, with_sparsity
-from fairfold.core.gaps import GapFiller
 from fairfold.core.groups import OfSamples, group_codes
 from fairfold.core.hierarchy import Hierarchy, check_hierarchy
+from fairfold.core.missing_values import MissingValueFiller
 from fairfold.core.precision import DistinctValues
 from fairfold.core.samples import ForgetsSamples
 from fairfold.core.validation import check_training_labels, check_weights, check_whole_number, has_unmeasured, with_nan
@@ -38,7 +38,7 @@ _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patienc
 class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
     """Base class of multilabel models with label hierarchies, thresholds and saving."""
 
-    takes_unmeasured: ClassVar[bool] = True
+    accepts_unmeasured: ClassVar[bool] = True
     _of_samples: ClassVar[tuple[str, ...]] = ("training_labels_",)
     _label_type: ClassVar[type] = np.int64
     threshold: float
@@ -334,7 +334,7 @@ class BaseCascade(MultilabelModel):
             advice = "Reshape your data" if "Reshape your data" in str(error) else "Features must be finite numbers"
             raise ModelError(f"{first_sentence(error)}. {advice}, one row per sample.") from None
         if reset:
-            self.preparation_ = make_pipeline(DistinctValues(), GapFiller(for_trees=True)).fit(X)
+            self.preparation_ = make_pipeline(DistinctValues(), MissingValueFiller(for_trees=True)).fit(X)
         return self.preparation_.transform(X)
 
     def _check_data(self, X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:

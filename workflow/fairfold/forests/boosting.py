@@ -27,8 +27,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import make_pipeline
 
 from fairfold.core.arrays import Matrix, to_dense
-from fairfold.core.gaps import GapFiller, TakesGaps
 from fairfold.core.groups import group_codes, random_parts
+from fairfold.core.missing_values import AcceptsMissingValues, MissingValueFiller
 from fairfold.core.precision import DistinctValues
 from fairfold.core.samples import ForgetsSamples
 from fairfold.core.seeds import seed_for, seed_sequence
@@ -44,7 +44,7 @@ ROUNDS_AT_ONCE = 10  # Number of rounds between evaluations on held-out samples.
 
 
 @dataclass(eq=False, repr=False)
-class MultilabelBoosting(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
+class MultilabelBoosting(ForgetsSamples, AcceptsMissingValues, ClassifierMixin, BaseEstimator):
     """Gradient boosting of multilabel trees with cross-fitted early stopping.
 
     Parameters
@@ -96,7 +96,7 @@ class MultilabelBoosting(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimat
            [0, 1]])
     """
 
-    takes_unmeasured: ClassVar[bool] = True
+    accepts_unmeasured: ClassVar[bool] = True
 
     _: KW_ONLY
     kind: ForestKind = "extra_trees"
@@ -142,7 +142,7 @@ class MultilabelBoosting(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimat
             than folds.
         """
         self._check_parameters()
-        self._preparation = make_pipeline(DistinctValues(), GapFiller(for_trees=True)).fit(X)
+        self._preparation = make_pipeline(DistinctValues(), MissingValueFiller(for_trees=True)).fit(X)
         features = self._preparation.transform(X)
         n_samples = features.shape[0]
         weights = check_weights(sample_weight, n_samples, ModelError)

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 # Types in the package's models. skops already trusts scikit-learn's estimators and plain types.
 _TRUSTED = {  # A partial is trusted only if its function is.
     "collections": "OrderedDict",
-    "fairfold.core": "gaps.GapFiller hierarchy.Hierarchy precision.DistinctValues",
+    "fairfold.core": "missing_values.MissingValueFiller hierarchy.Hierarchy precision.DistinctValues",
     "fairfold.forests": "boosting.MultilabelBoosting cascade.CascadeForest embedding.TreeEmbedding levels.Encoder "
     "levels.Level out_of_bag.OutOfBagCascade sketched.SketchedForest trees.MultilabelForest trees.TreeShape",
     "fairfold.models": "binary.BinaryClassifier binary.ChainEnsemble binary.OnePerLabel binary.Standardised "
     "binary.Steps binary.as_csr_matrix binary.as_dense categories.CategoryCodes categories.FittedWith "
-    "correction.CorrectedClassifier exact_forests.GapTolerantBoosting kernel_ridge.KernelRidgeClassifier "
+    "correction.CorrectedClassifier exact_forests.MissingValueBoosting kernel_ridge.KernelRidgeClassifier "
     "many_label_ridge.ManyLabelRidge measured.MeasuredRows ml_knn.MLkNN one_level.OneLevelModel "
     "stacking.StackedClassifier",
     "functools": "partial",

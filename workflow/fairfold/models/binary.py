@@ -18,8 +18,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import check_random_state
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.gaps import GapFiller, takes_gaps
 from fairfold.core.groups import fit_arguments
+from fairfold.core.missing_values import MissingValueFiller, accepts_missing_values
 from fairfold.core.precision import DistinctValues
 from fairfold.models.categories import CategoryCodes
 
@@ -380,7 +380,7 @@ def one_per_label(estimator: BaseEstimator, **steps: Any) -> BaseEstimator:
            [1., 0.],
            [1., 0.]])
     """
-    return prepared(OnePerLabel(BinaryClassifier(estimator)), fills=not takes_gaps(estimator), **steps)
+    return prepared(OnePerLabel(BinaryClassifier(estimator)), fills=not accepts_missing_values(estimator), **steps)
 
 
 def prepared(
@@ -418,10 +418,10 @@ def prepared(
     """
     if distinct is None and scale:
         distinct = DistinctValues(moves=False)  # Means and variances of values far from zero lose digits.
-    fills = not takes_gaps(classifier) if fills is None else fills
+    fills = not accepts_missing_values(classifier) if fills is None else fills
     steps = [
         *[("distinct", distinct)] * (distinct is not None),
-        *[("gaps", GapFiller())] * fills,
+        *[("gaps", MissingValueFiller())] * fills,
         *[("convert", FunctionTransformer(convert, accept_sparse=True))] * (convert is not None),
         *[("categories", CategoryCodes(categories))] * bool(categories),
         *[("scale", Standardised())] * scale,

@@ -15,7 +15,7 @@ from fairfold.core.validation import Negatives, check_weights
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.models.registry import make_model
-from fairfold.models.sparse_labels import takes_sparse_labels
+from fairfold.models.sparse_labels import accepts_sparse_labels
 from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
@@ -76,7 +76,7 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
     .. [1] Elkan & Noto (2008). "Learning classifiers from only positive and unlabeled data".
     """
 
-    takes_unmeasured: ClassVar[bool] = True
+    accepts_unmeasured: ClassVar[bool] = True
 
     estimator: BaseEstimator
     _: KW_ONLY
@@ -125,9 +125,9 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
         return self
 
     @property
-    def takes_sparse_labels(self) -> bool:
+    def accepts_sparse_labels(self) -> bool:
         """Whether the classifier accepts sparse labels."""
-        return takes_sparse_labels(self.estimator)
+        return accepts_sparse_labels(self.estimator)
 
     def predict_observed_proba(self, X: Matrix) -> Matrix:
         """Predict the probability that each label is observed.

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 
-class GapTolerantBoosting(HistGradientBoostingClassifier):
+class MissingValueBoosting(HistGradientBoostingClassifier):
     """Gradient boosting of scikit-learn that accepts features whose values are all missing."""
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:

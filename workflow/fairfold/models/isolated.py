@@ -62,7 +62,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
         Column numbers of the labels, from 0.
     """
 
-    takes_unmeasured: ClassVar[bool] = True
+    accepts_unmeasured: ClassVar[bool] = True
 
     name: str
     entry: Mapping[str, Any]
@@ -73,7 +73,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
     random_state: int | None = None
 
     @property
-    def takes_sparse_labels(self) -> bool:
+    def accepts_sparse_labels(self) -> bool:
         """Whether the model accepts labels as a CSR array."""
         return self.entry["labels"] == "together-sparse"
 

@@ -34,8 +34,8 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
 from fairfold.core.arrays import Matrix, to_dense
-from fairfold.core.gaps import GapFiller, TakesGaps
 from fairfold.core.groups import group_codes, rows_of_groups
+from fairfold.core.missing_values import AcceptsMissingValues, MissingValueFiller
 from fairfold.core.precision import DistinctValues
 from fairfold.core.samples import ForgetsSamples
 from fairfold.core.validation import check_training_labels, check_weights, check_whole_number
@@ -66,7 +66,7 @@ class _Basis(NamedTuple):
         return self.s**2 @ Y / (self.s @ self.s)
 
 
-class Ridge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
+class Ridge(ForgetsSamples, AcceptsMissingValues, ClassifierMixin, BaseEstimator):
     """Base class of ridge regressions on labels, with the shared preparation of data."""
 
     def _start(
@@ -74,7 +74,7 @@ class Ridge(ForgetsSamples, TakesGaps, ClassifierMixin, BaseEstimator):
     ) -> tuple[Matrix, Matrix, np.ndarray | None, np.ndarray | None, np.ndarray]:
         """Check and prepare features, labels, groups and weights; also return square roots of the weights."""
         X = self._checked(X, reset=True)
-        self._preparation = make_pipeline(DistinctValues(moves=False), GapFiller()).fit(X)
+        self._preparation = make_pipeline(DistinctValues(moves=False), MissingValueFiller()).fit(X)
         X, n = self._preparation.transform(X), X.shape[0]
         Y = check_training_labels(Y, n, ModelError, unmeasured=False)
         self.classes_ = np.arange(Y.shape[1]).astype(object)
@@ -93,7 +93,7 @@ class KernelRidgeClassifier(Ridge):
     """Kernel ridge regression that minimizes the leave-one-out error over kernels and penalties.
 
     Features are scaled to unit variance. Missing features (NaN) are filled with medians, and indicator columns mark
-    them; see :class:`~fairfold.core.gaps.GapFiller`.
+    them; see :class:`~fairfold.core.missing_values.MissingValueFiller`.
 
     Parameters
     ----------

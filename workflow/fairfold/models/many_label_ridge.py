@@ -70,7 +70,7 @@ class ManyLabelRidge(Ridge):
     """Ridge regression on all labels that minimizes the leave-one-out error over penalties.
 
     Missing features (NaN) are filled with medians, and indicator columns mark them; see
-    :class:`~fairfold.core.gaps.GapFiller`.
+    :class:`~fairfold.core.missing_values.MissingValueFiller`.
 
     Parameters
     ----------

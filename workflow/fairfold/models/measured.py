@@ -145,6 +145,6 @@ def on_measured(estimator: BaseEstimator, Y: Matrix) -> BaseEstimator:
     estimator object
         The classifier itself or a :class:`MeasuredRows`.
     """
-    if getattr(estimator, "takes_unmeasured", False) or not has_unmeasured(Y):
+    if getattr(estimator, "accepts_unmeasured", False) or not has_unmeasured(Y):
         return estimator
     return MeasuredRows(estimator)

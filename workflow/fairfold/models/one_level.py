@@ -28,7 +28,7 @@ from fairfold.forests.base import MultilabelModel
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketches import MOST_EXACT
 from fairfold.models.measured import on_measured
-from fairfold.models.sparse_labels import takes_sparse_labels
+from fairfold.models.sparse_labels import accepts_sparse_labels
 
 
 @dataclass(eq=False, repr=False)
@@ -156,7 +156,7 @@ class OneLevelModel(MultilabelModel):
         bool
             True for many labels that are all measured, if the estimator accepts sparse labels.
         """
-        return Y.shape[1] > MOST_EXACT and takes_sparse_labels(self.estimator) and not has_unmeasured(Y)
+        return Y.shape[1] > MOST_EXACT and accepts_sparse_labels(self.estimator) and not has_unmeasured(Y)
 
     @property
     def unseen_proba_(self) -> Matrix:

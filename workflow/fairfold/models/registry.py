@@ -1,6 +1,6 @@
 """Registry of models by name.
 
-The modules of ``fairfold.models.catalogue`` declare the built-in models in a tuple ``SPECS``. Configuration, workflow
+The modules of ``fairfold.models.catalog`` declare the built-in models in a tuple ``SPECS``. Configuration, workflow
 rules, tables and figures look models up here.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "Stack+"
 
-_DECLARED = declared("fairfold.models.catalogue")
+_DECLARED = declared("fairfold.models.catalog")
 _SPECS: dict[str, ModelSpec] = {name: spec for name, (spec, _) in _DECLARED.items()}
 MODEL_NAMES = tuple(_SPECS)
 NO_OWN: Mapping[str, Any] = {"own": {}, "tuning": {}}
@@ -156,7 +156,7 @@ def make_model(
     spec = spec_of(name)
     check_negatives(negatives, ModelError)
     try:
-        known = {"categories": categories} if categories and spec.takes_categories else {}
+        known = {"categories": categories} if categories and spec.accepts_categories else {}
         model = resolve_name(spec.make)(**spec.parameters, **settings, **known)
     except TypeError as error:
         raise ModelError(f"model {name} cannot be created: {error}.") from None

@@ -33,7 +33,7 @@ class SparseLabels(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Column numbers of the labels, from 0.
     """
 
-    takes_sparse_labels: ClassVar[bool] = True
+    accepts_sparse_labels: ClassVar[bool] = True
 
     estimator: BaseEstimator
 
@@ -90,7 +90,7 @@ class SparseLabels(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return P if self._are_many else to_dense(P, "predicted probabilities", ModelError)
 
 
-def takes_sparse_labels(estimator: BaseEstimator) -> bool:
+def accepts_sparse_labels(estimator: BaseEstimator) -> bool:
     """Return whether a classifier declares that its ``fit`` accepts labels as a CSR array.
 
     Parameters
@@ -101,15 +101,15 @@ def takes_sparse_labels(estimator: BaseEstimator) -> bool:
     Returns
     -------
     bool
-        Value of its attribute ``takes_sparse_labels``; False without this attribute.
+        Value of its attribute ``accepts_sparse_labels``; False without this attribute.
 
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from fairfold.models.sparse_labels import SparseLabels, takes_sparse_labels
-    >>> takes_sparse_labels(DecisionTreeClassifier()), takes_sparse_labels(SparseLabels(DecisionTreeClassifier()))
+    >>> from fairfold.models.sparse_labels import SparseLabels, accepts_sparse_labels
+    >>> accepts_sparse_labels(DecisionTreeClassifier()), accepts_sparse_labels(SparseLabels(DecisionTreeClassifier()))
     (False, True)
     """
     if isinstance(estimator, (GridSearchCV, RandomizedSearchCV)):
-        return takes_sparse_labels(estimator.estimator)
-    return getattr(estimator, "takes_sparse_labels", False)
+        return accepts_sparse_labels(estimator.estimator)
+    return getattr(estimator, "accepts_sparse_labels", False)

@@ -38,7 +38,7 @@ class ModelSpec:
         Whether ``fit`` accepts a first level that other models use, too.
     is_tuned : bool, default=False
         Whether the model searches its hyperparameters in each training part.
-    takes_categories : bool, default=False
+    accepts_categories : bool, default=False
         Whether the callable accepts ``categories``, the one-hot columns of each categorical feature.
 
     Examples
@@ -60,7 +60,7 @@ class ModelSpec:
     imputes: bool = False
     shares_first_level: bool = False
     is_tuned: bool = False
-    takes_categories: bool = False
+    accepts_categories: bool = False
 
     def __post_init__(self) -> None:
         if not self.family:
@@ -97,7 +97,7 @@ def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
         parameters={"of": spec.name},
         settings=(*spec.settings, "label_frequencies"),
         family=spec.family,
-        takes_categories=spec.takes_categories,
+        accepts_categories=spec.accepts_categories,
     )
     return spec, corrected
 

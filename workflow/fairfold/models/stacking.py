@@ -88,7 +88,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         Column numbers of the labels, from 0.
     """
 
-    takes_unmeasured: ClassVar[bool] = True
+    accepts_unmeasured: ClassVar[bool] = True
 
     estimators: Sequence[tuple[str, BaseEstimator]]
     _: KW_ONLY
@@ -159,7 +159,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         return self
 
     @property
-    def takes_sparse_labels(self) -> bool:
+    def accepts_sparse_labels(self) -> bool:
         """Whether the pool has members for sparse labels."""
         return self.of_many is not None
 

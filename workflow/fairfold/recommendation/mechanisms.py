@@ -144,7 +144,7 @@ def observed_tests(
     return scar_tests(observed[known], P[known], missing.frequency.median, groups=of_known)
 
 
-def what_data_speak_against(tests: pd.DataFrame, row: pd.DataFrame) -> pd.DataFrame:
+def evidence_against(tests: pd.DataFrame, row: pd.DataFrame) -> pd.DataFrame:
     """Describe the test results of a dataset in sentences, and compute the range of its missing rate.
 
     Parameters

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairfold.core.config import load_yaml
-from fairfold.core.home import PROJECT
+from fairfold.core.project import PROJECT
 from fairfold.errors import ConfigError, unknown_name
 from fairfold.figures.spec import FigureSpec, figure_specs
 

@@ -14,7 +14,7 @@ from fairfold.report.templates import render
 
 _SHOWN = 20  # Rows of likely label errors, and of features.
 _NAMED = 12  # Labels listed in a sentence.
-_SUSPECTS = {
+_LABEL_ERRORS = {
     "missing": "Likely missing positives",
     "wrong negative": "Likely wrong negatives",
     "unmeasured": "Unmeasured labels that are likely positive",
@@ -28,7 +28,7 @@ def render_dataset_page(
     data: str,
     *,
     label_scores: pd.DataFrame,
-    suspects: pd.DataFrame,
+    label_errors: pd.DataFrame,
     precision: pd.DataFrame,
     importance: pd.DataFrame,
     folder: str,
@@ -43,7 +43,7 @@ def render_dataset_page(
         Id of the final model.
     data : str
         One sentence that describes the data.
-    label_scores, suspects, precision, importance : DataFrame
+    label_scores, label_errors, precision, importance : DataFrame
         Tables of :mod:`fairfold.final` for the dataset.
     folder : str
         Folder of the model.
@@ -68,7 +68,7 @@ def render_dataset_page(
         n_learned=len(label_scores) - sum(map(len, faults.values())),
         faults=[f"Labels {reason}: {_listed(names)}." for reason, names in faults.items()],
         label_tables=[_label_table(label_scores)],
-        suspect_tables=list(_suspect_tables(suspects)),
+        label_error_tables=list(_label_error_tables(label_errors)),
         feature_tables=[_table("Features, the most important first", features, _SHOWN)] if len(features) else [],
     )
 
@@ -106,15 +106,15 @@ def _label_table(scores: pd.DataFrame) -> dict[str, Any]:
     return _table("All labels, the hardest first", scores[list(columns)].rename(columns=columns), len(scores))
 
 
-def _suspect_tables(suspects: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _label_error_tables(label_errors: pd.DataFrame) -> Iterator[dict[str, Any]]:
     columns = {
         "sample": "sample",
         "label": "label",
         "posterior": "probability",
         "neighbours": "similar samples with the label",
     }
-    for kind, title in _SUSPECTS.items():
-        rows = suspects.loc[suspects["kind"] == kind, list(columns)][:_SHOWN].rename(columns=columns)
+    for kind, title in _LABEL_ERRORS.items():
+        rows = label_errors.loc[label_errors["kind"] == kind, list(columns)][:_SHOWN].rename(columns=columns)
         if len(rows):
             yield _table(title, rows, _SHOWN)
 

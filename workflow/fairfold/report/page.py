@@ -27,7 +27,7 @@ from fairfold.report.versions import gather_versions
 
 _CARDS_AT_FIRST = 3  # Verdicts of more datasets are folded below their summary.
 _OF_VERDICTS = (
-    *("datasets", "missing_rates", "complete_scores", "score_summary", "scar_tests", "suspects", "recommendation"),
+    *("datasets", "missing_rates", "complete_scores", "score_summary", "scar_tests", "data_warnings", "recommendation"),
 )
 _TITLES = {"papers": "Parts of papers"}
 

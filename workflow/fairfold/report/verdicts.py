@@ -34,7 +34,7 @@ def verdicts(tables: Tables, has_final: bool) -> list[dict[str, Any]]:
     ----------
     tables : mapping of str to DataFrame
         Tables of the study by name: ``leaderboard``, and optionally ``datasets, missing_rates, complete_scores,
-        score_summary, scar_tests, suspects, recommendation``.
+        score_summary, scar_tests, data_warnings, recommendation``.
     has_final : bool
         Whether the study fits final models.
 
@@ -137,8 +137,8 @@ def _strip(tables: Tables, missing: str | None) -> Iterator[tuple[str, str]]:
     """Yield names and values of the facts about the data."""
     for data in tables.get("datasets", pd.DataFrame())[:1].to_dict("records"):
         yield from ((name, f"{data[column]:{digits}}") for column, (name, digits) in _SIZES.items() if column in data)
-    if "suspects" in tables:
-        yield "Data warnings", f"{len(tables['suspects'])}" if len(tables["suspects"]) else "none"
+    if "data_warnings" in tables:
+        yield "Data warnings", f"{len(tables['data_warnings'])}" if len(tables["data_warnings"]) else "none"
     if missing:
         yield "Missing labels", missing
 
@@ -194,7 +194,7 @@ def _cautions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
         )
     elif len(best) and np.isfinite(best["low"].iloc[0]):
         yield "How well intervals hold here", "Not checked: this study hides no labels on purpose."
-    if len(warned := tables.get("suspects", ())):
+    if len(warned := tables.get("data_warnings", ())):
         kinds = ", ".join(f"{kind} ({n})" for kind, n in warned["kind"].value_counts(sort=False).items())
         yield "Check your data first", f"{kinds[0].upper()}{kinds[1:]}. The section on data lists each warning."
 

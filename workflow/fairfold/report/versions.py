@@ -11,7 +11,7 @@ from importlib import metadata
 import pandas as pd
 
 from fairfold import __version__
-from fairfold.core.home import PROJECT
+from fairfold.core.project import PROJECT
 
 NOT_INSTALLED = "not installed"
 

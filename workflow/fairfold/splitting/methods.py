@@ -1,6 +1,6 @@
 """Splitters by name.
 
-Each module of ``fairfold.splitting.catalogue`` declares methods in a tuple ``SPECS``. A new method needs no other
+Each module of ``fairfold.splitting.catalog`` declares methods in a tuple ``SPECS``. A new method needs no other
 registration.
 """
 
@@ -23,7 +23,7 @@ from fairfold.splitting.labels import check_labels
 if TYPE_CHECKING:
     from fairfold.splitting.base import FoldSplitter
 
-_DECLARED = declared("fairfold.splitting.catalogue")
+_DECLARED = declared("fairfold.splitting.catalog")
 METHOD_NAMES = tuple(_DECLARED)
 
 

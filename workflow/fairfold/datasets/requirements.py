@@ -16,7 +16,7 @@ from fairfold.errors import DataError
 _DRAWN = Fraction(1, 2)  # Share of the training samples that a tree draws (max_samples of the models).
 
 
-class Demand(NamedTuple):
+class Requirement(NamedTuple):
     """Settings of the forests that a part of the study trains on folds.
 
     Attributes
@@ -32,8 +32,8 @@ class Demand(NamedTuple):
 
     Examples
     --------
-    >>> demand = Demand("weak_labels", n_splits=5, min_samples_leaf=5)
-    >>> demand.training_share, demand.least_samples
+    >>> requirement = Requirement("weak_labels", n_splits=5, min_samples_leaf=5)
+    >>> requirement.training_share, requirement.least_samples
     (Fraction(4, 5), 25)
     """
 
@@ -56,10 +56,10 @@ class Demand(NamedTuple):
         return math.ceil(2 * self.min_samples_leaf / (_DRAWN * self.training_share))
 
 
-def demands_of(config: Mapping[str, Any], dataset: str) -> list[Demand]:
-    """Return the demands of a study on one of the user's datasets.
+def requirements_of(config: Mapping[str, Any], dataset: str) -> list[Requirement]:
+    """Return the requirements of a study on one of the user's datasets.
 
-    Datasets of the catalog are large enough and have no demands.
+    Datasets of the catalog are large enough and have no requirements.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def demands_of(config: Mapping[str, Any], dataset: str) -> list[Demand]:
 
     Returns
     -------
-    list of Demand
+    list of Requirement
         One for each part of the study that trains forests on the dataset.
     """
     labels, n_folds = config["weak_labels"], config["folds"]["n_splits"]
@@ -83,44 +83,45 @@ def demands_of(config: Mapping[str, Any], dataset: str) -> list[Demand]:
     parts["cross_testing.models"] = among, among["n_splits"], held_out
     parts["win_percentage.models"] = sets, sets["n_splits"], 0
     return [
-        Demand(name, n_splits, labels["forest"]["min_samples_leaf"], held_out)
+        Requirement(name, n_splits, labels["forest"]["min_samples_leaf"], held_out)
         for name, (part, n_splits, held_out) in parts.items()
         if dataset in config["data"]["own"] and dataset in part["datasets"]
     ]
 
 
-def check_demands(data: Dataset, demands: Iterable[Demand]) -> None:
+def check_requirements(data: Dataset, requirements: Iterable[Requirement]) -> None:
     """Raise :class:`DataError` for a dataset that is too small or too uniform to train forests.
 
     Parameters
     ----------
     data : Dataset
         A prepared dataset with several labels.
-    demands : iterable of Demand
-        Demands of the parts of the study that use the dataset. Without demands, every dataset is accepted.
+    requirements : iterable of Requirement
+        Demands of the parts of the study that use the dataset. Without requirements, every dataset is accepted.
     """
-    n_samples, demands = data.shape[0], list(demands)
+    n_samples, requirements = data.shape[0], list(requirements)
     n_before = np.count_nonzero(data.fold_of == BEFORE)
-    for demand in demands:
-        leaf = demand.min_samples_leaf
-        least = math.ceil(2 * leaf / _DRAWN) if data.is_by_time else demand.least_samples
+    for requirement in requirements:
+        leaf = requirement.min_samples_leaf
+        least = math.ceil(2 * leaf / _DRAWN) if data.is_by_time else requirement.least_samples
         draws = f"a tree draws half of them, and its first split needs two leaves of {leaf}"
         remedy = "or lower weak_labels.forest.min_samples_leaf."
         if data.is_by_time and n_before < least:
             raise DataError(
-                f"dataset {data.id}: {n_before} samples up to the first cut-off are too few for {demand.part}: "
+                f"dataset {data.id}: {n_before} samples up to the first cut-off are too few for {requirement.part}: "
                 f"{draws}. Choose a later date in hold_out, up to which there are at least {least}, {remedy}"
             )
         if not data.is_by_time and n_samples < least:
-            n_training = math.floor(n_samples * demand.training_share)
+            n_training = math.floor(n_samples * requirement.training_share)
             are = "is" if n_training == 1 else "are"
             raise DataError(
-                f"dataset {data.id}: {n_samples} samples are too few for {demand.part}: with {demand.n_splits} folds, "
-                f"{n_training} {are} used for training, {draws}. Give at least {least}, {remedy}"
+                f"dataset {data.id}: {n_samples} samples are too few for {requirement.part}: with "
+                f"{requirement.n_splits} folds, {n_training} {are} used for training, {draws}. "
+                f"Give at least {least}, {remedy}"
             )
     # Cells other than 0 are positive or unmeasured. A sparse matrix stores only these.
     positives, others = (np.asarray(cells.sum(axis=0)).ravel() for cells in (data.Y == 1, data.Y != 0))
-    if demands and not ((positives >= 2) & (others <= n_samples - 2)).any():
+    if requirements and not ((positives >= 2) & (others <= n_samples - 2)).any():
         raise DataError(
             f"dataset {data.id}: no label has two positives and two negatives among its {n_samples} samples, so none "
             "can be learned and tested. Add labels or samples."

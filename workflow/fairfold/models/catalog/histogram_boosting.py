@@ -29,11 +29,11 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
         Classifier of several labels.
     """
     from fairfold.models.binary import as_dense, one_per_label
-    from fairfold.models.exact_forests import GapTolerantBoosting
+    from fairfold.models.exact_forests import MissingValueBoosting
 
     size = {"max_iter": 200, "max_leaf_nodes": 15, "learning_rate": 0.05, "early_stopping": False}
-    boosting = GapTolerantBoosting(**size, categorical_features=list(range(len(categories))) or None)
+    boosting = MissingValueBoosting(**size, categorical_features=list(range(len(categories))) or None)
     return one_per_label(boosting, convert=as_dense, categories=categories)
 
 
-SPECS = with_correction(ModelSpec("HistGB", make=f"{__name__}:make", takes_categories=True))
+SPECS = with_correction(ModelSpec("HistGB", make=f"{__name__}:make", accepts_categories=True))

@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 from fairfold.datasets import Dataset, load_catalog, prepare
-from fairfold.datasets import suspects as module
+from fairfold.datasets import data_warnings as module
 from fairfold.datasets.columns import plain_name
-from fairfold.datasets.suspects import COLUMNS, find_suspects, warning_lines
+from fairfold.datasets.data_warnings import COLUMNS, find_data_warnings, warning_lines
 
 N = 120
 
@@ -30,7 +30,7 @@ def make(task="multilabel", convert=np.asarray, Y=None, **features):
 
 
 def found(data, n_splits=5):
-    table = find_suspects(data, n_splits)
+    table = find_data_warnings(data, n_splits)
     assert tuple(table) == COLUMNS
     assert (table["dataset"] == "mine").all()
     return table[["kind", "column", "label"]].to_numpy().tolist()
@@ -97,11 +97,11 @@ def test_names_count_as_a_whole(name, kind):
 
 
 def test_the_warning_says_how_many_values_are_left():
-    table = find_suspects(make(taken=20240112130000 + np.arange(N) % 60), 5)
+    table = find_data_warnings(make(taken=20240112130000 + np.arange(N) % 60), 5)
     assert "column 'taken' has 60 values, of which single precision keeps 1; subtract" in table["sentence"][0]
 
 
-def test_values_that_chance_merges_are_no_suspect():
+def test_values_that_chance_merges_are_no_warning():
     X = np.random.default_rng(0).random((30_000, 2))
     assert len(np.unique(X.astype(np.float32))) < X.size
     assert found(Dataset("mine", "binary", X, np.arange(30_000) % 2, ("a", "b"), ("no", "yes"))) == []
@@ -115,7 +115,7 @@ def test_words_of_a_text_are_no_identifiers():
 
 def test_embedded_datasets_have_none_that_matter():
     names = [name for name, entry in load_catalog().items() if entry.format == "generated" and name != "go-like-bp"]
-    kinds = {name: set(find_suspects(prepare(name), 5)["kind"]) for name in names}
+    kinds = {name: set(find_data_warnings(prepare(name), 5)["kind"]) for name in names}
     assert kinds.pop("iris") == {"duplicated rows"}  # one flower is duplicated
     assert kinds.pop("go-like-small") == {"label with fewer positives than folds"}
     for name in ("gene-ontology-like", "gene-ontology-large"):
@@ -124,7 +124,7 @@ def test_embedded_datasets_have_none_that_matter():
 
 
 @pytest.mark.parametrize("n_positives", [1, 2])
-def test_what_chance_gives_to_some_feature_is_no_suspect(n_positives):
+def test_what_chance_gives_to_some_feature_is_no_warning(n_positives):
     """Of 400 features, some have their largest values at the few positives of a label by chance."""
     rng = np.random.default_rng(3)
     X = rng.random((20, 400))
@@ -137,9 +137,9 @@ def test_what_chance_gives_to_some_feature_is_no_suspect(n_positives):
 
 def test_blocks_of_columns_change_nothing(monkeypatch):
     features = {name: values for each, _ in CASES.values() for name, values in each.items()}
-    whole = find_suspects(make(**features), 5)
+    whole = find_data_warnings(make(**features), 5)
     monkeypatch.setattr(module, "_CELLS_AT_ONCE", 1)
-    assert find_suspects(make(**features), 5).equals(whole)
+    assert find_data_warnings(make(**features), 5).equals(whole)
     assert len(whole) > 8
 
 
@@ -172,7 +172,7 @@ def test_duplicated_rows(convert):
     X[:, 0] = 0.0
     X[[10, 20, 30]], Y[[10, 20]], Y[30] = X[5], Y[5], 1 - Y[5]
     X[10, 0] = -0.0
-    table = find_suspects(Dataset("mine", "multilabel", convert(X), convert(Y), (*"abc",), (*"yz",)), 5)
+    table = find_data_warnings(Dataset("mine", "multilabel", convert(X), convert(Y), (*"abc",), (*"yz",)), 5)
     assert table["kind"].tolist() == ["duplicated rows"]
     assert table["n_rows"].tolist() == [3]
     assert "3 rows have the features of an earlier row, 1 of them with other labels" in table["sentence"][0]
@@ -181,7 +181,7 @@ def test_duplicated_rows(convert):
 def test_labels_that_cannot_be_scored():
     Y = np.zeros((N, 5), dtype=np.int8)
     Y[:, 1], Y[:4, 2], Y[:5, 3], Y[: N // 2, 4] = 1, 1, 1, 1
-    table = find_suspects(make(Y=Y), 5)
+    table = find_data_warnings(make(Y=Y), 5)
     assert table[["kind", "label"]].to_numpy().tolist() == [
         ["label without positives", "label_a"],
         ["label without negatives", "label_b"],
@@ -202,7 +202,7 @@ def test_classes():
     ]
 
 
-def test_labels_alone_have_no_columns_to_suspect():
+def test_labels_alone_have_no_columns_to_warn_about():
     Y = sparse.csr_array((np.arange(N)[:, np.newaxis] % 3 == [0, 1]).astype(np.int8))
     assert found(Dataset("mine", "multilabel", sparse.csr_array((N, 0)), Y, (), (*"ab",))) == []
 
@@ -218,14 +218,14 @@ def test_columns_of_one_stem_are_not_taken_for_labels():
 
 def test_warnings_are_short():
     features = {f"plant_{j}_id": np.arange(N) % 50 + j for j in range(5)}
-    lines = warning_lines(find_suspects(make(**features, fold=np.arange(N) % 5), 5), "suspects.csv")
+    lines = warning_lines(find_data_warnings(make(**features, fold=np.arange(N) % 5), 5), "data_warnings.csv")
     assert lines[0] == (
         "warning: mine: column 'plant_0_id' is named like an identifier and is used as a feature; if it is one, set it "
         "as groups or leave it out (ignore)"
     )
     assert [line.split("'")[1] for line in lines if "column" in line] == [*list(features)[:3], "fold"]
-    assert lines[3] == "warning: mine: and 2 more of this kind, see suspects.csv"
-    assert warning_lines(find_suspects(make(), 5), "suspects.csv") == []
+    assert lines[3] == "warning: mine: and 2 more of this kind, see data_warnings.csv"
+    assert warning_lines(find_data_warnings(make(), 5), "data_warnings.csv") == []
 
 
 @pytest.mark.parametrize(
@@ -238,20 +238,20 @@ def test_warnings_are_short():
     ],
 )
 def test_the_advice_names_the_key_for_such_a_column(column, values, advice):
-    found = find_suspects(make(**{column: values}), 5).set_index("column")
+    found = find_data_warnings(make(**{column: values}), 5).set_index("column")
     assert advice in found.loc[[column], "sentence"].iloc[0]
 
 
 def test_empty_cells_of_labels_are_told():
     Y = make().Y.astype(np.float32)
     Y[[3, 3, 7], [0, 1, 1]] = np.nan
-    table = find_suspects(make(Y=Y), 5).set_index("kind")
+    table = find_data_warnings(make(Y=Y), 5).set_index("kind")
     row = table.loc["unmeasured labels"]
     assert row["sentence"].startswith("3 label cells are empty and count as unmeasured") and row["n_rows"] == 2
 
 
 def sentences(data, n_splits=5):
-    table = find_suspects(data, n_splits)
+    table = find_data_warnings(data, n_splits)
     return {kind: part["sentence"].tolist() for kind, part in table.groupby("kind", sort=False)}
 
 
@@ -259,7 +259,7 @@ def sentences(data, n_splits=5):
 def test_labels_that_are_alike(convert):
     Y = make().Y
     Y = np.column_stack([Y, Y[:, 0], 1 - Y[:, 1], Y[:, 0]])
-    table = find_suspects(make(convert=convert, Y=Y), 5)
+    table = find_data_warnings(make(convert=convert, Y=Y), 5)
     assert table[["kind", "label"]].to_numpy().tolist() == [
         ["identical labels", "label_c"],
         ["complementary labels", "label_d"],
@@ -368,7 +368,7 @@ def test_one_feature_of_two_values_must_repeat():
 
 @pytest.mark.parametrize("case", CASES)
 def test_each_warning_is_one_sentence_with_advice(case):
-    for sentence in find_suspects(make(**CASES[case][0]), 5)["sentence"]:
+    for sentence in find_data_warnings(make(**CASES[case][0]), 5)["sentence"]:
         assert sentence.count("; ") == 1 and ". " not in sentence and len(sentence.split()) <= 35
 
 
@@ -385,5 +385,5 @@ def test_a_table_with_the_same_label_twice():
 
 def test_warnings_about_groups_are_put_in_the_table():
     data = dataclasses.replace(make(), groups=np.arange(N) % 3, left_out={"groups": ("site",)})
-    row = find_suspects(data, 5, [("uneven groups", "folds are uneven; use fewer")]).set_index("kind")
+    row = find_data_warnings(data, 5, [("uneven groups", "folds are uneven; use fewer")]).set_index("kind")
     assert row.loc["uneven groups", ["column", "sentence"]].tolist() == ["site", "folds are uneven; use fewer"]

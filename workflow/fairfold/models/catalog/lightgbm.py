@@ -55,4 +55,4 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
     return one_per_label(knowing, convert=as_dense, distinct=distinct, categories=categories)
 
 
-SPECS = with_correction(ModelSpec("LightGBM", make=f"{__name__}:make", takes_categories=True))
+SPECS = with_correction(ModelSpec("LightGBM", make=f"{__name__}:make", accepts_categories=True))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairfold.datasets import Dataset
-from fairfold.datasets.demands import Demand, check_demands, demands_of
+from fairfold.datasets.requirements import Requirement, check_requirements, requirements_of
 from fairfold.errors import DataError
 from fairfold.forests import make_model
 from fairfold.study import check_config
@@ -17,26 +17,26 @@ def dataset(n_samples, Y=None):
 
 
 @pytest.mark.parametrize(
-    ("demand", "least"),
+    ("requirement", "least"),
     [
-        (Demand("p", 5, 5), 25),
-        (Demand("p", 2, 5), 40),
-        (Demand("p", 10, 5), 23),
-        (Demand("p", 3, 1), 6),
-        (Demand("p", 5, 5, 0.5), 50),
-        (Demand("p", 5, 5, 0.2), 32),
+        (Requirement("p", 5, 5), 25),
+        (Requirement("p", 2, 5), 40),
+        (Requirement("p", 10, 5), 23),
+        (Requirement("p", 3, 1), 6),
+        (Requirement("p", 5, 5, 0.5), 50),
+        (Requirement("p", 5, 5, 0.2), 32),
     ],
 )
-def test_least_samples(demand, least):
-    assert demand.least_samples == least
-    check_demands(dataset(least), [demand])
+def test_least_samples(requirement, least):
+    assert requirement.least_samples == least
+    check_requirements(dataset(least), [requirement])
     with pytest.raises(DataError, match=rf"{least - 1} samples are too few for p: .* Give at least {least},"):
-        check_demands(dataset(least - 1), [demand])
+        check_requirements(dataset(least - 1), [requirement])
 
 
 def test_the_sentence_has_its_numbers():
     with pytest.raises(DataError) as caught:
-        check_demands(dataset(6), [Demand("win_percentage.models", 3, 1), Demand("weak_labels", 5, 5)])
+        check_requirements(dataset(6), [Requirement("win_percentage.models", 3, 1), Requirement("weak_labels", 5, 5)])
     assert str(caught.value) == (
         "dataset mine: 6 samples are too few for weak_labels: with 5 folds, 4 are used for training, a tree draws "
         "half of them, and its first split needs two leaves of 5. Give at least 25, or lower "
@@ -47,7 +47,7 @@ def test_the_sentence_has_its_numbers():
 @pytest.mark.parametrize("leaf", [1, 3, 5])
 def test_forests_of_fewer_samples_make_no_split(leaf):
     """Below the minimum, no tree has two full leaves, with any seed. Well above it, trees do split."""
-    least = Demand("p", 2, leaf).least_samples // 2  # one half is in training
+    least = Requirement("p", 2, leaf).least_samples // 2  # one half is in training
     for n_samples, may_split in ((least - 1, False), (3 * least, True)):
         data = dataset(n_samples)
         if n_samples < 2 * leaf:
@@ -63,21 +63,21 @@ def test_forests_of_fewer_samples_make_no_split(leaf):
 def test_labels_of_which_nothing_can_be_learned(column):
     useless, useful = np.array([column]).T, np.arange(40)[:, np.newaxis] < 2
     with pytest.raises(DataError, match="no label has two positives and two negatives among its 40 samples"):
-        check_demands(dataset(40, useless), [Demand("weak_labels", 5, 5)])
-    check_demands(dataset(40, np.hstack([useless, useful])), [Demand("weak_labels", 5, 5)])
-    check_demands(dataset(40, useless), [])
+        check_requirements(dataset(40, useless), [Requirement("weak_labels", 5, 5)])
+    check_requirements(dataset(40, np.hstack([useless, useful])), [Requirement("weak_labels", 5, 5)])
+    check_requirements(dataset(40, useless), [])
 
 
 def test_unmeasured_labels_are_no_negatives_and_take_no_positives_away():
     usual = np.array([[1] * 6 + [0] * 24 + [-1] * 10]).T  # the sum is below 0
-    check_demands(dataset(40, usual), [Demand("weak_labels", 5, 5)])
+    check_requirements(dataset(40, usual), [Requirement("weak_labels", 5, 5)])
     for column in ([1] * 6 + [0] + [np.nan] * 33, [1] + [0] * 29 + [np.nan] * 10):
         with pytest.raises(DataError, match="no label has two positives and two negatives"):
-            check_demands(dataset(40, np.array([column]).T), [Demand("weak_labels", 5, 5)])
+            check_requirements(dataset(40, np.array([column]).T), [Requirement("weak_labels", 5, 5)])
 
 
 def test_nothing_is_asked_without_forests():
-    check_demands(dataset(2), [])
+    check_requirements(dataset(2), [])
 
 
 def test_demands_are_those_of_the_parts_that_train_on_a_users_data():
@@ -90,8 +90,8 @@ def test_demands_are_those_of_the_parts_that_train_on_a_users_data():
         "win_percentage": {"models": {"datasets": ["flags"]}},
     }
     check_config(config)
-    assert demands_of(config, "flags") == []
-    assert demands_of(config, "mine") == [
-        Demand("weak_labels", 4, 3),
-        Demand("cross_testing.models", 2, 3, held_out=0.5),  # a fold has two samples, more than the test part
+    assert requirements_of(config, "flags") == []
+    assert requirements_of(config, "mine") == [
+        Requirement("weak_labels", 4, 3),
+        Requirement("cross_testing.models", 2, 3, held_out=0.5),  # a fold has two samples, more than the test part
     ]

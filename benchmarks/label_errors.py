@@ -1,13 +1,13 @@
 """Find positives that were hidden on purpose among all zeros, with our posteriors and with cleanlab on the same models.
 
     pip install cleanlab
-    python benchmarks/suspects.py [--datasets emotions yeast ...] [--models Stack+ logistic] [--rates 10 30 50]
+    python benchmarks/label_errors.py [--datasets emotions yeast ...] [--models Stack+ logistic] [--rates 10 30 50]
 
 Each model predicts left-out samples (five folds). Our method ranks the zero cells by the posterior, as in
-`tables/suspect_labels.csv`. cleanlab scores the cells of each label with `get_label_quality_scores`: by self-confidence
-(the probability of the given label), by self-confidence with adjusted probabilities (`adjust_pred_probs`), and by the
-normalized margin. Its cells are ranked over all labels by the lowest quality. The table shows the share of hidden
-positives among the first k cells, for k from 20 to the number of hidden positives.
+`tables/likely_label_errors.csv`. cleanlab scores the cells of each label with `get_label_quality_scores`: by
+self-confidence (the probability of the given label), by self-confidence with adjusted probabilities
+(`adjust_pred_probs`), and by the normalized margin. Its cells are ranked over all labels by the lowest quality. The
+table shows the share of hidden positives among the first k cells, for k from 20 to the number of hidden positives.
 """
 
 from __future__ import annotations

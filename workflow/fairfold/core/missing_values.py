@@ -18,7 +18,7 @@ from fairfold.core.arrays import Matrix
 from fairfold.errors import ModelError
 
 
-class TakesGaps:
+class AcceptsMissingValues:
     """Mixin of estimators that accept sparse features or dense features with NaN.
 
     It must precede the base classes of scikit-learn.
@@ -36,7 +36,7 @@ class TakesGaps:
 
 
 @dataclass(eq=False, repr=False)
-class GapFiller(TransformerMixin, BaseEstimator):
+class MissingValueFiller(TransformerMixin, BaseEstimator):
     """Imputer that turns each feature with missing values into two columns.
 
     The second column keeps the information that a value is missing. Features without missing values in training stay
@@ -64,7 +64,7 @@ class GapFiller(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> X = np.array([[1.0], [3.0], [np.nan]])
-    >>> GapFiller().fit_transform(X)
+    >>> MissingValueFiller().fit_transform(X)
     array([[1., 0.],
            [3., 0.],
            [2., 1.]])
@@ -85,7 +85,7 @@ class GapFiller(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        GapFiller
+        MissingValueFiller
             Fitted imputer.
         """
         self.n_features_in_ = X.shape[1]
@@ -141,7 +141,7 @@ class GapFiller(TransformerMixin, BaseEstimator):
         return np.hstack([filled, np.where(missing, self.above_, values)])
 
 
-def takes_gaps(estimator: object) -> bool:
+def accepts_missing_values(estimator: object) -> bool:
     """Return whether an estimator declares that it accepts NaN.
 
     Parameters

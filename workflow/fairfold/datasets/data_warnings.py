@@ -40,7 +40,7 @@ _FOLDS = re.compile(r"((cv|test)_?|k_?)?folds?(_number)?|splits?|cv|partition|tr
 _WEIGHTS = re.compile(r"((sample|case|instance)_?)?weights?")
 
 
-class _Suspect(NamedTuple):
+class _Warning(NamedTuple):
     kind: str
     sentence: str
     column: str = ""
@@ -48,7 +48,7 @@ class _Suspect(NamedTuple):
     n_rows: int | None = None
 
 
-def find_suspects(data: Dataset, n_splits: int, about_groups: Iterable[tuple[str, str]] = ()) -> pd.DataFrame:
+def find_data_warnings(data: Dataset, n_splits: int, about_groups: Iterable[tuple[str, str]] = ()) -> pd.DataFrame:
     """Find columns, rows and labels of a dataset that need a check by the user.
 
     Parameters
@@ -90,32 +90,32 @@ def find_suspects(data: Dataset, n_splits: int, about_groups: Iterable[tuple[str
     >>> X = np.column_stack([np.arange(40.0), np.linspace(0, 1, 40) ** 2])
     >>> Y = np.column_stack([np.arange(40) % 2, np.arange(40) % 4 == 0]).astype(np.int8)
     >>> data = Dataset("plants", "multilabel", X, Y, ("patient_id", "height"), ("shade", "water"))
-    >>> find_suspects(data, n_splits=5)[["kind", "column"]].values.tolist()
+    >>> find_data_warnings(data, n_splits=5)[["kind", "column"]].values.tolist()
     [['named like an identifier', 'patient_id']]
     """
     labels, names = _label_matrix(data)
     found = [*_named(data), *_gapped(data, n_splits)]
-    known = {(_ALL_DIFFERENT, suspect.column) for suspect in found}  # found by their names
-    found += [suspect for suspect in _values(data, labels, names) if (suspect.kind, suspect.column) not in known]
+    known = {(_ALL_DIFFERENT, warning.column) for warning in found}  # found by their names
+    found += [warning for warning in _values(data, labels, names) if (warning.kind, warning.column) not in known]
     found += _rounded(data)
     found += _duplicates(data, labels)
     if data.task == "multilabel":
         column = next(iter(data.left_out.get("groups", ())), "")
-        found += [_Suspect(kind, sentence, column) for kind, sentence in about_groups]
+        found += [_Warning(kind, sentence, column) for kind, sentence in about_groups]
         found += _alike_labels(data, labels)
         found += _labels(data, labels, n_splits)
         found += _unmeasured(data)
-    table = pd.DataFrame([{"dataset": data.id, **suspect._asdict()} for suspect in found], columns=list(COLUMNS))
+    table = pd.DataFrame([{"dataset": data.id, **warning._asdict()} for warning in found], columns=list(COLUMNS))
     return table.astype({"n_rows": "Int64"})
 
 
-def warning_lines(suspects: pd.DataFrame, path: str) -> list[str]:
+def warning_lines(data_warnings: pd.DataFrame, path: str) -> list[str]:
     """Format the first warnings of each kind, one per line, and the number of further ones.
 
     Parameters
     ----------
-    suspects : DataFrame
-        Result of :func:`find_suspects` for one dataset or several.
+    data_warnings : DataFrame
+        Result of :func:`find_data_warnings` for one dataset or several.
     path : str
         File that contains all warnings.
 
@@ -126,12 +126,13 @@ def warning_lines(suspects: pd.DataFrame, path: str) -> list[str]:
 
     Examples
     --------
-    >>> suspects = pd.DataFrame({"dataset": ["plants"], "kind": ["empty column"], "sentence": ["column 'x' is empty"]})
-    >>> warning_lines(suspects, "warnings.csv")
+    >>> row = {"dataset": "plants", "kind": "empty column", "sentence": "column 'x' is empty"}
+    >>> data_warnings = pd.DataFrame([row])
+    >>> warning_lines(data_warnings, "warnings.csv")
     ["warning: plants: column 'x' is empty"]
     """
     lines = []
-    for (dataset, _), group in suspects.groupby(["dataset", "kind"], sort=False):
+    for (dataset, _), group in data_warnings.groupby(["dataset", "kind"], sort=False):
         lines += [f"warning: {dataset}: {sentence}" for sentence in group["sentence"][:_MOST_WARNINGS]]
         if len(group) > _MOST_WARNINGS:
             lines.append(f"warning: {dataset}: and {len(group) - _MOST_WARNINGS} more of this kind, see {path}")
@@ -166,7 +167,7 @@ def _counts(labels: sparse.csr_array, measured: np.ndarray | None) -> tuple[np.n
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
-def _named(data: Dataset) -> Iterator[_Suspect]:
+def _named(data: Dataset) -> Iterator[_Warning]:
     used = "and is used as a feature; if it is one,"
     for j, column in enumerate(data.feature_names):
         kind = _kind_of_name(plain_name(column))
@@ -174,12 +175,12 @@ def _named(data: Dataset) -> Iterator[_Suspect]:
             is_group = data.task == "multilabel" and _repeats(data.X[:, [j]])
             advice = f"set it as {'groups' if is_group else 'id'} or leave it out (ignore)"
             sentence = f"column {column!r} is named like an identifier {used} {advice}"
-            yield _Suspect("named like an identifier", sentence, column)
+            yield _Warning("named like an identifier", sentence, column)
         # A fold may be 0 or 1, but a weight of 0 would exclude rows. A 0/1 column named weight may be a word.
         elif kind == "fold" or (kind == "weight" and not _is_binary(data.X[:, [j]])):
             instead = f"set it as {kind}s or " if data.task == "multilabel" else ""
             sentence = f"column {column!r} is named like a {kind} of samples {used} {instead}leave it out (ignore)"
-            yield _Suspect(f"named like a {kind}", sentence, column)
+            yield _Warning(f"named like a {kind}", sentence, column)
     if data.task == "multilabel":
         yield from _named_like_labels(data)
 
@@ -211,7 +212,7 @@ def _repeats(column: Matrix) -> bool:
     return len(np.unique(values)) < len(values)
 
 
-def _named_like_labels(data: Dataset) -> Iterator[_Suspect]:
+def _named_like_labels(data: Dataset) -> Iterator[_Warning]:
     """Find features that share the stem of all labels (``label_`` of ``label_a``, ``y`` of ``y12``).
 
     If at least n_labels features share it, the stem is common to all columns and means nothing.
@@ -223,7 +224,7 @@ def _named_like_labels(data: Dataset) -> Iterator[_Suspect]:
         return
     for column in alike:
         sentence = f"column {column!r} is named like the labels and is used as a feature; if it is a label, add it to "
-        yield _Suspect("named like a label", f"{sentence}labels or leave it out (ignore)", column)
+        yield _Warning("named like a label", f"{sentence}labels or leave it out (ignore)", column)
 
 
 def _stem(name: str) -> str:
@@ -234,7 +235,7 @@ def _stem(name: str) -> str:
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-def _gapped(data: Dataset, n_splits: int) -> Iterator[_Suspect]:
+def _gapped(data: Dataset, n_splits: int) -> Iterator[_Warning]:
     """Find columns without any value, and columns that may lack a value in a training part."""
     if sparse.issparse(data.X):
         return
@@ -247,7 +248,7 @@ def _gapped(data: Dataset, n_splits: int) -> Iterator[_Suspect]:
         n_units = counts[j] if data.groups is None else len(np.unique(data.groups[filled]))
         if counts[j] == 0:
             sentence = f"column {column!r} is empty in every row, so no model can use it; leave it out (ignore)"
-            yield _Suspect("empty column", sentence, column)
+            yield _Warning("empty column", sentence, column)
         elif empty or (not parts and n_units < n_splits):
             fold, verb = (f"fold {empty[0] + 1}", "has") if empty else ("a fold", "may have")
             among = "" if data.groups is None else f" of {n_units} group{'s' * (n_units > 1)}"
@@ -255,10 +256,10 @@ def _gapped(data: Dataset, n_splits: int) -> Iterator[_Suspect]:
                 f"column {column!r} has a value in {counts[j]} of {n_samples} rows{among}, so the training part of "
                 f"{fold} {verb} none; fill in more rows or leave it out (ignore)"
             )
-            yield _Suspect("column with few values", sentence, column, n_rows=int(counts[j]))
+            yield _Warning("column with few values", sentence, column, n_rows=int(counts[j]))
 
 
-def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> list[_Suspect]:
+def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> list[_Warning]:
     """Find columns of whole numbers that all differ, then columns that predict a label."""
     measured = _measured(data)
     k, n = _counts(labels, measured)
@@ -272,7 +273,7 @@ def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> li
         for column in (data.feature_names[columns[j]] for j in is_whole[differ]):
             sentence = f"column {column!r} contains whole numbers that all differ, as identifiers do, and is used as a "
             advice = "feature; if it is one, set it as id or leave it out (ignore)"
-            different.append(_Suspect(_ALL_DIFFERENT, f"{sentence}{advice}", column))
+            different.append(_Warning(_ALL_DIFFERENT, f"{sentence}{advice}", column))
         is_binary = (np.isin(values, (0, 1)) | np.isnan(values)).all(axis=0)
         for j, label, side in _separations(labels, measured, testable, values):
             if is_binary[j] or data.task != "multiclass":
@@ -327,7 +328,7 @@ def _blocks(X: Matrix, least: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield columns, block.toarray() if sparse.issparse(block) else block
 
 
-def _rounded(data: Dataset) -> Iterator[_Suspect]:
+def _rounded(data: Dataset) -> Iterator[_Warning]:
     """Find columns whose values merge in single precision. Models of fairfold are protected, other models are not."""
     from fairfold.core.precision import DistinctValues  # This import loads scikit-learn.
 
@@ -340,7 +341,7 @@ def _rounded(data: Dataset) -> Iterator[_Suspect]:
                 f"column {column!r} has {len(values):,} values, of which single precision keeps {n_kept:,}; subtract "
                 "a constant or rescale it if a model of your own rounds its features (fairfold's models do not)"
             )
-            yield _Suspect("single precision", sentence, column)
+            yield _Warning("single precision", sentence, column)
 
 
 def _column(X: Matrix, j: int) -> np.ndarray:
@@ -366,7 +367,7 @@ def _separated(labels: sparse.csr_array, chosen: np.ndarray, values: np.ndarray)
     return [(int(j), int(chosen[row]), 1 if above[row, j] else -1) for row, j in np.argwhere(above | below)]
 
 
-def _gives_away(column: str, label: str, name: str, is_binary: bool, is_above: bool) -> _Suspect:
+def _gives_away(column: str, label: str, name: str, is_binary: bool, is_above: bool) -> _Warning:
     if is_binary and is_above:
         kind, finding = "equal to a label", f"is equal to {label}"
     elif is_binary:
@@ -374,13 +375,13 @@ def _gives_away(column: str, label: str, name: str, is_binary: bool, is_above: b
     else:
         kind, finding = "predicts a label", f"alone predicts {label} without error"
     advice = "leave it out (ignore) unless it is known before the label is"
-    return _Suspect(kind, f"column {column!r} {finding}; {advice}", column, name)
+    return _Warning(kind, f"column {column!r} {finding}; {advice}", column, name)
 
 
 # --- rows and labels --------------------------------------------------------------------------------------------------
 
 
-def _duplicates(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
+def _duplicates(data: Dataset, labels: sparse.csr_array) -> Iterator[_Warning]:
     """Count rows with the features of an earlier row, by a digest of each row."""
     if _must_repeat(data.X):
         return
@@ -393,7 +394,7 @@ def _duplicates(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
             "sample may be in training and in test at once; remove copies, or give the copies of a sample one group "
             "(groups)"
         )
-        yield _Suspect("duplicated rows", sentence, n_rows=n_repeated)
+        yield _Warning("duplicated rows", sentence, n_rows=n_repeated)
 
 
 def _must_repeat(X: Matrix) -> bool:
@@ -417,7 +418,7 @@ def _digest(*arrays: np.ndarray) -> bytes:
     return hashlib.blake2b(b"".join(array.tobytes() for array in arrays), digest_size=16).digest()
 
 
-def _alike_labels(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]:
+def _alike_labels(data: Dataset, labels: sparse.csr_array) -> Iterator[_Warning]:
     """Find labels that are identical to an earlier label or its complement, unless chance may explain it."""
     measured, names = _measured(data), data.label_names
     k, n = _counts(labels, measured)
@@ -434,18 +435,18 @@ def _alike_labels(data: Dataset, labels: sparse.csr_array) -> Iterator[_Suspect]
         else:
             continue
         sentence = f"label {names[j]!r} {finding}; remove one of the two columns from the table"
-        yield _Suspect(kind, sentence, label=names[j])
+        yield _Warning(kind, sentence, label=names[j])
 
 
-def _unmeasured(data: Dataset) -> Iterator[_Suspect]:
+def _unmeasured(data: Dataset) -> Iterator[_Warning]:
     """Count the empty cells of labels, which some users write for 0."""
     if n_cells := data.n_unmeasured:
         have, are = ("cell", "is") if n_cells == 1 else ("cells", "are")
         sentence = f"{n_cells} label {have} {are} empty and count as unmeasured; write 0 for each that is negative"
-        yield _Suspect("unmeasured labels", sentence, n_rows=int((unmeasured_cells(data.Y).sum(axis=1) > 0).sum()))
+        yield _Warning("unmeasured labels", sentence, n_rows=int((unmeasured_cells(data.Y).sum(axis=1) > 0).sum()))
 
 
-def _labels(data: Dataset, labels: sparse.csr_array, n_splits: int) -> Iterator[_Suspect]:
+def _labels(data: Dataset, labels: sparse.csr_array, n_splits: int) -> Iterator[_Warning]:
     """Find labels that cannot be learned or scored."""
     counts = zip(*(each.tolist() for each in _counts(labels, _measured(data))), strict=True)
     for name, (k, n) in zip(data.label_names, counts, strict=True):
@@ -465,4 +466,4 @@ def _labels(data: Dataset, labels: sparse.csr_array, n_splits: int) -> Iterator[
             finding = f"has {k} positive{'s' * (k > 1)}, fewer than the {n_splits} folds; {advice}"
         else:
             continue
-        yield _Suspect(kind, f"label {name!r} {finding}", label=name, n_rows=n_rows)
+        yield _Warning(kind, f"label {name!r} {finding}", label=name, n_rows=n_rows)

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from fairfold.core.gaps import GapFiller, takes_gaps
+from fairfold.core.missing_values import MissingValueFiller, accepts_missing_values
 from fairfold.errors import ModelError
 from fairfold.models import MODEL_NAMES, load_model, make_model
 
@@ -34,27 +34,27 @@ def make(name):
 
 def test_medians_and_marks_are_those_of_scikit_learn(data):
     X, _ = data
-    filler = GapFiller().fit(X[:100])
+    filler = MissingValueFiller().fit(X[:100])
     expected = SimpleImputer(strategy="median", add_indicator=True).fit(X[:100])
     np.testing.assert_array_equal(filler.transform(X[100:]), expected.transform(X[100:]))
 
 
 def test_a_feature_without_gaps_in_training_is_filled_with_its_median():
-    filler = GapFiller().fit(np.array([[1.0, 5.0], [2.0, 7.0], [9.0, 9.0]]))
+    filler = MissingValueFiller().fit(np.array([[1.0, 5.0], [2.0, 7.0], [9.0, 9.0]]))
     np.testing.assert_array_equal(filler.transform(np.array([[np.nan, 1.0]])), [[2.0, 1.0]])
 
 
 def test_data_without_gaps_pass_as_they_are(data):
     dense = np.nan_to_num(data[0])
     for X in (dense, sparse.csr_array(dense)):
-        assert GapFiller().fit_transform(X) is X and GapFiller(for_trees=True).fit_transform(X) is X
+        assert MissingValueFiller().fit_transform(X) is X and MissingValueFiller(for_trees=True).fit_transform(X) is X
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-20, 1e20])
 def test_for_trees_gaps_are_below_and_above_all_values_in_single_precision(data, scale):
     X = data[0] * scale
     gaps = np.isnan(X[:, 0])
-    filled = GapFiller(for_trees=True).fit_transform(X).astype(np.float32)
+    filled = MissingValueFiller(for_trees=True).fit_transform(X).astype(np.float32)
     assert filled.shape == (240, 5) and np.isfinite(filled).all()
     assert filled[gaps, 0].max() < filled[~gaps, 0].min() and filled[gaps, 4].min() > filled[~gaps, 4].max()
     np.testing.assert_array_equal(filled[~gaps, 0], filled[~gaps, 4])
@@ -66,7 +66,9 @@ def test_for_trees_gaps_are_below_and_above_all_values_in_single_precision(data,
 @pytest.mark.parametrize("values", [[np.nan, np.nan], [3.0, np.nan], [0.0, np.nan], [1e9, np.nan]])
 def test_features_of_one_value_or_none(values):
     for for_trees in (True, False):
-        filled = GapFiller(for_trees=for_trees).fit_transform(np.array(values)[:, np.newaxis]).astype(np.float32)
+        filled = (
+            MissingValueFiller(for_trees=for_trees).fit_transform(np.array(values)[:, np.newaxis]).astype(np.float32)
+        )
         assert np.isfinite(filled).all()
         assert np.isnan(values).all() or len(np.unique(filled[:, 0] if for_trees else filled[:, 1])) == 2
 
@@ -78,7 +80,7 @@ def test_a_tree_splits_as_one_that_knows_of_gaps(data):
         for depth in (1, 2, 3):
             native = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, Y[:, label])
             ours = make_pipeline(
-                GapFiller(for_trees=True), DecisionTreeClassifier(max_depth=depth, random_state=0)
+                MissingValueFiller(for_trees=True), DecisionTreeClassifier(max_depth=depth, random_state=0)
             ).fit(X, Y[:, label])
             impurity = [
                 (tree.tree_.weighted_n_node_samples * tree.tree_.impurity)[tree.tree_.children_left < 0].sum()
@@ -131,5 +133,5 @@ def test_infinite_features_are_refused(data, name):
 
 
 def test_who_takes_gaps():
-    assert takes_gaps(RandomForestClassifier()) and takes_gaps(make_model("gcForest"))
-    assert not takes_gaps(LogisticRegression()) and not takes_gaps(object())
+    assert accepts_missing_values(RandomForestClassifier()) and accepts_missing_values(make_model("gcForest"))
+    assert not accepts_missing_values(LogisticRegression()) and not accepts_missing_values(object())
