@@ -11,7 +11,7 @@ JOINED = {
 SHOWN = [
     *TABLES,
     *FIGURES,
-    *[path for path in STUDY_FILES if re.search("/(cross_testing/models|recommendation/.*|quality_.*).csv$", path)],
+    *[path for path in STUDY_FILES if re.search("(cross_testing/models|recommendation/.*|quality_.*)[.]csv$", path)],
 ]
 # The report, and a page for the parts of papers if the study has some.
 PAGES_OF_STUDY = pages_of(CONTENTS, [path.removeprefix("results/") for path in SHOWN], config)
