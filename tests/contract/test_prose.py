@@ -1,4 +1,4 @@
-"""Documents and docstrings are plain English: few phrases that technical English rarely needs, no long sentences."""
+"""Texts are plain English: few phrases that technical English rarely needs, and short sentences in documents."""
 
 import ast
 import re
@@ -53,6 +53,17 @@ def test_docstrings_use_few_odd_phrases(root, folder):
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (root / folder).rglob("*.py")]
     docstrings = [ast.get_docstring(node) for tree in trees for node in ast.walk(tree) if isinstance(node, kinds)]
     assert_plain("\n".join(filter(None, docstrings)))
+
+
+def test_messages_use_few_odd_phrases(root):
+    """Texts of several words in the code are messages, log lines, captions, headings and help."""
+    texts = []
+    for path in (root / "workflow").rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        constants = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings]
+        texts += [node.value for node in constants if isinstance(node.value, str) and len(node.value.split()) > 2]
+    assert_plain("\n".join(texts))
 
 
 def test_sentences_of_documents_are_short(root):

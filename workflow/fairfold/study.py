@@ -172,7 +172,7 @@ def _check_folds(config: Config, catalog: Catalog) -> None:
         if by_time := [dataset for dataset in _part(config, key)["datasets"] if catalog[dataset].hold_out]:
             raise ConfigError(
                 f"config.{key}.datasets: found {by_time[0]}, which is evaluated by time (hold_out), but here folds are "
-                "drawn at random, in which models would learn from what comes later; leave it out."
+                "drawn at random. Models would learn from later samples. Exclude it."
             )
 
 

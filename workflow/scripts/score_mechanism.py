@@ -38,7 +38,7 @@ with logged(snakemake.log):
     unit = {"dataset": data.id, "missing_rate": params.missing_rate, "mechanism": mechanism, "wrong_positives": wrong}
     names = ("mechanisms", *unit.values())
     if data.negatives == "confirmed":
-        table = without_scores("zeros of these labels are confirmed, so that what is missing is counted, not estimated")
+        table = without_scores("zeros of these labels are confirmed, so missing positives are counted, not estimated")
     elif mechanism == "group" and data.groups is None:
         table = without_scores("the data have no groups")
     else:

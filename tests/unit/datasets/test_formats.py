@@ -186,7 +186,7 @@ class TestCSV:
             table = formats.read_csv(write("a.csv", text))
         assert table.columns == ("x", "label_a") and table.ignored == ("(row names)",)
         assert table.values.tolist() == [[1.5, 0], [2.5, 1]]
-        assert "column 1 has no name. It is read as row names and left out." in caplog.text
+        assert "column 1 has no name. It is read as row names and ignored." in caplog.text
 
     @pytest.mark.parametrize(
         ("content", "fault"),

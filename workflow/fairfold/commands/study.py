@@ -52,7 +52,7 @@ def add_to(commands: Any) -> None:
     )
     add = parser.add_argument
     add("table", nargs="?", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with one row per sample")
-    add("-d", "--directory", type=Path, help="folder of the study (default: a folder beside the table, with its name)")
+    add("-d", "--directory", type=Path, help="folder of the study (default: a folder next to the table, with its name)")
     add("-c", "--cores", type=_cores, default="all", metavar="N", help="number of cores to use (default: all)")
     add("-n", "--dry-run", action="store_true", help="only list the jobs")
     add("-v", "--verbose", action="store_true", help="show the messages of Snakemake and the whole recommendation")

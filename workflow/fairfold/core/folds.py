@@ -168,8 +168,8 @@ def check_repeats(folds: np.ndarray, name: str = "folds") -> None:
         same = first_with.setdefault(tuple(first[codes].tolist()), repeat)
         if same != repeat:
             raise SplitError(
-                f"{name}: splits {same} and {repeat} are the same. This happens with as many folds as groups or "
-                "samples. Set folds.repeats to 1, or use fewer folds."
+                f"{name}: splits {same} and {repeat} are the same. This happens if each group or sample has "
+                "its own fold. Set folds.repeats to 1, or use fewer folds."
             )
 
 

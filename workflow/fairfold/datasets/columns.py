@@ -42,8 +42,8 @@ _PARTS: Mapping[Literal["train", "test"], re.Pattern[str]] = {
 MOST_FOLDS = 100
 
 _REMEDIES = {
-    "id": "Write an id of its own, or leave the column out (ignore)",
-    "groups": "Write the group of this row (one of its own if it belongs to none)",
+    "id": "Write a unique id, or leave the column out (ignore)",
+    "groups": "Write the group of this row (a new one if it belongs to none)",
     "folds": "Write the fold of this row",
     "weights": "Write a number above 0",
     "dates": "Write the date of this row",
@@ -291,7 +291,7 @@ def _check_no_gap(role: str, column: str, table: Table) -> None:
     texts = table.text[column]
     gaps = [row for row, text in enumerate(texts, start=1) if text.casefold() in GAPS]
     if gaps:
-        more = f" ({len(gaps)} rows have none)" if len(gaps) > 1 else ""
+        more = f" ({len(gaps)} rows lack one)" if len(gaps) > 1 else ""
         found = f"column {column!r} ({role}): found {str(texts[gaps[0] - 1])!r}, which means a missing value{more}"
         raise DataError(f"{table.source}, data row {gaps[0]}, {found}. {_REMEDIES[role]}, or remove the row.")
 

@@ -210,7 +210,7 @@ class SampleSheet:
                 n_short += 1
             else:
                 found[name] = label if moment <= last else without
-        _log.info("%s: %d samples were followed up for less than %g and are left out.", self.source, n_short, last)
+        _log.info("%s: %d samples were followed up for less than %g and are excluded.", self.source, n_short, last)
         if not found:
             raise DataError(f"{self.source}: no sample has a follow-up in {time!r} up to {last:g}. Correct the cutoff.")
         return found
@@ -556,7 +556,7 @@ def _table(
         raise DataError(f"{path} has no probe {'with all its numbers' if n_dropped else 'in its table'}.")
     check_unique(probes, path, "probe")
     if n_dropped:
-        _log.info("%s: %d probes lack a number and are left out. %d remain.", path, n_dropped, len(probes))
+        _log.info("%s: %d probes lack a number and are excluded. %d remain.", path, n_dropped, len(probes))
     values = np.frombuffer(numbers).reshape(len(probes), len(samples))
     return Table(columns=tuple(probes), values=np.ascontiguousarray(values.T), source=path.name)
 

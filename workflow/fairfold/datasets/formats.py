@@ -120,7 +120,7 @@ def read_csv(
     if file.text is not None:  # A refused table may be read again, with words in its label columns.
         decimals.log(path)
     if ROW_NAMES in columns:
-        logger.info("%s: column 1 has no name. It is read as row names and left out.", path)
+        logger.info("%s: column 1 has no name. It is read as row names and ignored.", path)
     names = tuple(columns[at] for at in numeric)
     return Table(names, values, path.name, text, tuple(left_out), tuple(columns), decimals.mark)
 

@@ -123,7 +123,7 @@ class Terms:
                 instead = f" (replaced by {self.obsolete[name]!r})" if self.obsolete[name] else ""
                 return f"is an obsolete term{instead}. Rename it, or leave it out."
         nearest = textwrap.shorten(unknown_name("term", spellings[-1], self.names), 200)
-        return f"is none of its {len(self.names)} terms, by id or by name ({nearest}). Rename it, or leave it out."
+        return f"is not one of its {len(self.names)} terms, by id or by name ({nearest}). Rename it, or leave it out."
 
     def above(self, terms: Iterable[str]) -> dict[str, list[str]]:
         """Return the parents of terms, of their parents, and so on.

@@ -109,7 +109,7 @@ def check_requirements(data: Dataset, requirements: Iterable[Requirement]) -> No
         if data.is_by_time and n_before < least:
             raise DataError(
                 f"dataset {data.id}: {n_before} samples up to the first cut-off are too few for {requirement.part}: "
-                f"{draws}. Choose a later date in hold_out, up to which there are at least {least}, {remedy}"
+                f"{draws}. Choose a later date in hold_out, with at least {least}, {remedy}"
             )
         if not data.is_by_time and n_samples < least:
             n_training = math.floor(n_samples * requirement.training_share)

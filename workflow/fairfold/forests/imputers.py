@@ -27,7 +27,7 @@ from fairfold.weak_labels import (
 )
 
 _NO_POSITIVES = "no observed positives: nothing can be learned or imputed"
-_ALL_POSITIVE = "all samples are positive: nothing is left to impute"
+_ALL_POSITIVE = "all samples are positive: there is nothing to impute"
 
 
 @dataclass(eq=False, repr=False)

@@ -56,7 +56,7 @@ def render_dataset_page(
     faults = unlearned(label_scores)
     found = [
         f"After {row.hidden_rate} % of positives were hidden on purpose, {row.n_found} of the first {row.depth} cells "
-        f"of such a list were hidden positives; {row.depth * row.chance:.1f} of as many random cells would be."
+        f"of such a list were hidden positives; {row.depth * row.chance:.1f} of the same number of random cells would be."
         for row in precision[precision["depth"].isin([20, 50])].itertuples()
     ]
     features = importance[:_SHOWN].drop(columns="n_features")
@@ -92,9 +92,9 @@ def unlearned(label_scores: pd.DataFrame) -> dict[str, list[str]]:
     named = [f"{row.label} ({row.n_positives})" for row in label_scores.itertuples()]
     table = pd.Series(named, index=label_scores.index)
     reasons = {
-        "with a single value, so that they have no scores": ~defined,
+        "with a single value, so they have no scores": ~defined,
         "not better than guessing on these samples": chance,
-        "with fewer than ten positives, so that their scores are uncertain": rare,
+        "with fewer than ten positives, so their scores are uncertain": rare,
     }
     return {reason: table[chosen].tolist() for reason, chosen in reasons.items() if chosen.any()}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 _NEGLIGIBLE = (
-    ("difference_in_se", 2.0, "that scatter lie within two standard errors"),
+    ("difference_in_se", 2.0, "that scatter are within two standard errors"),
     ("difference_in_digits", 0.5, "others have the digits that are printed"),
 )
 
