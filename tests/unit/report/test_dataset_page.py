@@ -46,7 +46,7 @@ def test_it_says_what_not_to_rely_on(given):
     assert "1 of 4 labels are predicted better than by guessing" in text
     assert "Labels not better than guessing on these samples: l&lt;0&gt; (30)." in text
     assert "Labels with fewer than ten positives" in text and "Labels with a single value" in text
-    assert "13 of the first 20 cells of such a list were hidden positives; 2.0 of as many random cells would be" in text
+    assert "13 of the first 20 cells of such a list were hidden positives; of random cells, 2.0 would be" in text
     assert "fairfold predict results/final/mine new.csv -o predictions.csv" in text
 
 

@@ -56,7 +56,7 @@ def render_dataset_page(
     faults = unlearned(label_scores)
     found = [
         f"After {row.hidden_rate} % of positives were hidden on purpose, {row.n_found} of the first {row.depth} cells "
-        f"of such a list were hidden positives; {row.depth * row.chance:.1f} of the same number of random cells would be."
+        f"of such a list were hidden positives; of random cells, {row.depth * row.chance:.1f} would be."
         for row in precision[precision["depth"].isin([20, 50])].itertuples()
     ]
     features = importance[:_SHOWN].drop(columns="n_features")
