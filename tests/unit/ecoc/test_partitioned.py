@@ -338,7 +338,7 @@ def test_seeds(iris, untouched_chance):
         ({"cv": np.arange(150) % 2 * 2}, SplitError, "cv has no sample in fold 1: number the folds from 0"),
         ({"cv": np.zeros(150, int)}, SplitError, "cv has all samples in fold 0, which leaves none to train on"),
         ({"cv": []}, SplitError, r"cv has shape \(0,\): give one fold number for each of the 150 samples"),
-        ({"cv": [(np.arange(9),)]}, SplitError, "fold 0 is a tuple: give a pair"),
+        ({"cv": [(np.arange(9),)]}, SplitError, "fold 0: expected a pair of training and test samples, found tuple"),
         ({"cv": KFold}, SplitError, "KFold is a class: pass an instance"),
         ({"cv": OptiSplit}, SplitError, "OptiSplit is a class: pass an instance"),
         ({"cv": np.full(150, -1)}, SplitError, "cv has no sample in fold 0"),
