@@ -210,7 +210,7 @@ def test_published_numbers_stand_beside_ours(results, files, config):
     rows = 'paper,Table 1,"a, 50, mcc",0.25,0.3,0.1,0.5,,other folds\npaper,Table 1,"b, 50, mcc",0.5,,,,,not here\n'
     (results / "tables/published.csv").write_text(PUBLISHED + rows)
     text = Page(render_report(results, [*files, "tables/published.csv"], config, page="papers")).text
-    assert "paper: 2 published numbers, 1 with a counterpart here; 1 of 1 that scatter lie within two" in text
+    assert "paper: 2 published numbers, 1 with a counterpart here; 1 of 1 that scatter are within two" in text
     assert "a, 50, mcc 0.2500 0.3000" in text and "b, 50, mcc 0.5000" in text
     assert "difference_ in_" in text
 

@@ -16,7 +16,7 @@ def test_sentences_count_by_paper():
     columns = ["paper", "place", "what", "published", "ours", "difference_in_se", "difference_in_digits"]
     table = pd.DataFrame(rows, columns=columns)
     assert published_sentences(table) == [
-        "x: 5 published numbers, 4 with a counterpart here; 1 of 2 that scatter lie within two standard errors; "
+        "x: 5 published numbers, 4 with a counterpart here; 1 of 2 that scatter are within two standard errors; "
         "1 of 2 others have the digits that are printed; the largest distance is 3.0 units of the last digit (Table 2, "
         "c: 0.25 published, 0.125 here).",
         "y: 1 published number, none with a counterpart here.",

@@ -41,7 +41,7 @@ def test_the_verdict_says_how_sure_it_is(tables):
         "Labels": "14",
         "Positives per row": "2.50",
         "Data warnings": "1",
-        "Missing labels": "none detected, up to 11 % possible",
+        "Missing positives": "none detected, up to 11 % possible",
     }
 
 
@@ -80,7 +80,7 @@ def test_another_model_may_decide_better(tables):
 )
 def test_missing_labels_have_plain_words(tables, estimate, said):
     tables["missing_rates"] = tables["missing_rates"].assign(**estimate)
-    assert dict(card_of(tables)["strip"])["Missing labels"] == said
+    assert dict(card_of(tables)["strip"])["Missing positives"] == said
 
 
 @pytest.mark.parametrize(

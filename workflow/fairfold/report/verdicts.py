@@ -140,7 +140,7 @@ def _strip(tables: Tables, missing: str | None) -> Iterator[tuple[str, str]]:
     if "data_warnings" in tables:
         yield "Data warnings", f"{len(tables['data_warnings'])}" if len(tables["data_warnings"]) else "none"
     if missing:
-        yield "Missing labels", missing
+        yield "Missing positives", missing
 
 
 def _estimate(tables: Tables) -> pd.Series | None:
