@@ -17,6 +17,7 @@ class BuildWithProject(build_py):
     """Build command that copies the project files into the package, except for editable installs."""
 
     def run(self) -> None:
+        """Build the package, then copy the project files."""
         super().run()
         if self.editable_mode:
             return

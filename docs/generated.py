@@ -498,6 +498,7 @@ class Generated(SphinxDirective):
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
+        """Insert the Markdown, and note the files that it depends on."""
         name, *arguments = shlex.split(self.arguments[0])
         for path in (__file__, *map(str, sorted([*MEASURED.glob("*.csv"), *REGENERATED.rglob("*.csv*")]))):
             self.env.note_dependency(path)

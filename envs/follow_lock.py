@@ -34,6 +34,7 @@ def relabelled(definition: str, versions: dict[str, str]) -> str:
 
 
 def main() -> None:
+    """Write the pinned versions into the environment file and the image definition."""
     versions = locked_versions((HERE / "requirements.lock").read_text(encoding="utf-8"))
     image = HERE / "Apptainer.def"
     (HERE / "environment.yaml").write_text(environment(versions), encoding="utf-8")
