@@ -98,7 +98,7 @@ def test_names_count_as_a_whole(name, kind):
 
 def test_the_warning_says_how_many_values_are_left():
     table = find_data_warnings(make(taken=20240112130000 + np.arange(N) % 60), 5)
-    assert "column 'taken' has 60 values; single precision keeps 1; subtract" in table["sentence"][0]
+    assert "column 'taken' has 60 values, but single precision keeps 1; subtract" in table["sentence"][0]
 
 
 def test_values_that_chance_merges_are_no_warning():

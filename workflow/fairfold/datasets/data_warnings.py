@@ -338,7 +338,7 @@ def _rounded(data: Dataset) -> Iterator[_Warning]:
             n_kept = len(np.unique(values.astype(np.float32)))
         if n_kept <= (1 - _MERGED) * len(values):
             sentence = (
-                f"column {column!r} has {len(values):,} values; single precision keeps {n_kept:,}; subtract "
+                f"column {column!r} has {len(values):,} values, but single precision keeps {n_kept:,}; subtract "
                 "a constant or rescale it if a model of your own rounds its features (fairfold's models do not)"
             )
             yield _Warning("single precision", sentence, column)
