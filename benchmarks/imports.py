@@ -46,13 +46,13 @@ def _once(script: str) -> float:
 
 def import_seconds(script: str, repeats: int) -> float:
     """Measure the minimum total import time that a new interpreter reports."""
-    return min(_told(script) for _ in range(repeats))
+    return min(_total_import_seconds(script) for _ in range(repeats))
 
 
-def _told(script: str) -> float:
+def _total_import_seconds(script: str) -> float:
     command = [sys.executable, "-X", "importtime", "-c", script]
-    said = subprocess.run(command, check=True, env=_ENVIRONMENT, stderr=subprocess.PIPE, text=True).stderr
-    return sum(map(int, re.findall(r"^import time: +(\d+) \|", said, re.MULTILINE))) / 1e6
+    output = subprocess.run(command, check=True, env=_ENVIRONMENT, stderr=subprocess.PIPE, text=True).stderr
+    return sum(map(int, re.findall(r"^import time: +(\d+) \|", output, re.MULTILINE))) / 1e6
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import prepare
-from fairfold.final.left_out import left_out_posteriors
+from fairfold.final.out_of_fold import out_of_fold_posteriors
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels import mask_positives
@@ -77,7 +77,7 @@ def main() -> None:
         for rate in arguments.rates:
             observed = mask_positives(Y, rate / 100, random_state=seed_for(0, dataset, rate))
             for model in arguments.models:
-                P = left_out_posteriors(
+                P = out_of_fold_posteriors(
                     lambda fold, name=model: make_model(name, random_state=fold), data.X, observed, fold_of
                 )
                 for way, suspicion in {"ours, posterior": P, **cleanlab_rankings(observed, P)}.items():

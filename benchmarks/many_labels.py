@@ -105,8 +105,8 @@ def report_leads(scores: dict[str, list[list[float]]]) -> None:
     for name in others:
         leads = np.array(scores[first]) - scores[name]
         errors = leads.std(axis=0, ddof=1) / np.sqrt(len(leads))
-        told = ", ".join(f"{label} {leads.mean(axis=0)[at]:+.4f} ({errors[at]:.4f})" for label, at in LEADS.items())
-        print(f"{first} over {name}, mean of {len(leads)} seeds: {told}")
+        summary = ", ".join(f"{label} {leads.mean(axis=0)[at]:+.4f} ({errors[at]:.4f})" for label, at in LEADS.items())
+        print(f"{first} over {name}, mean of {len(leads)} seeds: {summary}")
 
 
 def main() -> None:

@@ -96,7 +96,7 @@ def is_lost(table: pd.DataFrame) -> pd.Series:
     return table["worse"] | table["value"].isna()
 
 
-def lines_of(table: pd.DataFrame, coloured: bool) -> list[str]:
+def lines_of(table: pd.DataFrame, colored: bool) -> list[str]:
     width = max(table["case"].str.len().max(), 4)
     lines = [f"{'benchmark':17s}{'case':{width}s}{'kind':>10s}{'now':>10s}{'kept':>10s}{'change':>10s}"]
     for row, lost in zip(table.itertuples(), is_lost(table), strict=True):
@@ -104,14 +104,14 @@ def lines_of(table: pd.DataFrame, coloured: bool) -> list[str]:
         now, kept = ("" if np.isnan(value) else f"{value:,.2f}" for value in (row.value, row.kept))
         line = f"{row.benchmark:17s}{row.case:{width}s}{row.kind:>10s}{now:>10s}{kept:>10s}{change:>10s}"
         line += " worse" if row.worse else " not found" if lost else ""
-        lines.append(f"{RED}{line}{PLAIN}" if lost and coloured else line)
+        lines.append(f"{RED}{line}{PLAIN}" if lost and colored else line)
     return lines
 
 
 def write(found: pd.DataFrame, kept: pd.DataFrame, path: Path) -> None:
     """Write the new rows together with the stored rows of other benchmarks."""
-    said = {"version": __version__, "python": platform.python_version(), "machine": platform.machine()}
-    found = found.assign(**said, cores=os.cpu_count(), date=datetime.now(UTC).date().isoformat())
+    versions = {"version": __version__, "python": platform.python_version(), "machine": platform.machine()}
+    found = found.assign(**versions, cores=os.cpu_count(), date=datetime.now(UTC).date().isoformat())
     others = kept[~kept["benchmark"].isin(found["benchmark"])]
     table = pd.concat([others, found]) if len(others) else found
     path.parent.mkdir(exist_ok=True)

@@ -182,7 +182,7 @@ def datasets() -> str:
     for name, entry in load_catalog().items():
         size = [entry.expected.get(key, "") for key in ("n_samples", "n_features", "n_labels")]
         where = "generated" if entry.format == "generated" else "downloaded"
-        rows.append([f"`{name}`", entry.title, entry.task, *size, where, ", ".join(entry.used_by), entry.licence])
+        rows.append([f"`{name}`", entry.title, entry.task, *size, where, ", ".join(entry.used_by), entry.license])
     heads = ["id", "content", "task", "samples", "features", "labels", "source", "used by", "license"]
     return table(heads, rows)
 

@@ -26,7 +26,7 @@ def environment(versions: dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def relabelled(definition: str, versions: dict[str, str]) -> str:
+def relabeled(definition: str, versions: dict[str, str]) -> str:
     """Return the image definition with these versions under %labels, which `apptainer inspect` shows."""
     labels = "".join(f"    {name} {versions[name]}\n" for name in (each.removesuffix("-base") for each in NAMED))
     definition = re.sub(r"(?<=^From: python:)[\d.]+", PYTHON, definition, flags=re.MULTILINE)
@@ -38,7 +38,7 @@ def main() -> None:
     versions = locked_versions((HERE / "requirements.lock").read_text(encoding="utf-8"))
     image = HERE / "Apptainer.def"
     (HERE / "environment.yaml").write_text(environment(versions), encoding="utf-8")
-    image.write_text(relabelled(image.read_text(encoding="utf-8"), versions), encoding="utf-8")
+    image.write_text(relabeled(image.read_text(encoding="utf-8"), versions), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,12 +10,12 @@ value for a pattern does not depend on the size of the label. rLD and DCP are fl
 
 import pandas as pd
 
-from fairfold.datasets.generate import PATTERNS, metric_behaviour
-from fairfold.figures.splitting import plot_metric_behaviour
+from fairfold.datasets.generate import PATTERNS, metric_behavior
+from fairfold.figures.splitting import plot_metric_behavior
 from fairfold.splitting.comparison import label_deviations
 
 tables = []
 for pattern in PATTERNS:
-    Y, fold_of = metric_behaviour(pattern)
+    Y, fold_of = metric_behavior(pattern)
     tables.append(label_deviations(fold_of, Y).assign(pattern=pattern))
-figure = plot_metric_behaviour(pd.concat(tables))
+figure = plot_metric_behavior(pd.concat(tables))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from fairfold.datasets import prepare
 from fairfold.figures.splitting import plot_quality_against_seconds
-from fairfold.splitting.comparison import measure_splits, quality_against_seconds, summarise_splits
+from fairfold.splitting.comparison import measure_splits, quality_against_seconds, summarize_splits
 from fairfold.splitting.methods import repeated_splits
 
 name, Y = "go-like-small", prepare("go-like-small").Y
@@ -20,5 +20,5 @@ for method in ("random", "PMBSRS", "SS", "IS", "SOIS", "OptiSplit-rLD", "anneale
     folds, taken = repeated_splits(method, Y, 5, 2, seed=0, names=(name,))
     quality.append(measure_splits(folds, Y).assign(dataset=name, splitter=method))
     seconds.append(pd.DataFrame({"dataset": name, "splitter": method, "seconds": taken}))
-table = quality_against_seconds(summarise_splits(pd.concat(quality)), pd.concat(seconds))
+table = quality_against_seconds(summarize_splits(pd.concat(quality)), pd.concat(seconds))
 figure = plot_quality_against_seconds(table)

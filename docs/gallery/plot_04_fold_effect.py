@@ -10,11 +10,11 @@ terms of an ontology, and some are rare. Bars are 95 % intervals over five rando
 from fairfold.datasets.generate import gene_ontology_like
 from fairfold.figures.fold_effect import plot_fold_effect
 from fairfold.models.legend import legend_table
-from fairfold.splitting.fold_effect import fold_effect, summarise
+from fairfold.splitting.fold_effect import fold_effect, summarize
 from fairfold.splitting.methods import folds_by
 
 X, Y, *_ = gene_ontology_like(n_samples=500, n_labels=30, random_state=1)
 methods = {name: folds_by(name, 5) for name in ("random", "SS", "IS", "OptiSplit-rLD", "annealed")}
 table = fold_effect(methods, X, Y, n_halvings=5, n_repeats=2, seed=0)
-summary = summarise(table).assign(dataset="gene ontology, simulated")
+summary = summarize(table).assign(dataset="gene ontology, simulated")
 figure = plot_fold_effect(summary, legend_table([]), n_halvings=5)

@@ -10,13 +10,13 @@ samples of each size instead of the thousand in Figure 4 of Korjus, Hebart & Vic
 from fairfold.datasets import prepare
 from fairfold.figures.cross_testing import plot_cross_testing
 from fairfold.papers.cross_testing_experiment import Setting, run_repetitions
-from fairfold.papers.cross_testing_points import summarise
+from fairfold.papers.cross_testing_points import summarize
 
 data = prepare("cross-testing-simulated")
 setting = Setting(data_sizes=(20, 60, 100, 180), test_fractions=(0.5,), n_permutations=100)
 table = run_repetitions(data.X, data.Y, range(12), setting, seed=0, name=data.id)
 table = table.assign(figure="fig4", dataset="simulated", x_name="data_size", x=table["data_size"])
-figure = plot_cross_testing(summarise(table))
+figure = plot_cross_testing(summarize(table))
 
 # %%
 # With twelve samples of each size, the intervals of the procedures overlap. The report of the study at published scale

@@ -20,10 +20,10 @@ daemons="" command=""
 end() { # the command, if it was interrupted, and its jobs, for which it would wait; then the daemons
   if [ -n "$command" ]; then
     { while sleep 0.5; do scancel --user="$user"; done; } > /dev/null 2>&1 & # it may submit more before it ends
-    canceller=$!
+    canceler=$!
     stop $command
     for _ in $(seq 20); do squeue --noheader 2> /dev/null | grep -q . && sleep 0.5 || break; done
-    kill "$canceller" 2> /dev/null || true
+    kill "$canceler" 2> /dev/null || true
   fi
   stop $daemons
   rm -rf "$folder"
@@ -40,7 +40,7 @@ stop() { # process ids: asked to end, and made to after ten seconds
 trap end EXIT
 trap 'exit 130' INT TERM HUP
 
-start() { # name of the daemon, its command; out of reach of an interrupt from the keyboard, as jobs are cancelled first
+start() { # name of the daemon, its command; out of reach of an interrupt from the keyboard, as jobs are canceled first
   name=$1 && shift
   setsid "$@" > "$folder/$name.out" 2>&1 &
   daemons="$! $daemons" # the last started ends first

@@ -259,7 +259,7 @@ def test_other_columns_are_one_sentence(name, case, frames, tmp_path):
         ),
     ],
 )
-def test_names_that_tell_no_columns_apart(change, sentence, frames):
+def test_names_that_show_no_columns_apart(change, sentence, frames):
     X, Y = (frame.copy() for frame in frames)
     X.columns = change(FEATURES)
     with pytest.raises(ModelError, match=sentence):

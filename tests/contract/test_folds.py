@@ -137,7 +137,7 @@ def fold_of(splitter):
     return fold_of_parts(parts_as_given(splitter), N)
 
 
-class Neighbours(ClassifierMixin, BaseEstimator):
+class Neighbors(ClassifierMixin, BaseEstimator):
     """Predict the share of each label among the nearest neighbors; stores its training samples."""
 
     best_levels_ = dict.fromkeys(BASIC_METRICS, 0)
@@ -188,7 +188,7 @@ def test_cross_validated_codes(splitter):
 # ---- procedures
 
 
-CANDIDATES = {"few": Neighbours(3), "many": Neighbours(15)}
+CANDIDATES = {"few": Neighbors(3), "many": Neighbors(15)}
 SCORING = "average_precision"
 
 
@@ -251,9 +251,9 @@ def test_scores_on_folds(splitter):
     X, truth, _, Y = data()
     expected = []
     for train, test in parts_as_given(splitter):
-        P = Neighbours().fit(X[train], Y[train]).predict_proba(X[test])
+        P = Neighbors().fit(X[train], Y[train]).predict_proba(X[test])
         expected.append(multilabel_scores(truth[test], P))
-    found = score_on_folds(lambda fold: Neighbours(), X, truth, fold_of(splitter), lambda fold: Y).scores
+    found = score_on_folds(lambda fold: Neighbors(), X, truth, fold_of(splitter), lambda fold: Y).scores
     found = found.pivot(index="fold", columns="metric", values="value")
     for fold, scores in enumerate(expected):
         assert found.loc[fold].to_dict() == pytest.approx(scores, **ROUNDING)
@@ -266,11 +266,11 @@ def test_repeated_studies(splitter):
     splits = [fold_of(Dealer(thirds)), fold_of(splitter)]
     shown = []
     found = repeat_study(
-        lambda model, repeat, training, fold: Neighbours(CANDIDATES[model].n_neighbors),
+        lambda model, repeat, training, fold: Neighbors(CANDIDATES[model].n_neighbors),
         *(dict.fromkeys(CANDIDATES, "text"), X, truth, splits),
         hide=lambda folds, repeat, training: shown.append(folds),
         observed=lambda hidden, fold: Y,
-        make_first=lambda *_: Neighbours(CANDIDATES["few"].n_neighbors),
+        make_first=lambda *_: Neighbors(CANDIDATES["few"].n_neighbors),
         repeats=[1],
         n_trainings=1,
     )
@@ -300,7 +300,7 @@ def test_scores_on_complete_labels(splitter):
     folds = fold_of(splitter)
     hidden = hide_in_test_parts(Y, folds, 0.4, seed=0, names=("a",))
     observed = observed_labels(Y, hidden, None)
-    found = score_on_folds(lambda fold: Neighbours(), X, Y, folds, lambda fold: observed)
+    found = score_on_folds(lambda fold: Neighbors(), X, Y, folds, lambda fold: observed)
     predictions = found.predictions
     np.testing.assert_array_equal(np.isnan(predictions.by("mcc")).all(axis=1), folds < 0)
     tables = complete_scores(Y, observed, {"a": predictions}, FrequencyDistribution.certain(0.6), 0.6, n_draws=3)
@@ -489,14 +489,14 @@ def test_a_splitter_that_needs_groups_is_refused():
 
 def scores(folds):
     X, Y, _, _ = data()
-    score_on_folds(lambda fold: Neighbours(), X, Y, folds, lambda fold: Y)
+    score_on_folds(lambda fold: Neighbors(), X, Y, folds, lambda fold: Y)
 
 
 def study(folds):
     X, Y, _, _ = data()
     repeat_study(
-        *(lambda *_: Neighbours(), {"few": "text"}, X, Y, [folds]),
-        **{"make_first": lambda *_: Neighbours(), "hide": lambda *_: None, "observed": lambda *_: Y},
+        *(lambda *_: Neighbors(), {"few": "text"}, X, Y, [folds]),
+        **{"make_first": lambda *_: Neighbors(), "hide": lambda *_: None, "observed": lambda *_: Y},
         **{"repeats": [0], "n_trainings": 1},
     )
 

@@ -41,7 +41,7 @@ STANZA = {
     "labels": {"last": 1},
     "files": [{"name": "toy.csv", "urls": ["https://example.org/toy.csv"], "sha256": "0" * 64}],
     "citation": "none",
-    "licence": "none",
+    "license": "none",
 }
 CONFIG = {
     "seed": 1,

@@ -111,13 +111,13 @@ def conda_pins(root):
     return dict(pin.split("=") for pin in yaml.safe_load((root / "envs/environment.yaml").read_text())["dependencies"])
 
 
-def test_conda_and_lock_say_the_same(root, locked):
+def test_conda_and_lock_state_the_same(root, locked):
     named = {name.removesuffix("-base"): version for name, version in conda_pins(root).items() if name != "python"}
     assert len(named) > 10
     assert named.items() <= locked.items()
 
 
-def test_image_and_lock_say_the_same(root, locked):
+def test_image_and_lock_state_the_same(root, locked):
     text = (root / "envs/Apptainer.def").read_text()
     sections = dict(re.findall(r"^%(\w+)\n((?:    .*\n)+)", text, re.MULTILINE))
     labels = dict(line.split() for line in sections["labels"].splitlines())
@@ -153,15 +153,15 @@ def test_every_direct_dependency_is_locked(root, locked):
 PUBLIC = {  # package or module -> public names, documented in docs/reference/library.md
     "datasets": "Dataset load_catalog prepare",
     "datasets.catalog": "Entry",
-    "datasets.generate": "PATTERNS gene_ontology_large gene_ontology_like metric_behaviour simulated_multilabel",
+    "datasets.generate": "PATTERNS gene_ontology_large gene_ontology_like metric_behavior simulated_multilabel",
     "splitting": "IterativeStratification OptiSplit PartitionedSampling RandomSplit StratifiedSampling",
     "splitting.methods": "METHOD_NAMES folds_by make_splitter repeated_splits",
     "splitting.spec": "SplitterSpec",
     "splitting.base": "FoldSplitter",
     "splitting.measures": "delta_class_proportion example_distribution label_distribution lower_bound "
     "relative_label_distribution",
-    "splitting.comparison": "label_deviations measure_splits quality_against_seconds summarise_splits",
-    "splitting.fold_effect": "fold_effect summarise",
+    "splitting.comparison": "label_deviations measure_splits quality_against_seconds summarize_splits",
+    "splitting.fold_effect": "fold_effect summarize",
     "core.folds": "fold_of_parts",
     "weak_labels": "mask_positives",
     "models": "DEFAULT MODEL_NAMES ModelSpec load_model make_model register",
@@ -184,7 +184,7 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "cross_testing.candidates": "make_candidates",
     "cross_testing.procedures": "Outcome compare_procedures",
     "papers.cross_testing_experiment": "Setting run_repetitions",
-    "papers.cross_testing_points": "summarise",
+    "papers.cross_testing_points": "summarize",
     "win_percentage": "GAUSSIAN_CLASSIFIERS draw_feature_sets draws_needed evaluate_all_pairs evaluate_feature_sets "
     "null_interval theoretical_win_percentage win_percentage",
     "ecoc": "BINARY_LOSSES ECOCClassifier PartitionedECOC make_coding",
@@ -192,7 +192,7 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "figures": "PALETTE save_figure add_tooltips add_tooltips_at",
     "figures.spec": "FigureSpec",
     "figures.legend": "Legend",
-    "figures.splitting": "plot_label_deviations plot_metric_behaviour plot_quality_against_seconds",
+    "figures.splitting": "plot_label_deviations plot_metric_behavior plot_quality_against_seconds",
     "figures.ranks": "plot_percentile_ranks",
     "figures.regret": "plot_regret",
     "figures.fold_effect": "plot_fold_effect",

@@ -243,7 +243,7 @@ def test_unmeasured_labels_are_the_same_in_every_form(door):
 
 
 @pytest.mark.parametrize("door", NEED_COMPLETE)
-def test_a_function_of_complete_labels_says_so(door):
+def test_a_function_of_complete_labels_states_so(door):
     needed = r"unmeasured|Complete labels are needed here\. Leave out the samples or"
     for Y in UNMEASURED.values():
         with pytest.raises(StudyError, match=needed) as caught:

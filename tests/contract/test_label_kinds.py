@@ -67,8 +67,8 @@ def test_dense_labels_by_the_hundred_give_dense_predictions(name):
     stored = make(name).fit(X[:60], sparse.csr_array(Y[:60])).predict_proba(X[60:])
     assert isinstance(model.predict_proba(X[60:]), np.ndarray) and sparse.issparse(stored)
     np.testing.assert_array_equal(model.predict_proba(X[60:]), stored.toarray())
-    if hasattr(model, "unseen_proba_"):
-        assert isinstance(model.unseen_proba_, np.ndarray)
+    if hasattr(model, "out_of_fold_proba_"):
+        assert isinstance(model.out_of_fold_proba_, np.ndarray)
 
 
 @pytest.mark.parametrize("name", [*LEARN_SPARSE, "RandomForest", "dummy"])

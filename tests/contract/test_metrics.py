@@ -20,8 +20,8 @@ ENTRIES = """METRICS = {
         "precision",
         "threshold",
         lambda of: float(of.truth[of.predicted == 1].mean()) if of.predicted.any() else np.nan,
-        correction=Correction(lambda of: plain_scores.quotient(of.hits, of.predicted)),
-        objective=lambda hits, chosen, positives, n: hits / chosen,
+        correction=Correction(lambda of: plain_scores.quotient(of.true_positives, of.predicted)),
+        objective=lambda true_positives, chosen, positives, n: true_positives / chosen,
     ),
     "gap": Metric(
         -1,
@@ -43,7 +43,7 @@ from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.ranking import rank_tables
-from fairfold.evaluation.score_tables import printed_scores, summarise_scores
+from fairfold.evaluation.score_tables import printed_scores, summarize_scores
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.figures.legend import Legend
@@ -75,46 +75,46 @@ class Model:
 
 
 P = {name: next(Model(noise).staged_predict_proba(X)) for name, noise in (("good", 0), ("bad", 3))}
-told = {"scores": multilabel_scores(Y, P["good"]), "sparse": multilabel_scores(Y, sparse.csr_array(P["good"]))}
-told["corrected"] = corrected_scores(Y, P["good"], 1.0)
+results = {"scores": multilabel_scores(Y, P["good"]), "sparse": multilabel_scores(Y, sparse.csr_array(P["good"]))}
+results["corrected"] = corrected_scores(Y, P["good"], 1.0)
 try:
     corrected_scores(Y, P["good"], 1.0, metrics=["recall"])
 except DataError as error:
-    told["error"] = str(error)
+    results["error"] = str(error)
 thresholds = all_thresholds(P["good"])
-told["thresholds"] = [sorted(thresholds), thresholds["precision"]["pooled"][0]]
-told["sparse threshold"] = all_thresholds(sparse.csr_array(P["good"]))["precision"]["pooled"][0]
-told["highest"] = (np.sort(P["good"], axis=None)[-2:].mean()).item()
+results["thresholds"] = [sorted(thresholds), thresholds["precision"]["pooled"][0]]
+results["sparse threshold"] = all_thresholds(sparse.csr_array(P["good"]))["precision"]["pooled"][0]
+results["highest"] = (np.sort(P["good"], axis=None)[-2:].mean()).item()
 
 unit = {"dataset": "mine", "missing_rate": 0}
 folds = [score_on_folds(lambda fold, n=n: Model(n), X, Y, fold_of, lambda fold: Y) for n in (0, 3)]
 tables = [fold.scores.assign(**unit, model=name) for fold, name in zip(folds, P)]
 scores = pd.concat(tables, ignore_index=True)
 ranks = rank_tables(scores)
-told["ranks"] = sorted(ranks["ranks"]["metric"].unique())
-told["printed"] = list(printed_scores(summarise_scores(scores)))
+results["ranks"] = sorted(ranks["ranks"]["metric"].unique())
+results["printed"] = list(printed_scores(summarize_scores(scores)))
 predictions = {name: fold.predictions for name, fold in zip(P, folds)}
 frequency = FrequencyDistribution.certain(0.8)
 complete = complete_scores(Y, Y, predictions, frequency, 0.8, n_draws=5)
 noted = with_notes(complete["scores"])
-told["notes"] = noted.drop_duplicates("metric").set_index("metric")["note"].to_dict()
-told["page"] = table_html(table_of(noted, columns=["model", "metric", "corrected", "note"]), "scores")
+results["notes"] = noted.drop_duplicates("metric").set_index("metric")["note"].to_dict()
+results["page"] = table_html(table_of(noted, columns=["model", "metric", "corrected", "note"]), "scores")
 rates = pd.DataFrame([{"dataset": "mine", "hidden_rate": 0, "hidden_share": 0.0, "estimated_rate": 20.0, "low": 10.0,
                        "high": 30.0, "reason": ""}])
 numbers = recommend(*(complete[name].assign(**unit) for name in ("folds", "scores")), rates)
-told["recommended"] = sorted(numbers["metric"].unique())
+results["recommended"] = sorted(numbers["metric"].unique())
 legend = legend_table([])
-told["label"], told["text"] = Legend(legend).label("recall"), Legend(legend).text("gap")
-told["is_loss"] = bool(Legend(legend).is_loss("gap"))
+results["label"], results["text"] = Legend(legend).label("recall"), Legend(legend).text("gap")
+results["is_loss"] = bool(Legend(legend).is_loss("gap"))
 figure = plot_percentile_ranks(ranks["ranks"], ranks["comparisons"], ranks["cliques"], legend)
-told["axes"] = [axes.get_ylabel() for axes in figure.axes]
-print(json.dumps(told))
+results["axes"] = [axes.get_ylabel() for axes in figure.axes]
+print(json.dumps(results))
 """
 NEW = {"recall", "precision", "gap"}
 
 
 @pytest.fixture(scope="module")
-def told(root, tmp_path_factory):
+def results(root, tmp_path_factory):
     """Return the output of a copy of the library with three more entries."""
     folder = tmp_path_factory.mktemp("extended")
     shutil.copytree(root / "workflow", folder / "workflow", ignore=shutil.ignore_patterns("__pycache__"))
@@ -129,30 +129,30 @@ def told(root, tmp_path_factory):
     return json.loads(done.stdout)
 
 
-def test_scores_and_ranks_have_it(told):
-    assert told["scores"].keys() >= NEW and told["scores"] == pytest.approx(told["sparse"])
+def test_scores_and_ranks_have_it(results):
+    assert results["scores"].keys() >= NEW and results["scores"] == pytest.approx(results["sparse"])
     for place in ("ranks", "printed", "recommended"):
-        assert {*told[place]} >= NEW, place
+        assert {*results[place]} >= NEW, place
 
 
-def test_it_has_the_correction_of_its_entry(told):
-    assert told["corrected"]["precision"] == pytest.approx(told["scores"]["precision"])
-    assert {"precision", "macro_precision"} <= told["corrected"].keys()
-    assert not {"recall", "gap"} & told["corrected"].keys()
-    assert told["error"].startswith("metrics: 'recall' cannot be corrected for missing labels. Choose from")
+def test_it_has_the_correction_of_its_entry(results):
+    assert results["corrected"]["precision"] == pytest.approx(results["scores"]["precision"])
+    assert {"precision", "macro_precision"} <= results["corrected"].keys()
+    assert not {"recall", "gap"} & results["corrected"].keys()
+    assert results["error"].startswith("metrics: 'recall' cannot be corrected for missing labels. Choose from")
 
 
-def test_without_a_correction_tables_say_so(told):
-    assert {name for name, note in told["notes"].items() if note == "cannot be corrected"} == {"recall", "gap"}
-    assert "cannot be corrected" in told["page"]
+def test_without_a_correction_tables_state_so(results):
+    assert {name for name, note in results["notes"].items() if note == "cannot be corrected"} == {"recall", "gap"}
+    assert "cannot be corrected" in results["page"]
 
 
-def test_it_has_the_thresholds_of_its_entry(told):
-    names, threshold = told["thresholds"]
+def test_it_has_the_thresholds_of_its_entry(results):
+    names, threshold = results["thresholds"]
     assert names == ["f1", "hamming_loss", "mcc", "precision"]
-    assert threshold == told["sparse threshold"] == pytest.approx(told["highest"])
+    assert threshold == results["sparse threshold"] == pytest.approx(results["highest"])
 
 
-def test_figures_have_its_names(told):
-    assert (told["label"], told["text"], told["is_loss"]) == ("micro recall", "gap of means", True)
-    assert {"micro recall", "micro precision", "gap"} <= {*told["axes"]}
+def test_figures_have_its_names(results):
+    assert (results["label"], results["text"], results["is_loss"]) == ("micro recall", "gap of means", True)
+    assert {"micro recall", "micro precision", "gap"} <= {*results["axes"]}

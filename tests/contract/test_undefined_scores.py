@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.cross_testing.models_summary import summarise_models
+from fairfold.cross_testing.models_summary import summarize_models
 from fairfold.evaluation.ranking import rank_tables
-from fairfold.evaluation.score_tables import learning_curves, printed_scores, summarise_scores
+from fairfold.evaluation.score_tables import learning_curves, printed_scores, summarize_scores
 from fairfold.figures.cascades import plot_learning_curves
 from fairfold.figures.rank_stability import plot_rank_stability
 from fairfold.figures.ranks import plot_percentile_ranks
@@ -42,7 +42,7 @@ def undefined(table):
 
 
 def test_means_and_curves():
-    summary = summarise_scores(scores())
+    summary = summarize_scores(scores())
     assert undefined(summary)["mean"].isna().all() and (undefined(summary)["n_folds"] == 0).all()
     assert set(undefined(summary)["reason"]) == {REASON}
     others = summary.drop(undefined(summary).index)
@@ -93,11 +93,11 @@ def test_repetitions_of_procedures():
         {"dataset": "one-label", "missing_rate": 0, "scoring": "mcc", "procedure": "nested_cv"}, range(3)
     )
     metrics = ("roc_auc", "average_precision", "hamming_loss", "mcc")
-    runs = runs.assign(repetition=range(3), score=[0.1, 0.2, 0.3], observed_score=0.1, p_randomised=0.5, p_exact=0.5)
+    runs = runs.assign(repetition=range(3), score=[0.1, 0.2, 0.3], observed_score=0.1, p_randomized=0.5, p_exact=0.5)
     runs = runs.assign(n_fits=1, chosen="A", ranking_loss=[np.nan, 0.2, 0.4], **dict.fromkeys(metrics, 0.5))
-    found = summarise_models(runs, ["A"]).set_index("metric")
+    found = summarize_models(runs, ["A"]).set_index("metric")
     assert found.loc["pooled_ranking_loss", "value"] == pytest.approx(0.3)
-    two = summarise_models(runs[1:], ["A"]).set_index("metric")
+    two = summarize_models(runs[1:], ["A"]).set_index("metric")
     pd.testing.assert_series_equal(
         *(each.loc["pooled_ranking_loss", ["value", "low", "high"]] for each in (found, two)), check_names=False
     )

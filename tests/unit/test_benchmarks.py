@@ -33,17 +33,17 @@ def test_ratios_that_fall_and_exponents_that_rise_are_worse(watch):
     assert beside["change"].round(2).to_dict() == pytest.approx(
         {"fell": 0.79, "held": 0.81, "steeper": 0.21, "flat": 0.19, "new": float("nan")}, nan_ok=True
     )
-    heading, *lines = watch.lines_of(watch.beside(found, kept), coloured=True)
+    heading, *lines = watch.lines_of(watch.beside(found, kept), colored=True)
     red = {line.split()[1] for line in lines if line.startswith(watch.RED)}
     assert "kept" in heading and red == {"fell", "steeper"}
-    assert sum(line.endswith("x 0.79 worse") for line in watch.lines_of(watch.beside(found, kept), coloured=False)) == 1
+    assert sum(line.endswith("x 0.79 worse") for line in watch.lines_of(watch.beside(found, kept), colored=False)) == 1
 
 
 def test_what_is_not_found_any_more_is_lost(watch):
     kept = table(watch, gone=("ratio", 10), held=("ratio", 10))
     beside = watch.beside(table(watch, held=("ratio", 10)), kept)
     assert dict(zip(beside["case"], watch.is_lost(beside), strict=True)) == {"gone": True, "held": False}
-    (line,) = [line for line in watch.lines_of(beside, coloured=False) if "gone" in line]
+    (line,) = [line for line in watch.lines_of(beside, colored=False) if "gone" in line]
     assert line.endswith("not found")
 
 
@@ -64,13 +64,13 @@ def bench(watch, tmp_path, monkeypatch):
     return bench
 
 
-def test_the_table_is_always_written_and_what_is_lost_is_told_by_the_exit_code(watch, bench, capsys):
+def test_the_table_is_always_written_and_what_is_lost_is_reported_by_the_exit_code(watch, bench, capsys):
     assert bench({"one": "record('a', 2); record('b', 1)", "two": "record('c', 1)"}, "--keep") == 0
     assert pd.read_csv(watch.KEPT)["case"].tolist() == ["a", "b", "c"]
     assert bench({"one": "record('a', 3)", "two": "raise SystemExit(3)"}) == 1
-    said = capsys.readouterr()
-    assert "two failed, with exit code 3." in said.err
-    assert said.out.count("not found") == 2 and f"The table is {watch.LAST}" in said.out
+    messages = capsys.readouterr()
+    assert "two failed, with exit code 3." in messages.err
+    assert messages.out.count("not found") == 2 and f"The table is {watch.LAST}" in messages.out
     assert pd.read_csv(watch.LAST)[["case", "value"]].values.tolist() == [["a", 3], ["c", 1]]
     assert bench({"one": "record('a', 3); record('b', 1)"}) == 0
     assert bench({"one": "record('a', 1); record('b', 1)"}) == 1

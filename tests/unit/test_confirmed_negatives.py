@@ -57,21 +57,21 @@ def test_nothing_is_imputed(data, name):
 def test_models_that_know_nothing_of_missing_labels_are_the_same(data):
     X, Y = data
     for name in ("RF+ET", "logistic"):
-        of_both = [fitted(name, X, Y, negatives=kind).predict_proba(X) for kind in ("unlabelled", "confirmed")]
+        of_both = [fitted(name, X, Y, negatives=kind).predict_proba(X) for kind in ("unlabeled", "confirmed")]
         np.testing.assert_array_equal(*of_both)
 
 
-def test_own_models_are_told(data, tmp_path):
+def test_own_models_are_reported(data, tmp_path):
     X, Y = data
     entry = {"class": "sklearn.linear_model.LogisticRegression", "file": None, "parameters": {}, "tune": {}}
     entry |= {"labels": "one-per-label", "scale": False, "minutes": 5}
     tuning = {"n_splits": 3, "n_candidates": 4, "scoring": "average_precision"}
-    register_own({"own": {"mine-told": entry}, "tuning": tuning})
+    register_own({"own": {"mine-checked": entry}, "tuning": tuning})
     of_both = {
-        kind: fitted("mine-told+", X, Y, negatives=kind).predict_proba(X) for kind in ("unlabelled", "confirmed")
+        kind: fitted("mine-checked+", X, Y, negatives=kind).predict_proba(X) for kind in ("unlabeled", "confirmed")
     }
-    assert (of_both["unlabelled"] >= of_both["confirmed"]).all()
-    assert (of_both["unlabelled"] > of_both["confirmed"]).any()
+    assert (of_both["unlabeled"] >= of_both["confirmed"]).all()
+    assert (of_both["unlabeled"] > of_both["confirmed"]).any()
 
 
 def test_names_of_kinds_are_checked(data):
@@ -112,18 +112,18 @@ def test_the_missing_rate_is_counted(data):
 def test_data_keep_it(tmp_path):
     parts = {"id": "mine", "task": "multilabel", "feature_names": ("x",), "label_names": ("a", "b")}
     X, Y = np.zeros((4, 1)), np.eye(4, 2, dtype=np.int8)
-    for kind in ("confirmed", "unlabelled"):
+    for kind in ("confirmed", "unlabeled"):
         Dataset(X=X, Y=Y, negatives=kind, **parts).save(tmp_path / "data.npz")
         assert Dataset.load(tmp_path / "data.npz").negatives == kind
 
 
-def test_the_configuration_says_it(tmp_path):
+def test_the_configuration_states_it(tmp_path):
     (tmp_path / "mine.csv").write_text("x,label_a,label_b\n1,0,1\n")
     stanza = {"path": str(tmp_path / "mine.csv"), "format": "csv", "labels": {"prefix": "label_"}}
     stanza |= {"labels_are": "observed", "negatives": "confirmed"}
     entry = load_catalog().with_own({"mine": stanza})["mine"]
     assert (entry.negatives, entry.labels_are) == ("confirmed", "complete")
-    usual = load_catalog().with_own({"mine": {**stanza, "negatives": "unlabelled"}})["mine"]
+    usual = load_catalog().with_own({"mine": {**stanza, "negatives": "unlabeled"}})["mine"]
     assert usual.fingerprint != entry.fingerprint
     with pytest.raises(ConfigError, match=r"negatives is for several labels\. Leave it out"):
         load_catalog().with_own({"mine": {**stanza, "task": "binary"}})

@@ -70,7 +70,7 @@ def test_scores_are_those_of_scikit_learn_on_what_is_measured(data):
     assert np.isnan(list(multilabel_scores(np.full((2, 2), np.nan), P[:2, :2]).values())).all()
 
 
-def test_whatever_is_said_of_unmeasured_cells_changes_no_score(data):
+def test_whatever_is_reported_of_unmeasured_cells_changes_no_score(data):
     _, Y, _ = data
     P = np.random.default_rng(1).random(Y.shape)
     assert multilabel_scores(Y, np.where(np.isnan(Y), 0.99, P)) == multilabel_scores(Y, P)
@@ -198,7 +198,7 @@ def test_unseen_predictions_of_measured_samples_are_the_estimator_s_own(data):
     model = MeasuredRows(KernelRidgeClassifier()).fit(X, Y)
     rows = Y[:, 2] >= 0
     alone = KernelRidgeClassifier().fit(X[rows], Y[rows][:, [2]])
-    np.testing.assert_array_equal(model.unseen_proba_[rows][:, [2]], alone.unseen_proba_)
+    np.testing.assert_array_equal(model.out_of_fold_proba_[rows][:, [2]], alone.out_of_fold_proba_)
     assert on_measured(LogisticRegression(), np.nan_to_num(Y)).__class__ is LogisticRegression
 
 

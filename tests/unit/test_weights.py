@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from fairfold.core.groups import ALIKE, OfSamples, fit_arguments
+from fairfold.core.groups import NO_METADATA, SampleMetadata, fit_arguments
 from fairfold.errors import DataError, ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.metrics import BASIC_METRICS
@@ -117,7 +117,7 @@ def test_ridge_regression_on_weights_is_that_on_copies(data, form):
     repeated = KernelRidgeClassifier(gammas=(0.3,)).fit(form(X[copies]), Y[copies], groups=copies)
     assert 10 * weighted.penalty_ == pytest.approx(repeated.penalty_)
     np.testing.assert_allclose(weighted.predict_proba(form(X)), repeated.predict_proba(form(X)), atol=1e-8)
-    np.testing.assert_allclose(weighted.unseen_proba_[copies], repeated.unseen_proba_, atol=1e-8)
+    np.testing.assert_allclose(weighted.out_of_fold_proba_[copies], repeated.out_of_fold_proba_, atol=1e-8)
 
 
 def test_landmarks_of_all_samples_are_the_kernel_itself(data):
@@ -128,7 +128,7 @@ def test_landmarks_of_all_samples_are_the_kernel_itself(data):
     )
     assert exact.penalty_ == by_landmarks.penalty_
     np.testing.assert_allclose(by_landmarks.predict_proba(X), exact.predict_proba(X), atol=1e-5)
-    np.testing.assert_allclose(by_landmarks.unseen_proba_, exact.unseen_proba_, atol=1e-5)
+    np.testing.assert_allclose(by_landmarks.out_of_fold_proba_, exact.out_of_fold_proba_, atol=1e-5)
 
 
 def test_calibration_counts_weights_as_copies(data):
@@ -194,13 +194,13 @@ def test_scores_of_folds_count_them(data):
 def test_who_is_given_them(data):
     weights = data[2]
     assert fit_arguments(KernelRidgeClassifier(), None, weights) == {"sample_weight": weights}
-    assert ALIKE.of(np.arange(3)) == ALIKE and ALIKE.as_options() == {}
-    some = OfSamples(None, weights).of(np.array([3, 1])).as_options()
+    assert NO_METADATA.of(np.arange(3)) == NO_METADATA and NO_METADATA.as_options() == {}
+    some = SampleMetadata(None, weights).of(np.array([3, 1])).as_options()
     assert list(some) == ["sample_weight"] and some["sample_weight"].shape == (2,)
 
 
 @pytest.mark.parametrize("name", WITHOUT)
-def test_who_takes_none_says_so(data, name):
+def test_who_takes_none_states_so(data, name):
     X, Y, weights = data
     for fitted in (name, f"{name}+"):
         with pytest.raises(ModelError, match="does not accept sample weights"):

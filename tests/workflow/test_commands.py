@@ -26,22 +26,22 @@ def test_a_table_becomes_an_answer(table, python, monkeypatch, capfd):
     monkeypatch.setattr(sys, "executable", python)
     asked = ["study", str(table), "--labels", "is_", "--id", "leaf", "--models", "logistic", "kNN", "--cores", "2"]
     assert main([*asked, "--missing-rates", "0", "--no-final"]) == 0
-    said, told = capfd.readouterr()
-    lines = told.splitlines()
+    messages, messages = capfd.readouterr()
+    lines = messages.splitlines()
     introduction = lines.index(f"{table.name}: 80 samples, 3 features, 3 labels. No data warnings.")
     assert lines[introduction + 1] == "2 models, 5 folds, 0 % of positives hidden: 10 trainings."
     folder = table.with_name("my-leaves-study")
     assert re.fullmatch(rf"\[#+\] \d+ jobs done in .* \(log: {re.escape(str(folder))}/logs/study.log\)", lines[-2])
     assert "Traceback" not in (folder / "logs/study.log").read_text()
-    assert re.match(r"Use (logistic|kNN)\. ", said) and len(said.splitlines()) <= 20
-    assert said.splitlines()[-1] == f"Report:   {folder / 'results/report.html'}"
+    assert re.match(r"Use (logistic|kNN)\. ", messages) and len(messages.splitlines()) <= 20
+    assert messages.splitlines()[-1] == f"Report:   {folder / 'results/report.html'}"
     assert (folder / "results/report.html").is_file()
     assert set(pd.read_csv(folder / "results/tables/weak_label_scores.csv")["model"]) == {"logistic", "kNN"}
 
     assert main([*asked, "--missing-rates", "0", "--no-final"]) == 0
     assert "All results are up to date" in capfd.readouterr().err
     assert main(["recommend", str(folder), "--dataset", "my-leaves"]) == 0
-    assert capfd.readouterr().out == said
+    assert capfd.readouterr().out == messages
     assert main(["recommend", str(folder), "--all"]) == 0
     assert "To rank labels by their probability" in capfd.readouterr().out
 
@@ -61,7 +61,7 @@ def test_a_table_becomes_an_answer(table, python, monkeypatch, capfd):
 def test_a_wrong_table_is_refused_with_the_reason(table, python, monkeypatch, capfd):
     monkeypatch.setattr(sys, "executable", python)
     assert main(["study", str(table), "--labels", "was_", "--models", "logistic"]) == 1
-    said = "".join(capfd.readouterr())
-    assert "StudyError: Step prepare_dataset failed: " in said and "no column name starts with 'was_'" in said
-    assert f"Log of the study: {table.with_name('my-leaves-study') / 'logs/study.log'}" in said
-    assert "Traceback" not in said
+    messages = "".join(capfd.readouterr())
+    assert "StudyError: Step prepare_dataset failed: " in messages and "no column name starts with 'was_'" in messages
+    assert f"Log of the study: {table.with_name('my-leaves-study') / 'logs/study.log'}" in messages
+    assert "Traceback" not in messages

@@ -79,7 +79,7 @@ def test_a_folder_of_studies_may_have_a_configuration_of_its_own(snakemake, tmp_
     assert effective(tmp_path) == expected(document)
 
 
-def test_a_file_that_is_no_configuration_is_told_in_one_sentence(snakemake):
+def test_a_file_that_is_no_configuration_is_reported_in_one_sentence(snakemake):
     """This includes files named by a profile; tests/unit/core/test_config.py covers all messages."""
     arguments = ["--workflow-profile", "workflow/profiles/slurm", "--configfile", "gone.yaml"]
     code, output = snakemake("-n", *arguments)
@@ -88,7 +88,7 @@ def test_a_file_that_is_no_configuration_is_told_in_one_sentence(snakemake):
     assert "Traceback" not in output
 
 
-def test_a_mistake_is_told_in_one_line_before_anything_is_written(study, tiny):
+def test_a_mistake_is_reported_in_one_line_before_anything_is_written(study, tiny):
     """tests/unit/core/test_config.py and tests/unit/test_study.py cover all messages."""
     tiny["data"]["own"] = {"x": {"path": "gone.csv", "format": "csv", "labels": {"last": 1}}}
     mistaken = study(tiny)

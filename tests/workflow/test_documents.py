@@ -173,7 +173,7 @@ def test_each_example_of_the_library_runs(document, example, tmp_path, python):
     subprocess.run([python, "example.py"], check=True, cwd=tmp_path, timeout=600)
 
 
-def test_each_profile_says_what_there_is_to_say():
+def test_each_profile_states_what_there_is_to_state():
     """For engines without installed plugins, all options except those of the plugins are checked."""
     options = {name.removeprefix("--") for name in get_argument_parser()._option_string_actions}
     asked = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text())["default-resources"]
@@ -316,11 +316,11 @@ def test_each_printed_number_and_figure_is_on_the_site(site):
     tables = re.findall(r'<details class="numbers">.*?</details>', text, re.DOTALL)
     assert sum(table.count("<tr>") - 1 for table in tables) == len(published)
     drawn = re.findall(r'<img[^>]*src="_images/([\w-]+)\.png"', text)
-    assert {"published", "metric_behaviour", "fold_effect", "ecoc_comparison"} <= {*drawn}
+    assert {"published", "metric_behavior", "fold_effect", "ecoc_comparison"} <= {*drawn}
     assert all((site / f"_images/{name}.png").stat().st_size > 5000 for name in drawn)
 
 
-def test_each_figure_of_the_papers_is_drawn_or_said_not_to_be(site):
+def test_each_figure_of_the_papers_is_drawn_or_reported_not_to_be(site):
     text = (site / "regenerated.html").read_text()
     kept = [str(path.relative_to(REGENERATED)).removesuffix(".gz") for path in REGENERATED.rglob("*.csv*")]
     config = yaml.safe_load((ROOT / "config/paper.yaml").read_text())

@@ -239,7 +239,7 @@ def test_damaged_results(small):
 
     output = assert_made_again(small, damage_them)
     for name in DAMAGES:
-        told(output, f"results/{name}: ")
+        lines_with(output, f"results/{name}: ")
 
 
 def test_a_damage_that_only_a_job_sees(small):
@@ -251,7 +251,7 @@ def test_a_damage_that_only_a_job_sees(small):
     (small.folder / "results/tables/recommendation.csv").unlink()
     code, output = study_again(small)
     assert code == 0, output
-    told(output, "results/tables/weak_label_scores.csv: damaged and deleted.")
+    lines_with(output, "results/tables/weak_label_scores.csv: damaged and deleted.")
     assert files(small) == names
     assert small.results() == checksums
 
@@ -264,7 +264,9 @@ def test_a_cache_folder_that_cannot_be_made(toy, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(study.folder / "toy.csv"))
     code, output = study.run(TARGET, python=sys.executable)
     assert code != 0
-    (line,) = told(output, "cannot create this folder (Not a directory). Set the environment variable XDG_CACHE_HOME")
+    (line,) = lines_with(
+        output, "cannot create this folder (Not a directory). Set the environment variable XDG_CACHE_HOME"
+    )
     assert line == output.strip().splitlines()[-1]
 
 
@@ -286,7 +288,7 @@ def test_a_limit_of_processes(tmp_path):
         if "setpriv" in done.stderr:
             pytest.skip(done.stderr.strip())
         assert done.returncode == 1
-        assert "limit of processes" in told(done.stderr, "DataError: ")[-1]
+        assert "limit of processes" in lines_with(done.stderr, "DataError: ")[-1]
 
 
 # --- disks ------------------------------------------------------------------------------------------------------------
@@ -306,7 +308,7 @@ def mounted(folder, *arguments):
         subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-def told(output, sentence):
+def lines_with(output, sentence):
     """Return the line with the sentence; check that the output has no traceback."""
     assert "Traceback" not in output
     lines = [line for line in output.splitlines() if sentence in line]
@@ -327,7 +329,7 @@ def test_a_full_disk(toy, undisturbed):
             assert code != 0, f"{free} KiB were enough"
             # The message comes from us or from Snakemake, which writes run times to the results folder.
             where = "" if free else "results cannot be written to: "
-            told(output, f"{where}No space left on device")
+            lines_with(output, f"{where}No space left on device")
             ballast.unlink()
             assert_whole(full, undisturbed)
         finish(full, undisturbed)
@@ -339,7 +341,7 @@ def test_read_only_results(toy, undisturbed):
     with mounted(protected.folder / "results", "-t", "tmpfs", "-o", "ro", "tmpfs"):
         code, output = protected.run(TARGET)
         assert code != 0
-        (line,) = told(output, "results cannot be written to: Read-only file system.")
+        (line,) = lines_with(output, "results cannot be written to: Read-only file system.")
         assert line == output.strip().splitlines()[-1]
         assert list((protected.folder / "results").iterdir()) == []
     finish(protected, undisturbed)
@@ -439,7 +441,7 @@ def test_a_broken_download(study_class, copy_of_project, serve, tmp_path, monkey
             }
         ],
         "citation": "none",
-        "licence": "none",
+        "license": "none",
         "used_by": [],
     }
     catalog = copy_of_project / "resources/datasets.yaml"
@@ -452,16 +454,16 @@ def test_a_broken_download(study_class, copy_of_project, serve, tmp_path, monkey
     target = "results/datasets/toy-2.npz"
     code, output = study.run(target)
     assert code != 0
-    told(output, "DataError: toy-2/toy.csv is missing")
+    lines_with(output, "DataError: toy-2/toy.csv is missing")
     for path, reason in (
         ("corrupted", "SHA-256"),
         ("swapped", "SHA-256"),
         ("oversized", "continues"),
         ("short", "size"),
     ):
-        (line,) = told(output, f"/{path}: ")
+        (line,) = lines_with(output, f"/{path}: ")
         assert reason in line
-    told(output, "/broken: HTTP 500")
+    lines_with(output, "/broken: HTTP 500")
     assert study.results() == {}
     assert not list((tmp_path / "cache").rglob("toy.csv"))
     answers["/short"] = [broken, reset, stall, CSV]

@@ -54,7 +54,7 @@ def test_predictions_are_as_sparse_as_the_models(many):
     assert not hierarchical.query("model == 'RF+ET'")["n_violations"].any()
 
 
-def test_a_model_that_is_left_out_says_why(many):
+def test_a_model_that_is_left_out_states_why(many):
     scores = pd.read_csv(many / UNIT / "scores_0.csv").query("model == 'logistic'")
     assert scores["value"].isna().all()
     assert set(scores["reason"]) == {"logistic: config.weak_labels.many_labels.most_labels allows 149 labels."}

@@ -123,8 +123,8 @@ def test_an_installed_fairfold_runs_its_commands(installed, tmp_path, python):
     quick = ("--models", "logistic", "--missing-rates", "0", "--cores", "2", "--directory", "out")
     planned = run(*STUDY, *quick, "--dry-run")
     assert str(folder / "fairfold/project/Snakefile") in planned
-    said = run(*STUDY, *quick, "--snakemake", "final")
-    assert "Use logistic." in said and "Report: " not in said  # the report was not requested
+    messages = run(*STUDY, *quick, "--snakemake", "final")
+    assert "Use logistic." in messages and "Report: " not in messages  # the report was not requested
     assert "3 samples, predicted by logistic" in run(
         "predict", "out/results/final/plants", "new.csv", "-o", "new-labels.csv"
     )
@@ -215,8 +215,8 @@ def test_it_is_installed_and_runs(interpreter, kind, source, tmp_path):
     python = tmp_path / "site/bin/python"
     run(python, "-m", "pip", "install", "--quiet", built)
     assert str(tmp_path / "site") in run(python, "-c", LIBRARY)
-    said = run(python, "-m", "fairfold", "doctor")
-    assert "`pip install 'fairfold[study]'`" in said and said.endswith("Nothing is wrong.\n")
+    messages = run(python, "-m", "fairfold", "doctor")
+    assert "`pip install 'fairfold[study]'`" in messages and messages.endswith("Nothing is wrong.\n")
     run(python, "-m", "pip", "install", "--quiet", f"fairfold[study] @ {built.as_uri()}")
     assert "fairfold[study]" not in run(python, "-m", "fairfold", "doctor")
     study = (*STUDY, "--models", "RF+ET", "logistic", "--cores", "2", "-d", "out")

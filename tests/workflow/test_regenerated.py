@@ -101,7 +101,7 @@ def test_tables(again, name):
     pd.testing.assert_frame_equal(new, old, rtol=1e-9)
 
 
-def test_what_is_kept_is_small_and_says_where_it_is_from():
+def test_what_is_kept_is_small_and_states_where_it_is_from():
     assert sum(path.stat().st_size for path in KEPT.rglob("*.*")) < 3e6
     assert all(gzip.decompress(path.read_bytes()) for path in KEPT.rglob("*.gz"))
     run = pd.read_csv(KEPT / "run.csv").set_index("what")["value"]

@@ -147,7 +147,7 @@ def test_every_result_has_its_place(finished):
     assert len(pages[0]) < 2_000_000
 
 
-def test_every_figure_says_what_its_points_are(finished):
+def test_every_figure_states_what_its_points_are(finished):
     """All figures except the listed ones describe their points on hover."""
     study, _ = finished
     results = study.folder / "results"

@@ -98,17 +98,17 @@ def test_imputation_and_times_are_recorded(finished):
     imputation = pd.read_csv(results / "tables/imputation.csv")
     assert set(imputation["model"]) == {"SLCForest", "CaFE-FLA", "FLAForest+"}
     assert imputation["n_imputed"].sum() > 0
-    assert (imputation.query("missing_rate == 0")[["hits", "misses"]] == 0).all(axis=None)
+    assert (imputation.query("missing_rate == 0")[["true_positives", "false_negatives"]] == 0).all(axis=None)
     hidden = np.load(results / "weak_labels/simulated-multilabel/rate-50/hidden.npz")["hidden"]
     half = imputation.query("missing_rate == 50 and n_folds == 2")
-    np.testing.assert_allclose(half["hits"] + half["misses"], len(hidden) / 2)
+    np.testing.assert_allclose(half["true_positives"] + half["false_negatives"], len(hidden) / 2)
     seconds = pd.read_csv(results / "timings/models.csv")
     assert (seconds["step"] != "first_level").sum() == 2 * 4 * 2 * 2
     assert {*seconds.query("step == 'first_level'")["model"]} >= {"SLCForest", "FLAForest+"}
     assert (seconds["seconds"] >= 0).all()
 
 
-def test_folds_and_hidden_labels_are_what_they_say(finished):
+def test_folds_and_hidden_labels_are_what_they_state(finished):
     study, _ = finished
     results = study.folder / "results"
     with np.load(results / "datasets/simulated-multilabel.npz") as data:
@@ -207,7 +207,7 @@ def test_labels_are_hidden_by_each_mechanism_and_tested_as_they_are(finished):
     assert scored["complete"].notna().all() and (scored["hidden_share"].between(45, 50)).all()
     assert (table.loc[table["mechanism"] == "group", "reason"] == "the data have no groups").all()
     tests = pd.read_csv(results / "tables/scar_tests.csv")
-    assert list(tests["test"]) == ["samples", "groups", "labels"] and tests["says"].notna().all()
+    assert list(tests["test"]) == ["samples", "groups", "labels"] and tests["conclusion"].notna().all()
     assert (results / "figures/mechanisms.png").exists()
 
 
@@ -344,7 +344,7 @@ def test_report_holds_the_figure_and_the_tables(finished):
     papers = (study.folder / "results/papers.html").read_text()
     for name in ("imputation.png", "imputation.csv", "weak_label_scores.csv", "datasets.csv", "split_summary.csv"):
         assert name in report
-    for name in ("label_deviations.png", "metric_behaviour.png", "quality_against_seconds.png", "split_summary.csv"):
+    for name in ("label_deviations.png", "metric_behavior.png", "quality_against_seconds.png", "split_summary.csv"):
         assert name in papers
     assert not re.search(r'<(?:script|link|img)[^>]+(?:src|href)="https?:', report)
 

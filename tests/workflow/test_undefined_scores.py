@@ -59,9 +59,9 @@ def test_no_score_that_needs_two_labels_is_perfect_for_one(folder):
 def test_another_metric_answers_where_the_first_is_undefined(folder):
     recommended = read(folder, "tables/recommendation", "sites").set_index("metric")
     assert recommended.loc[["average_precision", "roc_auc", "ranking_loss", "mcc"], "mean"].isna().all()
-    told = sentences(folder, "sites")
-    assert told["ranking"] == ["No model has a score in every fold, so no model is recommended."]
-    assert " has the best Hamming loss" in " ".join(told["threshold"])
+    messages = sentences(folder, "sites")
+    assert messages["ranking"] == ["No model has a score in every fold, so no model is recommended."]
+    assert " has the best Hamming loss" in " ".join(messages["threshold"])
 
 
 def test_the_report_has_reasons_and_no_nan(folder):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from fairfold import __version__
-from fairfold.core.machine import check_threads, closed_output_is_ignored
+from fairfold.core.machine import check_threads, ignore_closed_output
 from fairfold.errors import StudyError
 
 
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else [*arguments]
     try:
         check_threads(os.cpu_count() or 1)  # NumPy needs them to be imported.
-        with closed_output_is_ignored():
+        with ignore_closed_output():
             _run(words)
     except StudyError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)

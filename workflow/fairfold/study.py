@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from fairfold.core.config import validated
 from fairfold.core.files import check_writable, remove_damaged, remove_leftovers
-from fairfold.core.machine import closed_output_is_ignored
+from fairfold.core.machine import ignore_closed_output
 from fairfold.core.runs import RUN_AGAIN, lock_of_folder
 from fairfold.core.settings import NonNegative, Settings
 from fairfold.cross_testing.settings import CrossTesting
@@ -576,5 +576,5 @@ def explain_failure() -> int | str | None:
 
 
 if __name__ == "__main__":
-    with closed_output_is_ignored():
+    with ignore_closed_output():
         print(json.dumps(json_schema(), indent=2, ensure_ascii=False))

@@ -53,8 +53,8 @@ for (const chooser of document.querySelectorAll(".chooser")) {
   const { thresholds, labels } = JSON.parse(chooser.dataset.decisions);
   const rows = [...chooser.querySelector("tbody").rows]; // in the order of the labels, however the table is sorted
   const slider = chooser.querySelector("input");
-  const counts = ([n, positives, predicted, hits], at) =>
-    [hits[at], predicted[at] - hits[at], positives - hits[at], n - positives - predicted[at] + hits[at]];
+  const counts = ([n, positives, predicted, true_positives], at) =>
+    [true_positives[at], predicted[at] - true_positives[at], positives - true_positives[at], n - positives - predicted[at] + true_positives[at]];
   const pooled = (at) => labels.map((label) => counts(label, at)).reduce((sum, each) => sum.map((x, k) => x + each[k]));
   const scores = {
     f1: ([tp, fp, fn]) => (2 * tp) / (2 * tp + fp + fn) || 0,
@@ -108,7 +108,7 @@ for (const picture of document.querySelectorAll(".picture[data-points]")) {
   const note = document.createElement("span");
   const ring = document.createElement("span");
   const slider = document.createElement("input");
-  note.className = "told";
+  note.className = "tooltip";
   note.role = "status"; // is read out when its text changes
   ring.className = "ring";
   slider.className = "step";

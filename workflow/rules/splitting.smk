@@ -76,7 +76,7 @@ rule tabulate_splitting:
         public_code=workflow.source_path("../../resources/published/split_quality.csv"),
     output:
         matrices="results/tables/label_matrices.csv",
-        patterns="results/tables/metric_behaviour.csv",
+        patterns="results/tables/metric_behavior.csv",
         quality="results/tables/split_quality.csv",
         labels="results/tables/label_deviations.csv",
         summary="results/tables/split_summary.csv",

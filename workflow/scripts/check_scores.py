@@ -7,5 +7,5 @@ with logged(snakemake.log):
     tables: dict[str, list[str]] = {}
     for part, path in zip(snakemake.params.parts, snakemake.input.tables, strict=True):
         tables.setdefault(part, []).append(path)
-    is_told = snakemake.wildcards.target == "study"
-    check_scored(tables, "'Not computed' in results/report.html" if is_told else None)
+    is_reported = snakemake.wildcards.target == "study"
+    check_scored(tables, "'Not computed' in results/report.html" if is_reported else None)

@@ -19,7 +19,7 @@ with logged(snakemake.log):
     frequency = FrequencyDistribution(**arrays) if arrays else None
     predictions = dict(read_predictions(snakemake.input.predictions))
     fold_of = next(iter(predictions.values())).fold_of
-    known = share_left(data.Y, observed, fold_of) if data.negatives == "unlabelled" else 1.0
+    known = share_left(data.Y, observed, fold_of) if data.negatives == "unlabeled" else 1.0
     tables = complete_scores(
         *(data.Y, observed, predictions, frequency, known),
         threshold=params.threshold,

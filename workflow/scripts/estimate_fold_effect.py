@@ -4,7 +4,7 @@ from adapter import logged
 from fairfold.core.files import write_table
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
-from fairfold.splitting.fold_effect import fold_effect, summarise
+from fairfold.splitting.fold_effect import fold_effect, summarize
 from fairfold.splitting.group_warnings import fitting_folds
 from fairfold.splitting.methods import folds_by
 
@@ -15,6 +15,6 @@ with logged(snakemake.log):
     seed = seed_for(snakemake.params.seed, "fold effect", data.id)
     estimates = fold_effect(make_folds, data.X, data.Y, n_splits=n_splits, groups=data.groups, seed=seed, **effort)
     write_table(estimates, snakemake.output.estimates)
-    summary = summarise(estimates, baseline="random")
+    summary = summarize(estimates, baseline="random")
     summary.insert(0, "dataset", data.id)
     write_table(summary, snakemake.output.summary)

@@ -39,7 +39,9 @@ with logged(snakemake.log):
         losses.append(found.assign(fold=fold))
 
     known = {"seed": params.seed, "n_jobs": snakemake.threads}
-    left_out = partial(final.left_out.left_out_of_dataset, data, name, params.settings[name], fold_of=fold_of, **known)
+    left_out = partial(
+        final.out_of_fold.posteriors_of_dataset, data, name, params.settings[name], fold_of=fold_of, **known
+    )
     P = left_out(Y, look=measure_losses)
     resampled, drawn = (seed_for(params.seed, "labels", data.id, what) for what in ("resampling", "hidden"))
     rules = {"negatives": data.negatives, "hierarchy": data.hierarchy}
@@ -52,7 +54,7 @@ with logged(snakemake.log):
             data.X, Y, P, data.label_names, samples, groups=data.groups, negatives=data.negatives
         ),
         "precision": final.labels.precision_at(Y, observed, left_out(observed)).assign(hidden_rate=params.hidden),
-        "importance": final.importance.summarise_losses(pd.concat(losses), feature_sets),
+        "importance": final.importance.summarize_losses(pd.concat(losses), feature_sets),
     }
     for kind, table in tables.items():
         columns = ["dataset", "model", *table]

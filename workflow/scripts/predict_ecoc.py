@@ -31,7 +31,7 @@ with logged(snakemake.log):
             "posteriors": posteriors,
             "values": found.values.assign(example=name),
             "rows": papers.ecoc_examples.random_rows(predictions, seed=snakemake.params.seed),
-            "summary": papers.ecoc_examples.summarise_example(predictions, posteriors, name=name),
+            "summary": papers.ecoc_examples.summarize_example(predictions, posteriors, name=name),
             "classes": counts.reset_index(),
             "map": maps,
             "samples": samples,

@@ -8,7 +8,7 @@ from adapter import logged
 from fairfold.core.files import read_table, write_table
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import read_predictions
-from fairfold.evaluation.hierarchical import score_hierarchy, summarise_hierarchies
+from fairfold.evaluation.hierarchical import score_hierarchy, summarize_hierarchies
 
 with logged(snakemake.log):
     tables = []
@@ -18,4 +18,4 @@ with logged(snakemake.log):
             for model, predictions in read_predictions([path]):
                 tables.append(score_hierarchy(data.Y, predictions, data.hierarchy, **unit, model=model))
     write_table(pd.concat(tables, ignore_index=True), snakemake.output.scores)
-    write_table(summarise_hierarchies(read_table(snakemake.output.scores)), snakemake.output.summary)
+    write_table(summarize_hierarchies(read_table(snakemake.output.scores)), snakemake.output.summary)

@@ -9,7 +9,7 @@ from adapter import logged
 from fairfold.core.files import read_arrays, read_table, write_table
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import read_predictions
-from fairfold.evaluation.many_labels import score_many_labels, summarise_many_labels
+from fairfold.evaluation.many_labels import score_many_labels, summarize_many_labels
 from fairfold.weak_labels.masking import observed_labels
 
 with logged(snakemake.log):
@@ -25,6 +25,6 @@ with logged(snakemake.log):
     at_k, by_frequency = (pd.concat(parts, ignore_index=True) for parts in zip(*tables, strict=True))
     write_table(at_k, made.at_k)
     write_table(by_frequency, made.by_frequency)
-    summaries = summarise_many_labels(read_table(made.at_k), read_table(made.by_frequency))
+    summaries = summarize_many_labels(read_table(made.at_k), read_table(made.by_frequency))
     write_table(summaries["at_k"], made.at_k_summary)
     write_table(summaries["by_frequency"], made.by_frequency_summary)

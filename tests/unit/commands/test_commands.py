@@ -109,31 +109,33 @@ class TestRecommend:
     @pytest.mark.parametrize("folder", [".", "results"])
     def test_prints_all_sentences_under_headings(self, finished, folder, capsys):
         assert main(["recommend", str(finished / folder), "--all"]) == 0
-        said = capsys.readouterr().out
-        assert max(map(len, said.splitlines())) <= 100
-        words = " ".join(said.split())
+        output = capsys.readouterr().out
+        assert max(map(len, output.splitlines())) <= 100
+        words = " ".join(output.split())
         for sentence in SENTENCES["sentence"]:
             assert sentence in words
-        assert said.index("plants") < said.index("The data\n") < said.index("To rank labels") < said.index("birds")
+        assert (
+            output.index("plants") < output.index("The data\n") < output.index("To rank labels") < output.index("birds")
+        )
 
     def test_of_one_dataset(self, finished, capsys):
         assert main(["recommend", str(finished), "--dataset", "birds", "--all"]) == 0
-        assert "Any of these" in (said := capsys.readouterr().out) and "kNN" not in said
+        assert "Any of these" in (output := capsys.readouterr().out) and "kNN" not in output
         assert main(["recommend", str(finished), "--dataset", "plants"]) == 0
-        said = capsys.readouterr().out.splitlines()
-        assert said[0] == "Use gcForest+. With 1,060 samples, one other model is not significantly different."
-        assert said[2].split() == ["avg.", "precision", "behind", "MCC", "verdict", "s/fit"]
-        assert said[4].split() == ["kNN", "0.790", "0.010", "0.500", "not", "different,", "fastest", "2.0"]
-        assert "then average precision up to 0.900" in said[7]
-        assert len(said) <= 20
+        output = capsys.readouterr().out.splitlines()
+        assert output[0] == "Use gcForest+. With 1,060 samples, one other model is not significantly different."
+        assert output[2].split() == ["avg.", "precision", "behind", "MCC", "verdict", "s/fit"]
+        assert output[4].split() == ["kNN", "0.790", "0.010", "0.500", "not", "different,", "fastest", "2.0"]
+        assert "then average precision up to 0.900" in output[7]
+        assert len(output) <= 20
         assert main(["recommend", str(finished), "--dataset", "bird"]) == 1
         assert "did you mean 'birds'?" in capsys.readouterr().err
 
     def test_numbers_of_samples_are_optional(self, finished, capsys):
         (finished / "results/tables/datasets.csv").unlink()
         assert main(["recommend", str(finished), "--dataset", "plants"]) == 0
-        said = capsys.readouterr().out.splitlines()
-        assert said[0] == "Use gcForest+. One other model is not significantly different."
+        output = capsys.readouterr().out.splitlines()
+        assert output[0] == "Use gcForest+. One other model is not significantly different."
 
     def test_several_datasets_have_a_line_each(self, finished, capsys):
         assert main(["recommend", str(finished)]) == 0
@@ -160,23 +162,23 @@ def installed(monkeypatch):
 
 
 class TestDoctor:
-    def test_says_what_is_where(self, capsys, tmp_path, monkeypatch, installed):
+    def test_states_what_is_where(self, capsys, tmp_path, monkeypatch, installed):
         installed(True)
         monkeypatch.setenv("FAIRFOLD_MIRROR", str(tmp_path))
         assert main(["doctor"]) == 0
-        said = capsys.readouterr().out
-        assert all(word in said for word in ("cores", os.environ["NUMBA_CACHE_DIR"], str(tmp_path)))
+        output = capsys.readouterr().out
+        assert all(word in output for word in ("cores", os.environ["NUMBA_CACHE_DIR"], str(tmp_path)))
 
-    def test_says_how_many_threads_there_are(self, capsys, monkeypatch, installed):
+    def test_states_how_many_threads_there_are(self, capsys, monkeypatch, installed):
         installed(True)
         monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
         monkeypatch.setenv("MKL_NUM_THREADS", "7")
         with one_thread_each():
             main(["doctor"])
-        said = [line.split() for line in capsys.readouterr().out.splitlines()]
-        assert ["OMP_NUM_THREADS", "not", "set"] in said and ["MKL_NUM_THREADS", "7"] in said
-        assert ["numba", str(numba.get_num_threads())] in said
-        (n_threads,) = {line[-1] for line in said if line and line[0] in ("openblas", "mkl", "openmp")}
+        output = [line.split() for line in capsys.readouterr().out.splitlines()]
+        assert ["OMP_NUM_THREADS", "not", "set"] in output and ["MKL_NUM_THREADS", "7"] in output
+        assert ["numba", str(numba.get_num_threads())] in output
+        (n_threads,) = {line[-1] for line in output if line and line[0] in ("openblas", "mkl", "openmp")}
         assert n_threads == "1"
 
     def test_mirrors_and_cache_are_those_of_the_configuration_too(self, capsys, tmp_path, monkeypatch, installed):
@@ -184,19 +186,19 @@ class TestDoctor:
         monkeypatch.chdir(tmp_path)
         monkeypatch.delenv("FAIRFOLD_MIRROR", raising=False)
 
-        def told(*options):
+        def doctor_settings(*options):
             status = main(["doctor", *options])
             lines = map(str.split, capsys.readouterr().out.splitlines())
             return status, {line[0]: line[1] for line in lines if line and "mirror" in line[0].lower()}
 
-        assert told() == (0, {"data.mirrors": "none", "FAIRFOLD_MIRROR": "none"})
+        assert doctor_settings() == (0, {"data.mirrors": "none", "FAIRFOLD_MIRROR": "none"})
         (tmp_path / "files").mkdir()
         config = {"seed": 1, "weak_labels": {"datasets": ["yeast"]}, "data": {"mirrors": ["files"], "cache": "kept"}}
         (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
-        assert told() == (0, {"data.mirrors": "files", "FAIRFOLD_MIRROR": "none"})
+        assert doctor_settings() == (0, {"data.mirrors": "files", "FAIRFOLD_MIRROR": "none"})
         assert (tmp_path / "kept").is_dir()  # the doctor has tried to write to it
         (tmp_path / "other.yaml").write_text(yaml.safe_dump(config | {"data": {"mirrors": ["away"]}}))
-        assert told("--configfile", "other.yaml") == (1, {"data.mirrors": "away", "FAIRFOLD_MIRROR": "none"})
+        assert doctor_settings("--configfile", "other.yaml") == (1, {"data.mirrors": "away", "FAIRFOLD_MIRROR": "none"})
 
     @pytest.mark.parametrize("text", ["seed: [", "", "sead: 1"])
     def test_a_configuration_with_a_mistake_is_wrong(self, text, capsys, tmp_path, installed):
@@ -209,17 +211,17 @@ class TestDoctor:
         installed(True, numpy="1.0", tqdm="not installed")
         monkeypatch.setenv("FAIRFOLD_MIRROR", str(tmp_path / "away"))
         assert main(["doctor"]) == 1
-        said = capsys.readouterr()
-        assert "1.0 (the lock has" in said.out
+        output = capsys.readouterr()
+        assert "1.0 (the lock has" in output.out
         for sentence in ("needs tqdm", "versions of numpy differ", f"{tmp_path / 'away'}, which is not a folder"):
-            assert said.err.count(sentence) == 1
+            assert output.err.count(sentence) == 1
 
     def test_what_is_missing_keeps_no_one_from_saying_so(self, capsys, monkeypatch, installed):
         installed(False, threadpoolctl="not installed")
         monkeypatch.setitem(sys.modules, "threadpoolctl", None)
         assert main(["doctor"]) == 1
-        said = capsys.readouterr()
-        assert "the library needs threadpoolctl" in said.err and "FAIRFOLD_MIRROR" in said.out
+        output = capsys.readouterr()
+        assert "the library needs threadpoolctl" in output.err and "FAIRFOLD_MIRROR" in output.out
 
     def test_what_studies_need_is_no_fault_of_an_installed_library_nor_are_other_versions(self, capsys, installed):
         installed(False, numpy="1.0", snakemake="not installed", lightgbm="not installed")
@@ -305,7 +307,7 @@ class TestStudy:
         assert main(["study", "-n"]) == 1
         assert "expected keys" in capfd.readouterr().err
 
-    def test_a_mistake_is_told_before_anything_is_written(self, table, commands, capsys):
+    def test_a_mistake_is_reported_before_anything_is_written(self, table, commands, capsys):
         """The user can correct the command and run it without cleaning up."""
         assert main(["study", str(table), "--labels", "label_", "-n", "--models", "Stak+"]) == 1
         assert "did you mean 'Stack+'" in capsys.readouterr().err
@@ -334,7 +336,7 @@ class TestStudy:
         assert main([*asked, "--verbose"]) == 0
         assert "To rank labels by their probability" in capsys.readouterr().out
 
-    def test_where_a_part_was_asked_for_what_is_not_there_is_not_told(self, table, commands, capsys):
+    def test_where_a_part_was_asked_for_what_is_not_there_is_not_reported(self, table, commands, capsys):
         assert main(["study", str(table), "--labels", "label_", "--snakemake", "splitting"]) == 0
         assert len(commands) == 1 and capsys.readouterr().out == ""
 
@@ -371,7 +373,7 @@ class TestStudy:
             (["{table}", "--labels", "label_", "--hierarchy", "away.obo"], "--hierarchy: there is no file away.obo"),
         ],
     )
-    def test_what_is_missing_is_said_before_anything_is_written(self, arguments, sentence, table, commands, capsys):
+    def test_what_is_missing_is_reported_before_anything_is_written(self, arguments, sentence, table, commands, capsys):
         assert main(["study", *[each.format(table=table) for each in arguments]]) == 1
         assert sentence in capsys.readouterr().err
         assert not commands and [*table.parent.iterdir()] == [table]
@@ -400,7 +402,7 @@ class TestStudy:
         assert (dataset["dates"], dataset["hold_out"]) == ("plant", {"n_splits": 1})
         assert "folds" not in config
 
-    def test_an_arff_file_is_said_to_be_one(self, tmp_path, commands, monkeypatch):
+    def test_an_arff_file_is_reported_to_be_one(self, tmp_path, commands, monkeypatch):
         rows = [
             "% a comment",
             "",

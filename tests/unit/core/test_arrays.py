@@ -52,7 +52,7 @@ def test_nothing_stored_gives_no_cells(shape):
     assert [len(part) for part in stored_cells(sparse.csr_array(shape), sparse.csr_array(shape))] == [0] * 4
 
 
-def test_places_past_32_bits_are_told_apart():
+def test_places_past_32_bits_are_distinguished():
     shape = (100_000, 100_000)
     first = sparse.coo_array(([1.0, 2.0], ([0, 99_999], [5, 99_999])), shape=shape).tocsr()
     second = sparse.coo_array(([3.0], ([99_999], [99_998])), shape=shape).tocsr()

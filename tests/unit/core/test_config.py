@@ -102,13 +102,13 @@ def test_names_are_those_that_there_are():
         ({"data__own": {"mine": {"path": "x", "format": "csv", "labels": {}}}}, "config.data.own.mine.labels"),
     ],
 )
-def test_a_mistake_is_told_in_a_sentence(changes, sentence):
+def test_a_mistake_is_reported_in_a_sentence(changes, sentence):
     with pytest.raises(ConfigError) as error:
         checked(**changes)
     assert sentence in str(error.value)
 
 
-def test_all_mistakes_are_told_at_once():
+def test_all_mistakes_are_reported_at_once():
     with pytest.raises(ConfigError) as error:
         checked(seed=-1, folds__n_splits=0)
     assert len(str(error.value).splitlines()) == 2
@@ -191,7 +191,7 @@ def test_the_command_line_is_read_as_snakemake_reads_it(folder, arguments):
         ("--directory study", "study/config/config.yaml: expected keys, such as 'seed: 1', found nothing."),
     ],
 )
-def test_what_is_no_configuration_is_told_in_a_sentence(folder, arguments, sentence):
+def test_what_is_no_configuration_is_reported_in_a_sentence(folder, arguments, sentence):
     (folder / "list.yaml").write_text("- seed")
     (folder / "twice.yaml").write_text("seed: 1\nseed: 2")
     (folder / "study/config/config.yaml").write_text("")

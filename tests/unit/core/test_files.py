@@ -209,7 +209,7 @@ def test_damaged_files_are_deleted_with_their_notes(tmp_path):
     assert remove_damaged(tmp_path) == []
 
 
-def test_a_limit_of_threads_is_told():
+def test_a_limit_of_threads_is_reported():
     for error in (RuntimeError("can't start new thread"), BlockingIOError(errno.EAGAIN, "no fork")):
         with pytest.raises(DataError, match="limit of processes"), disk_faults():
             raise error
@@ -238,9 +238,9 @@ def test_a_folder_that_cannot_be_written_to(tmp_path):
         check_writable(tmp_path / "results")
 
 
-def test_faults_of_the_disk_are_told_and_others_pass():
+def test_faults_of_the_disk_are_reported_and_others_pass():
     full, forbidden = "cannot be written to: {}. Free space", "may not be used: {}. Change its permissions"
-    for number, told in (
+    for number, messages in (
         (errno.ENOSPC, full),
         (errno.EDQUOT, full),
         (errno.EROFS, full),
@@ -249,7 +249,7 @@ def test_faults_of_the_disk_are_told_and_others_pass():
         (errno.EISDIR, "cannot be a file: {}. Choose another name"),
         (errno.EEXIST, "cannot be a folder: {}. Choose another name"),
     ):
-        with pytest.raises(DataError, match=told.format(os.strerror(number))), disk_faults():
+        with pytest.raises(DataError, match=messages.format(os.strerror(number))), disk_faults():
             raise OSError(number, os.strerror(number), "x.csv")
     with pytest.raises(FileNotFoundError), disk_faults():
         raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), "x.csv")

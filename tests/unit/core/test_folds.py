@@ -165,12 +165,12 @@ def test_parts_of_scikit_learns_splitters_as_test_folds():
         (ShuffleSplit(1, test_size=2, train_size=5), "^fold 0 trains on 5 samples and does not test 8"),
     ],
 )
-def test_parts_that_test_folds_cannot_say_are_refused(splitter, message):
+def test_parts_that_test_folds_cannot_state_are_refused(splitter, message):
     with pytest.raises(SplitError, match=message):
         fold_of_parts(splitter.split(np.zeros((10, 1))), 10)
 
 
-def test_what_splitters_refuse_is_told_in_one_sentence():
+def test_what_splitters_refuse_is_reported_in_one_sentence():
     with pytest.raises(
         SplitError, match=r"^cannot split the data: Cannot have number of splits n_splits=5 .*own folds\.$"
     ):

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from fairfold.core.groups import OfSamples, fit_arguments, group_codes, random_parts
+from fairfold.core.groups import SampleMetadata, fit_arguments, group_codes, random_parts
 from fairfold.errors import ModelError, UnevenFoldsWarning
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.forests.binning import BinnedMatrix
@@ -20,9 +20,9 @@ from fairfold.forests.trees import MultilabelForest
 from fairfold.models import make_model
 from fairfold.models.binary import BinaryClassifier, one_per_label
 from fairfold.models.kernel_ridge import KernelRidgeClassifier
+from fairfold.models.out_of_fold import fit_out_of_fold
 from fairfold.models.registry import register_own, spec_of
 from fairfold.models.tuning import tuned
-from fairfold.models.unseen import fit_with_unseen
 from fairfold.splitting import IterativeStratification
 
 SIZE = 4
@@ -113,8 +113,8 @@ def test_kernel_ridge_leaves_groups_out_as_fits_without_them_do(copies):
             inner = Z @ Z.T / 8
             squares = np.diag(inner)
             K = inner if gamma == 0 else np.exp(-gamma * (squares[:, None] + squares - 2 * inner))
-            centre = np.eye(24) - 1 / 24
-            penalty = model.penalty_ * np.trace(centre @ K @ centre) / 24
+            center = np.eye(24) - 1 / 24
+            penalty = model.penalty_ * np.trace(center @ K @ center) / 24
             kept = K[np.ix_(~out, ~out)]
             # ridge regression with an intercept, as a system of equations
             system = np.block([[kept + penalty * np.eye(20), np.ones((20, 1))], [np.ones((1, 20)), np.zeros((1, 1))]])
@@ -122,7 +122,7 @@ def test_kernel_ridge_leaves_groups_out_as_fits_without_them_do(copies):
             expected[out] = K[np.ix_(out, ~out)] @ solved[:20] + solved[20]
             of_others[out] = y[~out].mean(axis=0)
         found = np.clip(expected - of_others + Y[few].mean(axis=0), 0, 1)
-        np.testing.assert_allclose(model.unseen_proba_, found, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(model.out_of_fold_proba_, found, rtol=0, atol=1e-8)
 
 
 # --- chance stays chance ----------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_unseen_predictions_of_copies_with_labels_without_meaning_stay_at_chance
     found = {}
     for what, given in (("grouped", groups), ("ungrouped", None)):
         model = make_model(name, **settings, random_state=0).fit(X, Y, groups=given)
-        found[what] = auroc(Y, model.unseen_proba_)
+        found[what] = auroc(Y, model.out_of_fold_proba_)
     assert abs(found["grouped"] - 0.5) < 0.12, found
     if name != "logistic+":
         assert found["ungrouped"] > 0.7, found
@@ -148,7 +148,9 @@ def test_boosting_cross_fits_by_groups(copies):
     X, Y, groups = copies
     model = MultilabelBoosting(max_rounds=30).fit(X, Y, groups=groups)
     assert (
-        abs(auroc(Y, model.unseen_proba_) - 0.5) < 0.12 < auroc(Y, MultilabelBoosting().fit(X, Y).unseen_proba_) - 0.5
+        abs(auroc(Y, model.out_of_fold_proba_) - 0.5)
+        < 0.12
+        < auroc(Y, MultilabelBoosting().fit(X, Y).out_of_fold_proba_) - 0.5
     )
 
 
@@ -161,7 +163,7 @@ def test_cross_fitting_and_tuning_leave_groups_out_whole(copies):
             seen.append({tuple(row) for row in X})
             return super().fit(X, y)
 
-    _, P = fit_with_unseen(one_per_label(Watched()), X, Y, n_splits=4, random_state=0, of_samples=OfSamples(groups))
+    _, P = fit_out_of_fold(one_per_label(Watched()), X, Y, n_splits=4, random_state=0, metadata=SampleMetadata(groups))
     assert abs(auroc(Y, P) - 0.5) < 0.12
     group_of = {tuple(row): group for row, group in zip(X, groups, strict=True)}
     for rows in seen[3:]:
@@ -219,7 +221,7 @@ def test_groups_of_sparse_data(copies):
     X, Y, groups = copies
     model = make_model("kernel-ridge+").fit(sparse.csr_array(X), Y, groups=groups)
     dense = make_model("kernel-ridge+").fit(X, Y, groups=groups)
-    assert model.unseen_proba_.shape == dense.unseen_proba_.shape
+    assert model.out_of_fold_proba_.shape == dense.out_of_fold_proba_.shape
 
 
 def test_groups_that_do_not_fit_are_refused(copies):
@@ -230,7 +232,7 @@ def test_groups_that_do_not_fit_are_refused(copies):
 
 
 def test_a_training_part_of_one_group_is_given_without_groups():
-    known = OfSamples(np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0]))
+    known = SampleMetadata(np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0]))
     one, two = known.for_training(np.array([0, 1])), known.for_training(np.array([1, 2]))
     assert one.groups is None and one.weights.tolist() == [1, 2]
     assert two.groups.tolist() == [0, 1]

@@ -59,8 +59,8 @@ def test_a_full_disk(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("length", [1, 10**6])
 def test_a_reader_of_the_output_may_end(length):
-    code = f"with closed_output_is_ignored():\n    print('x' * {length})"
-    command = [sys.executable, "-c", f"from fairfold.core.machine import closed_output_is_ignored\n{code}"]
+    code = f"with ignore_closed_output():\n    print('x' * {length})"
+    command = [sys.executable, "-c", f"from fairfold.core.machine import ignore_closed_output\n{code}"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert process.stderr.read() == b""

@@ -105,7 +105,7 @@ def test_every_model_learns_from_features_with_gaps(data, name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["logistic", "Stack+", "gcForest", "RBF-SVM", "kNN+"])
-def test_no_other_sample_says_how_gaps_are_filled(data, name):
+def test_no_other_sample_states_how_gaps_are_filled(data, name):
     """The predictions of a sample do not depend on the other samples of the batch."""
     X, Y = data
     model = make(name).fit(X[:160], Y[:160])
@@ -115,7 +115,7 @@ def test_no_other_sample_says_how_gaps_are_filled(data, name):
 
 
 @pytest.mark.parametrize("name", ["gcForest", "Stack+", "kernel-ridge"])
-def test_a_gap_that_tells_something_is_used(name):
+def test_a_gap_that_shows_something_is_used(name):
     """A feature is missing exactly where the label is positive and is uninformative otherwise."""
     rng = np.random.default_rng(1)
     X, Y = rng.normal(size=(200, 5)), (rng.random((200, 1)) < 0.4).astype(np.int8)

@@ -41,7 +41,7 @@ RIGHT = {
     "mixed frame": FRAME.astype({"sea": bool}),
     "sparse frame": pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(Y)),
     "CSC": sparse.csc_matrix(Y.astype(float)),
-    "binarised": MultiLabelBinarizer().fit_transform(NAMES),
+    "binarized": MultiLabelBinarizer().fit_transform(NAMES),
 }
 BINARIZE = "Give one column of 0/1 per label, as scikit-learn's MultiLabelBinarizer makes from lists of labels."
 

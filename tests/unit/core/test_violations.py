@@ -40,7 +40,7 @@ many:
 """
 
 
-def told(document, *files):
+def sentences_of(document, *files):
     with pytest.raises(ConfigError) as error:
         validated(document, Outer, "toy", files=files)
     return str(error.value).splitlines()
@@ -64,7 +64,7 @@ def told(document, *files):
     ],
 )
 def test_each_violation_is_a_sentence(document, sentence):
-    assert told(document) == [sentence]
+    assert sentences_of(document) == [sentence]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_each_violation_is_a_sentence(document, sentence):
 def test_the_line_of_the_file_is_named(tmp_path, change, sentence):
     path = tmp_path / "toy.yaml"
     path.write_text(TEXT.replace(*change))
-    (found,) = told(load_yaml(path), path)
+    (found,) = sentences_of(load_yaml(path), path)
     assert found.startswith(f"{path}, {sentence}" if sentence.startswith("line") else sentence)
 
 
@@ -88,9 +88,9 @@ def test_a_line_belongs_to_the_last_file_with_the_value(tmp_path):
     first.write_text(TEXT)
     second.write_text("# changes\ninner: {size: 1, kind: two}\n")
     document = {**load_yaml(first), **load_yaml(second)}
-    assert told(document, first, second)[0].startswith(f"{second}, line 2, toy.inner.size: found 1")
+    assert sentences_of(document, first, second)[0].startswith(f"{second}, line 2, toy.inner.size: found 1")
     document["inner"]["size"] = 0  # as set on the command line
-    assert told(document, first, second)[0].startswith("toy.inner.size: found 0")
+    assert sentences_of(document, first, second)[0].startswith("toy.inner.size: found 0")
 
 
 def test_a_node_of_the_schema_is_found_by_its_keys():

@@ -69,7 +69,7 @@ def test_groups_are_tested_whole_by_models_that_know_nothing_of_them(procedure, 
     assert Nearest.given is not None and set(Nearest.given) <= set(range(16))
 
 
-def test_copies_tell_their_labels_unless_groups_are_known():
+def test_copies_show_their_labels_unless_groups_are_known():
     X, Y, groups = copies(n_groups=60)
     known, unknown = (run(nested_cross_validate, X, Y, given).scores["roc_auc"] for given in (groups, None))
     assert unknown > 0.85 and abs(known - 0.5) < 0.15
@@ -135,7 +135,7 @@ def test_a_meaning_is_found_in_groups_that_are_torn_apart_alone():
         for kind, given in (("whole", groups), ("torn", None)):
             settings = {"n_permutations": 9, "scoring": lambda Y, P: -np.mean((Y - P) ** 2)}
             outcome = run(cross_validate_and_test, X, Y, given, **settings)
-            found[kind] += outcome.p_values["randomised"] <= 0.2
+            found[kind] += outcome.p_values["randomized"] <= 0.2
     assert binomtest(found["whole"], n_repeats, 0.2).pvalue > 0.01
     assert binomtest(found["torn"], n_repeats, 0.2).pvalue < 1e-6
 

@@ -22,14 +22,14 @@ def hide(labels, seed):
 
 def make_candidates(seed):
     SEEDS.append(seed)
-    return {f"{k} neighbours": KNeighborsClassifier(k) for k in (1, 5)}
+    return {f"{k} neighbors": KNeighborsClassifier(k) for k in (1, 5)}
 
 
 def repeat(repetitions=range(2), **options):
     return repeat_on_weak_labels(make_candidates, X, Y, repetitions, **{"hide": hide, "seed": 3, **SETTING, **options})
 
 
-def test_rows_are_what_the_procedures_say():
+def test_rows_are_what_the_procedures_state():
     table = repeat([4], n_samples=40, names=("a", 50)).scores.set_index("procedure")
     seeds = {use: seed_for(3, "a", 50, 4, use) for use in ("rows", "labels", "models", "procedures")}
     rows = np.random.default_rng(seeds["rows"]).permutation(60)[:40]

@@ -4,7 +4,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 from statsmodels.stats.weightstats import DescrStatsW
 
-from fairfold.cross_testing.models_summary import summarise_models
+from fairfold.cross_testing.models_summary import summarize_models
 from fairfold.errors import DataError
 from fairfold.evaluation.metrics import BASIC_METRICS
 
@@ -22,7 +22,7 @@ def repetitions():
             for repetition in range(6)
         ]
     )
-    numbers = ["score", "observed_score", *BASIC_METRICS, "p_randomised", "p_exact"]
+    numbers = ["score", "observed_score", *BASIC_METRICS, "p_randomized", "p_exact"]
     table[numbers] = rng.random((len(table), len(numbers)))
     is_nested = table["procedure"] == "nested_cv"
     table["n_fits"] = np.where(is_nested, 30, 7)
@@ -37,7 +37,7 @@ def number(summary, metric, dataset="flags", procedure="nested_cv", candidate=No
 
 
 def test_means_and_intervals(repetitions):
-    summary = summarise_models(repetitions, CANDIDATES)
+    summary = summarize_models(repetitions, CANDIDATES)
     for (dataset, procedure), runs in repetitions.groupby(["dataset", "procedure"]):
         bias = runs["observed_score"] - runs["score"]
         for metric, values in {"score": runs["score"], "bias": bias, "pooled_mcc": runs["mcc"]}.items():
@@ -48,21 +48,21 @@ def test_means_and_intervals(repetitions):
 
 
 def test_shares_of_significant_tests(repetitions):
-    summary = summarise_models(repetitions, CANDIDATES, alpha=0.4)
+    summary = summarize_models(repetitions, CANDIDATES, alpha=0.4)
     runs = repetitions[(repetitions["dataset"] == "birds") & (repetitions["procedure"] == "cv_testing")]
-    hits = (runs["p_randomised"] <= 0.4).sum()
+    hits = (runs["p_randomized"] <= 0.4).sum()
     row = number(summary, "significant_fraction", "birds", "cv_testing")
     assert row["value"] == hits / 6
     np.testing.assert_allclose([row["low"], row["high"]], proportion_confint(hits, 6, method="wilson"), rtol=1e-9)
 
 
 def test_without_permutations_no_share_is_significant_or_not(repetitions):
-    row = number(summarise_models(repetitions.assign(p_randomised=np.nan), CANDIDATES), "significant_fraction")
+    row = number(summarize_models(repetitions.assign(p_randomized=np.nan), CANDIDATES), "significant_fraction")
     assert row[["value", "low", "high"]].isna().all()
 
 
 def test_choices(repetitions):
-    summary = summarise_models(repetitions, CANDIDATES)
+    summary = summarize_models(repetitions, CANDIDATES)
     shares = [number(summary, "chosen", candidate=candidate)["value"] for candidate in CANDIDATES]
     assert shares == pytest.approx([2 / 3, 1 / 3, 0])
     assert number(summary, "chosen", procedure="cv_testing", candidate="RF+ET")["value"] == 1
@@ -72,7 +72,7 @@ def test_repetitions_with_a_reason_do_not_count(repetitions):
     failed = repetitions.copy()
     failed.loc[0, [*failed.columns.drop([*failed.columns[:5], "reason"])]] = np.nan
     failed.loc[failed["dataset"] == "birds", ["score", "chosen"]] = np.nan
-    summary = summarise_models(failed, CANDIDATES)
+    summary = summarize_models(failed, CANDIDATES)
     assert number(summary, "score")["n_repetitions"] == 5
     assert number(summary, "score")["value"] == pytest.approx(repetitions["score"][1:6].mean(), rel=1e-12)
     birds = summary[summary["dataset"] == "birds"]
@@ -80,10 +80,10 @@ def test_repetitions_with_a_reason_do_not_count(repetitions):
 
 
 def test_a_single_repetition_has_no_interval(repetitions):
-    row = number(summarise_models(repetitions[repetitions["repetition"] == 0], CANDIDATES), "score")
+    row = number(summarize_models(repetitions[repetitions["repetition"] == 0], CANDIDATES), "score")
     assert np.isfinite(row["value"]) and np.isnan(row["low"]) and np.isnan(row["high"])
 
 
 def test_an_unknown_choice(repetitions):
     with pytest.raises(DataError, match=r"unknown candidate 'RF\+ET': did you mean 'RF-ET'"):
-        summarise_models(repetitions, ["A", "RF-ET"])
+        summarize_models(repetitions, ["A", "RF-ET"])

@@ -9,14 +9,14 @@ def test_forms_by_hand():
     # Two are above, three tie and five are below.
     permuted = np.array([0.9, 0.8, 0.7, 0.7, 0.7, 0.6, 0.5, 0.5, 0.4, 0.1])
     found = p_values(0.7, permuted, draw=0.25)
-    assert found == {"classical": 5 / 10, "mid": 3.5 / 10, "randomised": (2 + 0.25 * 4) / 11, "exact": 6 / 11}
+    assert found == {"classical": 5 / 10, "mid": 3.5 / 10, "randomized": (2 + 0.25 * 4) / 11, "exact": 6 / 11}
     assert tuple(found) == P_VALUE_FORMS
 
 
 def test_the_draw_spans_the_exact_p_values_without_and_with_ties():
     permuted = np.array([3, 2, 2, 1])
-    assert p_values(2, permuted, 0.0)["randomised"] == 1 / 5
-    assert p_values(2, permuted, 1 - 1e-12)["randomised"] == pytest.approx(p_values(2, permuted, 0)["exact"])
+    assert p_values(2, permuted, 0.0)["randomized"] == 1 / 5
+    assert p_values(2, permuted, 1 - 1e-12)["randomized"] == pytest.approx(p_values(2, permuted, 0)["exact"])
 
 
 def test_rounding_makes_no_difference_between_equal_scores():
@@ -52,7 +52,7 @@ def test_the_level_is_exact(n, n_values):
     found = [p_values(row[0], row[1:], draw) for row, draw in zip(scores, draws, strict=True)]
     significant = {form: sum(p[form] <= alpha for p in found) for form in P_VALUE_FORMS}
     low, high = binom.interval(0.999, n_repeats, alpha)
-    assert low <= significant["randomised"] <= high
+    assert low <= significant["randomized"] <= high
     assert significant["exact"] <= high
     if n == 10:  # the check fails without the observed order and without the random draw
         paper = sum(

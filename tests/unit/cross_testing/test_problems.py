@@ -96,7 +96,7 @@ def test_scores_are_those_of_the_predictions(procedure):
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES)
-def test_losses_are_minimised_and_reported_as_they_are(procedure):
+def test_losses_are_minimized_and_reported_as_they_are(procedure):
     problem = make_problem()
     settings = {"n_permutations": 9}
     loss = run(procedure, *problem, scoring="hamming_loss", **settings)
@@ -196,7 +196,7 @@ def test_p_values_keep_their_level_and_find_an_effect(procedure):
     n_repeats, alpha = 80, 0.2
     settings = {"n_splits": 2, "n_permutations": 6, "scoring": lambda Y, P: -np.mean((Y - P) ** 2)}
     found = [
-        run(procedure, *make_problem(seed, effect=0, n=24), **settings).p_values["randomised"]
+        run(procedure, *make_problem(seed, effect=0, n=24), **settings).p_values["randomized"]
         for seed in range(n_repeats)
     ]
     assert abs(np.mean(np.array(found) <= alpha) - alpha) < 3 * np.sqrt(alpha * (1 - alpha) / n_repeats)
@@ -325,7 +325,7 @@ def test_an_unknown_score():
         nested_cross_validate([Means(0)], np.eye(4), [0, 1, 0, 1], splitter=InTurn())
 
 
-def test_a_label_that_is_unmeasured_in_truth_may_be_unlabelled_but_not_positive():
+def test_a_label_that_is_unmeasured_in_truth_may_be_unlabeled_but_not_positive():
     X, Y, truth = make_problem()
     absent = np.argwhere((Y == 0) & (truth == 0))[:3]
     truth = truth.astype(float)

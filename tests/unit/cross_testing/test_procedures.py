@@ -289,7 +289,7 @@ def test_p_values_are_uniform_on_random_data(procedure):
     """The whole procedure keeps its level: a fifth of the randomized p-values on random data are at most 0.2."""
     n_repeats, alpha = 100, 0.2
     found = [
-        procedure(COLUMNS[:2], noise(seed), Y, n_splits=2, n_permutations=6, random_state=seed).p_values["randomised"]
+        procedure(COLUMNS[:2], noise(seed), Y, n_splits=2, n_permutations=6, random_state=seed).p_values["randomized"]
         for seed in range(n_repeats)
     ]
     assert abs(np.mean(np.array(found) <= alpha) - alpha) < 3 * np.sqrt(alpha * (1 - alpha) / n_repeats)

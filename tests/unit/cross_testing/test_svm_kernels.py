@@ -11,7 +11,7 @@ from fairfold.cross_testing.svm_kernels import (
     fill_decisions,
     kernel_sums,
     offset,
-    optimise,
+    optimize,
 )
 
 
@@ -55,7 +55,7 @@ def test_the_solution_is_that_of_a_general_solver(C):
     X, y = problem(3, 24)
     K = rbf_kernel(X, gamma=2)
     beta, g = np.zeros(24), y.copy()
-    optimise(K, y, C, beta, g)
+    optimize(K, y, C, beta, g)
     np.testing.assert_allclose(g, y - K @ beta, atol=1e-12)
     assert abs(beta.sum()) < 1e-12
     assert (beta * y >= 0).all()
@@ -82,7 +82,7 @@ def test_multipliers_near_a_bound_are_at_it():
         X, y = problem(seed, 60, effect=0.3)
         K, C = rbf_kernel(X, gamma=2), 0.1 + seed / 7
         beta, g = np.zeros(60), y.copy()
-        optimise(K, y, C, beta, g)
+        optimize(K, y, C, beta, g)
         for bound in (0, C):
             distance = np.abs(np.abs(beta) - bound)
             assert not ((distance > 0) & (distance < 1e-9)).any()
@@ -99,13 +99,13 @@ def test_the_offset_is_the_mean_over_free_multipliers_or_the_middle():
     assert offset(y, C, np.zeros(4), np.array([0.3, 0.7, -0.5, -0.9])) == pytest.approx((0.7 - 0.9) / 2)
 
 
-def test_multipliers_at_their_bounds_need_no_optimisation():
+def test_multipliers_at_their_bounds_need_no_optimization():
     """The shortcut equals the optimization from zero and is not taken with a larger C."""
     X, y = problem(5, 40, effect=0)
     K, everyone = rbf_kernel(X, gamma=0.25), np.argsort(-y, kind="stable")
     for C, at_bounds in ((0.01, True), (50.0, False)):
         beta, g = np.zeros(40), y.copy()
-        optimise(K, y, C, beta, g)
+        optimize(K, y, C, beta, g)
         assert (np.abs(beta) == C).all() == at_bounds
         expected = K @ beta + offset(y, C, beta, g)
         np.testing.assert_allclose(decide(K, y, everyone, np.arange(40), C), expected, atol=10 * TOLERANCE)

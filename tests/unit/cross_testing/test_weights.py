@@ -84,7 +84,7 @@ def test_equal_weights_are_none(samples):
         np.testing.assert_array_equal(found.permutation_scores, expected.permutation_scores)
 
 
-def test_what_is_chosen_is_what_heavy_samples_say():
+def test_what_is_chosen_is_what_heavy_samples_state():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(120, 2))
     heavy = np.arange(120) % 4 == 0

@@ -33,7 +33,7 @@ ENTRY = """\
       sha256: {digest}
   labels: {{ prefix: label_ }}
   citation: none
-  licence: none
+  license: none
 """
 
 
@@ -117,7 +117,7 @@ def test_broken_catalogs(catalog_file):
     assert list(load_catalog(catalog_file(good))) == ["toy"]
     for text, sentence in [
         (ENTRY.format(digest="a" * 63), r"sha256: found 'a+', which is not allowed"),
-        (good.replace("licence", "license"), "unknown key 'license': did you mean 'licence'"),
+        (good.replace("license", "licence"), "unknown key 'licence': did you mean 'license'"),
         (good.replace("id: toy", "id: ../toy"), "which is not allowed here"),
         (good.replace("name: toy.csv", "name: a/b.csv"), "which is not allowed here"),
         (good.replace("https:", "file:"), "which is not allowed here"),

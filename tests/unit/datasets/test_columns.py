@@ -60,7 +60,7 @@ def test_text_in_ignored_and_id_columns_does_no_harm(own, format, text, second):
     assert data.left_out == {"id": ("sample_id",), "ignored": ("meta_site", "meta_note")}
 
 
-def test_one_line_tells_every_kind(own, caplog):
+def test_one_line_shows_every_kind(own, caplog):
     with caplog.at_level(logging.INFO):
         prepare(own(label_filter={"min_positives": 2}))
     assert "toy: 2 features, 1 label, id: sample_id, ignored: meta_site, meta_note, " in caplog.text

@@ -96,7 +96,7 @@ def test_names_count_as_a_whole(name, kind):
     assert module._kind_of_name(plain_name(name)) == kind
 
 
-def test_the_warning_says_how_many_values_are_left():
+def test_the_warning_states_how_many_values_are_left():
     table = find_data_warnings(make(taken=20240112130000 + np.arange(N) % 60), 5)
     assert "column 'taken' has 60 values, but single precision keeps 1; subtract" in table["sentence"][0]
 
@@ -242,7 +242,7 @@ def test_the_advice_names_the_key_for_such_a_column(column, values, advice):
     assert advice in found.loc[[column], "sentence"].iloc[0]
 
 
-def test_empty_cells_of_labels_are_told():
+def test_empty_cells_of_labels_are_reported():
     Y = make().Y.astype(np.float32)
     Y[[3, 3, 7], [0, 1, 1]] = np.nan
     table = find_data_warnings(make(Y=Y), 5).set_index("kind")
@@ -291,16 +291,16 @@ def test_columns_with_few_values(group):
     data = make(few=few, most=most, none=none)
     if group:  # five rows in four groups
         data = dataclasses.replace(data, groups=np.minimum(np.arange(N) // 2 * 2, 40) // 2)
-    told = sentences(data)
-    assert told["empty column"] == [
+    messages = sentences(data)
+    assert messages["empty column"] == [
         "column 'none' is empty in every row, so no model can use it; leave it out (ignore)",
     ]
     among = " of 2 groups" if group else ""
-    assert told["column with few values"][0] == (
+    assert messages["column with few values"][0] == (
         f"column 'few' has a value in 4 of 120 rows{among}, so the training part of a fold may have none; fill in more "
         "rows or leave it out (ignore)"
     )
-    assert len(told["column with few values"]) == 1 + group
+    assert len(messages["column with few values"]) == 1 + group
 
 
 def test_a_column_that_own_folds_leave_empty():
@@ -308,25 +308,27 @@ def test_a_column_that_own_folds_leave_empty():
     data = dataclasses.replace(
         make(late=values, spread=np.where(np.arange(N) % 60, np.nan, 1.5)), fold_of=np.arange(N) // 40
     )
-    told = sentences(data)["column with few values"]
-    assert len(told) == 1 and told[0].startswith(
+    messages = sentences(data)["column with few values"]
+    assert len(messages) == 1 and messages[0].startswith(
         "column 'late' has a value in 40 of 120 rows, so the training part of "
     )
-    assert "fold 1 has none" in told[0]
+    assert "fold 1 has none" in messages[0]
 
 
 def test_labels_of_1_and_empty_cells():
     Y = np.column_stack([make().Y, np.ones(N), np.full(N, np.nan), np.ones(N)]).astype(np.float32)
     Y[30:, 2] = np.nan
-    told = sentences(make(Y=Y))
-    assert told["label of 1 and empty cells"] == [
+    messages = sentences(make(Y=Y))
+    assert messages["label of 1 and empty cells"] == [
         "label 'label_c' contains only 1 and empty cells, and empty cells are unmeasured; write 0 for its negatives"
     ]
-    assert told["label without values"] == ["label 'label_d' is empty in every row; remove its column from the table"]
-    assert told["label without negatives"] == [
+    assert messages["label without values"] == [
+        "label 'label_d' is empty in every row; remove its column from the table"
+    ]
+    assert messages["label without negatives"] == [
         "label 'label_e' has no negatives; drop it with label_filter (min_negatives: 1)"
     ]
-    assert "label without positives" not in told
+    assert "label without positives" not in messages
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])

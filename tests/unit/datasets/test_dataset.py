@@ -114,7 +114,7 @@ def test_label_filter(entry):
         (CSV, {"expected": {"label_density": 0.6}}, r"label density is 0\.5000, expected 0\.6"),
     ],
 )
-def test_files_that_do_not_hold_what_the_entry_says(entry, text, changes, sentence):
+def test_files_that_do_not_hold_what_the_entry_states(entry, text, changes, sentence):
     with pytest.raises(DataError, match=sentence):
         prepare(entry(text, **changes))
 
@@ -223,7 +223,7 @@ def test_what_was_read_has_the_published_numbers(entry, numbers, sentence):
 
 
 def test_columns_of_text_are_published_as_columns(entry):
-    text = "colour,label_a\nred,1\nblue,0\ngreen,1\n"
+    text = "color,label_a\nred,1\nblue,0\ngreen,1\n"
     data = prepare(entry(text, categorical="one-hot", published={"n_features": 1, "source": "a paper"}))
     assert data.shape == (3, 3, 1)
 

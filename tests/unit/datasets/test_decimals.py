@@ -139,7 +139,7 @@ def test_codes_with_commas_beside_points_are_categories(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "messages"),
     [
         ("x;label_a\n0,5;1\n", ['numbers are read with decimal commas, such as "0,5" in column "x".']),
         ("x;label_a\n0.5;1\n", ['numbers are read with decimal points, such as "0.5" in column "x".']),
@@ -158,12 +158,12 @@ def test_codes_with_commas_beside_points_are_categories(tmp_path):
         ),
     ],
 )
-def test_the_log_says_how_decimals_are_read(tmp_path, caplog, text, said):
+def test_the_log_states_how_decimals_are_read(tmp_path, caplog, text, messages):
     with caplog.at_level(logging.INFO, "fairfold.datasets.decimals"):
         read(tmp_path, text)
     found = [record.getMessage() for record in caplog.records if record.name == "fairfold.datasets.decimals"]
-    assert len(found) == len(said)
-    assert all(part in message for part, message in zip(said, found, strict=True))
+    assert len(found) == len(messages)
+    assert all(part in message for part, message in zip(messages, found, strict=True))
 
 
 def test_a_refused_table_is_not_logged(tmp_path, caplog):

@@ -115,7 +115,7 @@ def test_any_delimited_text_is_read_right_or_refused(tmp_path_factory, file):
         cells, _ = found[names.index(name)]
         assert table.text[name].tolist() == strip(cells)[:n_rows]
     expected = [numbers[:n_rows] for _, numbers in found if numbers is not None]
-    if notation == (",", ".") and (warnings.said or separator == ","):
+    if notation == (",", ".") and (warnings.n_warnings or separator == ","):
         return  # A point between commas is a decimal point. Other ambiguous numbers cause a warning.
     np.testing.assert_array_equal(table.values.T, np.array(expected).reshape(len(expected), n_rows))
 
@@ -123,10 +123,10 @@ def test_any_delimited_text_is_read_right_or_refused(tmp_path_factory, file):
 class Warnings(logging.Handler):
     """Count the warnings about the way decimals are read."""
 
-    said = 0
+    n_warnings = 0
 
     def emit(self, record):
-        self.said += record.levelno >= logging.WARNING
+        self.n_warnings += record.levelno >= logging.WARNING
 
     def __enter__(self):
         logging.getLogger("fairfold.datasets.decimals").addHandler(self)

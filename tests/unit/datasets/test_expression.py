@@ -140,7 +140,7 @@ def test_columns_are_found_by_name_not_by_place(write):
         ({"title": "*(.)*"}, None),
     ],
 )
-def test_samples_are_chosen_by_what_is_said_of_them(write, only, kept):
+def test_samples_are_chosen_by_what_is_reported_of_them(write, only, kept):
     sheet = read_series_samples(write(series_matrix()))
     if kept is None:
         assert "no sample matches samples.only" in message_of(sheet.only, only)

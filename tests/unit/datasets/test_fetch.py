@@ -210,7 +210,7 @@ def test_the_cache_saves_the_download(server, cache):
     assert len(server.asked) == 1
 
 
-def test_the_cache_is_the_users_unless_told_otherwise(server, cache, monkeypatch):
+def test_the_cache_is_the_users_unless_reported_otherwise(server, cache, monkeypatch):
     assert "fairfold" in default_cache().parts
     monkeypatch.setattr(fetching, "default_cache", lambda: cache)
     assert get(a_file(server.url("/f", whole())), None) == cache / "flags" / "flags.csv"
@@ -371,7 +371,7 @@ def test_the_second_tries_for_itself_when_the_first_fails(server, cache):
 # --- nothing to be had ------------------------------------------------------------------------------------------------
 
 
-def test_offline_says_what_is_missing_where_it_is_and_how_to_set_a_mirror(server, tmp_path, cache):
+def test_offline_states_what_is_missing_where_it_is_and_how_to_set_a_mirror(server, tmp_path, cache):
     file = a_file(server.url("/one", whole()), server.url("/two", whole()))
     message = fails(file, cache, mirrors=[tmp_path / "mirror"], offline=True)
     for part in (
@@ -386,7 +386,7 @@ def test_offline_says_what_is_missing_where_it_is_and_how_to_set_a_mirror(server
     assert server.asked == [] and not cache.exists()
 
 
-def test_offline_keeps_a_damaged_cached_copy_and_says_so(cache):
+def test_offline_keeps_a_damaged_cached_copy_and_states_so(cache):
     path = put(cache, WRONG)
     assert WRONG_SHA256 in fails(a_file("http://127.0.0.1/f"), cache, offline=True)
     assert path.read_bytes() == WRONG
@@ -485,7 +485,7 @@ def test_a_file_of_unknown_size_and_checksum_must_come_whole(server, cache):
     assert get(a_file(server.url("/f", whole()), sha256=None), cache).read_bytes() == CONTENT
 
 
-def test_chunks_say_where_they_end(server, cache):
+def test_chunks_state_where_they_end(server, cache):
     def chunked(handler):
         handler.protocol_version = "HTTP/1.1"
         handler.start(200, Transfer_Encoding="chunked", Connection="close")

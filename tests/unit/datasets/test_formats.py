@@ -238,13 +238,11 @@ class TestARFF:
 
     @pytest.mark.parametrize("first", ["red", "'dark red'", '"dark red"'])
     def test_what_sparse_rows_leave_out_is_the_first_declared_value(self, write, first):
-        header = (
-            f"@relation r\n@attribute colour {{{first}, blue}}\n@attribute x numeric\n@attribute n integer\n@data\n"
-        )
+        header = f"@relation r\n@attribute color {{{first}, blue}}\n@attribute x numeric\n@attribute n integer\n@data\n"
         path = write("a.arff", header + f"{{1 5, 2 1}}\n{{0 {first}, 1 2}}\n{{0 blue}}\n")
-        table = formats.read_arff(path, categorical=["colour"], text_columns=["n"])
+        table = formats.read_arff(path, categorical=["color"], text_columns=["n"])
         red = first.strip("'\"")
-        assert table.text["colour"].tolist() == [red, red, "blue"] and table.text["n"].tolist() == ["1", "0", "0"]
+        assert table.text["color"].tolist() == [red, red, "blue"] and table.text["n"].tolist() == ["1", "0", "0"]
 
     def test_sparse_rows_cannot_leave_out_a_text_without_values(self, write):
         header = "@relation r\n@attribute note string\n@attribute x numeric\n@data\n"

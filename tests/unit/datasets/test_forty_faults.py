@@ -162,7 +162,7 @@ def test_they_are_forty_or_more():
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_each_is_told_in_one_sentence(own, fault):
+def test_each_is_reported_in_one_sentence(own, fault):
     content, keys, sentence = FAULTS[fault]
     with pytest.raises((DataError, ConfigError), match=sentence) as caught:
         prepare(own(content, keys))

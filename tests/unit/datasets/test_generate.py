@@ -212,7 +212,7 @@ def counts_per_fold(Y, fold_of):
     return np.array([Y[fold_of == fold].sum(axis=0) for fold in range(fold_of.max() + 1)])
 
 
-def metric_behaviour_reference(pattern, n_samples, n_labels, n_folds):
+def metric_behavior_reference(pattern, n_samples, n_labels, n_folds):
     """Return the three patterns, computed cell by cell."""
     Y = np.zeros((n_samples, n_labels), dtype=int)
     block = n_samples // n_folds
@@ -228,10 +228,10 @@ def metric_behaviour_reference(pattern, n_samples, n_labels, n_folds):
     return Y
 
 
-class TestMetricBehaviour:
+class TestMetricBehavior:
     @pytest.mark.parametrize("pattern", generate.PATTERNS)
     def test_published_size(self, pattern):
-        Y, fold_of = generate.metric_behaviour(pattern)
+        Y, fold_of = generate.metric_behavior(pattern)
         sizes = np.linspace(20, 50_000, 100).astype(int)
         expected = np.tile(sizes // 10, (10, 1))
         if pattern == "difference":
@@ -250,17 +250,17 @@ class TestMetricBehaviour:
     @pytest.mark.parametrize("shape", [(400, 17, 8), (60, 1, 2), (120, 5, 30)])
     def test_cell_by_cell(self, pattern, shape):
         n_samples, n_labels, n_folds = shape
-        Y, _ = generate.metric_behaviour(pattern, n_samples=n_samples, n_labels=n_labels, n_folds=n_folds)
-        np.testing.assert_array_equal(Y.toarray(), metric_behaviour_reference(pattern, *shape))
+        Y, _ = generate.metric_behavior(pattern, n_samples=n_samples, n_labels=n_labels, n_folds=n_folds)
+        np.testing.assert_array_equal(Y.toarray(), metric_behavior_reference(pattern, *shape))
 
     def test_folds_that_do_not_divide_the_rows(self):
-        _, fold_of = generate.metric_behaviour("equal", n_samples=103, n_labels=4, n_folds=10)
+        _, fold_of = generate.metric_behavior("equal", n_samples=103, n_labels=4, n_folds=10)
         assert (np.diff(fold_of) >= 0).all()
         assert set(np.bincount(fold_of)) == {10, 11} and len(np.bincount(fold_of)) == 10
 
     def test_unknown_pattern(self):
         with pytest.raises(ConfigError, match="unknown pattern 'one_missing': did you mean 'one-missing'"):
-            generate.metric_behaviour("one_missing")
+            generate.metric_behavior("one_missing")
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -273,7 +273,7 @@ class TestMetricBehaviour:
     )
     def test_bad_sizes(self, arguments, message):
         with pytest.raises(ConfigError, match=message):
-            generate.metric_behaviour("equal", **arguments)
+            generate.metric_behavior("equal", **arguments)
 
 
 def draw_rows_reference(order, parents, starts, n_samples, rng):

@@ -62,7 +62,7 @@ def file(tmp_path):
 
 
 @pytest.mark.parametrize("text", [OBO, EDGES, EDGES.partition("\n")[2], EDGES.replace(";", "\t")])
-def test_both_formats_say_the_same(file, text):
+def test_both_formats_state_the_same(file, text):
     hierarchy = read_hierarchy(file(text), ["T:0", "T:1", "T:2", "T:3", "T:4"])
     assert hierarchy.edges.tolist() == [[1, 0], [2, 1], [2, 3], [3, 0], [4, 0]]
 

@@ -111,7 +111,7 @@ def test_a_cell_that_is_cut_off_does_not_hide_the_dialect():
     assert dialect_of(text.partition("cut")[0], is_whole=False).separator == ";"
 
 
-def test_backslashes_escape_only_where_quotes_tell():
+def test_backslashes_escape_only_where_quotes_show():
     assert dialect_of('a;b\n1;"say \\"hi\\""\n').escape == "\\"
     assert dialect_of('a;b\n1;say \\"hi\\"\n').escape == "\\"
     assert dialect_of('a;b\n1;"C:\\"\n2;"say ""hi"""\n').escape is None

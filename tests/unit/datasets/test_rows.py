@@ -72,7 +72,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_file_gives_the_same_table(table, kind, tmp_path, caplog):
-    write, told = KINDS[kind]
+    write, sentences = KINDS[kind]
     path = tmp_path / "plants"  # the name has no suffix
     path.write_bytes(write(table))
     with caplog.at_level(logging.INFO):
@@ -85,8 +85,8 @@ def test_every_kind_of_file_gives_the_same_table(table, kind, tmp_path, caplog):
     assert found.text["soil"].tolist() == table["soil"].tolist()
     mark = "comma" if "decimal commas" in kind or kind == "tabs" else "point"
     is_text = kind not in ("Parquet", "Feather", "Excel")
-    assert len(caplog.messages) == bool(told) + is_text
-    assert not told or told in caplog.messages[0]
+    assert len(caplog.messages) == bool(sentences) + is_text
+    assert not sentences or sentences in caplog.messages[0]
     assert not is_text or f"numbers are read with decimal {mark}s" in caplog.messages[-1]
 
 

@@ -5,7 +5,7 @@ from fairfold.datasets.settings import CatalogEntry, OwnDataset, Variant
 from fairfold.errors import ConfigError
 
 FILE = {"name": "toy.csv", "urls": ["https://example.org/toy.csv"], "sha256": "0" * 64}
-ENTRY = {"id": "toy", "title": "Toy", "task": "binary", "citation": "none", "licence": "none"}
+ENTRY = {"id": "toy", "title": "Toy", "task": "binary", "citation": "none", "license": "none"}
 
 
 def own(**changes):
@@ -13,7 +13,7 @@ def own(**changes):
 
 
 def test_only_real_defaults_are_filled_in():
-    given = {"format": "csv", "labels_are": "observed", "negatives": "unlabelled", "task": "multilabel"}
+    given = {"format": "csv", "labels_are": "observed", "negatives": "unlabeled", "task": "multilabel"}
     assert own().model_dump() == {"path": "a.csv", "labels": {"prefix": "y"}, **given}
     assert own(hold_out={"after": [1, 2]}).model_dump()["hold_out"] == {"after": [1, 2]}
 

@@ -128,7 +128,7 @@ def test_without_labels(tmp_path):
         ("", "csv"),
     ],
 )
-def test_the_content_tells_the_format(tmp_path, content, kind):
+def test_the_content_shows_the_format(tmp_path, content, kind):
     path = tmp_path / "mine"
     for encoding in ("utf-8", "utf-16") if content[:1] == "@" else ("utf-8",):
         for pack in (bytes, gzip.compress, bz2.compress, lzma.compress, zipped):

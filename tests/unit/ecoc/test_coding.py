@@ -161,7 +161,7 @@ def test_custom_matrices_are_taken():
         ([[0, 1, 0], [1, -1, -1], [-1, 0, 1]], "columns 0 and 2 are equal or opposite"),
     ],
 )
-def test_invalid_matrices_say_what_is_wrong(matrix, message):
+def test_invalid_matrices_state_what_is_wrong(matrix, message):
     with pytest.raises(ModelError, match=message):
         check_coding(matrix)
 

@@ -104,7 +104,7 @@ def test_custom_loss_is_called_once_per_sample():
         ((PAIRS, SCORES, lambda M, s: ["a", "b", "c"]), "Return 3 numbers"),
     ],
 )
-def test_bad_input_says_what_is_wrong(arguments, message):
+def test_bad_input_states_what_is_wrong(arguments, message):
     with pytest.raises(ModelError, match=message):
         neg_loss(*arguments)
 

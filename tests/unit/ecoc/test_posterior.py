@@ -129,7 +129,7 @@ def general_minimum(M, r, w, starts):
 
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 @pytest.mark.parametrize("design", DESIGNS)
-def test_divergence_is_within_a_millionth_of_a_general_optimiser_s(design, missing):
+def test_divergence_is_within_a_millionth_of_a_general_optimizer_s(design, missing):
     M, _, R, w = draw(design, 4, 8, noise=1.5, seed=5)
     R[np.random.default_rng(1).random(R.shape) < missing] = np.nan
     R = R[~np.isnan(R).all(axis=1)]
@@ -386,7 +386,7 @@ def test_too_few_iterations_warn():
         ((PAIRS, [[0.1, 0.2, 0.3]], np.ones(3)), {"tol": 0}, "tol: found 1000 and 0"),
     ],
 )
-def test_bad_input_says_what_is_wrong(arguments, options, message):
+def test_bad_input_states_what_is_wrong(arguments, options, message):
     with pytest.raises(ModelError, match=message):
         kl_posterior(*arguments, **options)
 

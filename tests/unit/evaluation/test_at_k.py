@@ -169,7 +169,7 @@ def all_scores(Y, P, inverse, k, **options):
 @pytest.mark.parametrize("k", [1, 5, 63])
 @pytest.mark.parametrize("decimals", [1, 12])  # with and without ties
 @pytest.mark.parametrize("unmeasured", [0, 0.3])
-def test_dense_and_sparse_are_as_the_definitions_say(k, decimals, unmeasured):
+def test_dense_and_sparse_are_as_the_definitions_state(k, decimals, unmeasured):
     Y_train, Y, P = random_case(k, n_samples=30)
     P = P.round(decimals)
     P[5], Y[7] = 0, 0
@@ -316,7 +316,7 @@ Y2, P2 = np.eye(3, dtype=int), np.full((3, 3), 0.5)
         (lambda: scores_by_frequency_band(Y2, P2, [1, 2, 3], bands=()), "ascending integers from 1"),
     ],
 )
-def test_bad_input_is_told_in_a_sentence(call, sentence):
+def test_bad_input_is_reported_in_a_sentence(call, sentence):
     with pytest.raises(DataError, match=sentence):
         call()
 

@@ -308,7 +308,7 @@ def test_a_metric_without_a_correction_is_named(table):
         corrected_scores(*table, 0.5, metrics=["recall_at_5"])
 
 
-def test_nothing_observed_says_nothing(table):
+def test_nothing_observed_states_nothing(table):
     Y, P = table
     assert all(np.isnan(value) for value in corrected_scores(0 * Y, P, 0.5).values())
 

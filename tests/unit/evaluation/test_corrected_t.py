@@ -13,7 +13,7 @@ from fairfold.evaluation.corrected_t import (
     correlation_of_folds,
     detectable_difference,
     equivalence_probabilities,
-    p_values_ahead,
+    one_sided_p_values,
 )
 
 
@@ -25,7 +25,7 @@ def ahead():
 def test_without_correlation_it_is_scipys_paired_t_test(ahead):
     a = np.random.default_rng(1).normal(size=ahead.shape)
     expected = stats.ttest_rel(a + ahead, a, axis=-1, alternative="greater").pvalue
-    np.testing.assert_allclose(p_values_ahead(ahead), expected, rtol=1e-9)
+    np.testing.assert_allclose(one_sided_p_values(ahead), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("n_splits", [2, 5, 10])
@@ -33,7 +33,7 @@ def test_folds_have_the_variance_of_nadeau_and_bengio(ahead, n_splits):
     """The factor of Nadeau and Bengio is 1 / J + n_test / n_train."""
     n_test, n_train = 1 / n_splits, 1 - 1 / n_splits
     t = ahead.mean(axis=-1) / np.sqrt(ahead.var(axis=-1, ddof=1) * (1 / 6 + n_test / n_train))
-    found = p_values_ahead(ahead, correlation=correlation_of_folds(n_splits))
+    found = one_sided_p_values(ahead, correlation=correlation_of_folds(n_splits))
     np.testing.assert_allclose(found, stats.t.sf(t, 5), rtol=1e-9)
 
 
@@ -51,13 +51,13 @@ def test_level_is_kept_where_scores_correlate_as_assumed():
     rng = np.random.default_rng(0)
     shared = rng.normal(size=(n_studies, 1)) * np.sqrt(1 / k)
     scores = shared + rng.normal(size=(n_studies, k)) * np.sqrt(1 - 1 / k)
-    share = (p_values_ahead(scores, correlation=correlation_of_folds(k)) < 0.05).mean()
+    share = (one_sided_p_values(scores, correlation=correlation_of_folds(k)) < 0.05).mean()
     assert abs(share - 0.05) < 4 * np.sqrt(0.05 * 0.95 / n_studies)
-    assert (p_values_ahead(scores) < 0.05).mean() > 0.1
+    assert (one_sided_p_values(scores) < 0.05).mean() > 0.1
 
 
 def test_differences_that_do_not_vary_are_certain():
-    found = p_values_ahead(np.array([[0.25] * 3, [-0.25] * 3, [0] * 3, [0.1, np.nan, 0.2]]), correlation=0.2)
+    found = one_sided_p_values(np.array([[0.25] * 3, [-0.25] * 3, [0] * 3, [0.1, np.nan, 0.2]]), correlation=0.2)
     np.testing.assert_array_equal(found, [0, 1, 1, np.nan])
 
 
@@ -67,7 +67,7 @@ def test_differences_that_do_not_vary_are_certain():
 )
 def test_refusals(n_scores, correlation, message):
     with pytest.raises(ModelError, match=message):
-        p_values_ahead(np.zeros((2, n_scores)), correlation=correlation)
+        one_sided_p_values(np.zeros((2, n_scores)), correlation=correlation)
 
 
 # Each entry has scores and the probabilities of baycomp's two_on_single: left, rope, right.
@@ -110,7 +110,7 @@ def test_masses_are_those_of_the_density(leads):
 
 def test_without_a_region_it_is_the_one_sided_test(leads):
     worse, equivalent, better = equivalence_probabilities(leads, rope=0, correlation=0.2)
-    np.testing.assert_allclose(worse, p_values_ahead(leads, correlation=0.2), rtol=1e-9)
+    np.testing.assert_allclose(worse, one_sided_p_values(leads, correlation=0.2), rtol=1e-9)
     np.testing.assert_allclose(equivalent, 0, atol=1e-12)
     np.testing.assert_allclose(better, 1 - worse, atol=1e-12)
 
@@ -145,7 +145,7 @@ def test_so_many_simulated_studies_find_it(k, runs):
     of_unit_variance = np.resize([1.0, -1.0], n_scores)
     of_unit_variance /= of_unit_variance.std(ddof=1)
     difference = detectable_difference(of_unit_variance * np.sqrt(1 - rho), correlation=rho)
-    p_values = p_values_ahead(noise + difference, correlation=rho)
+    p_values = one_sided_p_values(noise + difference, correlation=rho)
     share = (2 * np.minimum(p_values, 1 - p_values) < 0.05).mean()
     assert abs(share - 0.8) < 4 * np.sqrt(0.8 * 0.2 / n_studies)
 

@@ -16,7 +16,7 @@ from fairfold.evaluation.hierarchical import (
     hierarchical_scores,
     information_accretion,
     score_hierarchy,
-    summarise_hierarchies,
+    summarize_hierarchies,
 )
 from fairfold.evaluation.metrics import BASIC_METRICS
 
@@ -162,5 +162,5 @@ def test_a_fold_without_predictions_has_no_scores():
     repeated = score_hierarchy(Y, final_predictions(np.stack([P, P]), np.stack([fold_of] * 2)), hierarchy)
     assert repeated["fold"].tolist() == np.repeat([0, 1, 2, 3], 3).tolist()
     np.testing.assert_array_equal(repeated["value"], [*table["value"], *table["value"]])
-    summary = summarise_hierarchies(table)
+    summary = summarize_hierarchies(table)
     assert summary["n_folds"].tolist() == [1, 1, 1] and summary["n_violations"].tolist() == [1, 1, 1]

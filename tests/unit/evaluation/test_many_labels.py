@@ -5,7 +5,7 @@ from scipy import sparse
 
 from fairfold.evaluation.at_k import count_positives, inverse_propensities, recall_at_k, scores_by_frequency_band
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.many_labels import score_many_labels, summarise_many_labels
+from fairfold.evaluation.many_labels import score_many_labels, summarize_many_labels
 from fairfold.evaluation.metrics import BASIC_METRICS, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
 
@@ -66,7 +66,7 @@ def test_a_summary_is_over_folds(example):
     units = [UNIT | {"model": model} for model in ("kNN", "RF+ET")]
     tables = [score_many_labels(Y, lambda fold: seen, predictions, bands=(2, 9, 10**6), **unit) for unit in units]
     at_k, by_frequency = (pd.concat(parts, ignore_index=True) for parts in zip(*tables, strict=True))
-    summary = summarise_many_labels(at_k=at_k, by_frequency=by_frequency)
+    summary = summarize_many_labels(at_k=at_k, by_frequency=by_frequency)
 
     plain = summary["at_k"]
     assert plain[list(UNIT)].drop_duplicates().values.tolist() == [list(unit.values()) for unit in units]

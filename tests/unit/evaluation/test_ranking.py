@@ -233,7 +233,7 @@ def test_all_tied():
 
 
 @pytest.mark.parametrize("n_blocks", [0, 1])
-def test_too_few_blocks_say_so(n_blocks):
+def test_too_few_blocks_state_so(n_blocks):
     result = compare_methods(scores_table(n_blocks, 3, seed=0))
     assert result.n_blocks == n_blocks
     assert np.isnan([result.friedman_p, result.critical_difference, result.p_values.loc["m0", "m1"]]).all()

@@ -4,7 +4,7 @@ import pytest
 
 from fairfold.datasets import load_catalog
 from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.score_tables import learning_curves, printed_scores, summarise_scores
+from fairfold.evaluation.score_tables import learning_curves, printed_scores, summarize_scores
 from fairfold.forests import MODEL_NAMES
 
 COLUMNS = ["dataset", "missing_rate", "model", "fold", "level", "is_final", "metric", "value", "reason"]
@@ -30,7 +30,7 @@ def scores():
 
 
 def test_final_scores_are_averaged_and_failures_explained(scores):
-    summary = summarise_scores(scores)
+    summary = summarize_scores(scores)
     assert summary[["model", "n_folds"]].to_numpy().tolist() == [["z", 2], ["a", 1], ["b", 0]]
     assert summary["mean"].tolist() == pytest.approx([0.45, 0.4, np.nan], nan_ok=True)
     assert summary["sd"].tolist() == pytest.approx([0.15 * np.sqrt(2), np.nan, np.nan], nan_ok=True)
@@ -39,7 +39,7 @@ def test_final_scores_are_averaged_and_failures_explained(scores):
 
 def test_printed_as_mean_and_deviation(scores):
     scores = pd.concat([scores, scores.assign(missing_rate=0, metric="roc_auc")])
-    printed = printed_scores(summarise_scores(scores))
+    printed = printed_scores(summarize_scores(scores))
     assert printed.to_numpy().tolist() == [
         ["z", 0, "–", "0.450 ± 0.212"],
         ["z", 50, "0.450 ± 0.212", "–"],
@@ -78,7 +78,7 @@ def test_metrics_rates_and_datasets_stay_apart(scores):
     found = learning_curves(everything)
     assert len(found) == 4 * len(expected)
     pd.testing.assert_frame_equal(found.head(len(expected)), expected)
-    assert len(summarise_scores(everything)) == 4 * 3
+    assert len(summarize_scores(everything)) == 4 * 3
 
 
 def test_published_scores_are_of_things_we_have(root):

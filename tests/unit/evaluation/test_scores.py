@@ -139,20 +139,20 @@ class TestUndefined:
     ],
 )
 @pytest.mark.filterwarnings("ignore")
-def test_what_entries_say_of_scikit_learn_is_so(metric, theirs, of_probabilities):
+def test_what_entries_state_of_scikit_learn_is_so(metric, theirs, of_probabilities):
     """Where a score is NaN, scikit-learn returns the value given in the entry; elsewhere both are equal."""
     scores = np.array([0.2, 0.7, 0.6])
-    said = metric_of(metric).scikit_learn
+    defaults = metric_of(metric).scikit_learn
     for truth in ([0, 0, 0], [1, 1, 1], [0, 1, 0]):
         found = multilabel_scores(np.array([truth]).T, scores[:, None], metrics=[metric])[metric]
         other = theirs(truth, scores if of_probabilities else scores > 0.5)
         if np.isnan(found):
-            assert ("NaN" if np.isnan(other) else f"{other:g}") in said
+            assert ("NaN" if np.isnan(other) else f"{other:g}") in defaults
         else:
             assert found == pytest.approx(other)
 
 
-def test_a_score_that_is_nan_says_what_it_needs():
+def test_a_score_that_is_nan_states_what_it_needs():
     for name in (*METRICS, *ON_REQUEST):
         assert metric_of(name).needs and metric_of(name).scikit_learn, name
         assert metric_of(name).undefined.endswith(metric_of(name).needs)

@@ -22,8 +22,8 @@ def best_thresholds(P, objective, by="pooled"):
 def expected_score(p, threshold, objective):
     """Compute the score from a table of expected counts, as scikit-learn does with weights."""
     truth = np.repeat([1, 0], len(p))
-    said = np.tile(p > threshold, 2)
-    return SCORES[objective](truth, said, sample_weight=np.concatenate([p, 1 - p]))
+    predicted = np.tile(p > threshold, 2)
+    return SCORES[objective](truth, predicted, sample_weight=np.concatenate([p, 1 - p]))
 
 
 @pytest.mark.parametrize(("objective", "seed"), product(SCORES, range(4)))

@@ -78,8 +78,8 @@ def test_small_changes_do_not_fill_a_panel(curves):
 def test_models_look_alike_in_all_figures(curves, imputation):
     for figure in (plot_learning_curves(curves), plot_imputation(imputation)):
         shown = lines(figure.axes[0])
-        colours = {model: Legend(LEGEND).colour(model) for model in MODELS}
-        assert {name: line.get_color() for name, line in shown.items()} == {name: colours[name] for name in shown}
+        colors = {model: Legend(LEGEND).color(model) for model in MODELS}
+        assert {name: line.get_color() for name, line in shown.items()} == {name: colors[name] for name in shown}
         assert {name: line.get_linestyle() for name, line in shown.items()} == {"SLCForest": "-", "SLCForest+": "--"}
         assert shown["SLCForest"].get_marker() == shown["SLCForest+"].get_marker()
         assert [text.get_text() for text in figure.legends[0].get_texts()] == MODELS[1:]
@@ -134,7 +134,7 @@ def test_a_single_rate_and_level_can_be_drawn(curves, imputation, frequencies, t
         save_figure(figure, [tmp_path / f"{number}.png"])
 
 
-def test_a_study_in_which_nothing_ran_has_figures_that_say_so(curves, imputation, frequencies):
+def test_a_study_in_which_nothing_ran_has_figures_that_state_so(curves, imputation, frequencies):
     figures = [
         plot_learning_curves(curves.head(0)),
         plot_imputation(imputation[imputation["missing_rate"] == 0]),

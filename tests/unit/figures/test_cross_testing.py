@@ -52,14 +52,14 @@ def test_a_panel_per_metric_dataset_and_kind_of_x(random):
 def test_curves_have_our_numbers_and_the_published_ones_behind(random):
     panel = plot_cross_testing(random).axes[3]  # proportions by test fraction
     part = random.query("x_name == 'test_fraction' and metric == 'significant_fraction'")
-    for procedure, (name, colour, marker) in MARKS.items():
+    for procedure, (name, color, marker) in MARKS.items():
         ours, theirs = lines_of(panel, name), lines_of(panel, f"{name}, published")
         for line, source in ((ours, "ours"), (theirs, "published")):
             expected = part[(part["procedure"] == procedure) & (part["source"] == source)]
             np.testing.assert_array_equal(line.get_ydata(), expected["value"])
             # Lines are offset from the points by less than a fiftieth of the width, for computed and published ones.
             np.testing.assert_allclose(line.get_xdata(), 100 * expected["x"], atol=80 / 50)
-            assert same_color(line.get_color(), colour)
+            assert same_color(line.get_color(), color)
             assert line.get_marker() == marker
         np.testing.assert_array_equal(ours.get_xdata(), theirs.get_xdata())
         assert theirs.get_alpha() < 0.5

@@ -83,7 +83,7 @@ def test_significance_and_choices():
     np.testing.assert_allclose(starts[:, 0], [0, 0.5, 0.8])
 
 
-def test_candidates_are_told_apart():
+def test_candidates_are_distinguished():
     points, runs = tables(("flags",))
     names = [name for name in MODEL_NAMES if name not in CANDIDATES]
     extra = [{**points.iloc[0].to_dict(), "metric": "chosen", "candidate": name, "value": 0.01} for name in names]
@@ -94,7 +94,7 @@ def test_candidates_are_told_apart():
     assert len(looks) == len(CANDIDATES) + len(names)
 
 
-def test_a_dataset_without_numbers_leaves_its_row_empty_and_none_at_all_says_so(tmp_path):
+def test_a_dataset_without_numbers_leaves_its_row_empty_and_none_at_all_states_so(tmp_path):
     points, runs = tables()
     numbers = ["value", "low", "high"]
     points.loc[points["dataset"] == "flags", numbers] = np.nan

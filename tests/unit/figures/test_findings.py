@@ -9,7 +9,7 @@ from fairfold.models.legend import legend_table
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "messages"),
     [
         (
             [("leaf", 0.7), ("root", 0.9), ("stem", None)],
@@ -18,15 +18,15 @@ from fairfold.models.legend import legend_table
         ([("leaf", 0.7)], ""),
     ],
 )
-def test_labels(rows, said):
-    assert findings.hardest_label(pd.DataFrame(rows, columns=["label", "roc_auc"]), legend_table([])) == said
+def test_labels(rows, messages):
+    assert findings.hardest_label(pd.DataFrame(rows, columns=["label", "roc_auc"]), legend_table([])) == messages
 
 
 def test_probabilities():
     rows = [("a", 3, 0.5, 0.5), ("a", 1, 0.9, 0.5), ("b", 4, 0.5, 0.3)]
     table = pd.DataFrame(rows, columns=["model", "n", "probability", "share"])
-    said = "Probabilities of a are the most reliable, with a mean error of 0.100; those of b the least, with 0.200."
-    assert findings.most_reliable(table) == said
+    messages = "Probabilities of a are the most reliable, with a mean error of 0.100; those of b the least, with 0.200."
+    assert findings.most_reliable(table) == messages
     assert findings.most_reliable(table[:2]) == ""
 
 

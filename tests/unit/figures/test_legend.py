@@ -22,7 +22,7 @@ def others(monkeypatch):
 
 def looks(*names):
     legend = Legend(legend_table(names))
-    return [(legend.colour(name), legend.marker(name)) for name in names]
+    return [(legend.color(name), legend.marker(name)) for name in names]
 
 
 def test_every_family_has_a_look_of_its_own():
@@ -44,7 +44,7 @@ def test_a_variation_has_the_look_of_its_family():
 def test_others_take_what_is_left_and_then_begin_anew(others):
     assert looks("mine", "gcForest", "yours", "mine+") == [(PALETTE[place], MARKERS[place]) for place in (0, 1, 2, 0)]
     many = [f"model {number}" for number in range(12)]
-    assert [colour for colour, _ in looks(*many)] == [*PALETTE, *PALETTE[:3]]
+    assert [color for color, _ in looks(*many)] == [*PALETTE, *PALETTE[:3]]
     assert [marker for _, marker in looks(*many)] == [*MARKERS, *MARKERS[1:4]]  # each look is unique
     assert Legend(legend_table(["mine+"])).is_variation("mine+")
 
@@ -55,10 +55,10 @@ def test_metrics_have_labels_and_directions(tmp_path):
         legend = Legend(table)
         assert (legend.label("mcc"), legend.text("mcc")) == ("micro MCC", "Matthews correlation")
         assert legend.is_loss("hamming_loss") and not legend.is_loss("mcc")
-        assert legend.colour("RF+ET") == PALETTE[0]
+        assert legend.color("RF+ET") == PALETTE[0]
 
 
 def test_without_a_table_names_stand_for_themselves():
     legend = Legend(None, ["a", "b"])
-    assert [legend.colour(name) for name in "ab"] == list(PALETTE[:2])
+    assert [legend.color(name) for name in "ab"] == list(PALETTE[:2])
     assert (legend.label("mcc"), legend.text("mcc"), legend.is_loss("mcc")) == ("mcc", "mcc", False)

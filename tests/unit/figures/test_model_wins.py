@@ -50,7 +50,7 @@ def test_a_panel_for_each_metric_and_dataset():
         np.testing.assert_allclose([corners.ymin, corners.ymax], [0.3, 60])
 
 
-def test_colours_are_those_of_the_ranks():
+def test_colors_are_those_of_the_ranks():
     lines = plot_model_win_percentages(wins(permuted=False)).axes[0].lines
     assert [line.get_color() for line in lines] == [PALETTE[0], PALETTE[1], PALETTE[1]]
     assert [line.get_linestyle() for line in lines] == ["-", "-", "--"]

@@ -33,7 +33,7 @@ from fairfold.figures.sample_curves import plot_sample_curves
 from fairfold.figures.saving import MOST_POINTS
 from fairfold.figures.splitting import (
     plot_label_deviations,
-    plot_metric_behaviour,
+    plot_metric_behavior,
     plot_quality_against_seconds,
 )
 from fairfold.figures.win_percentage import (
@@ -73,7 +73,7 @@ def test_places_are_shares_of_width_and_height(tmp_path):
     assert b"corner" not in (tmp_path / "figure.pdf").read_bytes()
 
 
-def test_the_picture_has_the_point_where_it_is_said_to_be(tmp_path):
+def test_the_picture_has_the_point_where_it_is_reported_to_be(tmp_path):
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(4, 3), layout="constrained")
         axes = figure.subplots()
@@ -100,7 +100,7 @@ def test_places_are_those_of_axes_that_are_made_square(tmp_path):
     assert x * is_black.size == pytest.approx(np.flatnonzero(is_black).mean(), abs=3)
 
 
-def test_nothing_is_written_where_nothing_is_said(tmp_path):
+def test_nothing_is_written_where_nothing_is_reported(tmp_path):
     figure = Figure()
     (line,) = figure.subplots().plot([1, 2])
     save_figure(figure, [tmp_path / "figure.png"])
@@ -109,7 +109,7 @@ def test_nothing_is_written_where_nothing_is_said(tmp_path):
         add_tooltips(line, ["one"])
 
 
-def test_points_outside_a_panel_say_nothing_where_they_are_cut_off(tmp_path):
+def test_points_outside_a_panel_state_nothing_where_they_are_cut_off(tmp_path):
     figure = Figure(figsize=(4, 2))
     axes = figure.add_axes((0.25, 0.25, 0.5, 0.5))
     for is_cut, name in ((True, "cut"), (False, "whole")):
@@ -119,13 +119,13 @@ def test_points_outside_a_panel_say_nothing_where_they_are_cut_off(tmp_path):
     assert texts_of(figure, tmp_path) == ["cut 0", "cut 1", "whole 0", "whole 1", "whole 2"]  # the frame is inside
 
 
-def test_what_is_no_line_says_what_it_is_and_looks_as_before(tmp_path):
-    def pixels(is_told):
+def test_what_is_no_line_states_what_it_is_and_looks_as_before(tmp_path):
+    def pixels(is_reported):
         with mpl.rc_context(STYLE):
             figure = Figure(figsize=(4, 3), layout="constrained")
             axes = figure.subplots()
             axes.barh([0, 1], [5, 7])
-        if is_told:
+        if is_reported:
             add_tooltips_at(axes, [2.5, 70], [0, 1], ["the middle of a bar", "outside"])
         save_figure(figure, [tmp_path / "figure.png"])
         with Image.open(tmp_path / "figure.png") as image:
@@ -230,7 +230,7 @@ def test_published_numbers(tmp_path):
 
 def test_measures(tmp_path):
     table = pd.DataFrame({"pattern": "equal", "positives": [1020], "LD": 0.25, "DCP": 0.5, "rLD": 0.125})
-    assert texts_of(plot_metric_behaviour(table), tmp_path) == [
+    assert texts_of(plot_metric_behavior(table), tmp_path) == [
         "equal, 1,020 positives: LD 0.25",
         "equal, 1,020 positives: DCP 0.5",
         "equal, 1,020 positives: rLD 0.125",

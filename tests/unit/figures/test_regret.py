@@ -40,7 +40,7 @@ def test_marks_and_lines_are_those_of_the_table():
             assert (np.round(line.get_ydata()) == np.arange(len(names))).all()
 
 
-def test_without_a_legend_every_metric_has_a_panel_and_nothing_is_said_of_nothing():
+def test_without_a_legend_every_metric_has_a_panel_and_nothing_is_reported_of_nothing():
     assert len(plot_regret(regrets(rates=(30,), intervals=False)).axes) == len(METRICS)
     (text,) = plot_regret(regrets().iloc[:0]).texts
     assert "nothing to draw" in text.get_text()

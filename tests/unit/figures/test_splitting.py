@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from fairfold.figures import save_figure
-from fairfold.figures.splitting import plot_label_deviations, plot_metric_behaviour, plot_quality_against_seconds
+from fairfold.figures.splitting import plot_label_deviations, plot_metric_behavior, plot_quality_against_seconds
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def deviations():
 
 
 def test_a_panel_per_measure_and_a_series_per_pattern(deviations):
-    figure = plot_metric_behaviour(deviations.rename(columns={"splitter": "pattern"}))
+    figure = plot_metric_behavior(deviations.rename(columns={"splitter": "pattern"}))
     assert [axes.get_ylabel() for axes in figure.axes] == ["LD", "DCP", "rLD"]
     line = figure.axes[2].lines[1]
     assert line.get_label() == "IS"

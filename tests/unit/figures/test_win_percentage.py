@@ -82,7 +82,7 @@ def densities():
 @pytest.fixture
 def example(bands):
     one = bands[(bands["dataset"] == "west") & (bands["n_sampled"] == 10_000)]
-    return one.assign(n_sampled=10_000_000, mean=one["win_percentage"], standard_error=0.001, in_place_of=np.nan)
+    return one.assign(n_sampled=10_000_000, mean=one["win_percentage"], standard_error=0.001, requested_dataset=np.nan)
 
 
 @pytest.fixture
@@ -184,9 +184,9 @@ def test_figure_1_has_the_samples_the_boundary_and_where_models_agree(maps):
     for line, name in zip(lines[1::2], ("ER+", "ER-"), strict=True):
         means = part.loc[part["class"] == name, ["x", "y"]].mean()
         np.testing.assert_allclose(line.get_xydata(), [means])
-    for line, name, (colour, marker) in zip(lines[::2], ("ER+", "ER-"), CLASS_MARKS, strict=True):
+    for line, name, (color, marker) in zip(lines[::2], ("ER+", "ER-"), CLASS_MARKS, strict=True):
         np.testing.assert_array_equal(line.get_xydata(), part.loc[part["class"] == name, ["x", "y"]])
-        assert same_color(line.get_color(), colour) and line.get_marker() == marker and line.get_label() == name
+        assert same_color(line.get_color(), color) and line.get_marker() == marker and line.get_label() == name
 
 
 def test_ellipses_are_at_one_standard_deviation(maps):
@@ -230,13 +230,13 @@ def test_figure_3_has_exact_curves_dashed_and_limits_of_estimates_solid(illustra
     lines = iter(axis.lines)
     for name in ("c1", "c2", "c3"):
         part = illustration[illustration["classifier"] == name].sort_values("n_draws")
-        colours = set()
+        colors = set()
         for column, style in (("win_percentage", "--"), ("lower", "-"), ("upper", "-")):
             line = next(lines)
             np.testing.assert_allclose(line.get_xydata(), np.c_[part["n_draws"], 100 * part[column]])
             assert line.get_linestyle() == style
-            colours.add(line.get_color())
-        assert len(colours) == 1
+            colors.add(line.get_color())
+        assert len(colors) == 1
 
 
 def test_figure_4_has_densities_and_on_the_right_those_near_the_best_performance(densities):
@@ -292,7 +292,7 @@ def test_without_permutations_nothing_is_dotted(wins):
     assert texts == [*NAMES, "equal classifiers"]
 
 
-def test_figure_6_is_of_one_dataset_and_says_for_which_it_stands_in(example):
+def test_figure_6_is_of_one_dataset_and_states_for_which_it_stands_in(example):
     figure = plot_sampling_example(example)
     (axis,) = figure.axes
     assert axis.get_title() == "west, M = 10,000,000" and axis.get_xscale() == "log"
@@ -300,7 +300,7 @@ def test_figure_6_is_of_one_dataset_and_says_for_which_it_stands_in(example):
         of_one = example[example["classifier"] == name].set_index("n_draws")
         np.testing.assert_allclose(points, 100 * of_one[["lower", "upper"]])
         assert sum(same_color(line.get_color(), LOOKS[name][0]) for line in axis.lines) == 3
-    figure = plot_sampling_example(example.assign(in_place_of="east"))
+    figure = plot_sampling_example(example.assign(requested_dataset="east"))
     assert figure.axes[0].get_title() == "west, M = 10,000,000\n(instead of east, which is missing)"
 
 
@@ -377,14 +377,14 @@ def test_a_classifier_looks_alike_in_all_figures_and_unlike_the_others(draw):
         lines = [line_of(axis, name) for axis in panels]
         for line in lines:
             assert same_color(line.get_color(), LOOKS[name][0]) and line.get_linestyle() == LOOKS[name][1]
-    assert len({colour for colour, _ in LOOKS.values()}) == 6
+    assert len({color for color, _ in LOOKS.values()}) == 6
 
 
-def test_other_classifiers_take_colours_in_their_order():
+def test_other_classifiers_take_colors_in_their_order():
     table = curves(names=["svm", "LDA", "forest"], dataset="d")
     (axis,) = plot_win_percentages(table).axes
-    colours = [line_of(axis, name).get_color() for name in ("svm", "LDA", "forest")]
-    assert len(set(colours)) == 3 and same_color(colours[1], LOOKS["LDA"][0])
+    colors = [line_of(axis, name).get_color() for name in ("svm", "LDA", "forest")]
+    assert len(set(colors)) == 3 and same_color(colors[1], LOOKS["LDA"][0])
 
 
 def test_panels_have_letters_also_beyond_z():

@@ -354,7 +354,7 @@ def scores(corrected, model="kNN", observed=0.25):
     return pd.DataFrame([{**row, "missing_rate": 50, "observed": 0.1}, {**row, "missing_rate": 0}])
 
 
-def test_the_card_says_what_the_study_found(data):
+def test_the_card_states_what_the_study_found(data):
     card = model_card(data, "kNN", settings={"n_trees": 8}, seed=3, scores=scores(0.5))
     assert "| micro average precision | 0.250 | 0.500 | 0.400 to 0.600 |" in card and "0.100" not in card
     assert "Means over test folds: on observed labels" in card and "Settings: n_trees 8; seed 3." in card
@@ -366,7 +366,7 @@ def test_the_card_says_what_the_study_found(data):
         assert "did not score this model" in model_card(data, "kNN", settings={}, seed=3, scores=unknown)
 
 
-def test_the_card_says_what_cannot_be_corrected_or_is_undefined(data):
+def test_the_card_states_what_cannot_be_corrected_or_is_undefined(data):
     named = scores(0.5).query("missing_rate == 0")
     hierarchical = replace(data, hierarchy=Hierarchy(np.array([[0, 1]]), len(LABELS)))
     lost = named.assign(metric="ranking_loss")
@@ -425,15 +425,15 @@ def test_new_numbers_are_read_as_they_are_written_or_refused(data, tmp_path):
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
         return done.stderr, (tmp_path / "found.csv").read_bytes() if done.returncode == 0 else None
 
-    said, commas = predicted("a;b;c;d\n808;0,5;1,125;0,25\n1392;0,75;0;1\n")
-    assert 'new.csv: numbers are read with decimal commas, such as "0,5" in column "b".' in said
-    said, points = predicted("a,b,c,d\n808,0.5,1.125,0.25\n1392,0.75,0,1\n")
-    assert 'new.csv: numbers are read with decimal points, such as "0.5" in column "b".' in said
+    messages, commas = predicted("a;b;c;d\n808;0,5;1,125;0,25\n1392;0,75;0;1\n")
+    assert 'new.csv: numbers are read with decimal commas, such as "0,5" in column "b".' in messages
+    messages, points = predicted("a,b,c,d\n808,0.5,1.125,0.25\n1392,0.75,0,1\n")
+    assert 'new.csv: numbers are read with decimal points, such as "0.5" in column "b".' in messages
     assert commas == points is not None
     for thousands in ("a;b;c;d\n808;0,5;1,125;0,25\n1.392;0,75;0;1\n", "a\tb\tc\td\n808\t0,5\t1\t1\n1,392\t0\t1\t1\n"):
-        said, found = predicted(thousands)
-        assert found is None and "looks like a thousands separator" in said
-        assert said.splitlines()[-1].startswith('DataError: new.csv, data row 2 (line 3), column "a": the ')
+        messages, found = predicted(thousands)
+        assert found is None and "looks like a thousands separator" in messages
+        assert messages.splitlines()[-1].startswith('DataError: new.csv, data row 2 (line 3), column "a": the ')
 
 
 def own(path, **keys):

@@ -18,7 +18,7 @@ from fairfold.final.importance import (
     N_PERMUTATIONS,
     feature_groups,
     permutation_losses,
-    summarise_losses,
+    summarize_losses,
 )
 from fairfold.models import make_model
 
@@ -41,7 +41,7 @@ def test_losses_are_those_of_scikit_learn(fitted):
     model, X, Y = fitted
     groups = {name: [at] for at, name in enumerate("abcd")}
     tables = [permutation_losses(model, X, Y, groups, seed=seed).assign(fold=seed) for seed in range(10)]
-    found = summarise_losses(pd.concat(tables), groups).set_index("features")["loss"]
+    found = summarize_losses(pd.concat(tables), groups).set_index("features")["loss"]
 
     def score(estimator, X, y):
         return average_precision_score(y.ravel(), estimator.predict_proba(X).ravel())
@@ -108,6 +108,6 @@ def test_gaps_and_constant_features_do_no_harm():
     assert len(found) <= 10 and sorted(np.concatenate(list(found.values()))) == list(range(60))
 
 
-def test_of_too_many_features_nothing_is_said():
+def test_of_too_many_features_nothing_is_reported():
     assert feature_groups(dataset(np.zeros((2, MOST_FEATURES + 1)))) == {}
     assert feature_groups(dataset(np.zeros((2, 0)))) == {}

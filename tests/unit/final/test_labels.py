@@ -10,7 +10,7 @@ from sklearn.metrics import average_precision_score, matthews_corrcoef, roc_auc_
 
 from fairfold.datasets import Dataset
 from fairfold.final.labels import label_scores, likely_label_errors, precision_at, weighted_scores
-from fairfold.final.left_out import left_out_of_dataset, left_out_posteriors
+from fairfold.final.out_of_fold import out_of_fold_posteriors, posteriors_of_dataset
 from fairfold.models import make_model
 
 
@@ -64,7 +64,7 @@ def test_a_label_that_is_measured_nowhere_has_no_scores(predictions):
     pd.testing.assert_series_equal(table.loc["a"], expected.loc["a"])
 
 
-def test_intervals_hold_what_they_say():
+def test_intervals_hold_what_they_state():
     """In 200 draws from a known population, 90 % intervals contain the AUROC of the population in 90 % of draws."""
     rng = np.random.default_rng(5)
     y = (rng.random(20_000) < 0.3).astype(np.int8)
@@ -92,27 +92,27 @@ def test_label_errors_are_the_cells_that_the_posterior_speaks_against(prediction
             i, j = names.index(row.sample), "abcd".index(row.label)
             near = sorted(range(120), key=lambda other: abs(other - i))[1:11]
             if 5 < i < 114:  # neighbors are equally near except close to the ends
-                assert row.share_of_neighbours == np.mean([Y[other, j] for other in near])
-                assert set(filter(None, row.neighbours.split(", "))) <= {names[k] for k in near if Y[k, j]}
+                assert row.share_of_neighbors == np.mean([Y[other, j] for other in near])
+                assert set(filter(None, row.neighbors.split(", "))) <= {names[k] for k in near if Y[k, j]}
 
 
-def test_neighbours_are_of_other_groups(predictions):
+def test_neighbors_are_of_other_groups(predictions):
     Y, P = predictions
     X, groups = np.arange(120.0)[:, None], np.arange(120) // 4
     table = likely_label_errors(X, Y, P, ["a", "b", "c", "d"], range(120), groups=groups)
     named = 0
     for row in table.itertuples():
-        others = [int(name) for name in filter(None, row.neighbours.split(", "))]
+        others = [int(name) for name in filter(None, row.neighbors.split(", "))]
         assert all(groups[other] != groups[int(row.sample)] and Y[other, "abcd".index(row.label)] for other in others)
         named += len(others)
     assert named > 100
     whole = likely_label_errors(X[:8], Y[:8], P[:8], ["a", "b", "c", "d"], range(8), groups=np.zeros(8))
-    assert whole["share_of_neighbours"].isna().all() and (whole["neighbours"] == "").all()
+    assert whole["share_of_neighbors"].isna().all() and (whole["neighbors"] == "").all()
 
 
 def test_every_sample_is_predicted_by_a_model_that_did_not_see_it():
     X, Y, fold_of = np.zeros((9, 1)), np.eye(9, dtype=np.int8), np.arange(9) % 3
-    P = left_out_posteriors(lambda fold: make_model("dummy"), X, Y, fold_of)
+    P = out_of_fold_posteriors(lambda fold: make_model("dummy"), X, Y, fold_of)
     np.testing.assert_array_equal(P[np.eye(9, dtype=bool)], 0)
     assert set(np.unique(P.round(12))) == {0, round(1 / 6, 12)}
 
@@ -151,7 +151,7 @@ def test_every_sample_of_a_dataset_is_left_out_whatever_the_folds_and_threads():
     X = rng.random((60, 4))
     Y = (X[:, :3] > 0.6).astype(np.int8)
     data = Dataset("toy", "multilabel", X, Y, tuple("abcd"), ("x", "y", "z"))
-    predict = partial(left_out_of_dataset, data, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=1)
+    predict = partial(posteriors_of_dataset, data, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=1)
     looked = []
     P = predict(Y, np.arange(60) % 3, look=lambda fold, model, test: looked.append((fold, *test)))
     assert [part[0] for part in looked] == [0, 1, 2]

@@ -46,7 +46,7 @@ def test_exact_codes_are_ranks(X):
 
 
 @pytest.mark.parametrize("max_bins", [2, 10, 256])
-def test_bins_hold_neighbouring_values_and_equal_shares(X, max_bins):
+def test_bins_hold_neighboring_values_and_equal_shares(X, max_bins):
     binned = BinnedMatrix.from_matrix(X, max_bins=max_bins).binned
     assert binned.codes.dtype == np.uint8
     for feature, column in enumerate(X.T.astype(np.float32)):

@@ -66,7 +66,7 @@ def test_the_left_out_samples_decide_when_to_stop(data):
     model = small(max_rounds=400).fit(X, Y)
     assert 0 < model.n_rounds_ < 400 and model.n_rounds_ % ROUNDS_AT_ONCE == 0
     likelihood = {
-        rounds: -log_loss(Y.ravel(), small(max_rounds=rounds, patience=400).fit(X, Y).unseen_proba_.ravel())
+        rounds: -log_loss(Y.ravel(), small(max_rounds=rounds, patience=400).fit(X, Y).out_of_fold_proba_.ravel())
         for rounds in (10, model.n_rounds_)
     }
     assert likelihood[model.n_rounds_] > likelihood[10]
@@ -79,7 +79,7 @@ def test_no_sample_is_predicted_by_a_model_that_saw_it(data):
     X, Y = data
 
     def unseen(labels):
-        P = small(max_rounds=ROUNDS_AT_ONCE).fit(X, labels).unseen_proba_
+        P = small(max_rounds=ROUNDS_AT_ONCE).fit(X, labels).out_of_fold_proba_
         return logit(P) - logit((labels.sum(axis=0) + 0.5) / (len(labels) + 1))
 
     before = unseen(Y)
@@ -97,7 +97,7 @@ def test_unseen_predictions_of_permuted_labels_are_at_chance():
     for seed in range(10):
         rng = np.random.default_rng(seed)
         X, Y = rng.random((300, 6)), (rng.random((300, 3)) < 0.3).astype(np.int8)
-        P = small(max_rounds=30, random_state=seed).fit(X, Y).unseen_proba_
+        P = small(max_rounds=30, random_state=seed).fit(X, Y).out_of_fold_proba_
         found.append(np.mean([roc_auc_score(Y[:, label], P[:, label]) for label in range(3)]))
     assert abs(np.mean(found) - 0.5) < 3 * np.std(found, ddof=1) / np.sqrt(10), found
 
@@ -122,7 +122,7 @@ def test_the_same_bytes_sparse_and_threaded(data, kind):
 
     def bytes_of(features, **changes):
         model = small(kind=kind, max_rounds=20, **changes).fit(features, Y)
-        return model.predict_proba(X).tobytes() + model.unseen_proba_.tobytes()
+        return model.predict_proba(X).tobytes() + model.out_of_fold_proba_.tobytes()
 
     expected = bytes_of(X)
     assert bytes_of(sparse.csr_array(X)) == expected

@@ -6,8 +6,8 @@ from fairfold.forests import make_model
 from fairfold.forests.diagnostics import (
     imputation_table,
     label_frequencies,
-    summarise_imputation,
-    summarise_label_frequencies,
+    summarize_imputation,
+    summarize_label_frequencies,
 )
 from fairfold.weak_labels import mask_positives
 
@@ -26,19 +26,21 @@ def fitted(name, data):
 
 
 @pytest.mark.parametrize("name", ["LCForest", "SLCForest", "FLAForest", "SLCForest+", "FLAForest+"])
-def test_the_log_and_the_labels_tell_the_same(name, data):
+def test_the_log_and_the_labels_show_the_same(name, data):
     _, Y, observed = data
     model = fitted(name, data)
     table = imputation_table(model, Y)
     assert len(table) == 3 * len(model.levels_)
     first = table[table["level"] == 0]
     assert (first["n_imputed"] == 0).all()
-    assert (first["misses"] == (Y - observed).sum(axis=0)).all()
+    assert (first["false_negatives"] == (Y - observed).sum(axis=0)).all()
     log, later = pd.DataFrame(model.imputation_log_), table[table["level"] > 0]
     np.testing.assert_allclose(later["n_imputed"], log["imputed"], atol=1e-9)
     for column in ("level", "label", "label_frequency", "cap", "frozen"):
         assert later[column].tolist() == log[column].tolist()
-    np.testing.assert_allclose(later["hits"] + later["misses"], np.tile((Y - observed).sum(axis=0), len(later) // 3))
+    np.testing.assert_allclose(
+        later["true_positives"] + later["false_negatives"], np.tile((Y - observed).sum(axis=0), len(later) // 3)
+    )
 
 
 def test_a_model_without_imputation_misses_everything(data):
@@ -48,7 +50,7 @@ def test_a_model_without_imputation_misses_everything(data):
 
 
 def test_labels_are_pooled_and_folds_averaged():
-    columns = ["model", "fold", "level", "label_frequency", "n_imputed", "hits", "misses"]
+    columns = ["model", "fold", "level", "label_frequency", "n_imputed", "true_positives", "false_negatives"]
     rows = [
         ("a", 0, 0, np.nan, 0, 0, 9),
         ("a", 0, 1, 0.5, 3, 3, 1),
@@ -56,21 +58,23 @@ def test_labels_are_pooled_and_folds_averaged():
         ("a", 1, 1, 0.8, 4, 1, 3),
         ("a", 0, 2, 0.4, 0, 0, 4),
     ]
-    result = summarise_imputation(pd.DataFrame(rows, columns=columns), ["model"])
+    result = summarize_imputation(pd.DataFrame(rows, columns=columns), ["model"])
     assert result[["model", "level", "n_folds"]].to_numpy().tolist() == [["a", 1, 2], ["a", 2, 1]]
-    assert result.loc[0, ["label_frequency", "n_imputed", "hits", "misses"]].tolist() == pytest.approx([0.7, 4, 2, 4])
+    assert result.loc[
+        0, ["label_frequency", "n_imputed", "true_positives", "false_negatives"]
+    ].tolist() == pytest.approx([0.7, 4, 2, 4])
     assert result.loc[0, ["precision", "recall"]].tolist() == pytest.approx([(3 / 4 + 1 / 4) / 2, (3 / 8 + 1 / 4) / 2])
     assert np.isnan(result.loc[1, "precision"])
 
 
 def test_folds_that_could_not_run_are_left_out():
     failed = pd.DataFrame({"model": ["a"], "fold": [0], "reason": ["too few samples."]})
-    assert summarise_imputation(failed, ["model"]).empty
+    assert summarize_imputation(failed, ["model"]).empty
     assert label_frequencies(failed, ["model"]).empty
 
 
 def test_label_frequencies_are_those_of_each_folds_last_level():
-    columns = ["model", "fold", "level", "label", "label_frequency", "n_observed", "hits", "misses"]
+    columns = ["model", "fold", "level", "label", "label_frequency", "n_observed", "true_positives", "false_negatives"]
     rows = [
         ("a", 0, 0, 0, np.nan, 6, 0, 4),
         ("a", 0, 1, 0, 0.5, 6, 1, 3),
@@ -95,7 +99,7 @@ def test_true_label_frequencies_are_those_of_the_mask(data):
 def test_errors_of_label_frequencies():
     columns = ["missing_rate", "model", "estimated", "kept"]
     rows = [(50, "a", 0.7, 0.5), (50, "a", 0.4, 0.5), (0, "a", 0.9, 1.0)]
-    result = summarise_label_frequencies(pd.DataFrame(rows, columns=columns), ["missing_rate", "model"])
+    result = summarize_label_frequencies(pd.DataFrame(rows, columns=columns), ["missing_rate", "model"])
     assert list(result) == ["missing_rate", "model", "n", "bias", "mean_absolute_error"]
     assert result[["missing_rate", "n"]].to_numpy().tolist() == [[50, 2], [0, 1]]
     assert result[["bias", "mean_absolute_error"]].to_numpy().ravel().tolist() == pytest.approx([0.05, 0.15, -0.1, 0.1])

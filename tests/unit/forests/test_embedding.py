@@ -253,7 +253,7 @@ def test_saved_embedding_transforms_to_the_same_bytes():
         loaded.read_trees(grow("extra_trees", seed=1))
 
 
-def test_nothing_to_tell_samples_apart(hand_made):
+def test_nothing_to_show_samples_apart(hand_made):
     leaf = np.array([-1, -1])
     single_leaves = SimpleNamespace(
         tree_starts_=np.array([0, 1, 2]), left_=leaf, right_=leaf, weight_=[9, 9], leaf_of_=np.tile([0, 1], (9, 1))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairfold.core.seeds import seed_sequence
-from fairfold.forests.growth import random_below, random_share
+from fairfold.forests.growth import random_integer, random_uniform
 from fairfold.forests.trees import MultilabelForest
 
 KINDS = ("random_forest", "extra_trees")
@@ -197,5 +197,5 @@ def test_random_numbers_are_the_published_ones():
     stream = Stream(1234567)
     assert [stream.bits() for _ in range(2)] == [6457827717110365317, 3203168211198807973]
     state = np.array([1234567], dtype=np.uint64)
-    assert random_below(state, 1000) == 6457827717110365317 * 1000 >> 64
-    assert random_share(state) == (3203168211198807973 >> 11) / 2**53
+    assert random_integer(state, 1000) == 6457827717110365317 * 1000 >> 64
+    assert random_uniform(state) == (3203168211198807973 >> 11) / 2**53

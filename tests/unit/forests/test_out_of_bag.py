@@ -53,11 +53,11 @@ def written_out(X, observed, new_X, imputation):
             elif imputation == "fla":
                 labels = np.where(observed == 1, 1.0, hidden)
             encoders = pair(train, labels, level, "encoder") if imputation else predictors  # noqa: F821
-            encoded = [forest.centred_oob_proba() for forest in encoders]
+            encoded = [forest.centered_oob_proba() for forest in encoders]
             applied = [forest.predict_proba(new) for forest in encoders]
             train, new = np.hstack([X, *encoded]), np.hstack([new_X, *applied])
         predictors = pair(train, observed, level, "predictor")
-        oob = (predictors[0].centred_oob_proba() + predictors[1].centred_oob_proba()) / 2
+        oob = (predictors[0].centered_oob_proba() + predictors[1].centered_oob_proba()) / 2
         coefficients = fit_calibration(observed, oob)
         seen_proba.append(calibrate(oob, coefficients))
         c = shared_label_frequency(observed, np.sum(seen_proba, axis=0))
@@ -110,7 +110,7 @@ def test_published_features_leak_permuted_labels(permuted):
 @pytest.mark.parametrize("name", ["gcForest+", "SLCForest+", "FLAForest+", "CaFE-SLC+", "CaFE-FLA+"])
 def test_honest_features_do_not(permuted, name):
     """At every level, the AUROC is at most 0.5 plus 3 standard errors of its mean over datasets, and at least 0.45."""
-    aurocs = out_of_bag_aurocs(permuted, name, MultilabelForest.centred_oob_proba, patience=9)
+    aurocs = out_of_bag_aurocs(permuted, name, MultilabelForest.centered_oob_proba, patience=9)
     mean, error = aurocs.mean(axis=0), aurocs.std(axis=0, ddof=1) / np.sqrt(len(aurocs))
     assert len(mean) == 3 and (mean < 0.5 + 3 * error).all() and (mean > 0.45 - 3 * error).all(), (mean, error)
 
@@ -164,7 +164,7 @@ def test_imputation_is_precise_at_every_level(data, name):
     assert len(model.training_labels_) > 1
     for labels in model.training_labels_[1:]:
         quality = imputation_quality(truth, observed, labels)
-        assert quality["hits"].sum() / quality["n_imputed"].sum() > 1.5 * chance
+        assert quality["true_positives"].sum() / quality["n_imputed"].sum() > 1.5 * chance
 
 
 def test_growth_stops_when_it_does_not_help(data, monkeypatch):

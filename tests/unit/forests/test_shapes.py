@@ -177,11 +177,11 @@ def test_choosing_shapes_does_not_flatter_the_first_level():
         Y = (X[:, :3] + 0.5 * rng.normal(size=(600, 3)) > 0.7).astype(np.int8)
         settings = {"shape": "auto", "n_trees": 40, "max_levels": 0, "random_state": seed}
         model = make_model("gcForest+", **settings).fit(X[:200], Y[:200])
-        out_of_bag = np.mean([forest.centred_oob_proba() for forest in model.levels_[0].predictors], axis=0)
+        out_of_bag = np.mean([forest.centered_oob_proba() for forest in model.levels_[0].predictors], axis=0)
         differences.append(mean_auroc(Y[:200], out_of_bag) - mean_auroc(Y[200:], model.predict_proba(X[200:])))
         labels = rng.permutation(Y[:200])
         model.fit(X[:200], labels)
-        out_of_bag = np.mean([forest.centred_oob_proba() for forest in model.levels_[0].predictors], axis=0)
+        out_of_bag = np.mean([forest.centered_oob_proba() for forest in model.levels_[0].predictors], axis=0)
         permuted.append(mean_auroc(labels, out_of_bag))
     assert -0.04 < np.mean(differences) < 0.01, differences
     assert abs(np.mean(permuted) - 0.5) < 3 * np.std(permuted, ddof=1) / np.sqrt(10), permuted

@@ -64,9 +64,9 @@ def test_a_sketch_with_a_column_per_label_gives_the_exact_forest(kind, weighted,
     ):
         np.testing.assert_allclose(ours.toarray(), np.where(theirs >= FLOOR, theirs, 0), atol=ROUNDING)
     stored = found.oob_proba_.toarray() > 0
-    centred = found.centred_oob_proba().toarray()
-    np.testing.assert_allclose(centred[stored], np.maximum(exact.centred_oob_proba(), FLOOR)[stored], atol=ROUNDING)
-    assert (centred[~stored] == 0).all()
+    centered = found.centered_oob_proba().toarray()
+    np.testing.assert_allclose(centered[stored], np.maximum(exact.centered_oob_proba(), FLOOR)[stored], atol=ROUNDING)
+    assert (centered[~stored] == 0).all()
 
 
 def test_samples_that_every_tree_drew_have_the_mean_labels(data):
@@ -76,7 +76,7 @@ def test_samples_that_every_tree_drew_have_the_mean_labels(data):
     assert drawn.any() and not drawn.all()
     means = np.where(Y.mean(axis=0) >= FLOOR, Y.mean(axis=0), 0)
     np.testing.assert_allclose(forest.oob_proba_.toarray()[drawn], np.tile(means, (drawn.sum(), 1)), atol=ROUNDING)
-    np.testing.assert_allclose(forest.centred_oob_proba().toarray()[drawn][:, 0], 1, atol=ROUNDING)
+    np.testing.assert_allclose(forest.centered_oob_proba().toarray()[drawn][:, 0], 1, atol=ROUNDING)
 
 
 def test_only_the_highest_probabilities_are_kept_ties_by_label(data, monkeypatch):
@@ -230,7 +230,7 @@ def test_the_study_scores_and_examines_models_of_many_labels(name):
     assert found.scores["reason"].fillna("").eq("").all()
     first = found.findings.query("level == 0")
     hidden = (Y - observed)[fold_of != 0].sum(axis=0)
-    np.testing.assert_array_equal(first.query("fold == 0")["misses"], hidden)
+    np.testing.assert_array_equal(first.query("fold == 0")["false_negatives"], hidden)
     np.testing.assert_array_equal(first.query("fold == 0")["n_observed"], observed[fold_of != 0].sum(axis=0))
 
 

@@ -335,7 +335,7 @@ def test_not_fitted(data):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_centred_predictions_are_relative_to_the_mean_of_the_draws(data, kind):
+def test_centered_predictions_are_relative_to_the_mean_of_the_draws(data, kind):
     X, Y = data
     forest = grow(kind, X, Y, n_trees=3)
     trees = np.arange(3)
@@ -345,19 +345,19 @@ def test_centred_predictions_are_relative_to_the_mean_of_the_draws(data, kind):
         if len(unseen):
             leaves, roots = forest.value_[forest.leaf_of_[row, unseen]], forest.value_[forest.tree_starts_[unseen]]
             expected = np.clip(expected + (leaves.astype(float) - roots).mean(axis=0), 0, 1)
-        np.testing.assert_allclose(forest.centred_oob_proba()[row], expected, atol=1e-6)
+        np.testing.assert_allclose(forest.centered_oob_proba()[row], expected, atol=1e-6)
 
 
-def test_centred_predictions_of_labels_without_signal_are_at_chance():
+def test_centered_predictions_of_labels_without_signal_are_at_chance():
     """Plain out-of-bag predictions are below chance, because a positive sample's trees drew fewer positives."""
-    rng, plain, centred = np.random.default_rng(0), [], []
+    rng, plain, centered = np.random.default_rng(0), [], []
     for seed in range(30):
         X, Y = rng.random((200, 5)), rng.random((200, 1)) < 0.5
         forest = grow("random_forest", X, Y, n_trees=40, random_state=seed)
         plain.append(roc_auc_score(Y, forest.oob_proba_))
-        centred.append(roc_auc_score(Y, forest.centred_oob_proba()))
-    gain = np.subtract(centred, plain)
-    assert abs(np.mean(centred) - 0.5) < 3 * np.std(centred, ddof=1) / np.sqrt(30)
+        centered.append(roc_auc_score(Y, forest.centered_oob_proba()))
+    gain = np.subtract(centered, plain)
+    assert abs(np.mean(centered) - 0.5) < 3 * np.std(centered, ddof=1) / np.sqrt(30)
     assert np.mean(gain) > 3 * np.std(gain, ddof=1) / np.sqrt(30)
 
 

@@ -97,11 +97,11 @@ def test_those_that_know_categories_are_those_called_by_hand(data, name, tmp_pat
 @pytest.mark.parametrize("name", ["RF+ET", "gcForest+", "logistic", "kernel-ridge"])
 def test_to_others_they_are_columns(data, name):
     few = {"n_trees": 5, "max_levels": 1} if "F" in name else {}
-    told, untold = (
+    categorical, plain = (
         make_model(name, **few, **known, random_state=0).fit(data.X, data.Y).predict_proba(data.X)
         for known in ({"categories": data.category_columns}, {})
     )
-    np.testing.assert_array_equal(told, untold)
+    np.testing.assert_array_equal(categorical, plain)
 
 
 def test_corrected_and_with_weights_and_unmeasured_labels(data):

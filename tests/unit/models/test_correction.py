@@ -22,7 +22,7 @@ def simulated(n_samples, seed):
     return X, (scores > np.quantile(scores, np.linspace(0.6, 0.9, 6), axis=0).diagonal()).astype(int)
 
 
-def test_it_is_what_its_parts_say():
+def test_it_is_what_its_parts_state():
     X, Y = simulated(150, 0)
     estimator = MultiOutputClassifier(LogisticRegression())
     model = CorrectedClassifier(estimator, n_splits=3, random_state=4).fit(X, Y)

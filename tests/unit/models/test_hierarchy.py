@@ -25,16 +25,16 @@ def data():
 
 
 @pytest.mark.parametrize("name", MODEL_NAMES)
-def test_nothing_that_a_model_says_breaks_the_rule(data, name, tmp_path):
+def test_nothing_that_a_model_states_breaks_the_rule(data, name, tmp_path):
     X, Y, hierarchy = data
     model = make_model(name, hierarchy=hierarchy, random_state=0, **settings_of(name, FEW, "text"))
     model.fit(X[:80], Y[:80])
-    said = [*model.staged_predict_proba(X[80:]), *model.training_labels_, model.predict(X[80:])]
+    predictions = [*model.staged_predict_proba(X[80:]), *model.training_labels_, model.predict(X[80:])]
     if name.endswith("+"):
-        said += [model.unseen_proba_]
-        said += [model.predict_observed_proba(X[80:])]
-        said += [model.predict(X[80:], objective="mcc", by="label")]
-    assert [hierarchy.n_violations(each) for each in said] == [0] * len(said)
+        predictions += [model.out_of_fold_proba_]
+        predictions += [model.predict_observed_proba(X[80:])]
+        predictions += [model.predict(X[80:], objective="mcc", by="label")]
+    assert [hierarchy.n_violations(each) for each in predictions] == [0] * len(predictions)
     model.save(tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(X[80:]), model.predict_proba(X[80:]))

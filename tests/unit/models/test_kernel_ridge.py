@@ -33,16 +33,16 @@ def kernel(A, B, gamma):
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
-def test_equals_scikit_learns_on_the_centred_kernel(data, gamma):
+def test_equals_scikit_learns_on_the_centered_kernel(data, gamma):
     X, Y = data
     model = KernelRidgeClassifier(gammas=(gamma,)).fit(X[:60], Y[:60])
     scale = X[:60].std(axis=0)
     K, new = (kernel(part / scale, X[:60] / scale, gamma) for part in (X[:60], X[60:]))
-    centre = KernelCenterer().fit(K)
-    K = centre.transform(K)
+    center = KernelCenterer().fit(K)
+    K = center.transform(K)
     mean = Y[:60].mean(axis=0)
     ridge = KernelRidge(alpha=model.penalty_ * np.trace(K) / 60, kernel="precomputed").fit(K, Y[:60] - mean)
-    expected = np.clip(ridge.predict(centre.transform(new)) + mean, 0, 1)
+    expected = np.clip(ridge.predict(center.transform(new)) + mean, 0, 1)
     np.testing.assert_allclose(model.predict_proba(X[60:]), expected, rtol=0, atol=1e-9)
 
 
@@ -56,13 +56,13 @@ def test_leave_one_out_equals_models_fitted_without_the_sample(data, gamma):
     strength = model.penalty_ * np.trace(KernelCenterer().fit_transform(K)) / 40
     for sample in range(0, 40, 7):
         rest = np.arange(40) != sample
-        centre = KernelCenterer().fit(K[np.ix_(rest, rest)])
+        center = KernelCenterer().fit(K[np.ix_(rest, rest)])
         mean = Y[rest].mean(axis=0)
         ridge = KernelRidge(alpha=strength, kernel="precomputed")
-        ridge.fit(centre.transform(K[np.ix_(rest, rest)]), Y[rest] - mean)
+        ridge.fit(center.transform(K[np.ix_(rest, rest)]), Y[rest] - mean)
         # Values are relative to the mean labels of the other samples.
-        expected = np.clip(ridge.predict(centre.transform(K[[sample]][:, rest]))[0] + Y.mean(axis=0), 0, 1)
-        np.testing.assert_allclose(model.unseen_proba_[sample], expected, rtol=0, atol=1e-9)
+        expected = np.clip(ridge.predict(center.transform(K[[sample]][:, rest]))[0] + Y.mean(axis=0), 0, 1)
+        np.testing.assert_allclose(model.out_of_fold_proba_[sample], expected, rtol=0, atol=1e-9)
 
 
 def test_the_penalty_has_the_least_leave_one_out_error(data):
@@ -84,7 +84,7 @@ def test_as_many_landmarks_as_samples_but_one_change_little(data, gamma):
     exact = KernelRidgeClassifier(gammas=(gamma,)).fit(X, Y)
     landmarks = KernelRidgeClassifier(gammas=(gamma,), max_exact=80, n_landmarks=89).fit(X, Y)
     np.testing.assert_allclose(landmarks.predict_proba(X), exact.predict_proba(X), rtol=0, atol=0.02)
-    np.testing.assert_allclose(landmarks.unseen_proba_, exact.unseen_proba_, rtol=0, atol=0.05)
+    np.testing.assert_allclose(landmarks.out_of_fold_proba_, exact.out_of_fold_proba_, rtol=0, atol=0.05)
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
@@ -104,7 +104,7 @@ def test_landmarks_leave_one_out_equals_ridge_regression_on_their_features(data,
         rest = np.arange(90) != sample
         alone = Ridge(alpha=strength).fit(F[rest], Y[rest]).predict(F[[sample]])[0]
         expected = np.clip(alone - Y[rest].mean(axis=0) + Y.mean(axis=0), 0, 1)
-        np.testing.assert_allclose(model.unseen_proba_[sample], expected, rtol=0, atol=1e-7)
+        np.testing.assert_allclose(model.out_of_fold_proba_[sample], expected, rtol=0, atol=1e-7)
 
 
 def test_sparse_features_give_the_same(data):
@@ -114,7 +114,7 @@ def test_sparse_features_give_the_same(data):
     np.testing.assert_allclose(csr.predict_proba(sparse.csr_array(X)), dense.predict_proba(X), rtol=0, atol=1e-10)
 
 
-def test_features_without_a_signal_tell_nothing_of_the_sample_itself():
+def test_features_without_a_signal_show_nothing_of_the_sample_itself():
     """Leave-one-out predictions do not leak a sample's own label.
 
     More features than samples interpolate, and a leverage without the intercept's share would reveal every label. The
@@ -125,7 +125,7 @@ def test_features_without_a_signal_tell_nothing_of_the_sample_itself():
     for seed in range(10):
         rng = np.random.default_rng(seed)
         X, Y = rng.normal(size=(60, 200)), (rng.random((60, 1)) < 0.4).astype(np.int8)
-        P = KernelRidgeClassifier(gammas=(0.0,)).fit(X, Y).unseen_proba_
+        P = KernelRidgeClassifier(gammas=(0.0,)).fit(X, Y).out_of_fold_proba_
         found.append(roc_auc_score(Y[:, 0], P[:, 0]))
     assert abs(np.mean(found) - 0.5) < 3 * np.std(found, ddof=1) / np.sqrt(10), found
 

@@ -28,8 +28,8 @@ def kept(P):
 
 
 def strength(model, Z, s):
-    centred = s[:, np.newaxis] * (Z - s**2 @ Z / (s @ s))
-    w = np.linalg.eigvalsh(centred.T @ centred)
+    centered = s[:, np.newaxis] * (Z - s**2 @ Z / (s @ s))
+    w = np.linalg.eigvalsh(centered.T @ centered)
     return model.penalty_ * w[w > w[-1] * (1e-10 if model.landmarks_ is None else 1e-6)].mean()
 
 
@@ -48,7 +48,7 @@ def test_equals_scikit_learns_on_weighted_words(n, weighted):
     )
 
 
-def test_dense_features_are_standardised():
+def test_dense_features_are_standardized():
     X, Y = words()
     X = X - 1.5
     model = ManyLabelRidge().fit(X[:60], Y[:60])
@@ -95,7 +95,7 @@ def test_with_landmarks_too_samples_are_left_out_as_if_fitted_anew(grouped):
         left = group_of == group
         ridge = Ridge(alpha=alpha, solver="svd").fit(F[~left], Y[~left])
         expected[left] = ridge.predict(F[left]) - Y[~left].mean(axis=0) + Y.mean(axis=0)
-    np.testing.assert_allclose(model.unseen_proba_.toarray(), kept(expected), atol=2e-4)
+    np.testing.assert_allclose(model.out_of_fold_proba_.toarray(), kept(expected), atol=2e-4)
 
 
 def test_landmarks_are_for_words_that_are_fewer():
@@ -126,7 +126,7 @@ def test_unseen_predictions_are_those_of_models_without_the_sample(n):
         rows = np.delete(np.arange(n), left)
         ridge = Ridge(alpha=alpha, solver="svd").fit(Z[rows], Y[rows])
         expected[left] = ridge.predict(Z[[left]])[0] - Y[rows].mean(axis=0) + Y.mean(axis=0)
-    np.testing.assert_allclose(model.unseen_proba_.toarray(), kept(expected), atol=1e-6)
+    np.testing.assert_allclose(model.out_of_fold_proba_.toarray(), kept(expected), atol=1e-6)
 
 
 def test_of_groups_whole_ones_are_left_out():
@@ -139,14 +139,14 @@ def test_of_groups_whole_ones_are_left_out():
         left = groups == group
         ridge = Ridge(alpha=alpha, solver="svd").fit(Z[~left], Y[~left])
         expected[left] = ridge.predict(Z[left]) - Y[~left].mean(axis=0) + Y.mean(axis=0)
-    np.testing.assert_allclose(model.unseen_proba_.toarray(), kept(expected), atol=1e-6)
+    np.testing.assert_allclose(model.out_of_fold_proba_.toarray(), kept(expected), atol=1e-6)
     alone, of_none = (
         ManyLabelRidge(n_landmarks=0).fit(sparse.csr_array(X), Y, groups=groups) for groups in (np.arange(60), None)
     )
-    np.testing.assert_allclose(alone.unseen_proba_.toarray(), of_none.unseen_proba_.toarray(), atol=1e-6)
+    np.testing.assert_allclose(alone.out_of_fold_proba_.toarray(), of_none.out_of_fold_proba_.toarray(), atol=1e-6)
 
 
-def test_copies_of_a_sample_tell_nothing_where_they_are_a_group():
+def test_copies_of_a_sample_show_nothing_where_they_are_a_group():
     """Random labels and three copies per sample give chance, within four standard errors of 100 samples."""
     random = np.random.default_rng(2)
     X, Y = random.normal(size=(100, 60)), (random.random((100, 30)) < 0.3).astype(np.int8)
@@ -154,7 +154,7 @@ def test_copies_of_a_sample_tell_nothing_where_they_are_a_group():
     given = np.tile(X, (3, 1)), np.tile(Y, (3, 1))
     margins = []
     for options in ({"groups": groups}, {}):
-        P = ManyLabelRidge().fit(*given, **options).unseen_proba_.toarray()[:100]
+        P = ManyLabelRidge().fit(*given, **options).out_of_fold_proba_.toarray()[:100]
         P -= P.mean(axis=0)
         error = P.std() * np.sqrt(1 / Y.sum() + 1 / (Y.size - Y.sum()))
         margins.append((P[Y == 1].mean() - P[Y == 0].mean()) / error)
@@ -169,12 +169,12 @@ def test_gaps_are_filled_as_by_the_kernel_ridge():
     np.testing.assert_allclose(ours.predict_proba(X).toarray(), theirs.predict_proba(filled).toarray(), atol=1e-6)
 
 
-def test_on_labels_by_chance_unseen_predictions_tell_nothing():
+def test_on_labels_by_chance_unseen_predictions_show_nothing():
     """Samples with and without a label differ by less than four standard errors, beyond the labels' means."""
     random = np.random.default_rng(0)
     X = normalize(random.normal(size=(400, 30)))
     Y = (random.random((400, 40)) < 0.3).astype(np.int8)
-    P = ManyLabelRidge().fit(X, Y).unseen_proba_.toarray()
+    P = ManyLabelRidge().fit(X, Y).out_of_fold_proba_.toarray()
     P -= P.mean(axis=0)
     n = Y.sum()
     error = P.std() * np.sqrt(1 / n + 1 / (Y.size - n))
@@ -191,7 +191,7 @@ def test_with_as_many_leading_directions_as_there_are_nothing_changes(monkeypatc
     found = ManyLabelRidge().fit(kind(X[:60]), Y[:60])
     assert found.penalty_ == whole.penalty_
     for ours, theirs in (
-        (found.unseen_proba_, whole.unseen_proba_),
+        (found.out_of_fold_proba_, whole.out_of_fold_proba_),
         (found.predict_proba(kind(X[60:])), whole.predict_proba(kind(X[60:]))),
     ):
         far = np.abs(ours.toarray() - theirs.toarray())
@@ -210,14 +210,14 @@ def test_leading_directions_span_what_has_no_others(kind):
     np.testing.assert_allclose(S @ (Q := leading_directions(kind(S), 5, 0)) @ Q.T, S, atol=1e-4)
 
 
-def test_leading_directions_tell_nothing_of_labels_by_chance(monkeypatch):
+def test_leading_directions_show_nothing_of_labels_by_chance(monkeypatch):
     """Directions depend on features only, and the result is at chance within four standard errors."""
     monkeypatch.setattr("fairfold.models.many_label_ridge.MOST_DECOMPOSED", 20)
     monkeypatch.setattr("fairfold.models.many_label_ridge.N_LEADING", 10)
     random = np.random.default_rng(0)
     X = normalize(random.normal(size=(400, 30)))
     Y = (random.random((400, 40)) < 0.3).astype(np.int8)
-    P = ManyLabelRidge().fit(X, Y).unseen_proba_.toarray()
+    P = ManyLabelRidge().fit(X, Y).out_of_fold_proba_.toarray()
     P -= P.mean(axis=0)
     error = P.std() * np.sqrt(1 / Y.sum() + 1 / (Y.size - Y.sum()))
     assert abs(P[Y == 1].mean() - P[Y == 0].mean()) < 4 * error

@@ -12,7 +12,7 @@ def by_the_paper(X, Y, new, k, s):
     """Implement Zhang & Zhou (2007), Figure 1, sample by sample and label by label."""
     n, q = Y.shape
 
-    def neighbours(x, left_out=None):
+    def neighbors(x, left_out=None):
         distances = [np.inf if i == left_out else np.sqrt(((x - X[i]) ** 2).sum()) for i in range(n)]
         return np.argsort(distances, kind="stable")[:k]
 
@@ -21,10 +21,10 @@ def by_the_paper(X, Y, new, k, s):
         prior = (s + Y[:, label].sum()) / (2 * s + n)
         c = {1: np.zeros(k + 1), 0: np.zeros(k + 1)}
         for i in range(n):
-            delta = Y[neighbours(X[i], i), label].sum()
+            delta = Y[neighbors(X[i], i), label].sum()
             c[Y[i, label]][delta] += 1
         for row, x in enumerate(new):
-            j = Y[neighbours(x), label].sum()
+            j = Y[neighbors(x), label].sum()
             with_label = prior * (s + c[1][j]) / (s * (k + 1) + c[1].sum())
             without = (1 - prior) * (s + c[0][j]) / (s * (k + 1) + c[0].sum())
             P[row, label] = with_label / (with_label + without)

@@ -173,7 +173,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import NearestNeighbors
 
 
-class Neighbours(ClassifierMixin, BaseEstimator):
+class Neighbors(ClassifierMixin, BaseEstimator):
     def __init__(self, sparse=False, k=5, seed=0):
         self.sparse, self.k, self.seed = sparse, k, seed
 
@@ -199,9 +199,9 @@ WITH_GAPS = np.where(RNG.random(Y.shape) < 0.2, np.nan, Y)
 )
 def test_sparse_labels_give_what_dense_ones_do(folder, labels, plus):
     (folder / "mine.py").write_text(SPARSE)
-    dense = own("Neighbours", plus).fit(X, labels).predict_proba(TEST)
+    dense = own("Neighbors", plus).fit(X, labels).predict_proba(TEST)
     for given in (labels, sparse.csr_array(labels)):
-        made = own("Neighbours", plus, labels="together-sparse", parameters={"sparse": True}).fit(X, given)
+        made = own("Neighbors", plus, labels="together-sparse", parameters={"sparse": True}).fit(X, given)
         found = made.predict_proba(TEST)
         assert sparse.issparse(found) == sparse.issparse(given)
         np.testing.assert_array_equal(sparse.csr_array(found).toarray(), dense)
@@ -211,7 +211,7 @@ def test_sparse_probabilities_are_corrected(folder):
     (folder / "mine.py").write_text(SPARSE)
     changes = {"labels": "together-sparse", "parameters": {"sparse": True}}
     many = sparse.csr_array(MANY)
-    plain, corrected = (own("Neighbours", plus, **changes).fit(X, many).predict_proba(TEST) for plus in ("", "+"))
+    plain, corrected = (own("Neighbors", plus, **changes).fit(X, many).predict_proba(TEST) for plus in ("", "+"))
     assert (plain.data > 0).all() and plain.nnz == corrected.nnz
     for before, after in zip(plain.toarray().T, corrected.toarray().T, strict=True):  # keeps the order within labels
         assert (np.diff(after[np.argsort(before, kind="stable")]) >= 0)[np.diff(np.sort(before)) > 0].all()
@@ -222,7 +222,7 @@ def test_sparse_probabilities_are_corrected(folder):
 def test_models_of_sparse_labels_are_tuned_and_scored(folder, labels):
     (folder / "mine.py").write_text(SPARSE)
     changes = {"labels": "together-sparse", "parameters": {"sparse": True}, "tune": {"k": [2, 9]}, "scale": True}
-    make = own("Neighbours", **changes)
+    make = own("Neighbors", **changes)
     tables = score_on_folds(lambda fold: make, X, labels, np.arange(80) % 2, lambda fold: labels)
     assert (tables.scores["reason"] == "").all()
     assert tables.scores["value"].notna().any()
@@ -232,10 +232,10 @@ def test_sparse_labels_may_be_more_than_fit_in_an_array(folder):
     (folder / "mine.py").write_text(SPARSE)
     many = sparse.random_array((1000, 60_000), density=1e-4, rng=np.random.default_rng(1)).ceil()
     features = np.random.default_rng(2).random((1000, 3))
-    made = own("Neighbours", labels="together-sparse", parameters={"sparse": True}).fit(features, many)
+    made = own("Neighbors", labels="together-sparse", parameters={"sparse": True}).fit(features, many)
     assert made.predict_proba(features[:9]).shape == (9, 60_000)
     with pytest.raises(ModelError, match="60,000 cells"):
-        own("Neighbours").fit(features, many)
+        own("Neighbors").fit(features, many)
 
 
 def test_with_a_plus_it_is_corrected(folder):
@@ -270,7 +270,7 @@ def test_it_chooses_what_is_best_inside_the_training_part(folder, capfd):
     assert spec_of(made.estimator.name).is_tuned
 
 
-def test_the_configuration_says_how_it_is_tuned(folder):
+def test_the_configuration_states_how_it_is_tuned(folder):
     changes = {"labels": "one-per-label", "file": None, "tune": {"C": [0.1, 1, 10]}}
     one = {"n_splits": 2, "n_candidates": 1, "scoring": "mcc"}
     search = make_estimator("mine", entry("sklearn.linear_model.LogisticRegression", tuning=one, **changes)).fit(X, Y)
@@ -386,15 +386,15 @@ def test_mistakes(folder, monkeypatch, changes, sentence):
         ({"how": "has negatives"}, ": predict_proba gives -1; probabilities are numbers from 0 to 1."),
     ],
 )
-def test_mistakes_are_told_when_it_is_tried_out(folder, parameters, sentence):
+def test_mistakes_are_reported_when_it_is_tried_out(folder, parameters, sentence):
     with pytest.raises(ConfigError) as caught:
         try_out("my-net", entry("Whatever", parameters=parameters))
     assert str(caught.value) == f"config.models.own.my-net{sentence}"
 
 
 def test_what_may_be_otherwise_on_other_data_is_a_warning(folder):
-    told = "my-net failed: RuntimeError: no such luck."
-    assert try_out("my-net", entry("Whatever", parameters={"how": "raises"})) == told
+    messages = "my-net failed: RuntimeError: no such luck."
+    assert try_out("my-net", entry("Whatever", parameters={"how": "raises"})) == messages
     assert try_out("my-net", entry("Whatever")) == ""
     assert type(make_estimator("my-net", entry("make_whatever"))[-1]).__name__ == "Whatever"
 

@@ -13,8 +13,8 @@ from fairfold.errors import ModelError
 from fairfold.forests.boosting import MultilabelBoosting
 from fairfold.models import make_model
 from fairfold.models.kernel_ridge import KernelRidgeClassifier
+from fairfold.models.out_of_fold import fit_out_of_fold
 from fairfold.models.stacking import StackedClassifier, pool_weights
-from fairfold.models.unseen import fit_with_unseen
 from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels import mask_positives
 from fairfold.weak_labels.calibration import calibrate, fit_calibration, posterior, shared_label_frequency
@@ -37,7 +37,7 @@ def members():
 
 
 @pytest.mark.parametrize(("order", "sure"), [([0, 1, 2], False), ([2, 1, 0], True)])
-def test_weights_are_those_of_a_general_optimiser_as_far_as_they_gain(order, sure):
+def test_weights_are_those_of_a_general_optimizer_as_far_as_they_gain(order, sure):
     """With the best member first, the gain is below one standard error. With the worst first, it is far larger."""
     rng = np.random.default_rng(1)
     truth = rng.random((500, 3))
@@ -99,7 +99,7 @@ def test_equals_the_stack_written_out(data):
         fitted = estimator.fit(train, observed[:300])
         seen.append(label_probabilities(fitted, new, 3))
         if name == "kernel":
-            unseen.append(fitted.unseen_proba_)
+            unseen.append(fitted.out_of_fold_proba_)
             continue
         P = np.empty((300, 3))
         for fold in range(3):
@@ -112,7 +112,7 @@ def test_equals_the_stack_written_out(data):
     np.testing.assert_allclose(stack.weights_, weights, rtol=0, atol=1e-12)
     pooled = sum(w * P for w, P in zip(weights, unseen, strict=True))
     last = fit_calibration(observed[:300], pooled)
-    np.testing.assert_allclose(stack.unseen_proba_, calibrate(pooled, last), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(stack.out_of_fold_proba_, calibrate(pooled, last), rtol=0, atol=1e-12)
     c = shared_label_frequency(observed[:300], calibrate(pooled, last))
     assert stack.label_frequency_ == pytest.approx(c)
     expected = posterior(calibrate(sum(w * P for w, P in zip(weights, seen, strict=True)), last), c)
@@ -137,7 +137,7 @@ def test_permuted_labels_stay_at_chance():
         rng = np.random.default_rng(seed)
         X, Y = rng.normal(size=(300, 6)), (rng.random((300, 3)) < 0.4).astype(np.int8)
         pair = [("boosting", MultilabelBoosting(max_rounds=20)), ("kernel", KernelRidgeClassifier())]
-        P = StackedClassifier(pair, random_state=seed).fit(X, Y).unseen_proba_
+        P = StackedClassifier(pair, random_state=seed).fit(X, Y).out_of_fold_proba_
         found.append(np.mean([roc_auc_score(Y[:, label], P[:, label]) for label in range(3)]))
     assert abs(np.mean(found) - 0.5) < 0.03, found
 
@@ -164,8 +164,8 @@ def test_members_that_know_unseen_samples_are_fitted_once(data):
             calls.append(len(X))
             return super().fit(X, Y)
 
-    fitted, P = fit_with_unseen(Counting(), X, truth, n_splits=5, random_state=0)
-    assert calls == [1500] and P is fitted.unseen_proba_
+    fitted, P = fit_out_of_fold(Counting(), X, truth, n_splits=5, random_state=0)
+    assert calls == [1500] and P is fitted.out_of_fold_proba_
 
 
 def test_nothing_to_pool_is_refused(data):

@@ -45,7 +45,7 @@ def losses(parameters, n_splits):
 def test_scores_are_those_of_a_loop_and_the_lowest_loss_is_best(n_splits):
     found = search(n_splits=n_splits, scoring="hamming_loss")
     expected = {tuple(each.items()): np.mean([*losses(each, n_splits)]) for each in ParameterGrid(GRID)}
-    assert len({*expected.values()}) > 3, "the folds of other splitters must be told apart"
+    assert len({*expected.values()}) > 3, "the folds of other splitters must differ"
     assert tried(found) == {each: pytest.approx(-loss) for each, loss in expected.items()}
     assert found.best_score_ == pytest.approx(-min(expected.values()))
 

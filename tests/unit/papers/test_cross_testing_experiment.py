@@ -105,5 +105,5 @@ def test_nothing_is_found_where_there_is_nothing(parameters):
     setting = Setting([24], [0.5], parameters, n_permutations=19)
     table = run(setting, range(300), data=lambda: cross_testing_random(500))
     for _, own in table.groupby("procedure"):
-        assert abs((own["p_randomised"] <= 0.1).mean() - 0.1) < 3.3 * np.sqrt(0.09 / 300)
+        assert abs((own["p_randomized"] <= 0.1).mean() - 0.1) < 3.3 * np.sqrt(0.09 / 300)
         assert abs(own["accuracy"].mean() - 0.5) < 4 * own["accuracy"].std() / np.sqrt(300)

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from fairfold.cross_testing.names import INTERPRETABLE
-from fairfold.papers.cross_testing_points import interpretation_table, summarise
+from fairfold.papers.cross_testing_points import interpretation_table, summarize
 
 PANEL = {"figure": "fig4", "dataset": "simulated", "x_name": "data_size"}
 ACCURACIES = [0.4, 0.5, 0.6, 0.7]  # mean 0.55, sum of squared deviations 0.05
@@ -12,7 +12,7 @@ Z = 1.959963984540054
 
 def repetitions_of(accuracies, p_values, **cell):
     cell = {**PANEL, "x": 20, "procedure": "nested_cv"} | cell
-    table = pd.DataFrame({"repetition": range(len(accuracies)), "accuracy": accuracies, "p_randomised": p_values})
+    table = pd.DataFrame({"repetition": range(len(accuracies)), "accuracy": accuracies, "p_randomized": p_values})
     return table.assign(**cell)
 
 
@@ -30,7 +30,7 @@ def repetitions():
 
 
 def test_numbers_worked_out_by_hand(repetitions):
-    accuracy, fraction = summarise(repetitions).to_dict("records")
+    accuracy, fraction = summarize(repetitions).to_dict("records")
     assert (accuracy["metric"], fraction["metric"]) == ("accuracy", "significant_fraction")
     assert accuracy["value"] == pytest.approx(0.55)
     half = Z * np.sqrt(0.05 / 3) / 2
@@ -54,7 +54,7 @@ def test_every_point_has_its_own_numbers():
             repetitions_of([0.3, 0.3], [0.9, 0.01], dataset="random", figure="fig8"),
         ]
     )
-    points = summarise(table)
+    points = summarize(table)
     assert points.duplicated(["figure", "dataset", "x_name", "x", "procedure", "metric"]).sum() == 0
     by_metric = points.groupby("metric", sort=False)["value"].agg(list)
     assert by_metric["accuracy"] == pytest.approx([0.7, 0.5, 0.9, 0.3])
@@ -62,13 +62,13 @@ def test_every_point_has_its_own_numbers():
 
 
 def test_the_level_is_that_asked_for(repetitions):
-    assert summarise(repetitions, alpha=0.01)["value"].iloc[1] == 0.25
+    assert summarize(repetitions, alpha=0.01)["value"].iloc[1] == 0.25
 
 
 class TestPublished:
     def test_differences_worked_out_by_hand(self, repetitions):
         published = pd.DataFrame([published_point("accuracy", 0.5), published_point("significant_fraction", 0.3, 12)])
-        rows = summarise(repetitions, published=published).query("source == 'published'")
+        rows = summarize(repetitions, published=published).query("source == 'published'")
         assert rows["value"].tolist() == [0.5, 0.3]
         assert rows["n_repetitions"].tolist() == [1000, 12]
         assert rows["procedure"].tolist() == ["nested_cv"] * 2
@@ -83,14 +83,14 @@ class TestPublished:
 
     def test_points_without_ours_have_no_difference_and_other_panels_stay_away(self, repetitions):
         points = [published_point("accuracy", 0.6, x=60), published_point("accuracy", 0.5, figure="fig8")]
-        rows = summarise(repetitions, published=pd.DataFrame(points)).query("source == 'published'")
+        rows = summarize(repetitions, published=pd.DataFrame(points)).query("source == 'published'")
         assert rows["x"].tolist() == [60]
         assert rows["difference_in_se"].isna().all()
 
     def test_all_significant_on_both_sides_is_no_difference(self):
         ours = repetitions_of(ACCURACIES, [0.01] * 4)
         published = pd.DataFrame([published_point("significant_fraction", 1.0)])
-        assert summarise(ours, published=published)["difference_in_se"].iloc[-1] == 0
+        assert summarize(ours, published=published)["difference_in_se"].iloc[-1] == 0
 
     def test_draws_from_one_population_differ_by_standard_normal_amounts(self):
         # The mean is 0 and the variance 1 over 1000 points, within four standard errors.
@@ -98,7 +98,7 @@ class TestPublished:
         ours = [repetitions_of(rng.normal(0.6, 0.1, 60), rng.random(60) / 6, x=x) for x in range(1000)]
         theirs = [published_point("accuracy", rng.normal(0.6, 0.1 / 20), 400, x=x) for x in range(1000)]
         theirs += [published_point("significant_fraction", rng.binomial(400, 0.3) / 400, 400, x=x) for x in range(1000)]
-        points = summarise(pd.concat(ours), published=pd.DataFrame(theirs)).query("source == 'published'")
+        points = summarize(pd.concat(ours), published=pd.DataFrame(theirs)).query("source == 'published'")
         assert set(points["metric"]) == {"accuracy", "significant_fraction"}
         for _, differences in points.groupby("metric")["difference_in_se"]:
             assert abs(differences.mean()) < 4 / np.sqrt(1000)
@@ -116,7 +116,7 @@ class TestPublished:
         }
         assert table["figure"].value_counts().to_dict() == sizes
         assert set(table["approach"]) == set(INTERPRETABLE)
-        assert table["source"].str.contains("digitised").all()
+        assert table["source"].str.contains("digitized").all()
         # Proportions are counts of repetitions, up to the five decimals read from the figure.
         counts = table.query("metric == 'significant_fraction'")
         hits = counts["value"] * counts["n_repetitions"]

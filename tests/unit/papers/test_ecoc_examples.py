@@ -19,7 +19,7 @@ from fairfold.papers.ecoc_examples import (
     posterior_map,
     predict_example,
     random_rows,
-    summarise_example,
+    summarize_example,
 )
 
 
@@ -44,7 +44,7 @@ def test_examples_predict_iris(iris, name, largest_error):
     predictions, posteriors, _, model = predict_example(example, X, y, n_splits=5, seed=1)
     np.testing.assert_array_equal(predictions["class"], y)
     np.testing.assert_array_equal(predictions["fold"], model.fold_of_)
-    summary = summarise_example(predictions, posteriors, name=name).iloc[0]
+    summary = summarize_example(predictions, posteriors, name=name).iloc[0]
     assert summary["error"] == (predictions["predicted"] != y).mean() <= largest_error
     assert np.isnan(summary["log_loss"]) == (name != "posterior")
 
@@ -56,7 +56,7 @@ def test_posteriors_are_those_of_the_model(iris):
     with pytest.warns(ConvergenceWarning):
         again = model.kfold_predict(num_kl_initializations=10, update="page").posterior
     np.testing.assert_allclose(wide, again)
-    found = summarise_example(predictions, posteriors, name="a")["log_loss"].iloc[0]
+    found = summarize_example(predictions, posteriors, name="a")["log_loss"].iloc[0]
     assert found == pytest.approx(log_loss(y, wide))
     grid = posterior_map(model, X[:, 2:], ["length", "width"], n_points=5)
     np.testing.assert_allclose(grid.groupby(["x", "y"])["posterior"].sum(), 1)
@@ -72,7 +72,7 @@ def test_random_rows_are_rows_of_the_predictions():
     assert not drawn["row"].equals(random_rows(table, seed=4)["row"])
 
 
-def test_the_comparison_holds_what_the_models_say(iris):
+def test_the_comparison_holds_what_the_models_state(iris):
     X, y = iris
     table = compare_codes(X, y, designs=["onevsone", "onevsall"], n_splits=3, seed=5)
     own = table.dropna(subset="binary_loss").set_index(["coding", "binary_loss", "decoding"])

@@ -12,7 +12,7 @@ from fairfold.papers.win_percentage_illustration import (
 from fairfold.win_percentage import PerformanceHistogram
 
 
-def test_the_leader_changes_where_the_paper_says_but_for_one_draw():
+def test_the_leader_changes_where_the_paper_states_but_for_one_draw():
     n = np.arange(2, 3000)
     wins = exact_win_percentages(n)
     leader = np.array(list(GAUSSIANS))[wins.argmax(axis=1)]

@@ -194,7 +194,9 @@ def test_the_example_is_the_wanted_dataset_or_the_one_with_the_most_sets():
     )
     both = {"few": few, "many": many}
     table = sampling_example(both, ["x", "y"], dataset="few", n_trials=30, random_state=3)
-    assert set(table["dataset"]) == {"few"} and set(table["n_sampled"]) == {40} and table["in_place_of"].isna().all()
+    assert (
+        set(table["dataset"]) == {"few"} and set(table["n_sampled"]) == {40} and table["requested_dataset"].isna().all()
+    )
     draws = np.unique(table["n_draws"])
     rng = np.random.default_rng(seed_sequence(3, "sample", 40))
     found = np.stack([few.sample(40, random_state=rng).win_percentage(draws) for _ in range(30)])
@@ -204,4 +206,4 @@ def test_the_example_is_the_wanted_dataset_or_the_one_with_the_most_sets():
     for wanted in (None, "absent"):
         table = sampling_example(both, ["x", "y"], dataset=wanted, n_sampled=1_000, n_trials=2)
         assert set(table["dataset"]) == {"many"} and set(table["n_sampled"]) == {1_000}
-        assert table["in_place_of"].iloc[0] == wanted and table["n_draws"].max() == 1_000
+        assert table["requested_dataset"].iloc[0] == wanted and table["n_draws"].max() == 1_000

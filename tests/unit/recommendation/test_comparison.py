@@ -135,7 +135,7 @@ def test_a_fold_that_is_undefined_for_all_is_left_out_and_still_a_fold():
     assert table["n_folds"].tolist() == [3, 3]
 
 
-def test_folds_of_unlike_size_are_as_correlated_as_their_shares_say():
+def test_folds_of_unlike_size_are_as_correlated_as_their_shares_state():
     values, shares = np.array([[0.5, 0.7, 0.65], [0.45, 0.6, 0.64]]), [0.5, 1 / 3, 1 / 4]
     scores = as_table(values).assign(share_tested=lambda table: table["fold"].map(dict(enumerate(shares))))
     ahead, rho = values[0] - values[1], np.mean(shares)

@@ -83,7 +83,7 @@ def test_intervals_are_quantiles_of_paired_draws(data, tables):
     assert found["share_best"].sum() == pytest.approx(1)
 
 
-def test_periods_tell_what_share_of_their_samples_is_tested():
+def test_periods_show_what_share_of_their_samples_is_tested():
     """The first period trains on 40 samples, the second on 100. Samples before both are in no score."""
     fold_of = np.repeat([BEFORE, 0, 1], [40, 60, 20])
     random = np.random.default_rng(3)
@@ -279,7 +279,7 @@ def repeated(*splits):
     )
 
 
-def test_a_split_that_is_repeated_tells_nothing_more(data, tables):
+def test_a_split_that_is_repeated_shows_nothing_more(data, tables):
     Y, observed, predictions = data
     twice = {model: repeated(each, each) for model, each in predictions.items()}
     found = complete_scores(Y, observed, twice, FREQUENCY, 0.5, n_draws=N_DRAWS, random_state=7)

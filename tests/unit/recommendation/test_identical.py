@@ -15,7 +15,7 @@ def predictions_of(P):
     return FinalPredictions(P[np.newaxis], np.zeros((len(BASIC_METRICS), 3), dtype=np.int8), FOLD_OF)
 
 
-def test_models_that_no_metric_tells_apart():
+def test_models_that_no_metric_distinguishes():
     rng = np.random.default_rng(0)
     Y = (rng.random((N, 3)) < 0.4).astype(np.int8)
     P = np.clip(0.3 * Y + 0.7 * rng.random((N, 3)), 0.01, 0.99)

@@ -69,11 +69,11 @@ def test_words_are_those_of_the_tests_and_the_range_doubles_what_is_left():
     row = pd.DataFrame([(0, 20.0, 10.0, 40.0, "")], columns=["hidden_share", "estimated_rate", "low", "high", "reason"])
     found = evidence_against(tests, row)
     assert (
-        "not missing at random" in found["says"][0]
-        and "samples differ" in found["says"][0]
-        and "p < 0.001" in found["says"][0]
+        "not missing at random" in found["conclusion"][0]
+        and "samples differ" in found["conclusion"][0]
+        and "p < 0.001" in found["conclusion"][0]
     )
-    assert found["says"][1].startswith("No evidence that groups differ") and "p = 0.300" in found["says"][1]
-    assert found["says"][2] == "No test: it is so."
+    assert found["conclusion"][1].startswith("No evidence that groups differ") and "p = 0.300" in found["conclusion"][1]
+    assert found["conclusion"][2] == "No test: it is so."
     # At most 40 % are missing. If positives are observed half as often as that, 70 % are missing.
     assert (found[["rate_low", "rate_high", "rate_high_if_hard"]] == [10, 40, 70]).all(axis=None)

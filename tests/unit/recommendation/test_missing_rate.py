@@ -17,7 +17,7 @@ def data():
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_the_row_says_what_the_distribution_does(data, form):
+def test_the_row_states_what_the_distribution_does(data, form):
     Y, P = data
     observed = mask_positives(Y, 0.4, random_state=1)
     found = estimate_missing_rate(form(Y), form(observed), P, random_state=3)

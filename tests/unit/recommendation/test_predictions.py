@@ -41,8 +41,13 @@ def test_decisions_are_confusion_matrices(data):
         for threshold in (0.07, 0.5, 0.99):
             (tn, fp), (fn, tp) = confusion_matrix(y, p > threshold, labels=[0, 1])
             row = table.loc[name, threshold]
-            assert (row["n"], row["n_positives"], row["n_predicted"], row["n_hits"]) == (len(y), tp + fn, tp + fp, tp)
-            assert row["n"] - row["n_positives"] - row["n_predicted"] + row["n_hits"] == tn
+            assert (row["n"], row["n_positives"], row["n_predicted"], row["n_true_positives"]) == (
+                len(y),
+                tp + fn,
+                tp + fp,
+                tp,
+            )
+            assert row["n"] - row["n_positives"] - row["n_predicted"] + row["n_true_positives"] == tn
 
 
 def test_points_lie_on_the_curve_of_precision_and_recall(data):

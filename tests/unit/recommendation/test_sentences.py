@@ -44,7 +44,7 @@ def recommended(folds, rates=RATES, **estimated):
 LOSSES = {"ranking_loss": {"A": 0.1, "B": 0.11, "C": 0.5}, "hamming_loss": {"A": 0.1, "B": 0.11, "C": 0.5}}
 
 
-def told(folds, use="ranking", rates=RATES, estimated=None, **evidence):
+def sentences_of(folds, use="ranking", rates=RATES, estimated=None, **evidence):
     """Return the sentences of a use."""
     sentences = recommendation_sentences(recommended(folds, rates, **(estimated or {})), rates, **evidence)
     return sentences.loc[sentences["use"] == use, "sentence"].tolist()
@@ -72,7 +72,7 @@ ESTIMATES = "Their scores are estimates for complete labels."
 
 def test_the_estimate_its_interval_and_its_errors():
     """The smaller error is 66.0 - 69.0. If 14.2 % are missing and 69 % of the rest are hidden, 73.4 % are missing."""
-    assert told(scores(), "data") == [
+    assert sentences_of(scores(), "data") == [
         "About 14 % of the positive labels of mine are estimated to be missing (95 % interval 11 to 18 %).",
         "If no label is missing, the error of this estimate is 14 points, and up to 7 points with 30/70 % hidden "
         "on purpose. If 14 % are missing, the error is up to 7 points there.",
@@ -82,8 +82,8 @@ def test_the_estimate_its_interval_and_its_errors():
 
 
 def test_labels_below_each_other_are_not_missing_at_random():
-    plain, said = (told(scores(), "data", hierarchical=names) for names in ((), ("mine",)))
-    assert [each for each in said if each not in plain] == [
+    plain, messages = (sentences_of(scores(), "data", hierarchical=names) for names in ((), ("mine",)))
+    assert [each for each in messages if each not in plain] == [
         "These labels form a hierarchy. A label is missing only if all labels below it are, so labels are not missing "
         "at random. Estimated average precision and AUROC are too high, and their intervals do not hold."
     ]
@@ -91,7 +91,7 @@ def test_labels_below_each_other_are_not_missing_at_random():
 
 def test_one_rate_and_one_point():
     rates = RATES[:2].assign(estimated_rate=[1.2, 29.6], low=1.0, high=1.4)
-    assert told(scores(rate=0), "data", rates=rates)[1:] == [
+    assert sentences_of(scores(rate=0), "data", rates=rates)[1:] == [
         "If no label is missing, the error of this estimate is 1 point, and 1 point with 30 % hidden on purpose. "
         "If 1 % "
         "are missing, the error is 0 points there.",
@@ -102,7 +102,7 @@ def test_one_rate_and_one_point():
 
 def test_nothing_seems_to_be_missing():
     rates = RATES.assign(estimated_rate=[0.1, 29.6, 60], low=0.0)
-    assert told(scores(), "data", rates=rates)[:2] == [
+    assert sentences_of(scores(), "data", rates=rates)[:2] == [
         "No missing positive labels are detected in mine (95 % interval 0 to 18 %).",
         "If no label is missing, the error of this estimate is 0 points, and up to 9 points with 30/70 % hidden on "
         "purpose.",
@@ -110,14 +110,14 @@ def test_nothing_seems_to_be_missing():
 
 
 def test_nothing_was_hidden_on_purpose():
-    assert told(scores(rate=0), "data", rates=RATES[:1])[1] == (
+    assert sentences_of(scores(rate=0), "data", rates=RATES[:1])[1] == (
         "No labels were hidden on purpose in this study, so the error of this estimate is unknown."
     )
 
 
 def test_no_estimate():
     rates = RATES.assign(estimated_rate=np.nan, reason="every fold is too small")
-    assert told(scores(rate=70), "data", rates=rates) == [
+    assert sentences_of(scores(rate=70), "data", rates=rates) == [
         "The missing rate of mine could not be estimated: every fold is too small.",
         "The models below learned from 30 % of their positive labels and were tested on left-out samples. Their scores "
         "are measured on observed labels and are not corrected for missing ones.",
@@ -127,12 +127,12 @@ def test_no_estimate():
 def test_an_estimate_that_is_certain_is_no_count():
     rates = RATES.assign(estimated_rate=0.0, low=0.0, high=0.0)
     expected = "No missing positive labels are detected in mine (95 % interval 0 to 0 %)."
-    assert told(scores(rate=0), "data", rates=rates)[0] == expected
+    assert sentences_of(scores(rate=0), "data", rates=rates)[0] == expected
 
 
 def test_confirmed_negatives():
     rates = RATES.assign(estimated_rate=12.5, low=np.nan, high=np.nan)
-    assert told(scores(rate=0), "data", rates=rates) == [
+    assert sentences_of(scores(rate=0), "data", rates=rates) == [
         "12 % of the labels of mine are unmeasured. Measured labels are taken as correct.",
         "The models below learned from the observed labels and were tested on left-out samples.",
     ]
@@ -142,7 +142,7 @@ def test_confirmed_negatives():
 
 
 def test_the_best_model_by_the_leading_metric():
-    first, second = told(scores(**LOSSES))
+    first, second = sentences_of(scores(**LOSSES))
     assert first == (
         "A has the best average precision of 3 models: 0.800 ± 0.016 (mean and standard deviation over 5 folds)."
     )
@@ -153,7 +153,7 @@ def test_an_estimated_score_has_an_interval_and_a_share_of_draws():
     table = scores(**LOSSES)
     table["corrected"] = table["observed"] + 0.05
     estimated = {"low": 0.81, "high": 0.9, "share_best": {"A": 0.7, "B": 0.25, "C": 0.05}}
-    assert told(table, estimated=estimated)[:2] == [
+    assert sentences_of(table, estimated=estimated)[:2] == [
         "A has the best average precision of 3 models: 0.850 on complete labels (95 % interval 0.810 to 0.900; "
         "0.800 on "
         "observed labels).",
@@ -161,7 +161,7 @@ def test_an_estimated_score_has_an_interval_and_a_share_of_draws():
         "in 25 %.",
     ]
     always = {**estimated, "share_best": {"A": 0.998, "B": 0.002, "C": 0.0}}
-    assert len(told(table, estimated=always)) == 2
+    assert len(sentences_of(table, estimated=always)) == 2
 
 
 IDENTICAL = pd.DataFrame(
@@ -203,25 +203,25 @@ def test_how_right_such_estimates_were():
         "all labels. The mean error was 0.030 for estimates and 0.250 for scores on observed labels."
     )
     estimated = {"low": 0.7, "high": 0.9}
-    assert sentence in told(table, quality=quality, estimated=estimated)
-    assert sentence not in told(table, quality=quality)  # no model was corrected
-    assert sentence not in told(table, quality=quality[:3], estimated=estimated)
+    assert sentence in sentences_of(table, quality=quality, estimated=estimated)
+    assert sentence not in sentences_of(table, quality=quality)  # no model was corrected
+    assert sentence not in sentences_of(table, quality=quality[:3], estimated=estimated)
 
 
 def test_the_only_model():
-    assert told(scores({"A": 0.9})) == [
+    assert sentences_of(scores({"A": 0.9})) == [
         "A has the best average precision: 0.900 ± 0.016 (mean and standard deviation over 5 folds).",
     ]
 
 
 def test_a_single_fold():
-    assert told(scores({"A": 0.9, "B": 0.7, "C": 0.5}, n_folds=1)) == [
+    assert sentences_of(scores({"A": 0.9, "B": 0.7, "C": 0.5}, n_folds=1)) == [
         "A has the best average precision of 3 models: 0.900 (a single fold).",
     ]
 
 
 def test_another_metric_leads_where_the_first_is_undefined():
-    sentences = told(scores(**LOSSES, mcc=dict.fromkeys("ABC", np.nan)), "threshold")
+    sentences = sentences_of(scores(**LOSSES, mcc=dict.fromkeys("ABC", np.nan)), "threshold")
     assert sentences[0] == (
         "A has the best Hamming loss of 3 models: 0.100 ± 0.016 (mean and standard deviation over 5 folds)."
     )
@@ -229,30 +229,34 @@ def test_another_metric_leads_where_the_first_is_undefined():
 
 def test_a_use_without_a_defined_metric_names_no_model():
     undefined = {metric: dict.fromkeys("ABC", np.nan) for metric in USES["ranking"]}
-    assert told(scores(**undefined)) == ["No model has a score in every fold, so no model is recommended."]
+    assert sentences_of(scores(**undefined)) == ["No model has a score in every fold, so no model is recommended."]
 
 
 def test_models_that_failed():
-    assert told(scores({"A": 0.9, "B": np.nan, "D": np.nan}))[0].startswith("A has the best average precision: 0.900")
+    assert sentences_of(scores({"A": 0.9, "B": np.nan, "D": np.nan}))[0].startswith(
+        "A has the best average precision: 0.900"
+    )
     nothing = "No model has a score in every fold, so no model is recommended."
-    assert told(scores({"A": np.nan, "B": np.nan})) == [nothing]
+    assert sentences_of(scores({"A": np.nan, "B": np.nan})) == [nothing]
 
 
 def test_digits_follow_the_spread():
     """The standard deviation of A is 0.0158, divided by 100 or by a million."""
     table = scores({"A": 0.9})
-    assert told(table.assign(observed=0.99 + (table["observed"] - 0.9) / 100))[0].startswith(
+    assert sentences_of(table.assign(observed=0.99 + (table["observed"] - 0.9) / 100))[0].startswith(
         "A has the best average precision: 0.99000 ± 0.00016 (mean"
     )
-    assert ": 0.990000 ± 0.000000 (" in told(table.assign(observed=0.99 + (table["observed"] - 0.9) / 1e6))[0]
-    assert ": 0.990 ± 0.000 (" in told(table.assign(observed=0.99))[0]
+    assert ": 0.990000 ± 0.000000 (" in sentences_of(table.assign(observed=0.99 + (table["observed"] - 0.9) / 1e6))[0]
+    assert ": 0.990 ± 0.000 (" in sentences_of(table.assign(observed=0.99))[0]
 
 
 def test_the_other_use_has_its_metrics():
-    assert told(scores(**LOSSES), "threshold")[0].startswith("A has the best Matthews correlation of 3 models: 0.800")
+    assert sentences_of(scores(**LOSSES), "threshold")[0].startswith(
+        "A has the best Matthews correlation of 3 models: 0.800"
+    )
 
 
-def test_more_samples_are_told_of_the_best_by_the_metric_that_leads():
+def test_more_samples_are_reported_of_the_best_by_the_metric_that_leads():
     rows = [
         ("mine", metric, model, kind, times, 100 * times, score, 0.7, 0.9, 0)
         for metric, model, score in (
@@ -263,7 +267,7 @@ def test_more_samples_are_told_of_the_best_by_the_metric_that_leads():
         for kind, times in (("measured", 1), ("extrapolated", 2))
     ]
     columns = ["dataset", "metric", "model", "kind", "times", "n_train", "score", "low", "high", "missing_rate"]
-    found = told(scores(), sample_curves=pd.DataFrame(rows, columns=columns))
+    found = sentences_of(scores(), sample_curves=pd.DataFrame(rows, columns=columns))
     assert len(found) == 3 and found[2].startswith(
         "With twice the 100 training samples, A would reach about 0.810 on observed labels"
     )

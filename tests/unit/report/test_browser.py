@@ -25,11 +25,11 @@ OPTIONS = (
     *("--disable-sync", "--no-first-run", "--remote-debugging-pipe"),
 )
 SCRIPT = """(async () => {
-  const said = {};
-  const settled = () => new Promise((done) => setTimeout(done, 100));
+  const got = {};
+  const rendered = () => new Promise((done) => setTimeout(done, 100));
   const shown = (element) => element.checkVisibility();
   %s
-  return said;
+  return got;
 })()"""
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39}
 PATIENCE = 120  # seconds; the machine may be busy
@@ -112,7 +112,7 @@ class Page:
         return self.browser.call(method, self.session, **parameters)
 
     def ask(self, script):
-        """Return the value that a script has stored in ``said``."""
+        """Return the value that a script has stored in ``got``."""
         options = {"awaitPromise": True, "returnByValue": True}
         done = self.call("Runtime.evaluate", expression=SCRIPT % script, **options)
         assert "exceptionDetails" not in done, done
@@ -187,20 +187,20 @@ def ask(open_page, html):
 
 
 def test_all_but_the_verdict_is_folded(ask):
-    said = ask("""
+    got = ask("""
       const folds = [...document.querySelectorAll("details.fold")];
-      said.folds = folds.length;
-      said.open = folds.filter((fold) => fold.open).length;
-      said.inside = document.querySelector("#section-ranks summary").textContent;
-      said.tables = [...document.querySelectorAll("table")].filter(shown).map((table) => table.className);
+      got.folds = folds.length;
+      got.open = folds.filter((fold) => fold.open).length;
+      got.inside = document.querySelector("#section-ranks summary").textContent;
+      got.tables = [...document.querySelectorAll("table")].filter(shown).map((table) => table.className);
       document.getElementById("unfold").click();
-      await settled();
-      said.unfolded = folds.every((fold) => fold.open) && shown(document.querySelector("#section-data table"));
-      said.name = document.getElementById("unfold").textContent;
+      await rendered();
+      got.unfolded = folds.every((fold) => fold.open) && shown(document.querySelector("#section-data table"));
+      got.name = document.getElementById("unfold").textContent;
     """)
-    assert said["folds"] > 1
-    assert said == {
-        "folds": said["folds"],
+    assert got["folds"] > 1
+    assert got == {
+        "folds": got["folds"],
         "open": 0,
         "inside": "1 figure, 1 table",
         "tables": ["sortable leaderboard"],
@@ -211,39 +211,39 @@ def test_all_but_the_verdict_is_folded(ask):
 
 def test_links_and_addresses_unfold_what_they_lead_to(ask):
     opened = """
-      said.open = [...document.querySelectorAll("details.fold")].filter((fold) => fold.open)
+      got.open = [...document.querySelectorAll("details.fold")].filter((fold) => fold.open)
         .map((fold) => fold.closest("section").id);
     """
     assert ask(opened, anchor="#data-1") == {"open": ["section-data"]}
-    assert ask(f"document.querySelector('#toc a[href=\"#data\"]').click(); await settled(); {opened}") == {
+    assert ask(f"document.querySelector('#toc a[href=\"#data\"]').click(); await rendered(); {opened}") == {
         "open": ["section-data"]
     }
     assert ask(opened, anchor="#ranks-1") == {"open": []}  # is always open
-    said = ask(f"dispatchEvent(new Event('beforeprint')); {opened} said.folds = folds.length;")
-    assert len(said["open"]) == said["folds"] > 1
+    got = ask(f"dispatchEvent(new Event('beforeprint')); {opened} got.folds = folds.length;")
+    assert len(got["open"]) == got["folds"] > 1
 
 
 def test_tables_show_fifteen_rows_of_any_order(ask):
-    said = ask("""
+    got = ask("""
       document.getElementById("unfold").click();
-      await settled();
+      await rendered();
       const table = document.querySelector("#section-data table");
       const rows = () => [...table.tBodies[0].rows].filter(shown).map((row) => row.cells[1].textContent);
       const button = table.closest(".scroll").nextElementSibling;
-      said.first = [rows().length, button.textContent];
+      got.first = [rows().length, button.textContent];
       table.tHead.rows[0].cells[1].querySelector("button").click();
-      said.sorted = rows();
+      got.sorted = rows();
       button.click();
-      said.all = [rows().length, button.textContent, button.getAttribute("aria-expanded")];
+      got.all = [rows().length, button.textContent, button.getAttribute("aria-expanded")];
     """)
-    assert said["first"] == [15, "All 40 rows"]
-    assert said["sorted"] == [str(n) for n in range(15)]
-    assert said["all"] == [40, "First 15 rows", "true"]
+    assert got["first"] == [15, "All 40 rows"]
+    assert got["sorted"] == [str(n) for n in range(15)]
+    assert got["all"] == [40, "First 15 rows", "true"]
 
 
 POINT = """
   document.getElementById("unfold").click();
-  await settled();
+  await rendered();
   const picture = [...document.querySelectorAll(".picture[data-points]")].at(-1);
   const image = picture.querySelector("img");
   image.scrollIntoView();
@@ -256,113 +256,114 @@ POINT = """
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_point_says_what_it_is(ask, width):
-    said = ask(
+def test_a_point_states_what_it_is(ask, width):
+    got = ask(
         POINT
         + """
-      const note = picture.querySelector(".told");
-      said.before = note.textContent;
+      const note = picture.querySelector(".tooltip");
+      got.before = note.textContent;
       point(x + 0.003, y - 0.01);
-      said.text = note.textContent;
+      got.text = note.textContent;
       const ring = picture.querySelector(".ring").getBoundingClientRect();
-      said.ring = Math.hypot(
+      got.ring = Math.hypot(
         ring.left + ring.width / 2 - box.left - x * box.width, ring.top + ring.height / 2 - box.top - y * box.height
       );
-      said.inside = note.getBoundingClientRect().right <= image.closest(".frame").getBoundingClientRect().right;
+      got.inside = note.getBoundingClientRect().right <= image.closest(".frame").getBoundingClientRect().right;
       point(x, y + 0.5);
-      said.away = note.textContent;
+      got.away = note.textContent;
     """,
         width,
     )
-    assert said.pop("ring") < 2
-    assert said == {"before": "", "text": "the “middle”", "inside": True, "away": ""}
+    assert got.pop("ring") < 2
+    assert got == {"before": "", "text": "the “middle”", "inside": True, "away": ""}
 
 
 def test_on_a_phone_letters_keep_their_size(ask):
-    said = ask(
+    got = ask(
         POINT
         + """
-      said.page = document.documentElement.scrollWidth <= innerWidth;
-      said.image = [image.getBoundingClientRect().width, Number(image.getAttribute("width"))];
+      got.page = document.documentElement.scrollWidth <= innerWidth;
+      got.image = [image.getBoundingClientRect().width, Number(image.getAttribute("width"))];
       const frame = image.closest(".frame");
-      said.moves = frame.scrollWidth > frame.clientWidth;
+      got.moves = frame.scrollWidth > frame.clientWidth;
     """,
         width=390,
     )
-    assert said["page"] and said["moves"]
-    assert said["image"][0] == said["image"][1] > 500
+    assert got["page"] and got["moves"]
+    assert got["image"][0] == got["image"][1] > 500
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_keys_go_through_the_points_of_a_figure(open_page, html, width):
     page = open_page(html, width)
     read = """
-      const note = document.querySelector(".told");
+      const note = document.querySelector(".tooltip");
       const ring = document.querySelector(".ring");
       const box = ring.getBoundingClientRect();
       const frame = ring.closest(".frame").getBoundingClientRect();
-      said.text = note.textContent;
-      said.seen = shown(ring) && box.left >= frame.left && box.right <= frame.right && box.bottom <= innerHeight;
+      got.text = note.textContent;
+      got.seen = shown(ring) && box.left >= frame.left && box.right <= frame.right && box.bottom <= innerHeight;
     """
-    page.ask("document.getElementById('unfold').click(); await settled(); document.querySelector('.zoom').focus();")
+    page.ask("document.getElementById('unfold').click(); await rendered(); document.querySelector('.zoom').focus();")
     page.press("Tab")  # to the links below, after the slider between
-    told = [page.ask(read)]
+    got = [page.ask(read)]
     for key in ("ArrowRight", "End", "ArrowLeft", "Home"):
         page.press(key)
-        told.append(page.ask(read))
+        got.append(page.ask(read))
     texts = ["a left one", "the “middle”", "a right one", "the “middle”", "a left one"]
-    assert told == [{"text": text, "seen": True} for text in texts]
-    assert page.ask("said.opacity = getComputedStyle(document.activeElement).opacity;") == {"opacity": "1"}
+    assert got == [{"text": text, "seen": True} for text in texts]
+    assert page.ask("got.opacity = getComputedStyle(document.activeElement).opacity;") == {"opacity": "1"}
     page.press("Escape")
     assert page.ask(read) == {"text": "", "seen": False}
     page.press("ArrowRight")
     assert page.ask(read)["text"] == "the “middle”"
     page.press("Tab")
-    assert page.ask(f"{read} said.link = document.activeElement.textContent;") == {
+    assert page.ask(f"{read} got.link = document.activeElement.textContent;") == {
         "text": "",
         "seen": False,
         "link": "PDF",
     }
-    assert page.ask("said.width = document.documentElement.scrollWidth;")["width"] <= width
+    assert page.ask("got.width = document.documentElement.scrollWidth;")["width"] <= width
 
 
 def test_escape_closes_what_the_pointer_has_opened(open_page, html):
     page = open_page(html)
     page.ask(POINT + "point(x, y);")
     assert page.ask(
-        told := "said.texts = [...document.querySelectorAll('.told')].map((note) => note.textContent);"
+        got := "got.texts = [...document.querySelectorAll('.tooltip')].map((note) => note.textContent);"
     ) == {"texts": ["", "the “middle”"]}
     page.press("Escape")
-    assert page.ask(told) == {"texts": ["", ""]}
+    assert page.ask(got) == {"texts": ["", ""]}
 
 
 def test_what_screen_readers_have_of_a_figure(open_page, html):
     page = open_page(html)
-    page.ask("document.getElementById('unfold').click(); await settled();")
+    page.ask("document.getElementById('unfold').click(); await rendered();")
     (name, caption, _), _ = page.seen_by_screen_readers("image")
     assert name == "box plots of the percentile ranks of each model, a panel for each metric and missing rate"
     assert caption.startswith("Percentile ranks of the models")
     (label, _, number), _ = page.seen_by_screen_readers("slider")
     assert label == f"3 points of the figure: {name}" and number == 1
     assert len(page.seen_by_screen_readers("status")) == 2  # exists before it has a message
-    page.ask("document.querySelector('.step').focus(); await settled();")
+    page.ask("document.querySelector('.step').focus(); await rendered();")
     page.press("ArrowRight")
     (_, _, number), _ = page.seen_by_screen_readers("slider")
     assert number == 2
-    assert page.ask("said.text = document.querySelector('[role=status]').textContent;") == {"text": "the “middle”"}
+    assert page.ask("got.text = document.querySelector('[role=status]').textContent;") == {"text": "the “middle”"}
 
 
 def test_the_keyboard_reaches_all_that_can_be_done(ask):
-    said = ask("""
+    got = ask("""
       const active = ["summary", "th button", "a.zoom", ".step", ".scroll", "#unfold", ".rows"];
-      said.reached = active.map((selector) => document.querySelector(selector).tabIndex);
+      got.reached = active.map((selector) => document.querySelector(selector).tabIndex);
       const images = [...document.querySelectorAll("img")];
-      said.named = images.every((image) => image.alt.length > 20);
+      got.named = images.every((image) => image.alt.length > 20);
       const captions = images.map((image) => document.getElementById(image.getAttribute("aria-describedby")));
-      said.told = captions.every((caption, k) => caption === images[k].closest("figure").querySelector("figcaption"));
-      said.errors = [...document.querySelectorAll("button, summary")].filter((each) => !each.textContent.trim()).length;
+      got.described = captions.every((caption, k) =>
+        caption === images[k].closest("figure").querySelector("figcaption"));
+      got.errors = [...document.querySelectorAll("button, summary")].filter((each) => !each.textContent.trim()).length;
     """)
-    assert said == {"reached": [0] * 7, "named": True, "told": True, "errors": 0}
+    assert got == {"reached": [0] * 7, "named": True, "described": True, "errors": 0}
 
 
 @pytest.fixture
@@ -382,10 +383,10 @@ def test_a_reader_chooses_the_threshold(open_page, results, files, config, decis
     look = """
       const chooser = document.querySelector(".chooser"), slider = chooser.querySelector("input");
       %s
-      said.rows = [...chooser.querySelector("tbody").rows].map((row) => [...row.cells].map((cell) => cell.textContent));
-      said.pooled = chooser.querySelector(".pooled").textContent.replace("All labels together: ", "");
-      said.threshold = chooser.querySelector("output").textContent;
-      said.fits = document.documentElement.scrollWidth <= innerWidth;
+      got.rows = [...chooser.querySelector("tbody").rows].map((row) => [...row.cells].map((cell) => cell.textContent));
+      got.pooled = chooser.querySelector(".pooled").textContent.replace("All labels together: ", "");
+      got.threshold = chooser.querySelector("output").textContent;
+      got.fits = document.documentElement.scrollWidth <= innerWidth;
     """
     assert page.ask(look % "") == {
         "rows": [
@@ -396,11 +397,11 @@ def test_a_reader_chooses_the_threshold(open_page, results, files, config, decis
         "threshold": "0.50",
         "fits": True,
     }
-    said = page.ask(look % "slider.value = 39; slider.dispatchEvent(new Event('input'));")
-    assert said["threshold"] == "0.40"
-    assert said["rows"][0] == ["leaf", "2", "2", "1", "0", "1", "0.667", "1.000"]
-    said = page.ask(look % """chooser.querySelector("[data-score=f1]").click();""")
-    assert said["threshold"] == "0.30" and said["pooled"].startswith("precision 0.800, recall 1.000")
+    got = page.ask(look % "slider.value = 39; slider.dispatchEvent(new Event('input'));")
+    assert got["threshold"] == "0.40"
+    assert got["rows"][0] == ["leaf", "2", "2", "1", "0", "1", "0.667", "1.000"]
+    got = page.ask(look % """chooser.querySelector("[data-score=f1]").click();""")
+    assert got["threshold"] == "0.30" and got["pooled"].startswith("precision 0.800, recall 1.000")
 
 
 @pytest.fixture
@@ -409,7 +410,7 @@ def dataset_html():
     scores = pd.DataFrame({"label": [f"label {n}" for n in range(40)], "n_positives": 30, "n_expected": 33.3})
     for score in ("average_precision", "roc_auc", "mcc"):
         scores[score], scores[f"{score}_low"], scores[f"{score}_high"] = 0.8, 0.7, 0.9
-    columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbours", "neighbours"]
+    columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbors", "neighbors"]
     rows = [("missing", n, f"s{n}", "label 0", 0.9, 0.5, ", ".join(f"s{m}" for m in range(20))) for n in range(30)]
     return render_dataset_page(
         *("mine", "gcForest+", "10 samples."),
@@ -424,11 +425,11 @@ def dataset_html():
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_page_of_a_dataset(open_page, dataset_html, width):
     page = open_page(dataset_html, width)
-    said = page.ask("""
+    got = page.ask("""
       const fits = () => document.documentElement.scrollWidth <= innerWidth;
-      said.fits = fits();
+      got.fits = fits();
       const tables = [...document.querySelectorAll("table")];
-      said.rows = tables.map((table) => [...table.tBodies[0].rows].filter(shown).length);
-      said.columns = Math.max(...tables.map((table) => table.tHead.rows[0].cells.length));
+      got.rows = tables.map((table) => [...table.tBodies[0].rows].filter(shown).length);
+      got.columns = Math.max(...tables.map((table) => table.tHead.rows[0].cells.length));
     """)
-    assert said == {"fits": True, "rows": [15, 15, 1], "columns": 6}
+    assert got == {"fits": True, "rows": [15, 15, 1], "columns": 6}

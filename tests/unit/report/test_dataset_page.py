@@ -25,7 +25,7 @@ def given():
     table.loc[0, ["roc_auc_low"]] = 0.4
     table.loc[1, "n_positives"] = 9
     table.loc[2, ["roc_auc", "roc_auc_low", "roc_auc_high"]] = np.nan
-    columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbours", "neighbours"]
+    columns = ["kind", "rank", "sample", "label", "posterior", "share_of_neighbors", "neighbors"]
     label_errors = pd.DataFrame([("missing", 1, "s1", "l<0>", 0.9, 0.5, "s2, s3")], columns=columns)
     return {
         "label_scores": table,
@@ -40,7 +40,7 @@ def text_of(page):
     return " ".join(re.sub(r"(?s)<(style|script)\b.*?</\1>|<[^>]+>", " ", page).split())
 
 
-def test_it_says_what_not_to_rely_on(given):
+def test_it_states_what_not_to_rely_on(given):
     assert [len(names) for names in unlearned(given["label_scores"]).values()] == [1, 1, 1]
     text = text_of(render_dataset_page("mine", "gcForest+", "10 samples.", **given))
     assert "1 of 4 labels are predicted better than by guessing" in text

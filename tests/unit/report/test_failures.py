@@ -87,9 +87,9 @@ def test_each_dataset_has_a_score(written):
 def test_a_dataset_without_any_score_is_named_once(written, report, where):
     sets = pd.DataFrame({"dataset": ["NA", "a", "b"], "model": "X", "mean": ["", "", 0.1], "n_failed": [4, 5, 6]})
     first, second = written(SCORES, sets.assign(reason="none."))
-    with pytest.raises(ModelError) as told:
+    with pytest.raises(ModelError) as error:
         check_scored({"weak_labels": [first], "win_percentage.models": [second]}, report)
-    assert str(told.value) == (
+    assert str(error.value) == (
         "No model could be scored on 'a' in weak_labels, win_percentage.models "
         "(all 11 attempts failed, the first thus: X cannot); nor on "
         f"'NA' in win_percentage.models (all 4 attempts failed, the first thus: none); see {where}."

@@ -19,7 +19,7 @@ def configured(own, *datasets):
     }
     config = {
         "seed": 1,
-        "data": {"own": {dataset: {**entry, **told} for dataset, told in own.items()}},
+        "data": {"own": {dataset: {**entry, **expected} for dataset, expected in own.items()}},
         "folds": {},
         "weak_labels": {"datasets": list(datasets)},
         **parts,
@@ -32,7 +32,7 @@ MIXED = {"plants": {}, "moss": {"labels_are": "observed"}, "ferns": {"labels_are
 
 
 @pytest.mark.parametrize(
-    ("own", "datasets", "told"),
+    ("own", "datasets", "expected"),
     [
         ({}, ["flags"], "The labels of flags are taken as complete."),
         ({}, ["flags", "emotions", "scene"], "The labels of flags, emotions and scene are taken as complete."),
@@ -52,16 +52,16 @@ MIXED = {"plants": {}, "moss": {"labels_are": "observed"}, "ferns": {"labels_are
         ),
     ],
 )
-def test_datasets_are_told_by_what_their_labels_are(own, datasets, told):
-    assert labels_sentences(datasets, configured(own, *datasets)) == told
+def test_datasets_are_reported_by_what_their_labels_are(own, datasets, expected):
+    assert labels_sentences(datasets, configured(own, *datasets)) == expected
 
 
 def test_a_text_ends_with_them():
     config = configured(MIXED, "plants")
     assert plain_text("Scores.", config) == "Scores."
-    told = f"Scores. The labels of plants are {MISSING}"
-    assert plain_text("Scores.", config, "weak_labels.datasets") == told
-    assert str(text_html("Scores.", config, "weak_labels.datasets")).strip() == f"<p>{told}</p>"
+    expected = f"Scores. The labels of plants are {MISSING}"
+    assert plain_text("Scores.", config, "weak_labels.datasets") == expected
+    assert str(text_html("Scores.", config, "weak_labels.datasets")).strip() == f"<p>{expected}</p>"
 
 
 TEXTS = [
@@ -86,8 +86,8 @@ def test_no_text_calls_labels_true(own, text, labels_of):
         assert written.endswith(labels_sentences(setting(labels_of, config), config))
 
 
-def test_texts_about_scores_say_it():
-    told = {text for text, labels_of in TEXTS if labels_of == "weak_labels.datasets"}
-    assert {"overview.rst", "datasets.rst", "weak_label_scores.rst", "imputation.rst", "recommendation.rst"} <= told
+def test_texts_about_scores_state_it():
+    expected = {text for text, labels_of in TEXTS if labels_of == "weak_labels.datasets"}
+    assert {"overview.rst", "datasets.rst", "weak_label_scores.rst", "imputation.rst", "recommendation.rst"} <= expected
     parts = {"cross_testing_models.rst": "cross_testing.models", "win_percentage_models.rst": "win_percentage.models"}
     assert all((text, f"{part}.datasets") in TEXTS for text, part in parts.items())

@@ -172,7 +172,7 @@ def test_files_that_no_entry_names_come_last(results, files, config):
     assert page.attributes("img", "alt")[-1] == "figures/new.png"
 
 
-def test_costs_versions_and_configuration_are_told(page):
+def test_costs_versions_and_configuration_are_reported(page):
     assert "train_model" in page.text
     assert "300 MiB" in page.text
     assert "snakemake" in page.text
@@ -215,7 +215,7 @@ def test_published_numbers_stand_beside_ours(results, files, config):
     assert "difference_ in_" in text
 
 
-def test_no_published_number_is_said(results, files, config):
+def test_no_published_number_is_reported(results, files, config):
     (results / "tables/published.csv").write_text(PUBLISHED)
     page = Page(render_report(results, [*files, "tables/published.csv"], config, page="papers"))
     assert "None of this configuration's data are those of a publication" in page.text
@@ -223,7 +223,7 @@ def test_no_published_number_is_said(results, files, config):
     assert "Other results" not in page.text
 
 
-def test_long_tables_are_cut_and_say_so(results, files, config):
+def test_long_tables_are_cut_and_state_so(results, files, config):
     (results / "tables/datasets.csv").write_text("dataset\n" + "a\n" * 1234)
     text = Page(render_report(results, files, config)).text
     assert "First 60 of 1,234 rows. CSV" in text
@@ -261,18 +261,18 @@ def test_every_caption_can_be_filled_in(root):
             assert "{{" not in text_html(text, whole)
 
 
-@pytest.mark.parametrize(("levels_by", "is_told"), [("observed", False), ("complete", True)])
-def test_levels_that_no_user_could_choose_are_told(root, levels_by, is_told):
+@pytest.mark.parametrize(("levels_by", "is_reported"), [("observed", False), ("complete", True)])
+def test_levels_that_no_user_could_choose_are_reported(root, levels_by, is_reported):
     whole = load_yaml(root / "config" / "config.yaml")
     whole["weak_labels"]["levels_by"] = levels_by
     check_config(whole)
-    assert ("labels that were hidden from them" in plain_text("overview.rst", whole).replace("\n", " ")) is is_told
+    assert ("labels that were hidden from them" in plain_text("overview.rst", whole).replace("\n", " ")) is is_reported
 
 
 SCORES = "dataset,missing_rate,model,fold,metric,value,reason\n"
 
 
-def test_what_failed_is_told_first_with_its_reason(results, files, config):
+def test_what_failed_is_reported_first_with_its_reason(results, files, config):
     failed = "NA,50,SLCForest,0,mcc,,level 1 is <not> finite.\nNA,50,SLCForest,1,mcc,,level 1 is <not> finite.\n"
     (results / "tables/weak_label_scores.csv").write_text(f"{SCORES}NA,0,RF+ET,0,mcc,0.5,\n{failed}")
     page = Page(render_report(results, [*files, "tables/weak_label_scores.csv"], config))
@@ -284,7 +284,7 @@ def test_what_failed_is_told_first_with_its_reason(results, files, config):
     assert "Missing from this study 2 not computed Not computed (2)" in page.text  # in the table of contents
 
 
-def test_nothing_is_told_where_nothing_failed(results, files, config):
+def test_nothing_is_reported_where_nothing_failed(results, files, config):
     (results / "tables/weak_label_scores.csv").write_text(f"{SCORES}a,0,RF+ET,0,mcc,0.5,\n")
     html = render_report(results, [*files, "tables/weak_label_scores.csv"], config)
     assert "ot computed" not in html

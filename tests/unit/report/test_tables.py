@@ -31,7 +31,7 @@ def test_numbers_have_sensible_digits(values, expected):
     assert format_numbers(np.array(values)) == expected
 
 
-def test_columns_of_numbers_are_told_from_text():
+def test_columns_of_numbers_are_distinguished_from_text():
     table = table_of(pd.DataFrame({"name": ["1", "x"], "n": [1, 2], "gaps": [0.5, np.nan], "empty": [np.nan, None]}))
     assert [column.is_number for column in table.columns] == [False, True, True, False]
     assert [cell.text for cell in table.columns[2].cells] == ["0.5000", ""]
@@ -55,7 +55,7 @@ def test_what_users_name_is_escaped():
     assert 'aria-label="a &#34;quoted&#34; title"' in html
 
 
-def test_headings_are_buttons_that_say_how_they_sort():
+def test_headings_are_buttons_that_state_how_they_sort():
     html = table_html(table_of(pd.DataFrame({"n_samples": [1]})), "a")
     assert re.search(r'<th scope="col" aria-sort="none" class="number"><button type="button">n_<wbr>samples', html)
 
@@ -90,7 +90,7 @@ def test_names_are_printed_as_they_are():
     assert [column.is_number for column in table.columns] == [True, True, True]
 
 
-def test_pairs_that_are_not_tested_are_told():
+def test_pairs_that_are_not_tested_are_reported():
     table = table_of(pd.DataFrame({"is_different": [True, False, None]}))
     assert [cell.text for cell in table.columns[0].cells] == ["yes", "no", "not tested"]
 

@@ -37,8 +37,8 @@ def test_a_key_that_is_not_there_is_an_error():
         render("table.html.jinja", title="a")
 
 
-def luminance(colour):
-    channels = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+def luminance(color):
+    channels = [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
     linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -49,8 +49,8 @@ def test_text_stands_out_in_light_and_dark():
     schemes = [dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in re.findall(r":root \{(.*?)\}", style, re.S)]
     light, dark = schemes[:2]
     assert light["back"] != dark["back"]
-    for colours in (light, dark):
+    for colors in (light, dark):
         for text in ("text", "soft", "link"):
             for back in ("back", "panel"):
-                bright, dim = sorted((luminance(colours[text]), luminance(colours[back])), reverse=True)
+                bright, dim = sorted((luminance(colors[text]), luminance(colors[back])), reverse=True)
                 assert (bright + 0.05) / (dim + 0.05) >= 4.5, (text, back)

@@ -30,7 +30,7 @@ def card_of(tables):
     return card
 
 
-def test_the_verdict_says_how_sure_it_is(tables):
+def test_the_verdict_states_how_sure_it_is(tables):
     card = card_of(tables)
     assert card["title"] == "Use RF+ET on water"
     assert card["lead"] == "Average precision 0.700, 95 % interval 0.680 to 0.800"
@@ -63,14 +63,14 @@ def test_another_model_may_decide_better(tables):
     numbers = {"metric": "mcc", "model": ["RF+ET", "model 1"], "difference": [0.1, 0.0], "alpha": 0.05}
     tables["recommendation"] = pd.DataFrame(numbers).assign(dataset="water", p_adjusted=[0.01, np.nan])
     cautions = dict(card_of(tables)["cautions"])
-    said = "Use model 1. By Matthews correlation, RF+ET is significantly worse."
-    assert cautions["To decide which labels a sample has"] == said
+    messages = "Use model 1. By Matthews correlation, RF+ET is significantly worse."
+    assert cautions["To decide which labels a sample has"] == messages
     tables["recommendation"]["p_adjusted"] = [0.5, np.nan]
     assert "To decide which labels a sample has" not in dict(card_of(tables)["cautions"])
 
 
 @pytest.mark.parametrize(
-    ("estimate", "said"),
+    ("estimate", "messages"),
     [
         ({"estimated_rate": 0.0, "low": 0.0, "high": 0.1}, "none detected"),
         ({"estimated_rate": 20.0, "low": 10.0, "high": 30.0}, "about 20 % of positives (10 to 30 %)"),
@@ -78,22 +78,22 @@ def test_another_model_may_decide_better(tables):
         ({"estimated_rate": np.nan, "low": np.nan, "high": np.nan}, "not estimated"),
     ],
 )
-def test_missing_labels_have_plain_words(tables, estimate, said):
+def test_missing_labels_have_plain_words(tables, estimate, messages):
     tables["missing_rates"] = tables["missing_rates"].assign(**estimate)
-    assert dict(card_of(tables)["strip"])["Missing positives"] == said
+    assert dict(card_of(tables)["strip"])["Missing positives"] == messages
 
 
 @pytest.mark.parametrize(
-    ("verdict", "said"),
+    ("verdict", "messages"),
     [
         ("not tested", "A single fold allows no test against model 1 and model 2."),
         ("worse", "All other models are significantly worse."),
         ("no score", "No other model was compared."),
     ],
 )
-def test_other_models_are_summarized(tables, verdict, said):
+def test_other_models_are_summarized(tables, verdict, messages):
     tables["leaderboard"].loc[1:, "verdict"] = verdict
-    assert card_of(tables)["others"] == said
+    assert card_of(tables)["others"] == messages
 
 
 def test_without_a_score_no_model_is_recommended(tables):

@@ -28,6 +28,6 @@ def test_versions_are_those_that_run():
     assert table["fairfold"]
 
 
-def test_what_is_not_installed_is_said(monkeypatch):
+def test_what_is_not_installed_is_reported(monkeypatch):
     monkeypatch.setattr(versions, "dependencies", lambda: (["no-such-package"], []))
     assert versions.gather_versions().set_index("software").loc["no-such-package", "version"] == "not installed"

@@ -56,7 +56,7 @@ def test_bad_test_sizes_are_refused(test_size):
         RandomSplit().train_test(Y, test_size)
 
 
-def test_split_without_labels_says_what_to_do():
+def test_split_without_labels_states_what_to_do():
     with pytest.raises(SplitError, match=r"split\(X, Y\)"):
         next(RandomSplit(2).split(Y))
 
@@ -87,7 +87,7 @@ def test_annealing_draws_other_numbers_than_the_folds_it_starts_from(monkeypatch
         (OptiSplit(objective="dcp", random_state=0), "OptiSplit(objective='dcp', random_state=0)"),
     ],
 )
-def test_repr_tells_what_differs_from_the_defaults(splitter, text):
+def test_repr_shows_what_differs_from_the_defaults(splitter, text):
     assert repr(splitter) == text
 
 

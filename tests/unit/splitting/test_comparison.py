@@ -7,7 +7,7 @@ from fairfold.splitting.comparison import (
     describe_labels,
     label_deviations,
     measure_splits,
-    summarise_splits,
+    summarize_splits,
 )
 from fairfold.splitting.measures import lower_bound, relative_label_distribution
 from fairfold.splitting.methods import repeated_splits
@@ -61,12 +61,12 @@ def test_labels_without_positives_have_no_deviation(Y):
 def test_mean_and_sd_over_repeats():
     rows = [("b", "IS", 0, "rLD", 2.0, 1.0), ("b", "IS", 1, "rLD", 4.0, 1.0), ("a", "IS", 0, "ED", 1.0, 0.0)]
     quality = pd.DataFrame(rows, columns=["dataset", "splitter", "repeat", "measure", "value", "bound"])
-    summary = summarise_splits(quality)
+    summary = summarize_splits(quality)
     assert summary["dataset"].tolist() == ["b", "a"]
     assert summary.loc[0, ["mean", "n_repeats", "bound", "mean_over_bound"]].tolist() == [3, 2, 1, 3]
     assert summary.loc[0, "sd"] == pytest.approx(np.sqrt(2))
     assert summary.loc[1, ["sd", "mean_over_bound"]].isna().all()
     other = pd.DataFrame({"dataset": ["b", "c"], "splitter": "IS", "measure": "rLD", "value": [2.5, 9.0]})
-    beside = summarise_splits(quality, other)
+    beside = summarize_splits(quality, other)
     assert beside["public_code"].fillna(-1).tolist() == [2.5, -1]
     pd.testing.assert_frame_equal(beside.drop(columns="public_code"), summary)

@@ -21,7 +21,7 @@ from fairfold.splitting.fold_effect import (
     fold_effect,
     label_scores,
     micro_macro_scores,
-    summarise,
+    summarize,
 )
 
 SCORERS = (average_precision_score, roc_auc_score, lambda y, p: f1_score(y, p > 0.5))
@@ -177,7 +177,7 @@ class TestFoldEffect:
         truths = table.groupby(["halving", "pool", "average", "metric"])[["truth", "truth_pool"]].nunique()
         assert (truths == 1).all().all()  # one truth per pool, for any method and aggregation
 
-    def test_each_half_is_a_pool_scored_as_its_parts_say(self, numbered):
+    def test_each_half_is_a_pool_scored_as_its_parts_state(self, numbered):
         X, Y = numbered
         pools = []
 
@@ -312,13 +312,13 @@ def errors_table(errors, method):
     )
 
 
-class TestSummarise:
+class TestSummarize:
     def test_numbers_worked_out_by_hand(self):
         base = np.array([[[0.0, 0.2], [0.1, 0.3]], [[0.4, 0.4], [0.4, 0.8]]])
         other = np.array([[[0.1, 0.1], [0.1, 0.2]], [[0.3, 0.4], [0.5, 0.5]]])
         table = pd.concat([errors_table(base, "random"), errors_table(other, "other")])
-        first, second = summarise(table).to_dict("records")
-        assert summarise(table, truth="truth_pool")["bias"][0] == pytest.approx(first["bias"] + 0.75 - 0.8)
+        first, second = summarize(table).to_dict("records")
+        assert summarize(table, truth="truth_pool")["bias"][0] == pytest.approx(first["bias"] + 0.75 - 0.8)
         assert [first["method"], second["method"]] == ["random", "other"]
         # The means of the halvings are 0.15 and 0.5.
         assert first["bias"] == pytest.approx(0.325)
@@ -351,7 +351,7 @@ class TestSummarise:
             base, other = (pools + scale * rng.laplace(0, sd, size=(8, 2, 6)) / 2**0.5 for sd in (0.03, 0.015))
             both = pd.concat([errors_table(base, "random"), errors_table(other - 0.01, "other")])
             tables.append(both.assign(metric=study))
-        rows = summarise(pd.concat(tables)).query("method == 'other'")
+        rows = summarize(pd.concat(tables)).query("method == 'other'")
         held = [
             rows["sd_low"].lt(0.015) & rows["sd_high"].gt(0.015),
             rows["ratio_low"].lt(0.25) & rows["ratio_high"].gt(0.25),
@@ -362,7 +362,7 @@ class TestSummarise:
     @pytest.mark.parametrize("error", [0, 0.7])  # the mean of three equal numbers may differ
     def test_folds_that_never_vary(self, error):
         still = errors_table(np.full((2, 2, 3), error), "random")
-        row = summarise(still).iloc[0]
+        row = summarize(still).iloc[0]
         assert row["sd"] == 0
         assert row["rmse"] == pytest.approx(error, rel=1e-12)
         assert row[["sd_low", "sd_high", "variance_ratio", "ratio_low", "ratio_high"]].isna().all()
@@ -370,7 +370,7 @@ class TestSummarise:
 
     def test_baseline_must_exist(self):
         with pytest.raises(DataError, match=r"unknown method 'random'\. Use one of other"):
-            summarise(errors_table(np.zeros((2, 2, 3)), "other"))
+            summarize(errors_table(np.zeros((2, 2, 3)), "other"))
 
 
 ON_A_KERNEL = """
@@ -414,7 +414,7 @@ def test_pooled_ranking_scores_are_biased_by_unbalanced_folds():
     methods = {"random": random_folds, "balanced": balanced_folds}
     table = fold_effect(methods, np.ones((400, 2)), Y, n_halvings=3, n_repeats=10)
     assert (table.query("metric == 'roc_auc'")["truth"] == 0.5).all()
-    summary = summarise(table).set_index(["aggregation", "average", "metric", "method"]).sort_index()
+    summary = summarize(table).set_index(["aggregation", "average", "metric", "method"]).sort_index()
     pooled = summary.loc["pooled", "macro", "roc_auc"]
     assert pooled.loc["random", "bias"] < -5 * pooled.loc["random", "bias_se"]
     assert pooled.loc["balanced", "bias_difference"] > 5 * pooled.loc["balanced", "bias_difference_se"]

@@ -20,16 +20,16 @@ from fairfold.splitting.group_warnings import fitting_folds, group_warnings
         ([8] * 15, []),
     ],
 )
-def test_few_or_uneven_groups_are_told_by_their_names(sizes, sentences):
+def test_few_or_uneven_groups_are_reported_by_their_names(sizes, sentences):
     names = [f"site {number}" for number in range(len(sizes))]
-    told = [sentence for _, sentence in group_warnings(np.repeat(np.arange(len(sizes)), sizes), names, 5, "site")]
-    assert len(told) == len(sentences)
-    for sentence, pattern in zip(told, sentences, strict=True):
+    messages = [sentence for _, sentence in group_warnings(np.repeat(np.arange(len(sizes)), sizes), names, 5, "site")]
+    assert len(messages) == len(sentences)
+    for sentence, pattern in zip(messages, sentences, strict=True):
         assert re.search(pattern, sentence), sentence
         assert sentence.count("; ") == 1 and ". " not in sentence
 
 
-def test_without_groups_nothing_is_said():
+def test_without_groups_nothing_is_reported():
     assert group_warnings(None, (), 5, "") == []
 
 

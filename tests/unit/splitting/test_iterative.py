@@ -119,7 +119,7 @@ def test_pairs_as_first_seen_equal_the_slow_transcription(seed):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_neighbours_share_a_fold_as_often_as_any_rows(order):
+def test_neighbors_share_a_fold_as_often_as_any_rows(order):
     """In file order, a fold would never get two consecutive rows."""
     Y = np.ones((100, 2), dtype=int)
     folds = np.array([IterativeStratification(2, random_state=seed, order=order).assign(Y) for seed in range(60)])

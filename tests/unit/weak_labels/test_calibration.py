@@ -43,7 +43,7 @@ def reference(observed, P, shrinkage):
 
 
 @pytest.mark.parametrize("shrinkage", [0.3, 1.0, 20.0])
-def test_calibration_maximises_the_stated_likelihood(scored, shrinkage):
+def test_calibration_maximizes_the_stated_likelihood(scored, shrinkage):
     ours = fit_calibration(*scored, shrinkage=shrinkage)
     np.testing.assert_allclose(ours, reference(*scored, shrinkage), rtol=0, atol=2e-5)  # accuracy of Nelder-Mead
 
@@ -86,11 +86,11 @@ def plain_frequency(observed, P, z):
                 order = sorted(range(n), key=lambda row, label=label: (-P[row, label], row))
                 tops.append((k, sum(int(observed[row, label]) for row in order[:k])))
         tops.sort(key=lambda top: 1 / np.sqrt(top[0]) - top[1] / top[0])
-        total = hits = 0
-        for k, n_hits in tops:
-            total, hits = total + k, hits + n_hits
+        total = positives = 0
+        for k, n_positives in tops:
+            total, positives = total + k, positives + n_positives
             if total >= 10:
-                share = hits / total
+                share = positives / total
                 best = max(best, share - z * np.sqrt(max(share * (1 - share), 1 / total) / total))
     return best if best > 0 else 1.0
 
@@ -106,7 +106,7 @@ def test_frequency_equals_the_plain_search(seed, z):
 
 
 @pytest.mark.parametrize(("n_positives", "expected"), [(9, 9 / 14), (10, 1.0)])
-def test_ten_samples_are_the_fewest_that_say_something(n_positives, expected):
+def test_ten_samples_are_the_fewest_that_state_something(n_positives, expected):
     """All positives rank first. A top of nine samples is too small, and the next depth, 1.5, takes 14."""
     ranking = np.arange(40)[:, None]
     assert shared_label_frequency(ranking < n_positives, 1 - ranking / 40, z=0) == pytest.approx(expected)
@@ -123,7 +123,7 @@ def test_frequency_of_labels_hidden_at_random(c):
 
 
 @pytest.mark.parametrize("observed", [np.zeros((30, 2), dtype=int), np.eye(30, 2, dtype=int)])
-def test_too_few_positives_say_nothing(observed):
+def test_too_few_positives_state_nothing(observed):
     assert shared_label_frequency(observed, np.full(observed.shape, 0.5), z=3) == 1
 
 
@@ -155,7 +155,7 @@ def test_a_label_s_frequency_lies_between_its_own_and_the_shared_one(scored, unm
     np.testing.assert_allclose(label_frequencies(observed, P, 0.6), written_out(observed, P, 0.6), rtol=1e-12)
 
 
-def test_labels_that_miss_more_are_told_from_those_that_miss_less():
+def test_labels_that_miss_more_are_distinguished_from_those_that_miss_less():
     """The labels are easy to rank. Half of them miss nothing, and half miss 70 %."""
     rng = np.random.default_rng(0)
     P = rng.random((6000, 6))

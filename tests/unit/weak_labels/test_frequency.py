@@ -209,7 +209,7 @@ def test_the_chance_of_a_bound_stays_above_a_fortieth():
     assert tice(X, observed, n_iterations=1, random_state=7) == pytest.approx(expected, rel=1e-12)
 
 
-def test_tice_of_labels_that_nothing_tells_is_their_mean():
+def test_tice_of_labels_that_nothing_shows_is_their_mean():
     rng = np.random.default_rng(3)
     observed = (rng.random((500, 3)) < 0.4).astype(int)
     # At this delta, a bound is 10 standard errors below the share of its set, and the share of the whole remains. This

@@ -138,8 +138,8 @@ def test_quality_equals_the_plain_count(rng):
         added = {i for i in range(30) if imputed[i, j] and not observed[i, j]}
         hidden = {i for i in range(30) if truth[i, j] and not observed[i, j]}
         assert quality["n_imputed"][j] == len(added)
-        assert quality["hits"][j] == len(added & hidden)
-        assert quality["misses"][j] == len(hidden - added)
+        assert quality["true_positives"][j] == len(added & hidden)
+        assert quality["false_negatives"][j] == len(hidden - added)
         precision = len(added & hidden) / len(added) if added else np.nan
         recall = len(added & hidden) / len(hidden) if hidden else np.nan
         np.testing.assert_equal([quality["precision"][j], quality["recall"][j]], [precision, recall])
@@ -152,8 +152,8 @@ def test_labels_added_in_part_count_by_their_weight():
     quality = imputation_quality(truth, observed, np.array([[1], [0.75], [0], [0.25], [0]]))
     assert {name: value.item() for name, value in quality.items()} == {
         "n_imputed": 1.0,
-        "hits": 0.75,
-        "misses": 1.25,
+        "true_positives": 0.75,
+        "false_negatives": 1.25,
         "precision": 0.75,
         "recall": 0.375,
     }
@@ -166,7 +166,7 @@ def test_weights_of_0_and_1_count_as_labels_do(rng):
     whole, weights = (imputation_quality(truth, observed, imputed.astype(kind)) for kind in (bool, float))
     for name in whole:
         np.testing.assert_array_equal(whole[name], weights[name])
-    assert whole["hits"].dtype == whole["misses"].dtype == np.int64
+    assert whole["true_positives"].dtype == whole["false_negatives"].dtype == np.int64
 
 
 def test_sparse_labels_are_imputed_as_dense_ones(rng, observed):

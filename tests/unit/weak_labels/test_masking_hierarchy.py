@@ -28,7 +28,7 @@ def test_as_many_are_hidden_as_what_is_below_allows(ontology, rate, mechanism):
     kept_below = (masked @ hierarchy.ancestors) > 0  # a label below is still observed
     free = ((Y == 1) & ~kept_below).sum(axis=0)
     np.testing.assert_array_equal(hidden, np.minimum(wanted, free))
-    leaves = np.diff(hierarchy.neighbours(below=True)[1]) == 0
+    leaves = np.diff(hierarchy.neighbors(below=True)[1]) == 0
     np.testing.assert_array_equal(hidden[leaves], wanted[leaves])
     assert (hidden < wanted).any() == (free < wanted).any()
 

@@ -61,7 +61,7 @@ def test_arrays_sparse_matrices_and_frames_lose_the_same(Y, reference, mechanism
 
 def test_a_sparse_reference_is_0_where_nothing_is_stored(Y, reference):
     some = np.where(reference < 0.5, 0, reference)
-    for negatives in ("unlabelled", "confirmed"):
+    for negatives in ("unlabeled", "confirmed"):
         options = {"negatives": negatives, "mechanism": "difficulty", "random_state": 0}
         dense = mask_labels(Y, 0.5, **options, reference=some)
         stored = mask_labels(sparse.csr_array(Y), 0.5, **options, reference=sparse.csr_array(some))

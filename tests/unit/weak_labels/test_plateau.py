@@ -77,7 +77,7 @@ def test_intervals_hold_what_was_hidden(rate):
     assert np.mean(medians) == pytest.approx(1 - rate, abs=0.08)
 
 
-def test_what_features_do_not_tell_is_left_open():
+def test_what_features_do_not_show_is_left_open():
     """Uninformative scores fit any frequency above the observed share."""
     Y, _ = simulated(4)
     noise = np.random.default_rng(3).uniform(0.3, 0.5, size=Y.shape)
@@ -139,7 +139,7 @@ def test_unmeasured_labels_take_no_part():
     assert low < 0.5 < high
 
 
-def test_labels_without_a_positive_say_nothing():
+def test_labels_without_a_positive_state_nothing():
     Y, P = simulated(4)
     wider = np.column_stack([Y, np.zeros(len(Y), dtype=np.int8)])
     same = frequency_distribution(wider, np.column_stack([P, P[:, 0]]))

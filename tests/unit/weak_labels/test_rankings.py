@@ -34,7 +34,7 @@ def test_stored_probabilities_rank_as_all_do(seed, unmeasured):
         np.testing.assert_array_equal(getattr(stored, name), getattr(dense, name))
     for top in range(1, 51):
         tops = np.full(len(dense.labels), top)
-        np.testing.assert_array_equal(stored.hits(tops), dense.hits(tops))
+        np.testing.assert_array_equal(stored.true_positives(tops), dense.true_positives(tops))
 
 
 def test_shapes_must_match():

@@ -159,7 +159,7 @@ def test_what_cannot_be_tested_has_a_reason():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "messages"),
     [
         ({"probabilities": np.full((3, 2), 0.5)}, "found shape .* for labels of shape"),
         ({"probabilities": np.full((N, Q), 1.5)}, "from 0 to 1"),
@@ -167,7 +167,7 @@ def test_what_cannot_be_tested_has_a_reason():
         ({"groups": np.arange(3)}, "one for each of the"),
     ],
 )
-def test_bad_input_is_refused_in_a_sentence(change, said):
+def test_bad_input_is_refused_in_a_sentence(change, messages):
     Y, positive = labels(0)
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(ModelError, match=messages):
         scar_tests(**{"observed": Y, "probabilities": positive, "label_frequency": 0.5, **change})

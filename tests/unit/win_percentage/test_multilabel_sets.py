@@ -86,7 +86,7 @@ def test_a_sample_of_weight_two_is_like_two(data):
 
 
 def test_a_model_that_takes_no_weights_has_that_as_its_reason(data):
-    models = {"neighbours": KNeighborsClassifier(), "sides": Sides()}
+    models = {"neighbors": KNeighborsClassifier(), "sides": Sides()}
     found, reason = evaluate_multilabel_sets(models, *data, SETS[:1], seeds=[1], sample_weight=np.arange(60) + 1)
     assert "KNeighborsClassifier does not accept sample weights" in reason[0, 0] and not reason[0, 1]
     assert np.isnan(found["mcc"][0, 0]) and not np.isnan(found["mcc"][0, 1])

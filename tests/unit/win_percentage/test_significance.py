@@ -55,7 +55,7 @@ def test_null_has_the_mean_and_variance_of_the_beta_distribution(null):
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.3])
-def test_intervals_cover_as_they_say(null, alpha):
+def test_intervals_cover_as_they_state(null, alpha):
     n_draws, wins = null
     low, high = null_interval(300, n_draws, 3, alpha=2 * alpha)
     outside = ((wins < low[:, None]) | (wins > high[:, None])).mean(axis=0)

@@ -80,7 +80,7 @@ def test_nothing_underflows_at_1e10_draws():
     assert wins[:, 1] == pytest.approx(-np.expm1(n * np.log1p(-1e-9)), rel=1e-13, abs=0)
 
 
-def test_two_neighbours_far_up_are_told_apart():
+def test_two_neighbors_far_up_are_distinguished():
     # The two best of 1e10 sets are single ones. At 1e10 draws, neither is a difference of rounded numbers.
     counts = np.array([10**10 - 2, 1, 1])
     n = 1e10

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairfold.core.machine import no_more_threads
+from fairfold.core.machine import thread_limit_error
 from fairfold.errors import DamagedFileError, DataError, first_sentence
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def disk_faults() -> Iterator[None]:
     except (RuntimeError, BlockingIOError) as error:
         if isinstance(error, RuntimeError) and "start new thread" not in str(error):
             raise
-        raise no_more_threads() from None  # A failed fork raises BlockingIOError.
+        raise thread_limit_error() from None  # A failed fork raises BlockingIOError.
     except OSError as error:
         position = error.filename or "the folder of results"
         if isinstance(error, PermissionError):  # The error does not show whether reading or writing failed.

@@ -19,7 +19,7 @@ Exchange = Literal["groups", "within"]
 """Unit that a permutation test exchanges: whole groups of the same size, or samples of one group."""
 
 
-class OfSamples(NamedTuple):
+class SampleMetadata(NamedTuple):
     """Properties of samples other than features and labels.
 
     Attributes
@@ -33,7 +33,7 @@ class OfSamples(NamedTuple):
     groups: np.ndarray | None = None
     weights: np.ndarray | None = None
 
-    def of(self, rows: np.ndarray) -> OfSamples:
+    def of(self, rows: np.ndarray) -> SampleMetadata:
         """Select the properties of some samples.
 
         Parameters
@@ -43,12 +43,12 @@ class OfSamples(NamedTuple):
 
         Returns
         -------
-        OfSamples
+        SampleMetadata
             Properties of these samples.
         """
-        return OfSamples(*(None if each is None else each[rows] for each in self))
+        return SampleMetadata(*(None if each is None else each[rows] for each in self))
 
-    def for_training(self, rows: np.ndarray) -> OfSamples:
+    def for_training(self, rows: np.ndarray) -> SampleMetadata:
         """Select the properties of the training samples.
 
         If all these samples belong to one group, the groups are set to None, because a single group cannot be held
@@ -62,7 +62,7 @@ class OfSamples(NamedTuple):
 
         Returns
         -------
-        OfSamples
+        SampleMetadata
             Properties of these samples.
         """
         some = self.of(rows)
@@ -79,7 +79,7 @@ class OfSamples(NamedTuple):
         return {name: each for name, each in zip(("groups", "sample_weight"), self, strict=True) if each is not None}
 
 
-ALIKE = OfSamples()
+NO_METADATA = SampleMetadata()
 
 
 def numbered(groups: ArrayLike, n_samples: int, error: type[StudyError]) -> tuple[np.ndarray, np.ndarray]:

@@ -126,7 +126,7 @@ class Hierarchy:
         namespaces = tuple(self.namespaces[label] for label in labels) if self.namespaces else ()
         return Hierarchy(np.column_stack(kept.coords), len(labels), self.reconciliation, namespaces)
 
-    def neighbours(self, *, below: bool) -> tuple[np.ndarray, np.ndarray]:
+    def neighbors(self, *, below: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the children or the parents of all labels.
 
         Parameters
@@ -136,14 +136,14 @@ class Hierarchy:
 
         Returns
         -------
-        neighbours : ndarray of int
+        neighbors : ndarray of int
             Neighbors, sorted by label.
         starts : ndarray of int of shape (n_labels + 1,)
             Position of each label's first neighbor.
         """
-        of, neighbour = (self.edges[:, 1], self.edges[:, 0]) if below else self.edges.T
+        of, neighbor = (self.edges[:, 1], self.edges[:, 0]) if below else self.edges.T
         starts = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=self.n_labels))])
-        return neighbour[np.argsort(of, kind="stable")], starts
+        return neighbor[np.argsort(of, kind="stable")], starts
 
     # --- labels -------------------------------------------------------------------------------------------------------
 
@@ -275,7 +275,7 @@ class Hierarchy:
         if by == "isotonic":
             from fairfold.core.hierarchy_kernels import pool_violators  # Reading a dataset does not need Numba.
 
-            pool_violators(P, self.order, *self.neighbours(below=True))
+            pool_violators(P, self.order, *self.neighbors(below=True))
         upwards = np.argsort(np.argsort(self.order)[self.edges[:, 0]], kind="stable")
         for child, parent in self.edges[upwards]:  # Pooling can leave rounding errors.
             np.maximum(P[:, child], P[:, parent], out=P[:, parent])
@@ -288,7 +288,7 @@ def choose_free(
     n_wanted: np.ndarray,
     n_samples: int,
     order: np.ndarray,
-    neighbours: np.ndarray,
+    neighbors: np.ndarray,
     starts: np.ndarray,
 ) -> np.ndarray:
     """Choose cells label by label, and skip cells that a neighboring label blocks.
@@ -308,7 +308,7 @@ def choose_free(
         Number of samples.
     order : ndarray of int of shape (n_labels,)
         Labels, each after all its neighbors.
-    neighbours : ndarray of int
+    neighbors : ndarray of int
         Labels whose unchosen cells block a label, sorted by the blocked label.
     starts : ndarray of int of shape (n_labels + 1,)
         Position of each label's first neighbor.
@@ -320,7 +320,7 @@ def choose_free(
     """
     chosen, kept_by = np.zeros(len(rows), dtype=bool), np.full(n_samples, -1)
     for label in order:
-        for other in neighbours[starts[label] : starts[label + 1]]:
+        for other in neighbors[starts[label] : starts[label + 1]]:
             blocking = slice(label_starts[other], label_starts[other + 1])
             kept_by[rows[blocking][~chosen[blocking]]] = label
         cells = np.arange(label_starts[label], label_starts[label + 1])

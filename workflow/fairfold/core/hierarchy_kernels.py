@@ -21,7 +21,7 @@ def pool_violators(P: np.ndarray, order: np.ndarray, children: np.ndarray, start
     order : ndarray of int of shape (n_labels,)
         Labels, each before all labels above it.
     children : ndarray of int
-        Children of all labels. See :meth:`~fairfold.core.hierarchy.Hierarchy.neighbours`.
+        Children of all labels. See :meth:`~fairfold.core.hierarchy.Hierarchy.neighbors`.
     starts : ndarray of int of shape (n_labels + 1,)
         Position of each label's first child.
     """

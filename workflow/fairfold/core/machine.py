@@ -92,7 +92,7 @@ def check_threads(n_threads: int) -> None:
             thread.start()
             started.append(thread)
     except RuntimeError:
-        raise no_more_threads() from None
+        raise thread_limit_error() from None
     finally:
         end.set()
         for thread in started:
@@ -100,7 +100,7 @@ def check_threads(n_threads: int) -> None:
 
 
 @contextmanager
-def closed_output_is_ignored() -> Iterator[None]:
+def ignore_closed_output() -> Iterator[None]:
     """End the block without an error if the reader of the output, such as ``head``, has ended."""
     try:
         yield
@@ -109,7 +109,7 @@ def closed_output_is_ignored() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def no_more_threads() -> DataError:
+def thread_limit_error() -> DataError:
     """Build the error for a process that cannot start another process or thread.
 
     Returns

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 
-class ForgetsSamples:
+class DropTrainingDataMixin:
     """Mixin that drops per-sample attributes when an estimator is saved, pickled or copied.
 
     These attributes have a row for each training sample. They are useless for other samples, can be as large as the
     model, and reveal the training labels. The mixin must precede the base classes of scikit-learn.
     """
 
-    _of_samples: ClassVar[tuple[str, ...]] = ("unseen_proba_",)
+    _of_samples: ClassVar[tuple[str, ...]] = ("out_of_fold_proba_",)
 
-    def forget_samples(self) -> None:
+    def drop_training_data(self) -> None:
         """Delete the per-sample attributes to free memory."""
         for name in self._of_samples:
             self.__dict__.pop(name, None)

@@ -37,7 +37,7 @@ def max_rss() -> float:
     return max(own_max_rss(), _elsewhere["max_rss"])
 
 
-def forget_peak() -> None:
+def reset_peak_memory() -> None:
     """Reset the peak memory. Only Linux can reset the peak of the process itself."""
     _elsewhere["max_rss"] = 0.0
     with contextlib.suppress(OSError):
@@ -68,7 +68,7 @@ def free_memory() -> int:
     return psutil.virtual_memory().available
 
 
-def give_back_memory() -> None:
+def release_memory() -> None:
     """Return freed memory to the system. By default, GNU's C library keeps freed blocks between used ones."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):  # Other C libraries have no malloc_trim.

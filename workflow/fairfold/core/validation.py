@@ -18,7 +18,7 @@ from fairfold.errors import ModelError, StudyError, unknown_name
 UNMEASURED = -1
 """Code of an unmeasured label inside a function. Functions take and return NaN instead."""
 
-Negatives = Literal["unlabelled", "confirmed"]
+Negatives = Literal["unlabeled", "confirmed"]
 """Meaning of a 0: not observed to be positive, or known to be negative."""
 
 _BINARIZE = "Give one column of 0/1 per label, as scikit-learn's MultiLabelBinarizer makes from lists of labels."
@@ -172,7 +172,7 @@ def check_negatives(negatives: str, error: type[StudyError]) -> None:
     Parameters
     ----------
     negatives : str
-        Value to check. ``"unlabelled"`` and ``"confirmed"`` are allowed: a 0 is a label that may be positive, or a
+        Value to check. ``"unlabeled"`` and ``"confirmed"`` are allowed: a 0 is a label that may be positive, or a
         confirmed negative.
     error : type
         Exception to raise.

@@ -13,9 +13,9 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from tqdm import tqdm
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.groups import ALIKE, OfSamples, fit_arguments
+from fairfold.core.groups import NO_METADATA, SampleMetadata, fit_arguments
+from fairfold.core.rounding import first_best
 from fairfold.core.threads import one_thread_each
-from fairfold.core.ties import first_best
 from fairfold.cross_testing.plans import TEST, TRAIN, Plan, Run
 from fairfold.errors import ModelError, first_sentence, unknown_name
 
@@ -33,7 +33,9 @@ def _reasons(estimator: ClassifierMixin, n_samples: int) -> Iterator[None]:
         raise ModelError(f"candidate {name} cannot be trained on {n_samples} samples: {reason}.") from error
 
 
-def fit_clone(estimator: ClassifierMixin, X: Matrix, y: np.ndarray, of_samples: OfSamples = ALIKE) -> ClassifierMixin:
+def fit_clone(
+    estimator: ClassifierMixin, X: Matrix, y: np.ndarray, metadata: SampleMetadata = NO_METADATA
+) -> ClassifierMixin:
     """Fit a clone of a classifier.
 
     Parameters
@@ -44,7 +46,7 @@ def fit_clone(estimator: ClassifierMixin, X: Matrix, y: np.ndarray, of_samples: 
         Features.
     y : ndarray of shape (n_samples,) or (n_samples, n_labels)
         Classes or labels.
-    of_samples : OfSamples, default=ALIKE
+    metadata : SampleMetadata, default=NO_METADATA
         Groups and weights of the samples. They are passed to ``fit`` if it takes them.
 
     Returns
@@ -66,7 +68,7 @@ def fit_clone(estimator: ClassifierMixin, X: Matrix, y: np.ndarray, of_samples: 
     array([0, 1])
     """
     with _reasons(estimator, len(y)):
-        return clone(estimator).fit(X, y, **fit_arguments(estimator, *of_samples))
+        return clone(estimator).fit(X, y, **fit_arguments(estimator, *metadata))
 
 
 @dataclass(eq=False, repr=False)
@@ -89,7 +91,7 @@ class EstimatorEngine:
         scores are better.
     n_jobs : int or None, default=1
         Number of processes, as in joblib. They share the orders of the rows. The results do not depend on it.
-    of_samples : OfSamples, default=ALIKE
+    metadata : SampleMetadata, default=NO_METADATA
         Groups and weights, which also keep their positions. Those of the training samples are passed to estimators that
         take them. Only :class:`~fairfold.cross_testing.multilabel_engine.MultilabelEngine` uses weights in tests.
 
@@ -105,7 +107,7 @@ class EstimatorEngine:
     _: KW_ONLY
     scoring: Scoring = "accuracy"
     n_jobs: int | None = 1
-    of_samples: OfSamples = ALIKE
+    metadata: SampleMetadata = NO_METADATA
 
     def __post_init__(self) -> None:
         if not callable(self.scoring) and self.scoring not in get_scorer_names():
@@ -195,7 +197,7 @@ class EstimatorEngine:
             return 0.0
         model, y = self._fit(candidate, train, order), y[test]
         with _reasons(model, int(train.sum())):
-            total = self._total_of(model, self.X[order[test]], y, self.of_samples.of(test).weights)
+            total = self._total_of(model, self.X[order[test]], y, self.metadata.of(test).weights)
         if not np.isfinite(total):
             found = f"{self.scoring!r} is {total} in a fold of {len(y)} samples {self._kinds(y)}"
             raise ModelError(f"scoring: {found}. Use larger folds or another score.")
@@ -212,5 +214,5 @@ class EstimatorEngine:
         return f"of {len(np.unique(y))} classes"
 
     def _fit(self, candidate: int, train: np.ndarray, order: np.ndarray) -> ClassifierMixin:
-        of_samples = self.of_samples.for_training(train)
-        return fit_clone(self.estimators[candidate], self.X[order[train]], self.y[train], of_samples)
+        metadata = self.metadata.for_training(train)
+        return fit_clone(self.estimators[candidate], self.X[order[train]], self.y[train], metadata)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.groups import OfSamples
+from fairfold.core.groups import SampleMetadata
 from fairfold.core.seeds import seed_for
 from fairfold.core.usage import cpu_seconds
 from fairfold.cross_testing.candidates import Candidates
@@ -99,7 +99,7 @@ def repeat_on_weak_labels(
         - Metrics of :func:`~fairfold.evaluation.scores.multilabel_scores` on the true labels of all tests pooled.
         - ``chosen``: names of the chosen models. Nested cross-validation has one per outer fold, joined by ``;``.
         - ``n_samples, n_tested``, and ``n_fits`` without permutations.
-        - ``p_classical, p_mid, p_randomised, p_exact, n_permutations``.
+        - ``p_classical, p_mid, p_randomized, p_exact, n_permutations``.
         - ``reason``: error message of a failed repetition.
 
         ``seconds`` has one row per repetition, with the columns ``repetition, n_fits, cpu_seconds``. This ``n_fits``
@@ -125,7 +125,7 @@ def repeat_on_weak_labels(
         try:
             candidates, observed = make_candidates(seeds["models"]), hide(Y[rows], seeds["labels"])
             own = {"Y_true": Y[rows], "random_state": seeds["procedures"]}
-            own |= OfSamples(groups, sample_weight).of(rows).as_options()
+            own |= SampleMetadata(groups, sample_weight).of(rows).as_options()
             outcomes = compare_procedures(candidates, X[rows], observed, **settings, **own)
         except StudyError as error:
             scores += [{**unit, "procedure": procedure, "reason": str(error)} for procedure in INTERPRETABLE]

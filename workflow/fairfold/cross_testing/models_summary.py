@@ -15,7 +15,7 @@ _UNIT = ["dataset", "missing_rate", "scoring"]
 _COLUMNS = [*_UNIT, "procedure", "metric", "candidate", "value", "low", "high", "n_repetitions"]
 
 
-def summarise_models(repetitions: pd.DataFrame, candidates: Sequence[str], *, alpha: float = 0.05) -> pd.DataFrame:
+def summarize_models(repetitions: pd.DataFrame, candidates: Sequence[str], *, alpha: float = 0.05) -> pd.DataFrame:
     """Compute mean scores, shares of significant tests and choices of each procedure on each dataset.
 
     Parameters
@@ -71,7 +71,7 @@ def _numbers(runs: pd.DataFrame, candidates: Sequence[str], alpha: float) -> Ite
     }
     for metric, values in means.items():
         yield {"metric": metric, **_mean(values), **n}
-    p = runs["p_randomised"].dropna()  # Empty without permutations.
+    p = runs["p_randomized"].dropna()  # Empty without permutations.
     yield {"metric": "significant_fraction", **_share(int((p <= alpha).sum()), len(p)), **n}
     yield {"metric": "n_fits", "value": runs["n_fits"].mean(), **n}
     choices = runs["chosen"].astype(str).str.split(";").explode()

@@ -120,7 +120,7 @@ class MultilabelEngine(EstimatorEngine):
         Score, see :class:`LabelScore`.
     n_jobs : int or None, default=1
         Number of processes, as in joblib. They share the orders of the rows. The results do not depend on it.
-    of_samples : OfSamples, default=ALIKE
+    metadata : SampleMetadata, default=NO_METADATA
         Groups and weights, as for :class:`~fairfold.cross_testing.estimator_engine.EstimatorEngine`.
 
     Raises

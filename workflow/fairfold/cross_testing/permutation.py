@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairfold.core.ties import ROUNDING
+from fairfold.core.rounding import ROUNDING
 
-P_VALUE_FORMS = ("classical", "mid", "randomised", "exact")
+P_VALUE_FORMS = ("classical", "mid", "randomized", "exact")
 
 
 def p_values(score: float, permuted: np.ndarray, draw: float) -> dict[str, float]:
@@ -21,7 +21,7 @@ def p_values(score: float, permuted: np.ndarray, draw: float) -> dict[str, float
     permuted : ndarray of shape (n_permutations,)
         Scores of permuted data, at least one. Scores that differ by at most ``ROUNDING`` are ties.
     draw : float
-        Random number, uniform on [0, 1) and independent of the data. It affects only ``randomised``.
+        Random number, uniform on [0, 1) and independent of the data. It affects only ``randomized``.
 
     Returns
     -------
@@ -36,10 +36,10 @@ def p_values(score: float, permuted: np.ndarray, draw: float) -> dict[str, float
     - ``mid`` is (b + t/2)/n. It is neither conservative nor a bound.
     - ``exact`` is (1 + b + t)/(1 + n). It counts the observed order as one of the permutations. Scores without any
       effect are significant with probability at most alpha, and less often with more ties.
-    - ``randomised`` is (b + draw·(1 + t))/(1 + n). It is uniform between the ``exact`` p-values with all ties below and
+    - ``randomized`` is (b + draw·(1 + t))/(1 + n). It is uniform between the ``exact`` p-values with all ties below and
       with all ties above the score. Without any effect, scores are significant with probability *exactly* alpha.
 
-    The form ``randomised`` follows Korjus, Hebart & Vicente (2016). Their code takes the border ⌊(1 - alpha)·n⌋ of the
+    The form ``randomized`` follows Korjus, Hebart & Vicente (2016). Their code takes the border ⌊(1 - alpha)·n⌋ of the
     sorted permuted scores. A score on the border is significant with probability (ties above the border)/(ties). This
     rule is (b + draw·t)/n ≤ alpha. The form here also counts the observed order, because the level is otherwise exact
     only for large n.
@@ -48,7 +48,7 @@ def p_values(score: float, permuted: np.ndarray, draw: float) -> dict[str, float
     --------
     >>> import numpy as np
     >>> p_values(0.9, np.array([0.5, 0.6, 0.9, 0.7]), draw=0.5)
-    {'classical': 0.25, 'mid': 0.125, 'randomised': 0.2, 'exact': 0.4}
+    {'classical': 0.25, 'mid': 0.125, 'randomized': 0.2, 'exact': 0.4}
     """
     n = len(permuted)
     above = int(np.count_nonzero(permuted > score + ROUNDING))
@@ -56,6 +56,6 @@ def p_values(score: float, permuted: np.ndarray, draw: float) -> dict[str, float
     return {
         "classical": (above + ties) / n,
         "mid": (above + ties / 2) / n,
-        "randomised": (above + draw * (1 + ties)) / (1 + n),
+        "randomized": (above + draw * (1 + ties)) / (1 + n),
         "exact": (1 + above + ties) / (1 + n),
     }

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.folds import MakeFolds, check_folds, fold_of_parts, parts_by, stratified_folds, unstratified_folds
-from fairfold.core.groups import Exchange, OfSamples, group_codes
+from fairfold.core.groups import Exchange, SampleMetadata, group_codes
 from fairfold.core.seeds import seed_sequence
 from fairfold.core.validation import check_dense_binary, check_weights, has_unmeasured, with_nan
 from fairfold.cross_testing.estimator_engine import EstimatorEngine, Scoring
@@ -297,9 +297,9 @@ class LabelProblem:
                 f"Y: candidate {name} does not accept unmeasured labels. Wrap it in OneLevelModel of "
                 "fairfold.models.one_level, which fits each label to the samples where it is measured."
             )
-        data, of_samples = (estimators, self.X, self.y, self.truth), OfSamples(self.groups, self.weights)
+        data, metadata = (estimators, self.X, self.y, self.truth), SampleMetadata(self.groups, self.weights)
         scoring, n_jobs = self.settings.scoring, self.settings.n_jobs
-        return MultilabelEngine(*data, of_samples=of_samples, scoring=scoring, n_jobs=n_jobs)
+        return MultilabelEngine(*data, metadata=metadata, scoring=scoring, n_jobs=n_jobs)
 
     def scores_of_tests(self, tested: np.ndarray, fold: np.ndarray, P: np.ndarray) -> dict[str, Any]:
         """Compute the predictions and scores of an outcome.
@@ -381,15 +381,15 @@ def as_problem(X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings)
     return ClassProblem(X, values, settings)
 
 
-def _check_features(X: Matrix | ArrayLike, n_labelled: int, *, gaps: bool = False) -> Matrix:
+def _check_features(X: Matrix | ArrayLike, n_labeled: int, *, gaps: bool = False) -> Matrix:
     """Return the features as floats, with NaN for missing values if ``gaps`` is true."""
     finite = "allow-nan" if gaps else True
     try:
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite)
     except (ValueError, TypeError) as error:
         raise DataError(f"X: {first_sentence(error)}. Give a row of finite numbers per sample.") from None
-    if X.shape[0] != n_labelled:
-        raise DataError(f"X: found {X.shape[0]} rows, but y has {n_labelled}. Give one row per sample.")
+    if X.shape[0] != n_labeled:
+        raise DataError(f"X: found {X.shape[0]} rows, but y has {n_labeled}. Give one row per sample.")
     return X
 
 

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.groups import Exchange, OfSamples, check_exchange
+from fairfold.core.groups import Exchange, SampleMetadata, check_exchange
 from fairfold.cross_testing.candidates import Candidate, Candidates, check_candidates
 from fairfold.cross_testing.estimator_engine import Scoring, fit_clone
 from fairfold.cross_testing.multilabel_engine import LabelScoring
@@ -79,7 +79,7 @@ class Outcome:
     p_value : float or None
         The ``exact`` p-value. ``None`` without permutations.
     p_values : dict of str to float
-        P-values of the forms ``classical``, ``mid``, ``randomised`` and ``exact``, see
+        P-values of the forms ``classical``, ``mid``, ``randomized`` and ``exact``, see
         ``fairfold.cross_testing.permutation.p_values``. Empty without permutations.
     n_permutations : int
         Number of permutations.
@@ -449,8 +449,8 @@ def _interpret(procedure: str, chosen: list[Candidate], plan: Plan, problem: Any
     """Return the results of a procedure that may be interpreted."""
     interpretable, train, model = INTERPRETABLE[procedure], plan.role[0] == TRAIN, None
     if "model" in interpretable:
-        of_samples = OfSamples(problem.groups, problem.weights).for_training(train)
-        model = fit_clone(chosen[0].estimator, problem.X[train], problem.y[train], of_samples)
+        metadata = SampleMetadata(problem.groups, problem.weights).for_training(train)
+        model = fit_clone(chosen[0].estimator, problem.X[train], problem.y[train], metadata)
     parameters = tuple(candidate.parameters for candidate in chosen)
     shown = parameters[0] if "parameters" in interpretable else parameters
     return {"interpretable": interpretable, "parameters": shown, "model": model}

@@ -55,7 +55,7 @@ class Problem(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
-def optimise(K: np.ndarray, y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> None:
+def optimize(K: np.ndarray, y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> None:
     """Run sequential minimal optimization from a feasible start, in place.
 
     Parameters
@@ -217,7 +217,7 @@ def fill_decisions(
     part_y = y[train]
     beta = C * part_y if is_balanced else np.zeros(len(train))
     gradient = part_y - C * sums[train] if is_balanced else part_y.copy()
-    optimise(K[train][:, train], part_y, C, beta, gradient)
+    optimize(K[train][:, train], part_y, C, beta, gradient)
     values[: len(test)] = offset(part_y, C, beta, gradient)
     for a in range(len(train)):
         if beta[a] != 0:

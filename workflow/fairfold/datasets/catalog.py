@@ -25,7 +25,7 @@ from fairfold.errors import ConfigError, unknown_name
 _GIT_BLOB = "git blob SHA-1"
 CATALOG = PROJECT / "resources" / "datasets.yaml"
 
-_NOT_READ = ("id", "title", "files", "path", "folder", "labels_are", "published", "citation", "licence", "used_by")
+_NOT_READ = ("id", "title", "files", "path", "folder", "labels_are", "published", "citation", "license", "used_by")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -178,11 +178,11 @@ class Entry:
     labels_are : {"complete", "observed"}
         Whether positives may be missing (``"observed"``). Labels of the catalog and confirmed negatives count as
         complete.
-    negatives : {"unlabelled", "confirmed"}
+    negatives : {"unlabeled", "confirmed"}
         Whether labels of 0 may be positive or are known to be negative.
     citation : str
         Publication of the dataset.
-    licence : str
+    license : str
         License of the dataset.
     used_by : tuple of str
         Parts of the study that use the dataset.
@@ -225,9 +225,9 @@ class Entry:
     ignore: tuple[str, ...] = ()
     categorical: Encoding | None = None
     labels_are: LabelsAre = "complete"
-    negatives: Negatives = "unlabelled"
+    negatives: Negatives = "unlabeled"
     citation: str = ""
-    licence: str = ""
+    license: str = ""
     used_by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -263,7 +263,7 @@ def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> li
     """Find columns of whole numbers that all differ, then columns that predict a label."""
     measured = _measured(data)
     k, n = _counts(labels, measured)
-    testable = _tellable(k, n, data.shape[1])
+    testable = _is_testable(k, n, data.shape[1])
     least = np.minimum(k, n - k)[testable].min(initial=max(data.shape[0] - 1, 1))
     what = "label" if data.task == "multilabel" else "class"
     different, telling = [], []
@@ -282,7 +282,7 @@ def _values(data: Dataset, labels: sparse.csr_array, names: Sequence[str]) -> li
     return [*different, *telling]
 
 
-def _tellable(k: np.ndarray, n: np.ndarray, n_features: int) -> np.ndarray:
+def _is_testable(k: np.ndarray, n: np.ndarray, n_features: int) -> np.ndarray:
     """Return the indices of the labels that no feature is expected to separate by chance.
 
     A feature without ties separates k positives of n measured samples by chance with probability 2 / C(n, k). Over all
@@ -423,7 +423,7 @@ def _alike_labels(data: Dataset, labels: sparse.csr_array) -> Iterator[_Warning]
     measured, names = _measured(data), data.label_names
     k, n = _counts(labels, measured)
     first: dict[tuple[bytes, bytes], str] = {}
-    for j in _tellable(k, n, len(names)):
+    for j in _is_testable(k, n, len(names)):
         is_positive = labels[[j]].toarray()[0] > 0
         known = np.ones_like(is_positive) if measured is None else measured[j]
         other = first.setdefault((_digest(known), _digest(is_positive)), names[j])

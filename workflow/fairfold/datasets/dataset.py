@@ -72,8 +72,8 @@ class Dataset:
         split is known.
     weights : ndarray of shape (n_samples,) or None, default=None
         Positive sample weights as float64, from the column ``left_out["weights"]``, or None without weights.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
-        Whether labels of 0 may be positive (``"unlabelled"``) or are known to be negative (``"confirmed"``).
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
+        Whether labels of 0 may be positive (``"unlabeled"``) or are known to be negative (``"confirmed"``).
     hierarchy : Hierarchy or None, default=None
         Hierarchy of the labels, or None. ``Y`` follows its true-path rule.
     missing_value : str or None, default=None
@@ -106,7 +106,7 @@ class Dataset:
     fold_of: np.ndarray | None = None
     published_split: np.ndarray | None = None
     weights: np.ndarray | None = None
-    negatives: Negatives = "unlabelled"
+    negatives: Negatives = "unlabeled"
     hierarchy: Hierarchy | None = None
     missing_value: str | None = None
     decimal_mark: str = "."

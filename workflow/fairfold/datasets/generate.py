@@ -17,7 +17,7 @@ from fairfold.core.hierarchy import Hierarchy
 from fairfold.errors import ConfigError, unknown_name
 
 Seed = int | np.random.SeedSequence | np.random.Generator | None
-Labelled = tuple[np.ndarray, np.ndarray, list[str], list[str]]
+Labeled = tuple[np.ndarray, np.ndarray, list[str], list[str]]
 
 # Lit segments of the digits 0 to 9: a top, b upper right, c lower right, d bottom, e lower left, f upper left,
 # g middle.
@@ -42,7 +42,7 @@ BLOCK_SIZE = 8192
 _LEAST_POSITIVES = 5
 
 
-def digits_segments() -> Labelled:
+def digits_segments() -> Labeled:
     """Load handwritten digits, labeled with the lit segments of a seven-segment display.
 
     The 1,797 images of 8 × 8 pixels are those of scikit-learn's ``load_digits``. The labels are a (top), b (upper
@@ -74,7 +74,7 @@ def digits_segments() -> Labelled:
     return X, table[digits], feature_names, names
 
 
-def iris() -> Labelled:
+def iris() -> Labeled:
     """Load the iris dataset of scikit-learn (Fisher 1936).
 
     Returns
@@ -97,7 +97,7 @@ def iris() -> Labelled:
     return _embedded("load_iris")
 
 
-def breast_cancer() -> Labelled:
+def breast_cancer() -> Labeled:
     """Load the breast cancer dataset of scikit-learn (Street, Wolberg & Mangasarian 1993).
 
     Returns
@@ -122,7 +122,7 @@ def breast_cancer() -> Labelled:
 
 def simulated_multilabel(
     n_samples: int = 600, n_features: int = 20, n_labels: int = 6, *, random_state: Seed = 0
-) -> Labelled:
+) -> Labeled:
     """Simulate bags of words with several topics each.
 
     The data are draws of scikit-learn's ``make_multilabel_classification``, repeated until every label has a density
@@ -254,7 +254,7 @@ def cross_testing_random(n_per_class: int = 10_000, *, random_state: Seed = 0) -
     return _generator(random_state).random((2 * n_per_class, 20)), np.repeat([0, 1], n_per_class)
 
 
-def metric_behaviour(
+def metric_behavior(
     pattern: str, *, n_samples: int = 100_000, n_labels: int = 100, n_folds: int = 10
 ) -> tuple[csr_array, np.ndarray]:
     """Make a label matrix whose folds have a known flaw.
@@ -300,14 +300,14 @@ def metric_behaviour(
 
     Examples
     --------
-    >>> Y, fold_of = metric_behaviour("difference", n_samples=60, n_labels=2, n_folds=3)
+    >>> Y, fold_of = metric_behavior("difference", n_samples=60, n_labels=2, n_folds=3)
     >>> [Y[fold_of == fold].sum(axis=0).tolist() for fold in range(3)]
     [[2, 12], [2, 8], [2, 10]]
     """
     if pattern not in PATTERNS:
-        raise ConfigError(f"metric_behaviour: {unknown_name('pattern', pattern, PATTERNS)}")
-    _check("metric_behaviour", n_folds=(n_folds, 2), n_labels=(n_labels, 1))
-    _check("metric_behaviour", n_samples=(n_samples, 4 * n_folds))
+        raise ConfigError(f"metric_behavior: {unknown_name('pattern', pattern, PATTERNS)}")
+    _check("metric_behavior", n_folds=(n_folds, 2), n_labels=(n_labels, 1))
+    _check("metric_behavior", n_samples=(n_samples, 4 * n_folds))
 
     sizes = np.linspace(2 * n_folds, n_samples // 2, n_labels).astype(np.int64)
     counts = np.tile(sizes // n_folds, (n_folds, 1))  # (n_folds, n_labels)
@@ -407,7 +407,7 @@ def gene_ontology_like(
     terms_per_sample: float = 2.0,
     noise: float = 1.0,
     random_state: Seed = 0,
-) -> tuple[*Labelled, Hierarchy]:
+) -> tuple[*Labeled, Hierarchy]:
     """Simulate samples annotated with terms of an ontology like the Gene Ontology.
 
     The features carry a signal of the terms. Labels follow the true-path rule: a sample with a term has all ancestors
@@ -518,7 +518,7 @@ def gene_ontology_large(
     features_per_term: int = 10,
     noise: float = 2.0,
     random_state: Seed = 0,
-) -> tuple[*Labelled, Hierarchy]:
+) -> tuple[*Labeled, Hierarchy]:
     """Simulate many samples annotated with many terms of an ontology like the Gene Ontology.
 
     Parameters
@@ -592,7 +592,7 @@ def gene_ontology_large(
     directions = _draw_directions((n_labels, n_features), min(features_per_term, n_features), rng)
     signal = _with_ancestors(_draw_terms(BLOCK_SIZE, ranks, terms_per_sample, rng), closure) @ directions
     scale = np.sqrt(signal.var(axis=0).mean()) or 1.0
-    directions, centre = ((each / scale).astype(np.float32) for each in (directions, signal.mean(axis=0)))
+    directions, center = ((each / scale).astype(np.float32) for each in (directions, signal.mean(axis=0)))
     X, blocks = np.empty((n_samples, n_features), dtype=np.float32), []
     for number, begin in enumerate(range(0, n_samples, BLOCK_SIZE)):
         end = min(begin + BLOCK_SIZE, n_samples)
@@ -603,7 +603,7 @@ def gene_ontology_large(
         rng.standard_normal(dtype=np.float32, out=block)
         block *= np.float32(noise)
         block += blocks[-1] @ directions
-        block -= centre
+        block -= center
     Y = vstack(blocks, format="csr")
     return X, Y, _numbered("feature", n_features), _numbered("term", n_labels), hierarchy
 
@@ -764,7 +764,7 @@ def _from_columns(rows: np.ndarray, sizes: np.ndarray, n_samples: int) -> csr_ar
     return csc_array((ones, rows.astype(index, copy=False), starts), shape=(n_samples, len(sizes))).tocsr()
 
 
-def _embedded(loader: str) -> Labelled:
+def _embedded(loader: str) -> Labeled:
     """Load one of the datasets embedded in scikit-learn."""
     from sklearn import datasets  # The import is slow, and most generators do not need it.
 

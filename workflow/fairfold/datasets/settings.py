@@ -166,8 +166,8 @@ class OwnDataset(Source):
     """Whether positives may be missing (`observed`) or none is missing (`complete`). The report shows it. No score
     depends on it."""
 
-    negatives: Negatives = "unlabelled"
-    """Meaning of a label of 0: not observed to be positive (`unlabelled`) or known to be negative (`confirmed`), for
+    negatives: Negatives = "unlabeled"
+    """Meaning of a label of 0: not observed to be positive (`unlabeled`) or known to be negative (`confirmed`), for
     several labels. Confirmed zeros are never imputed. The labels then count as complete, and the study hides equal
     shares of positives and zeros, which become unmeasured."""
 
@@ -417,7 +417,7 @@ class CatalogEntry(Source):
     citation: str
     """Publication of the dataset."""
 
-    licence: str
+    license: str
     """License of the dataset."""
 
     used_by: Annotated[list[Part], Unique] | None = None

@@ -23,9 +23,9 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fairfold.core.rounding import first_best
 from fairfold.core.seeds import seed_for
 from fairfold.core.threads import one_thread_each
-from fairfold.core.ties import first_best
 from fairfold.ecoc.coding import make_coding
 from fairfold.ecoc.decoding import DECODINGS, CustomLoss, neg_loss
 from fairfold.ecoc.learners import (

@@ -253,7 +253,7 @@ def qp_posterior(coding: ArrayLike, r: ArrayLike) -> np.ndarray:
     therefore be used.
     """
     M, R = _check_probabilities(coding, r)
-    return _normalised(_least_squares(M, R, True), np.nan)
+    return _normalized(_least_squares(M, R, True), np.nan)
 
 
 def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int, one_minimum: bool) -> list[np.ndarray]:
@@ -262,7 +262,7 @@ def _starts(M: np.ndarray, R: np.ndarray, n_random: int, random_state: int, one_
     uniform = np.full(shape, 1 / len(M))
     if not isinstance(n_random, (int, np.integer)) or n_random < 0:
         raise ModelError(f"num_kl_initializations: found {n_random!r}. Give a whole number of at least 0.")
-    solution = _normalised(_least_squares(M, R, one_minimum), 1 / len(M))
+    solution = _normalized(_least_squares(M, R, one_minimum), 1 / len(M))
     found = [solution] if one_minimum else [uniform, solution]
     rng = np.random.default_rng(seed_sequence(random_state, "kl_posterior"))
     found += [np.broadcast_to(start / start.sum(), shape) for start in rng.random((n_random, len(M)))]
@@ -282,21 +282,21 @@ def _iterate_page(
     weights, r = np.where(has_answer, w, 0.0), np.where(has_answer, R, 0.0)
     known = has_answer @ (M != 0).T
     wanted = (weights * r) @ plus.T + (weights * (1 - r)) @ minus.T
-    P, moving = _normalised(np.where(known, start, 0.0), np.nan), np.flatnonzero(has_answer.any(axis=1))
+    P, moving = _normalized(np.where(known, start, 0.0), np.nan), np.flatnonzero(has_answer.any(axis=1))
     for _ in range(max_iter):
         p, v = P[moving], weights[moving]
         positive, negative = p @ plus, p @ minus
         q = np.divide(positive, positive + negative, out=np.zeros(v.shape), where=v > 0)
         got = (v * q) @ plus.T + (v * (1 - q)) @ minus.T
         new = np.divide(p * wanted[moving], got, out=np.zeros(p.shape), where=got > 0)
-        P[moving] = new = _normalised(np.where(known[moving], np.maximum(new, _PAGE_FLOOR), 0.0), np.nan)
+        P[moving] = new = _normalized(np.where(known[moving], np.maximum(new, _PAGE_FLOOR), 0.0), np.nan)
         moving = moving[np.abs(new - p).max(axis=1) > tol]
         if not len(moving):
             break
     return P, kl_divergence(M, R, w, P), ~np.isin(np.arange(len(P)), moving)
 
 
-def _normalised(rows: np.ndarray, otherwise: float) -> np.ndarray:
+def _normalized(rows: np.ndarray, otherwise: float) -> np.ndarray:
     """Divide rows by their sums and fill rows of zeros with a number."""
     sums = rows.sum(axis=1, keepdims=True)
     return np.divide(rows, sums, out=np.full(rows.shape, otherwise), where=sums > 0)

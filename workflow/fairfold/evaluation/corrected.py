@@ -23,11 +23,12 @@ unbiased estimate of y.
   estimated instead, see :func:`~fairfold.evaluation.corrected_cells.RankingLoss`.
 
 *Confidence intervals* come from bootstrap samples. A bootstrap sample cannot contain a positive that no sample shows:
-if none of the few hits of a model is observed, no bootstrap sample contains a hit. Hidden positives are therefore added
-to the hits of each bootstrap sample, and to its positives that are not hits. Assume that k of T positives are observed
-and that all T are equally likely a priori. Then T - k follows a negative binomial distribution, the sum of k + 1 terms
-with mean (1 - c) / c. The weights s / c account for k of these terms. The last term is drawn from a gamma distribution
-with the same mean. This applies to pooled counts only, because it would add one term per label to averages over labels.
+if none of the few true positives of a model is observed, no bootstrap sample contains one. Hidden positives are
+therefore added to the true positives of each bootstrap sample, and to its other positives. Assume that k of T positives
+are observed and that all T are equally likely a priori. Then T - k follows a negative binomial distribution, the sum of
+k + 1 terms with mean (1 - c) / c. The weights s / c account for k of these terms. The last term is drawn from a gamma
+distribution with the same mean. This applies to pooled counts only, because it would add one term per label to averages
+over labels.
 
 Jain et al. divide precision at k by label frequencies from a curve that was fitted to other data. Schultheis et al.
 (2022) raise three objections. Such a curve need not hold for other data. The reported scores are normalized by the best
@@ -343,8 +344,8 @@ class Corrected:
     ) -> dict[str, np.ndarray]:
         """Estimate each score for (n_draws, n_samples) weights and one label frequency per draw.
 
-        ``unseen``, of shape (n_draws, 2), scales the hidden positives that are added to the hits and to the other
-        positives.
+        ``unseen``, of shape (n_draws, 2), scales the hidden positives that are added to the true positives
+        and to the other positives.
         """
         w, of_all_labels = zip(*map(self._weigh, frequencies), strict=True)
         w = np.array(w)
@@ -402,15 +403,17 @@ def _hidden_per_observed(cells: Cells, w: np.ndarray, weights: np.ndarray) -> np
 def _counts(weighed: WeightedCells, threshold: float, hidden: np.ndarray) -> Estimates:
     """Compute the weights of true positives, predicted labels, positives and all pairs.
 
-    ``hidden``, of shape (..., 2), is added to the hits and to the other positives. Counts are clipped to consistent
-    values.
+    ``hidden``, of shape (..., 2), is added to the true positives and to the other positives. Counts are clipped
+    to consistent values.
     """
     n_predicted = np.searchsorted(-weighed.ranking.P, -threshold)
     predicted = weighed.until[..., n_predicted] + weighed.absent * (threshold < 0)
     positives = np.minimum(weighed.positives + hidden.sum(axis=-1), weighed.whole)
-    hits = weighed.positive[..., weighed.ranking.places < n_predicted].sum(axis=-1) + hidden[..., 0]
-    hits = np.minimum(hits, np.minimum(predicted, positives))
-    return Estimates(weighed, hits=hits, predicted=predicted, positives=positives, whole=weighed.whole)
+    true_positives = weighed.positive[..., weighed.ranking.places < n_predicted].sum(axis=-1) + hidden[..., 0]
+    true_positives = np.minimum(true_positives, np.minimum(predicted, positives))
+    return Estimates(
+        weighed, true_positives=true_positives, predicted=predicted, positives=positives, whole=weighed.whole
+    )
 
 
 def _entry_of(name: str) -> tuple[Correction, tuple[float, float], bool]:

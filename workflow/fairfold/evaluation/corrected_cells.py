@@ -478,9 +478,9 @@ def _slope(expected: np.ndarray, above: np.ndarray, weight: np.ndarray) -> float
 
     The slope is 0 if all kinds have the same expected number.
     """
-    centred = expected - weight @ expected / weight.sum()
-    spread = weight @ centred**2
-    return centred @ above / spread if spread > _LEAST_SPREAD * weight.sum() else 0.0
+    centered = expected - weight @ expected / weight.sum()
+    spread = weight @ centered**2
+    return centered @ above / spread if spread > _LEAST_SPREAD * weight.sum() else 0.0
 
 
 def ranks_of_observed(cells: Cells) -> np.ndarray:

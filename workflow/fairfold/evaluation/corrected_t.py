@@ -83,7 +83,7 @@ def correlation_of_cross_validations(n_splits: int) -> float:
     return n_splits / (2 * n_splits - 1)
 
 
-def p_values_ahead(ahead: np.ndarray, *, correlation: float = 0.0) -> np.ndarray:
+def one_sided_p_values(ahead: np.ndarray, *, correlation: float = 0.0) -> np.ndarray:
     """Compute p-values of one-sided paired t-tests for a mean difference above 0.
 
     Parameters
@@ -107,7 +107,7 @@ def p_values_ahead(ahead: np.ndarray, *, correlation: float = 0.0) -> np.ndarray
     --------
     >>> import numpy as np
     >>> differences = np.array([0.03, 0.01, 0.02, 0.02, 0.04])
-    >>> [round(float(p_values_ahead(differences, correlation=rho)), 3) for rho in (0.0, 0.2)]
+    >>> [round(float(one_sided_p_values(differences, correlation=rho)), 3) for rho in (0.0, 0.2)]
     [0.005, 0.017]
     """
     n_scores = np.shape(ahead)[-1]

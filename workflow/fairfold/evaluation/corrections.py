@@ -11,12 +11,12 @@ from fairfold.evaluation.corrected_cells import WeightedCells
 from fairfold.evaluation.plain_scores import quotient
 
 
-def mcc(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray | float) -> np.ndarray:
+def mcc(true_positives: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray | float) -> np.ndarray:
     """Compute the Matthews correlation coefficient from counts or weights.
 
     Parameters
     ----------
-    hits : ndarray of shape (...)
+    true_positives : ndarray of shape (...)
         Number of true positives.
     first, second : ndarray of shape (...)
         Numbers of predicted labels and of positives, in any order.
@@ -34,17 +34,17 @@ def mcc(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray |
     >>> mcc(np.array([2.0, 1.0]), np.array([2.0, 4.0]), np.array([2.0, 1.0]), 4)
     array([1., 0.])
     """
-    covariance = hits * n - first * second
+    covariance = true_positives * n - first * second
     spread = first * (n - first) * second * (n - second)
     return covariance / np.sqrt(np.where(spread > 0, spread, np.inf))
 
 
-def f1(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray | float = np.nan) -> np.ndarray:
+def f1(true_positives: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray | float = np.nan) -> np.ndarray:
     """Compute the F1 score, the harmonic mean of precision and recall, from counts or weights.
 
     Parameters
     ----------
-    hits : ndarray of shape (...)
+    true_positives : ndarray of shape (...)
         Number of true positives.
     first, second : ndarray of shape (...)
         Numbers of predicted labels and of positives, in any order.
@@ -62,7 +62,7 @@ def f1(hits: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray | 
     >>> f1(np.array([2.0, 0.0]), np.array([2.0, 0.0]), np.array([6.0, 0.0]))
     array([0.5, 0. ])
     """
-    return 2 * hits / np.maximum(first + second, np.finfo(float).tiny)
+    return 2 * true_positives / np.maximum(first + second, np.finfo(float).tiny)
 
 
 NOT_CORRECTED = "cannot be corrected"
@@ -78,7 +78,7 @@ class Estimates(NamedTuple):
     ----------
     weighed : WeightedCells
         Weighted sums over the ranked pairs. The weight of an observed positive is divided by its label frequency.
-    hits : ndarray of shape (n_draws,)
+    true_positives : ndarray of shape (n_draws,)
         Weight of the true positives.
     predicted : ndarray of shape (n_draws,)
         Weight of the predicted labels.
@@ -89,7 +89,7 @@ class Estimates(NamedTuple):
     """
 
     weighed: WeightedCells
-    hits: np.ndarray
+    true_positives: np.ndarray
     predicted: np.ndarray
     positives: np.ndarray
     whole: np.ndarray
@@ -177,7 +177,7 @@ def corrected_mcc(of: Estimates) -> np.ndarray:
     ndarray of shape (n_draws,)
         Estimate of each draw. NaN if the estimated positives leave no negative.
     """
-    return of.where_negatives(mcc(of.hits, of.positives, of.predicted, of.whole), of.positives)
+    return of.where_negatives(mcc(of.true_positives, of.positives, of.predicted, of.whole), of.positives)
 
 
 def corrected_f1(of: Estimates) -> np.ndarray:
@@ -193,7 +193,7 @@ def corrected_f1(of: Estimates) -> np.ndarray:
     ndarray of shape (n_draws,)
         Estimate of each draw.
     """
-    return f1(of.hits, of.positives, of.predicted)
+    return f1(of.true_positives, of.positives, of.predicted)
 
 
 def corrected_hamming_loss(of: Estimates) -> np.ndarray:
@@ -209,4 +209,4 @@ def corrected_hamming_loss(of: Estimates) -> np.ndarray:
     ndarray of shape (n_draws,)
         Estimate of each draw. NaN if all weights are 0.
     """
-    return quotient(of.positives + of.predicted - 2 * of.hits, of.whole)
+    return quotient(of.positives + of.predicted - 2 * of.true_positives, of.whole)

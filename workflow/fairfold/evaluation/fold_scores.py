@@ -14,7 +14,7 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix, finite_rows, to_dense, with_data
 from fairfold.core.files import read_arrays, write_arrays
 from fairfold.core.folds import parts_of, share_tested
-from fairfold.core.groups import OfSamples
+from fairfold.core.groups import SampleMetadata
 from fairfold.core.usage import cpu_seconds
 from fairfold.core.validation import check_weights
 from fairfold.errors import DataError, ModelError, StudyError, unknown_name
@@ -433,13 +433,13 @@ def score_on_folds(
     fold then has no run times. Other folds are not affected.
     """
     scores, seconds, findings, counting, best_levels = [], [], [], {}, {}
-    of_samples = OfSamples(groups, check_weights(sample_weight, X.shape[0], DataError))
+    metadata = SampleMetadata(groups, check_weights(sample_weight, X.shape[0], DataError))
     for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
         start = cpu_seconds()
         # Options are read outside of the try block: a damaged file is not a failure of the estimator.
         options = {} if fit_options is None else dict(fit_options(fold))
         try:
-            options |= of_samples.for_training(train).as_options()
+            options |= metadata.for_training(train).as_options()
             estimator = make_estimator(fold)
             estimator = estimator.fit(X[train], labels_for(estimator, observed(fold)[train]), **options)
             if adjust is not None:
@@ -448,7 +448,7 @@ def score_on_folds(
             stages = list(estimator.staged_predict_proba(X[test]))
             steps = {"fit": fitted - start, "predict": cpu_seconds() - fitted}
             seen = None if observed_in_test is None else observed_in_test(fold)[test]
-            given = {"threshold": threshold, "sample_weight": of_samples.of(test).weights}
+            given = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
             rows = _score_levels(Y[test], seen, stages, estimator.best_levels_, given)
             found = pd.DataFrame() if examine is None else examine(estimator, Y[train])
             best_levels[fold] = dict(estimator.best_levels_)

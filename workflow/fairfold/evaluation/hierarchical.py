@@ -79,7 +79,7 @@ def information_accretion(Y: Matrix, hierarchy: Hierarchy) -> np.ndarray:
     Y = check_label_matrix(Y, "Y", DataError, n_labels=hierarchy.n_labels)
     positive = sparse.csr_array(Y == 1)
     positive = positive[np.flatnonzero(np.diff(positive.indptr))].tocsc()
-    parents, starts = hierarchy.neighbours(below=False)
+    parents, starts = hierarchy.neighbors(below=False)
     bits = np.zeros(hierarchy.n_labels)
     for label, n_with in enumerate(np.diff(positive.indptr)):
         own = parents[starts[label] : starts[label + 1]]
@@ -220,7 +220,7 @@ def score_hierarchy(Y: Matrix, predictions: FinalPredictions, hierarchy: Hierarc
     return pd.DataFrame(rows, columns=[*unit, "fold", "namespace", "metric", "value", "n_violations"])
 
 
-def summarise_hierarchies(scores: pd.DataFrame) -> pd.DataFrame:
+def summarize_hierarchies(scores: pd.DataFrame) -> pd.DataFrame:
     """Compute mean and standard deviation over folds.
 
     Parameters

@@ -84,7 +84,7 @@ def score_many_labels(
     return places, pd.concat(by_frequency, ignore_index=True)
 
 
-def summarise_many_labels(at_k: pd.DataFrame, by_frequency: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def summarize_many_labels(at_k: pd.DataFrame, by_frequency: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Compute mean and standard deviation over folds.
 
     Parameters

@@ -175,8 +175,10 @@ def _of_both(function: Callable[[Predictions], float]) -> Callable[[Predictions]
 
 def _f1(of: Predictions) -> float:
     weights = np.ones(of.truth.size) if of.weights is None else of.weights
-    hits, predicted, positives = (weights @ each for each in (of.truth & of.predicted, of.predicted, of.truth))
-    return float(corrections.f1(hits, predicted, positives)) if positives > 0 else np.nan
+    true_positives, predicted, positives = (
+        weights @ each for each in (of.truth & of.predicted, of.predicted, of.truth)
+    )
+    return float(corrections.f1(true_positives, predicted, positives)) if positives > 0 else np.nan
 
 
 def _metrics_at(k: int) -> dict[str, Metric]:

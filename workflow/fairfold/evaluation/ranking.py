@@ -13,7 +13,7 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from fairfold.core.ties import settled
+from fairfold.core.rounding import equalize_ties
 from fairfold.errors import DataError
 from fairfold.evaluation.metrics import HIGHER_IS_BETTER
 from fairfold.evaluation.score_tables import check_columns
@@ -85,7 +85,7 @@ def percentile_ranks(
     wide = wide.reindex(grid.index.droplevel(method).drop_duplicates())  # Restores the order of first appearance.
     complete = wide.dropna()
     sign = [1 if higher_is_better[metric] else -1 for metric in complete.index.get_level_values("metric")]
-    goodness = settled(complete.mul(sign, axis=0), axis=1)
+    goodness = equalize_ties(complete.mul(sign, axis=0), axis=1)
     ranks = pd.DataFrame(goodness, complete.index, complete.columns).rank(axis=1, pct=True)
     grouped = ranks.groupby([*units, "metric"], sort=False)
     order = wide.index.droplevel(repeats).drop_duplicates()

@@ -32,7 +32,7 @@ def check_columns(table: pd.DataFrame, columns: Sequence[str], what: str) -> Non
         raise DataError(f"the table of {what} has no column {missing[0]!r}; it has {', '.join(map(str, table))}.")
 
 
-def summarise_scores(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.DataFrame:
+def summarize_scores(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.DataFrame:
     """Compute mean and standard deviation over folds of the scores at the level that each model selected.
 
     Parameters
@@ -53,7 +53,7 @@ def summarise_scores(scores: pd.DataFrame, units: Sequence[str] = UNITS) -> pd.D
     --------
     >>> scores = pd.DataFrame({"fold": [0, 1], "value": [0.25, 0.75]})
     >>> scores = scores.assign(dataset="flags", missing_rate=0, model="a", metric="mcc", is_final=True, reason="")
-    >>> summarise_scores(scores)[["model", "mean", "n_folds"]].values.tolist()
+    >>> summarize_scores(scores)[["model", "mean", "n_folds"]].values.tolist()
     [['a', 0.5, 2]]
     """
     final = scores[scores["is_final"]]
@@ -93,7 +93,7 @@ def printed_scores(summary: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     summary : DataFrame
-        Result of :func:`summarise_scores` for one dataset.
+        Result of :func:`summarize_scores` for one dataset.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def score_tables(scores: pd.DataFrame, datasets: Sequence[str]) -> dict[str, pd.
     Parameters
     ----------
     scores : DataFrame
-        Columns as in :func:`summarise_scores` and :func:`learning_curves`.
+        Columns as in :func:`summarize_scores` and :func:`learning_curves`.
     datasets : sequence of str
         Datasets, in the order of ``printed``.
 
@@ -171,6 +171,6 @@ def score_tables(scores: pd.DataFrame, datasets: Sequence[str]) -> dict[str, pd.
     dict
         ``summary`` and ``curves`` (DataFrame), and ``printed`` (list of DataFrame, one per dataset).
     """
-    summary = summarise_scores(scores)
+    summary = summarize_scores(scores)
     printed = [printed_scores(summary[summary["dataset"] == dataset]) for dataset in datasets]
     return {"summary": summary, "curves": learning_curves(scores), "printed": printed}

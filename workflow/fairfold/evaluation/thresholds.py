@@ -1,9 +1,9 @@
 """Thresholds that maximize expected scores, computed from calibrated probabilities.
 
 If P is the probability that a label is positive, the sum of P over the labels above a threshold is the expected number
-of hits. Other counts follow in the same way. The score of a threshold is the Matthews correlation or F1 of these
-expected counts. This ratio of expectations approximates the expectation of the ratio and converges to it as the number
-of samples grows (Ye et al. 2012). The Hamming loss is minimal at a threshold of 0.5.
+of true positives. Other counts follow in the same way. The score of a threshold is the Matthews correlation or F1 of
+these expected counts. This ratio of expectations approximates the expectation of the ratio and converges to it as the
+number of samples grows (Ye et al. 2012). The Hamming loss is minimal at a threshold of 0.5.
 
 References
 ----------
@@ -85,14 +85,18 @@ def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
 def _best_of_sorted(p: np.ndarray, n: float, score: Callable[..., np.ndarray]) -> float:
     """Find the best threshold for descending probabilities of n entries. Entries that are not given are 0."""
     p = p.astype(np.float64)
-    hits, chosen = np.cumsum(p), np.arange(1.0, len(p) + 1)
-    total = hits[-1] if len(p) else 0.0
+    true_positives, chosen = np.cumsum(p), np.arange(1.0, len(p) + 1)
+    total = true_positives[-1] if len(p) else 0.0
     thresholds = np.where(chosen < n, (p + np.append(p[1:], 0.0)) / 2, 0.0)
     is_last = np.diff(p, append=-1.0) < 0  # Tied cells are predicted together.
     if len(p) < n:  # All zeros are predicted together.
-        hits, chosen, thresholds = np.append(hits, total), np.append(chosen, n), np.append(thresholds, 0.0)
+        true_positives, chosen, thresholds = (
+            np.append(true_positives, total),
+            np.append(chosen, n),
+            np.append(thresholds, 0.0),
+        )
         is_last = np.append(is_last, True)
-    goodness = np.where(is_last, score(hits, chosen, total, n), -np.inf)
+    goodness = np.where(is_last, score(true_positives, chosen, total, n), -np.inf)
     return np.append(0.5, thresholds)[np.append(0.0, goodness).argmax()]
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, new_figure, nothing_to_draw, panels_of, style_of
+from fairfold.figures.style import add_legend, empty_figure, new_figure, panels_of, style_of
 
 _SMALL_CHANGE = 0.05  # smaller changes of a score do not fill a panel
 
@@ -47,7 +47,7 @@ def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = Non
         line. If a dataset has a shorter cascade, its last value is carried forward.
     """
     if curves.empty:
-        return nothing_to_draw()
+        return empty_figure()
     keys = ["dataset", "missing_rate", "model", "metric"]
     start = curves[curves["level"] == 0].set_index(keys)["mean"].rename("start")
     curves = curves.join(start, on=keys)
@@ -90,7 +90,7 @@ def plot_imputation(imputation: pd.DataFrame, legend: pd.DataFrame | None = None
     """
     imputation = imputation[imputation["missing_rate"] > 0]
     if imputation.empty:
-        return nothing_to_draw()
+        return empty_figure()
     models = imputation["model"].unique()
     table = imputation.melt(["dataset", "missing_rate", "model", "level"], ["precision", "recall"], "metric")
     labels = ["precision of\nimputed labels", "recall of\nimputed labels"]
@@ -124,7 +124,7 @@ def plot_label_frequencies(frequencies: pd.DataFrame, summary: pd.DataFrame) -> 
         each missing rate contains bias and mean absolute error over folds, labels and datasets.
     """
     if frequencies.empty:
-        return nothing_to_draw()
+        return empty_figure()
     rates, models = (list(frequencies[column].unique()) for column in ("missing_rate", "model"))
     dots = (
         frequencies.groupby(["dataset", "missing_rate", "model", "label"])[["kept", "estimated"]].mean().reset_index()

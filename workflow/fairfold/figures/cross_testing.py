@@ -8,7 +8,7 @@ import pandas as pd
 from fairfold.errors import DataError
 from fairfold.figures.points import interval, plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, add_legend, entry, new_figure
+from fairfold.figures.style import PALETTE, add_legend, legend_line, new_figure
 
 MARKS = {  # procedure -> name, color, marker
     "nested_cv": ("nested CV", PALETTE[0], "o"),
@@ -42,7 +42,7 @@ def plot_cross_testing(points: pd.DataFrame, *, alpha: float = 0.05) -> Figure:
     Parameters
     ----------
     points : DataFrame
-        Points of one figure, as returned by :func:`fairfold.papers.cross_testing_points.summarise`. There is a column
+        Points of one figure, as returned by :func:`fairfold.papers.cross_testing_points.summarize`. There is a column
         of panels per dataset and kind of x.
     alpha : float, default=0.05
         Expected proportion of significant results without an effect, drawn as a dashed line.
@@ -112,7 +112,7 @@ def _open_limits(axes: Axes, metric: str, nothing: float) -> None:
 
 def _legend_handles(points: pd.DataFrame) -> list:
     drawn = [mark for procedure, mark in MARKS.items() if procedure in set(points["procedure"])]
-    handles = [entry(name, color=color, marker=marker, **_LINE) for name, color, marker in drawn]
+    handles = [legend_line(name, color=color, marker=marker, **_LINE) for name, color, marker in drawn]
     if (points["source"] == "published").any():
-        handles.append(entry("published", color="#555555", marker="o", alpha=0.6, **_RING))
-    return [*handles, entry("expected without effect", **_EXPECTED)]
+        handles.append(legend_line("published", color="#555555", marker="o", alpha=0.6, **_RING))
+    return [*handles, legend_line("expected without effect", **_EXPECTED)]

@@ -8,7 +8,7 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import add_tooltips_at, plot_intervals, plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, area_entry, entry, name_rows, new_figure, nothing_to_draw
+from fairfold.figures.style import add_legend, empty_figure, legend_line, legend_patch, name_rows, new_figure
 
 PROCEDURES = {"nested_cv": "nested CV", "cv_cross_testing": "CV + cross-testing", "cv_testing": "CV + testing"}
 # Metric -> name, offset from the line of the procedure, color, marker face. Other colors stand for candidates.
@@ -36,7 +36,7 @@ def plot_cross_testing_models(
     Parameters
     ----------
     points : DataFrame
-        Table of :func:`fairfold.cross_testing.models_summary.summarise_models`.
+        Table of :func:`fairfold.cross_testing.models_summary.summarize_models`.
     repetitions : DataFrame
         Repetitions that ``points`` summarizes, for a dot per repetition.
     legend : DataFrame, default=None
@@ -51,7 +51,7 @@ def plot_cross_testing_models(
         repetitions.
     """
     if repetitions["score"].isna().all():
-        return nothing_to_draw()
+        return empty_figure()
     units = points.groupby(["dataset", "missing_rate"], sort=False)
     candidates = list(points["candidate"].dropna().unique())
     names = Legend(legend, candidates)
@@ -68,8 +68,8 @@ def plot_cross_testing_models(
     axes[-1, 1].set_xlabel("proportion significant")
     axes[-1, 2].set_xlabel("share of choices")
     mark = {"marker": "o", "markersize": 5, "linewidth": 1.2}
-    handles = [entry(name, color=color, markerfacecolor=face, **mark) for name, _, color, face in LABELS.values()]
-    handles += [area_entry(name, **look) for name, look in looks.items()]
+    handles = [legend_line(name, color=color, markerfacecolor=face, **mark) for name, _, color, face in LABELS.values()]
+    handles += [legend_patch(name, **look) for name, look in looks.items()]
     add_legend(figure, handles, min(4, len(handles)))
     return figure
 
@@ -133,4 +133,4 @@ def _draw_choices(axes: Axes, part: pd.DataFrame, looks: dict[str, dict]) -> Non
 def _bar(names: Legend, candidate: str) -> dict:
     """Return the color of a candidate's bars, hatched for variations of another model."""
     hatch = "////" if names.is_variation(candidate) else ""
-    return {"facecolor": names.colour(candidate), "hatch": hatch, "edgecolor": "white", "linewidth": 0.6}
+    return {"facecolor": names.color(candidate), "hatch": hatch, "edgecolor": "white", "linewidth": 0.6}

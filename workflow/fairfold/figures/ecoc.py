@@ -9,7 +9,7 @@ import pandas as pd
 
 from fairfold.figures.points import add_tooltips_at, plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, add_legend, entry, name_of, name_rows, new_figure, style_of
+from fairfold.figures.style import PALETTE, add_legend, legend_line, name_of, name_rows, new_figure, style_of
 
 QUANTITIES = {"error": "error (%)", "log_loss": "log-loss"}
 _BINS = np.linspace(0, 1, 21)
@@ -104,7 +104,7 @@ def plot_posterior_regions(maps: pd.DataFrame, samples: pd.DataFrame) -> Figure:
         found = zip(best[nearest], highest[nearest], strict=True)
         texts = [f"sample of {name}: most probable is {names[likeliest]} ({chance:.0%})" for likeliest, chance in found]
         plot_points(axis, part["x"], part["y"], texts, **look)
-        handles.append(entry(name_of(name), **look))
+        handles.append(legend_line(name_of(name), **look))
     axis.contour(x, y, highest, levels=[0.5, 0.7, 0.9], colors="#555555", linewidths=0.6)
     axis.set(xlabel=name_of(maps["feature_1"].iloc[0]), ylabel=name_of(maps["feature_2"].iloc[0]))
     add_legend(figure, handles, 3)
@@ -216,8 +216,8 @@ def _comparison_handles(losses: dict[str, dict]) -> list:
     common = {"linestyle": "", "markersize": 4}
     gray = {**common, "color": "#555555", "marker": "o"}
     return [
-        *(entry(loss, **common, **look) for loss, look in losses.items()),
-        entry("loss-weighted", **gray),
-        entry("loss-based", **gray, markerfacecolor="none"),
-        entry("scikit-learn", linestyle="", color="black", marker="|", markersize=8),
+        *(legend_line(loss, **common, **look) for loss, look in losses.items()),
+        legend_line("loss-weighted", **gray),
+        legend_line("loss-based", **gray, markerfacecolor="none"),
+        legend_line("scikit-learn", linestyle="", color="black", marker="|", markersize=8),
     ]

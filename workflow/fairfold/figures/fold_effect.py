@@ -31,7 +31,7 @@ def plot_fold_effect(summary: pd.DataFrame, legend: pd.DataFrame | None = None, 
     Parameters
     ----------
     summary : DataFrame
-        Table of :func:`fairfold.splitting.fold_effect.summarise`, with a column ``dataset``.
+        Table of :func:`fairfold.splitting.fold_effect.summarize`, with a column ``dataset``.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.
     n_halvings : int

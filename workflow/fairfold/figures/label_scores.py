@@ -9,7 +9,7 @@ from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_intervals
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, name_of, name_rows, new_figure, nothing_to_draw
+from fairfold.figures.style import PALETTE, empty_figure, name_of, name_rows, new_figure
 
 MOST_LABELS = 60
 _SCORES = ("roc_auc", "average_precision", "mcc")
@@ -45,7 +45,7 @@ def plot_label_scores(scores: pd.DataFrame, legend: pd.DataFrame | None = None) 
     """
     shown = scores.dropna(subset=list(_SCORES), how="all")[:MOST_LABELS]
     if shown.empty:
-        return nothing_to_draw()
+        return empty_figure()
     names = Legend(legend)
     figure, axes = new_figure(7.2, 0.9 + 0.16 * len(shown), 1, len(_SCORES), sharey=True)
     for panel, score, color in zip(axes[0], _SCORES, PALETTE, strict=False):

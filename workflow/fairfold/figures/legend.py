@@ -43,7 +43,7 @@ class Legend:
         for name in models:
             self._index.setdefault(name, len(self._index))
 
-    def colour(self, model: str) -> str:
+    def color(self, model: str) -> str:
         """Return the color of a model's family."""
         return PALETTE[self._index[model] % len(PALETTE)]
 
@@ -55,7 +55,7 @@ class Legend:
     def line(self, model: str) -> dict[str, Any]:
         """Return color, marker and line style of a model; variations of another model are dashed."""
         style = "--" if self.is_variation(model) else "-"
-        return {"color": self.colour(model), "marker": self.marker(model), "linestyle": style}
+        return {"color": self.color(model), "marker": self.marker(model), "linestyle": style}
 
     def is_variation(self, model: str) -> bool:
         """Return whether a model is a variation of another one, with the same color and a dashed line or hatching."""

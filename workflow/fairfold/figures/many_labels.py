@@ -10,7 +10,7 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, new_figure, nothing_to_draw, side_by_side
+from fairfold.figures.style import add_legend, empty_figure, legend_line, new_figure, side_by_side
 
 METRICS = ("average_precision", "recall")
 _LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
@@ -30,7 +30,7 @@ def plot_scores_by_frequency(scores: pd.DataFrame, legend: pd.DataFrame | None =
     Parameters
     ----------
     scores : DataFrame
-        Table ``by_frequency`` of :func:`fairfold.evaluation.many_labels.summarise_many_labels`. Only the metrics in
+        Table ``by_frequency`` of :func:`fairfold.evaluation.many_labels.summarize_many_labels`. Only the metrics in
         ``METRICS`` are drawn.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.
@@ -43,7 +43,7 @@ def plot_scores_by_frequency(scores: pd.DataFrame, legend: pd.DataFrame | None =
     """
     shown = scores[scores["metric"].isin(METRICS)].dropna(subset="mean")
     if shown.empty:
-        return nothing_to_draw()
+        return empty_figure()
     names = Legend(legend, list(shown["model"].unique()))
     models = [model for model in names.models if model in set(shown["model"])]
     looks = {model: {**names.line(model), **_LINE} for model in models}
@@ -61,7 +61,7 @@ def plot_scores_by_frequency(scores: pd.DataFrame, legend: pd.DataFrame | None =
         panels[0].set(ylabel=f"{names.text(metric)} at {k}" if k else names.text(metric), ylim=(0, None))
     for panel in axes[-1]:
         panel.set_xlabel("training positives of a label\n(number of labels)")
-    add_legend(figure, [entry(model, **look) for model, look in looks.items()], place="upper left")
+    add_legend(figure, [legend_line(model, **look) for model, look in looks.items()], place="upper left")
     return figure
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_intervals, plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, name_rows, new_figure, nothing_to_draw, side_by_side
+from fairfold.figures.style import add_legend, empty_figure, legend_line, name_rows, new_figure, side_by_side
 
 RATE = "missing rate (%)"
 _RATES = ["estimated_rate", "rate_low", "rate_high", "hidden_share"]
@@ -44,7 +44,7 @@ def plot_mechanisms(mechanisms: pd.DataFrame, legend: pd.DataFrame | None = None
     """
     table = mechanisms[mechanisms["complete"].notna()]
     if table.empty:
-        return nothing_to_draw()
+        return empty_figure()
     models = list(table["model"].unique())
     names = Legend(legend, models)
     looks = {model: _look(names, model) for model in models}
@@ -68,15 +68,15 @@ def plot_mechanisms(mechanisms: pd.DataFrame, legend: pd.DataFrame | None = None
         for panel in panels:
             panel.set_title(dataset, loc="left")
     name_rows(axes[0, 0], ways)
-    handles = [entry(model, **look) for model, look in looks.items()]
-    handles.append(entry("from complete labels", **{**_MARK, **_TRUTH, "color": "#555555"}))
+    handles = [legend_line(model, **look) for model, look in looks.items()]
+    handles.append(legend_line("from complete labels", **{**_MARK, **_TRUTH, "color": "#555555"}))
     add_legend(figure, handles, 4, "upper left")
     return figure
 
 
 def _look(names: Legend, model: str) -> dict:
     hollow = {"markerfacecolor": "white"} if names.is_variation(model) else {}
-    return {**_MARK, "color": names.colour(model), "marker": names.marker(model), **hollow}
+    return {**_MARK, "color": names.color(model), "marker": names.marker(model), **hollow}
 
 
 def _draw_scores(axes: Axes, panel: pd.DataFrame, ways: list[str], looks: dict[str, dict]) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.spec import Figure, FigureSpec
-from fairfold.figures.style import LINE_COLORS, add_legend, area_entry, entry, new_figure, panels_of
+from fairfold.figures.style import LINE_COLORS, add_legend, legend_line, legend_patch, new_figure, panels_of
 from fairfold.figures.win_percentage import BAND, DOTTED, draw_wins
 
 _LEAST = 0.005  # models that win less often have no line
@@ -68,10 +68,10 @@ def plot_model_win_percentages(wins: pd.DataFrame, legend: pd.DataFrame | None =
     for panel in axes[-1]:
         panel.set_xlabel("draws N")
     drawn = set(wins["model"] if has_permuted else shown.dropna(subset="win_percentage")["model"])
-    handles = [entry(model, **look) for model, look in looks.items() if model in drawn]
-    handles.append(area_entry("equal models", **BAND))
+    handles = [legend_line(model, **look) for model, look in looks.items() if model in drawn]
+    handles.append(legend_patch("equal models", **BAND))
     if has_permuted:
-        handles.append(entry("permuted labels", color="#555555", **DOTTED))
+        handles.append(legend_line("permuted labels", color="#555555", **DOTTED))
     add_legend(figure, handles)
     return figure
 

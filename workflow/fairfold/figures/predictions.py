@@ -10,7 +10,7 @@ import pandas as pd
 from fairfold.figures import findings
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, STYLE, name_of, new_figure, nothing_to_draw
+from fairfold.figures.style import PALETTE, STYLE, empty_figure, name_of, new_figure
 
 _MOST_PANELS = 24
 _COLUMNS = 6  # most panels of a row
@@ -42,7 +42,7 @@ def plot_reliability(reliability: pd.DataFrame) -> Figure:
         gray line are reliable.
     """
     if reliability.empty:
-        return nothing_to_draw()
+        return empty_figure()
     models = list(reliability["model"].unique())
     figure, panels = _grid(models, "predicted probability", "share of positives")
     for panel, model in zip(panels, models, strict=False):
@@ -79,7 +79,7 @@ def plot_precision_recall(curves: pd.DataFrame) -> Figure:
         The first ``24`` labels. The gray line is the precision of guesses.
     """
     if curves.empty:
-        return nothing_to_draw("no label has a positive")
+        return empty_figure("no label has a positive")
     labels = list(curves["label"].unique())[:_MOST_PANELS]
     figure, panels = _grid([name_of(label) for label in labels], "recall", "precision")
     for panel, label in zip(panels, labels, strict=False):

@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairfold.figures.points import plot_points, significant
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, name_of, name_rows, new_figure, nothing_to_draw, style_of
+from fairfold.figures.style import add_legend, empty_figure, legend_line, name_of, name_rows, new_figure, style_of
 
 # Column of the table -> label of the axis, negligible distance, and start of the logarithmic scale
 _PANELS = {
@@ -43,7 +43,7 @@ def plot_published(comparison: pd.DataFrame) -> Figure:
     """
     computed = comparison[comparison["ours"].notna()]
     if computed.empty:
-        return nothing_to_draw("no published number has a counterpart")
+        return empty_figure("no published number has a counterpart")
     shown = [column for column in _PANELS if computed[column].notna().any()]
     places = computed[["paper", "place"]].drop_duplicates().sort_values(["paper", "place"])
     looks = {paper: style_of(n) for n, paper in enumerate(places["paper"].unique())}
@@ -53,7 +53,7 @@ def plot_published(comparison: pd.DataFrame) -> Figure:
         _draw(axes, computed, column, places, looks)
     name_rows(panels[0], list(map(name_of, places["place"])))
     _write_counts(panels[-1], comparison, places)
-    handles = [entry(paper, linestyle="", markersize=4, **look) for paper, look in looks.items()]
+    handles = [legend_line(paper, linestyle="", markersize=4, **look) for paper, look in looks.items()]
     add_legend(figure, handles, 1, "upper left")
     return figure
 

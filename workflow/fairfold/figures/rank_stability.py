@@ -9,7 +9,7 @@ from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import interval, plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, name_rows, new_figure, panels_of, side_by_side, style_of
+from fairfold.figures.style import add_legend, legend_line, name_rows, new_figure, panels_of, side_by_side, style_of
 
 MEAN = "mean of datasets"
 _MARK = {"linestyle": "none", "markersize": 3.6, "markeredgewidth": 0.9}
@@ -102,5 +102,5 @@ def _draw_pair(tau: Axes, share: Axes, panel: pd.DataFrame, looks: dict[str, dic
 def _handles(looks: dict[str, dict]) -> list:
     """Create legend entries for the datasets, and for filled and hollow marks."""
     gray = {**next(iter(looks.values())), "color": "#555555"}
-    named = [entry(dataset, **look) for dataset, look in looks.items()]
-    return [*named, entry("new folds", **gray), entry("same folds", **gray | _HOLLOW)]
+    named = [legend_line(dataset, **look) for dataset, look in looks.items()]
+    return [*named, legend_line("new folds", **gray), legend_line("same folds", **gray | _HOLLOW)]

@@ -102,7 +102,7 @@ def _draw_panel(axes: Axes, panel: pd.DataFrame, models: list[str], looks: Legen
     field = {"alpha": 0.55, "linewidth": 0.7, "hatch_linewidth": 0.4}
     boxes = axes.boxplot([part["percentile_rank"] for part in of_models], **shown, **lines, boxprops=field)
     for box, model in zip(boxes["boxes"], models, strict=True):
-        box.set(facecolor=looks.colour(model), edgecolor="black", hatch="////" if looks.is_variation(model) else None)
+        box.set(facecolor=looks.color(model), edgecolor="black", hatch="////" if looks.is_variation(model) else None)
     for position, part in enumerate(of_models):
         _draw_dots(axes, position, part)
     if ranked.empty:

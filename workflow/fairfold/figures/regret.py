@@ -9,7 +9,7 @@ from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_intervals
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, name_rows, new_figure, nothing_to_draw, side_by_side, style_of
+from fairfold.figures.style import add_legend, empty_figure, legend_line, name_rows, new_figure, side_by_side, style_of
 
 _ROW = 0.17  # height of a row in inches
 
@@ -44,7 +44,7 @@ def plot_regret(regret: pd.DataFrame, legend: pd.DataFrame | None = None) -> Fig
     leading = [metric for metric in regret["metric"].unique() if names.leads(metric)] if len(regret) else []
     shown = regret[regret["metric"].isin(leading)]
     if shown.empty:
-        return nothing_to_draw()
+        return empty_figure()
     strategies, rates = _by_regret(shown), sorted(shown["missing_rate"].unique())
     size = (0.9 + 2.6 * len(leading), 0.9 + _ROW * len(strategies) * len(rates) ** 0.5)
     figure, panels = new_figure(*size, 1, len(leading), sharey=True)
@@ -53,7 +53,7 @@ def plot_regret(regret: pd.DataFrame, legend: pd.DataFrame | None = None) -> Fig
         axes.set_xlabel(f"regret, {names.text(metric)}")
     name_rows(axes, strategies, 0.6)
     look = {"linewidth": 1, "markersize": 4}
-    handles = [entry(f"{rate} % hidden", **style_of(n), **look) for n, rate in enumerate(rates)]
+    handles = [legend_line(f"{rate} % hidden", **style_of(n), **look) for n, rate in enumerate(rates)]
     add_legend(figure, handles, min(4, len(rates)))
     return figure
 

@@ -7,7 +7,7 @@ import pandas as pd
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import add_legend, entry, new_figure, nothing_to_draw, panels_of, style_of
+from fairfold.figures.style import add_legend, empty_figure, legend_line, new_figure, panels_of, style_of
 
 _LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
 
@@ -38,7 +38,7 @@ def plot_sample_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None)
     names = Legend(legend)
     curves = curves[curves["metric"].map(names.leads).astype(bool)]
     if curves.empty:
-        return nothing_to_draw()
+        return empty_figure()
     metrics, datasets, models = (curves[column].unique() for column in ("metric", "dataset", "model"))
     looks = [{**style_of(number), **_LINE} for number in range(len(models))]
     size = (0.6 + 2.5 * len(datasets), 0.9 + 2.1 * len(metrics))
@@ -57,7 +57,7 @@ def plot_sample_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None)
         panel.set_ylabel(names.text(metric))
     for panel in axes[-1]:
         panel.set_xlabel("training samples")
-    handles = [entry(model, **look) for model, look in zip(models, looks, strict=True)]
+    handles = [legend_line(model, **look) for model, look in zip(models, looks, strict=True)]
     add_legend(figure, handles, 4, "upper left", columnspacing=1.2)
     return figure
 

@@ -11,7 +11,7 @@ import pandas as pd
 from fairfold.figures import findings
 from fairfold.figures.points import plot_points, significant, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, add_legend, new_figure, nothing_to_draw, style_of
+from fairfold.figures.style import PALETTE, add_legend, empty_figure, new_figure, style_of
 
 _COLUMNS = 5  # most panels side by side
 
@@ -19,12 +19,12 @@ _Figure = partial(FigureSpec, section="splitting", when="splitting.datasets")
 
 
 @_Figure(
-    "metric_behaviour",
+    "metric_behavior",
     title="Behavior of the measures",
-    reads=["tables/metric_behaviour.csv"],
+    reads=["tables/metric_behavior.csv"],
     alt="LD, DCP and rLD against the number of positives of a label, for three patterns of folds",
 )
-def plot_metric_behaviour(deviations: pd.DataFrame) -> Figure:
+def plot_metric_behavior(deviations: pd.DataFrame) -> Figure:
     """Draw Figure 1: LD, DCP and rLD of each label against its number of positives, for three patterns of folds.
 
     A measure suits imbalanced labels if the value of a pattern does not depend on the size of the label. This holds for
@@ -132,7 +132,7 @@ def plot_quality_against_seconds(summary: pd.DataFrame) -> Figure:
     is_drawn = (summary["mean_over_bound"] > 0) & (summary["seconds"] > 0)
     datasets = summary.loc[is_drawn, "dataset"].unique()
     if not len(datasets):
-        return nothing_to_draw("no positive quality and run time")
+        return empty_figure("no positive quality and run time")
     columns = min(3, len(datasets))
     rows = -(-len(datasets) // columns)
     figure, axes = new_figure(max(0.4 + 2.3 * columns, 4.3), 0.8 + 2.0 * rows, rows, columns)

@@ -142,7 +142,7 @@ def side_by_side(n: int, width: float) -> np.ndarray:
     return np.linspace(-width / 2, width / 2, n) if n > 1 else np.zeros(1)
 
 
-def entry(label: str, **look: Any) -> Artist:
+def legend_line(label: str, **look: Any) -> Artist:
     """Create a legend entry for a line or a mark.
 
     Parameters
@@ -162,7 +162,7 @@ def entry(label: str, **look: Any) -> Artist:
     return Line2D([], [], label=label, **look)
 
 
-def area_entry(label: str, **look: Any) -> Artist:
+def legend_patch(label: str, **look: Any) -> Artist:
     """Create a legend entry for a bar or a band.
 
     Parameters
@@ -192,7 +192,7 @@ def add_legend(
     figure : Figure
         Figure to change.
     handles : sequence
-        Entries, as returned by :func:`entry` and :func:`area_entry`.
+        Entries, as returned by :func:`legend_line` and :func:`legend_patch`.
     n_columns : int or None, default=None
         Number of columns. None uses as many columns as fit, and makes the figure higher by the height of the legend.
     place : str, default="upper center"
@@ -236,7 +236,7 @@ def name_of(name: object) -> str:
     return text.replace("$", r"\$")
 
 
-def nothing_to_draw(reason: str = "no model has a score") -> Figure:
+def empty_figure(reason: str = "no model has a score") -> Figure:
     """Create the figure of an empty table, for studies without a result to draw.
 
     Parameters

@@ -14,7 +14,16 @@ from fairfold.errors import DataError
 from fairfold.figures import findings
 from fairfold.figures.points import interval, plot_points, significant, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import PALETTE, add_legend, area_entry, entry, name_of, new_figure, panels_of, style_of
+from fairfold.figures.style import (
+    PALETTE,
+    add_legend,
+    legend_line,
+    legend_patch,
+    name_of,
+    new_figure,
+    panels_of,
+    style_of,
+)
 
 PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
@@ -75,9 +84,9 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
         axis.set(title=f"{of}{classifier}", xlabel=name_of(first), ylabel=name_of(second))
     marks = zip(sorted(points["class"].unique()), CLASS_MARKS, strict=False)
     look = {"markersize": 3.5, "linewidth": 1}
-    handles = [entry(name_of(name), color=color, marker=marker, **look) for name, (color, marker) in marks]
-    handles.append(entry("average boundary", color="black", linewidth=1))
-    handles.append(area_entry("models differ", facecolor="#bbbbbb", lw=0))
+    handles = [legend_line(name_of(name), color=color, marker=marker, **look) for name, (color, marker) in marks]
+    handles.append(legend_line("average boundary", color="black", linewidth=1))
+    handles.append(legend_patch("models differ", facecolor="#bbbbbb", lw=0))
     add_legend(figure, handles)
     return figure
 
@@ -138,8 +147,8 @@ def plot_illustration(curves: pd.DataFrame) -> Figure:
         axis.plot(curve["n_draws"], 100 * curve[["lower", "upper"]], color=looks[name]["color"], **limit)
     axis.set(xlabel="draws N", ylabel="win percentage (%)", xlim=(curves["n_draws"].min(), curves["n_draws"].max()))
     axis.set_ylim(bottom=0)
-    exact = entry("exact", color="#555555", linestyle="--", linewidth=1.2)
-    add_legend(figure, [*_handles(looks), exact, entry("2.5 and 97.5 % of estimates", color="#555555", **limit)])
+    exact = legend_line("exact", color="#555555", linestyle="--", linewidth=1.2)
+    add_legend(figure, [*_handles(looks), exact, legend_line("2.5 and 97.5 % of estimates", color="#555555", **limit)])
     return figure
 
 
@@ -205,9 +214,9 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
         draw_wins(axis, part, looks)
         axis.set(title=dataset, xlabel="draws N", ylabel="win percentage (%)")
         axis.set_ylim(0, 102)
-    handles = [*_handles(looks), area_entry("equal classifiers", **BAND)]
+    handles = [*_handles(looks), legend_patch("equal classifiers", **BAND)]
     if has_permuted:
-        handles.append(entry("permuted labels", color="#555555", **DOTTED))
+        handles.append(legend_line("permuted labels", color="#555555", **DOTTED))
     add_legend(figure, handles)
     return figure
 
@@ -225,7 +234,7 @@ def plot_sampling_example(example: pd.DataFrame) -> Figure:
     ----------
     example : DataFrame
         Columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper, mean, standard_error,
-        in_place_of``. The last column is empty, or the requested dataset that this one replaces.
+        requested_dataset``. The last column is empty, or the requested dataset that this one replaces.
 
     Returns
     -------
@@ -240,11 +249,11 @@ def plot_sampling_example(example: pd.DataFrame) -> Figure:
             limit = 100 * (curve["mean"] + side * curve["standard_error"])
             axis.plot(curve["n_draws"], limit, color=looks[name]["color"], **DOTTED)
     title = f"{first['dataset']}, M = {first['n_sampled']:,}"
-    if pd.notna(first["in_place_of"]):
-        title += f"\n(instead of {first['in_place_of']}, which is missing)"
+    if pd.notna(first["requested_dataset"]):
+        title += f"\n(instead of {first['requested_dataset']}, which is missing)"
     axis.set(title=title, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
     _draws_axis(axis, example["n_draws"])
-    kinds = [area_entry("95 % of samples", **BAND), entry("95 %, their mean", color="#555555", **DOTTED)]
+    kinds = [legend_patch("95 % of samples", **BAND), legend_line("95 %, their mean", color="#555555", **DOTTED)]
     add_legend(figure, [*_handles(looks), *kinds])
     return figure
 
@@ -319,8 +328,8 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     axis.yaxis.set_major_formatter("{x:g}")
     axis.yaxis.set_minor_formatter("")
     dot = {"linestyle": "", "markersize": 4}
-    add_legend(figure, [entry(source, color=color, marker="o", **dot) for source, color in colors.items()])
-    marks = [entry(f"M = {n:,}", color="#555555", marker=marker, **dot) for n, marker in markers.items()]
+    add_legend(figure, [legend_line(source, color=color, marker="o", **dot) for source, color in colors.items()])
+    marks = [legend_line(f"M = {n:,}", color="#555555", marker=marker, **dot) for n, marker in markers.items()]
     ends = errors["ratio"].agg(["min", "max"]).clip(upper=1).to_numpy()
     fitted = laws.set_index("source").loc["all", ["factor", "exponent"]]
     for (factor, exponent), of, style in ((fitted, "fitted", "-"), (PUBLISHED_LAW, "Equation 2", "--")):
@@ -427,7 +436,7 @@ def _draw_wins(axis: Axes, name: str, curve: pd.DataFrame, look: dict[str, Any])
 
 
 def _handles(looks: dict[str, dict[str, Any]]) -> list:
-    return [entry(**look) for look in looks.values()]
+    return [legend_line(**look) for look in looks.values()]
 
 
 def _letter(axis: Axes, position: int) -> None:

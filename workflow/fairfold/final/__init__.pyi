@@ -1,2 +1,2 @@
-from . import importance as importance, labels as labels, left_out as left_out, model as model
+from . import importance as importance, labels as labels, out_of_fold as out_of_fold, model as model
 from .model import FinalModel as FinalModel, load_final as load_final

@@ -126,11 +126,11 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[s
     )
     yield "| score | on observed labels | on complete labels | 95 % interval |\n|---|---|---|---|"
     for row in own[own["missing_rate"] == rate].itertuples():
-        told = f"{row.corrected:.3f} | {row.low:.3f} to {row.high:.3f}" if np.isfinite(row.low) else "– | –"
+        corrected = f"{row.corrected:.3f} | {row.low:.3f} to {row.high:.3f}" if np.isfinite(row.low) else "– | –"
         if not is_corrected(METRICS[row.metric], hierarchical=data.hierarchy is not None):
-            told = f"{NOT_CORRECTED} | –"
+            corrected = f"{NOT_CORRECTED} | –"
         observed = "–" if np.isnan(row.observed) else f"{row.observed:.3f}"
-        yield f"| {METRICS[row.metric].label} | {observed} | {told} |"
+        yield f"| {METRICS[row.metric].label} | {observed} | {corrected} |"
     yield ""
 
 

@@ -63,9 +63,9 @@ def _places(category: str, features: Sequence[str]) -> list[int]:
 def _joined(data: Dataset, numbers: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
     X = data.X[:, numbers]
     X = X.toarray() if sparse.issparse(X) else MissingValueFiller().fit(X).transform(X)[:, : len(numbers)]
-    centred = X - X.mean(axis=0)
-    size = np.sqrt((centred**2).sum(axis=0))
-    scaled = centred / np.where(size > 0, size, 1)
+    centered = X - X.mean(axis=0)
+    size = np.sqrt((centered**2).sum(axis=0))
+    scaled = centered / np.where(size > 0, size, 1)
     likeness = np.minimum(np.abs(scaled.T @ scaled), 1)
     np.fill_diagonal(likeness, 1)
     cluster = fcluster(linkage(squareform(1 - likeness, checks=False), "average"), n_groups, "maxclust")
@@ -111,14 +111,14 @@ def permutation_losses(
     Only the first feature matters.
 
     >>> import numpy as np
-    >>> from fairfold.final.importance import permutation_losses, summarise_losses
+    >>> from fairfold.final.importance import permutation_losses, summarize_losses
     >>> from fairfold.models import make_model
     >>> X = np.random.default_rng(0).random((60, 2))
     >>> Y = np.column_stack([X[:, 0] > 0.5, X[:, 0] < 0.3]).astype(int)
     >>> groups = {"first": [0], "second": [1]}
     >>> model = make_model("RandomForest", n_trees=20, random_state=0).fit(X[:40], Y[:40])
     >>> losses = permutation_losses(model, X[40:], Y[40:], groups, seed=0)
-    >>> summarise_losses(losses.assign(fold=0), groups)["features"].tolist()
+    >>> summarize_losses(losses.assign(fold=0), groups)["features"].tolist()
     ['first', 'second']
     """
     rng, n_samples = np.random.default_rng(seed), X.shape[0]
@@ -145,7 +145,7 @@ def _with_columns(X: Matrix, features: Sequence[int], order: np.ndarray) -> Matr
     return sparse.csr_array(with_data(X, X.data * ~is_moved) + with_data(X, X.data * is_moved)[order])
 
 
-def summarise_losses(losses: pd.DataFrame, groups: Mapping[str, Sequence[int]]) -> pd.DataFrame:
+def summarize_losses(losses: pd.DataFrame, groups: Mapping[str, Sequence[int]]) -> pd.DataFrame:
     """Average the loss of each group over folds and permutations.
 
     Parameters
@@ -164,9 +164,9 @@ def summarise_losses(losses: pd.DataFrame, groups: Mapping[str, Sequence[int]]) 
     Examples
     --------
     >>> import pandas as pd
-    >>> from fairfold.final.importance import summarise_losses
+    >>> from fairfold.final.importance import summarize_losses
     >>> losses = pd.DataFrame({"features": ["age", "age"], "fold": [0, 1], "permutation": [0, 0], "loss": [0.25, 0.75]})
-    >>> summarise_losses(losses, {"age": [3]})
+    >>> summarize_losses(losses, {"age": [3]})
       features  n_features  loss  lowest  highest
     0      age           1   0.5    0.25     0.75
     """

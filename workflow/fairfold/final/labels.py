@@ -22,7 +22,7 @@ from fairfold.errors import DataError
 from fairfold.evaluation.corrections import mcc
 
 N_RESAMPLINGS = 500
-N_NEIGHBOURS = 10
+N_NEIGHBORS = 10
 N_ASKED = 100
 N_NAMED = 3
 _AT_ONCE = 50  # bootstrap samples per block
@@ -147,13 +147,13 @@ def _ranking_scores(y: np.ndarray, p: np.ndarray, weights: np.ndarray) -> dict[s
     order = np.argsort(-p, kind="stable")
     last_of_equals = np.flatnonzero(np.diff(p[order], append=-np.inf))
     above = np.cumsum(weights[:, order], axis=1)[:, last_of_equals]
-    hits = np.cumsum(weights[:, order] * y[order], axis=1)[:, last_of_equals]
-    gained = np.diff(hits, axis=1, prepend=0.0)
-    lost = np.diff(above - hits, axis=1, prepend=0.0)
-    n_positives, n_negatives = hits[:, -1], above[:, -1] - hits[:, -1]
+    true_positives = np.cumsum(weights[:, order] * y[order], axis=1)[:, last_of_equals]
+    gained = np.diff(true_positives, axis=1, prepend=0.0)
+    lost = np.diff(above - true_positives, axis=1, prepend=0.0)
+    n_positives, n_negatives = true_positives[:, -1], above[:, -1] - true_positives[:, -1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.where(above > 0, hits / above, 0.0)
-        area = (lost * (hits - gained / 2)).sum(axis=1) / (n_positives * n_negatives)
+        precision = np.where(above > 0, true_positives / above, 0.0)
+        area = (lost * (true_positives - gained / 2)).sum(axis=1) / (n_positives * n_negatives)
         average = (precision * gained).sum(axis=1) / n_positives
     defined = (n_positives > 0) & (n_negatives > 0)
     return {"average_precision": np.where(defined, average, np.nan), "roc_auc": np.where(defined, area, np.nan)}
@@ -161,8 +161,8 @@ def _ranking_scores(y: np.ndarray, p: np.ndarray, weights: np.ndarray) -> dict[s
 
 def _mcc(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray) -> np.ndarray:
     n, positives = weights.sum(axis=1), weights @ y
-    chosen, hits = weights @ predicted, weights @ (y * predicted)
-    return np.where((positives > 0) & (positives < n), mcc(hits, chosen, positives, n), np.nan)
+    chosen, true_positives = weights @ predicted, weights @ (y * predicted)
+    return np.where((positives > 0) & (positives < n), mcc(true_positives, chosen, positives, n), np.nan)
 
 
 def likely_label_errors(
@@ -173,7 +173,7 @@ def likely_label_errors(
     samples: Sequence[object],
     *,
     groups: np.ndarray | None = None,
-    negatives: Negatives = "unlabelled",
+    negatives: Negatives = "unlabeled",
     most: int = 200,
 ) -> pd.DataFrame:
     """List likely label errors and promising unmeasured labels.
@@ -192,8 +192,8 @@ def likely_label_errors(
         Names of the samples.
     groups : ndarray of shape (n_samples,), default=None
         Groups of samples. Neighbors come from other groups.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
-        Meaning of labels of 0. A 0 may be a missing positive with ``"unlabelled"``, and a wrong negative with
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
+        Meaning of labels of 0. A 0 may be a missing positive with ``"unlabeled"``, and a wrong negative with
         ``"confirmed"``.
     most : int, default=200
         Maximum number of cells of each kind.
@@ -207,8 +207,8 @@ def likely_label_errors(
           "unmeasured" for unmeasured labels.
         - ``rank``: rank within the kind. The highest posteriors come first; for "wrong", the lowest.
         - ``sample``, ``label`` and ``posterior``.
-        - ``share_of_neighbours``: share of the nearest samples that have the label.
-        - ``neighbours``: names of the nearest samples that have the label.
+        - ``share_of_neighbors``: share of the nearest samples that have the label.
+        - ``neighbors``: names of the nearest samples that have the label.
 
     Examples
     --------
@@ -219,14 +219,14 @@ def likely_label_errors(
     >>> X, Y = np.array([[0.0], [1.0], [9.0], [9.5], [10.0]]), np.array([[0], [0], [0], [1], [1]])
     >>> P = np.array([[0.1], [0.2], [0.8], [0.9], [0.9]])
     >>> cells = likely_label_errors(X, Y, P, ["leaf"], ["a", "b", "c", "d", "e"], most=1)
-    >>> cells.loc[cells["kind"] == "missing", ["sample", "posterior", "share_of_neighbours", "neighbours"]]
-      sample  posterior  share_of_neighbours neighbours
+    >>> cells.loc[cells["kind"] == "missing", ["sample", "posterior", "share_of_neighbors", "neighbors"]]
+      sample  posterior  share_of_neighbors neighbors
     0      c        0.8                  0.5       d, e
     """
     Y = _codes(Y, "Y", P.shape)
-    near = _neighbours(X, np.arange(len(Y)) if groups is None else groups)
+    near = _neighbors(X, np.arange(len(Y)) if groups is None else groups)
     tables, names = [], pd.Index(samples)
-    zeros = "missing" if negatives == "unlabelled" else "wrong negative"
+    zeros = "missing" if negatives == "unlabeled" else "wrong negative"
     for kind, value, sign in ((zeros, 0, -1), ("wrong", 1, 1), ("unmeasured", UNMEASURED, -1)):
         rows, columns = np.nonzero(np.equal(Y, value))
         order = np.argsort(sign * P[rows, columns], kind="stable")[:most]
@@ -237,17 +237,17 @@ def likely_label_errors(
         named = [", ".join(map(str, names[those])) for those in nearest]
         table = {"kind": kind, "rank": np.arange(1, len(rows) + 1), "sample": names[rows]}
         table |= {"label": pd.Index(labels)[columns], "posterior": P[rows, columns]}
-        tables.append(pd.DataFrame(table | {"share_of_neighbours": shares, "neighbours": named}))
+        tables.append(pd.DataFrame(table | {"share_of_neighbors": shares, "neighbors": named}))
     return pd.concat(tables, ignore_index=True)
 
 
-def _neighbours(X: Matrix, groups: np.ndarray) -> list[np.ndarray]:
-    """Find up to ``N_NEIGHBOURS`` samples of other groups, nearest first, among the ``N_ASKED`` nearest."""
+def _neighbors(X: Matrix, groups: np.ndarray) -> list[np.ndarray]:
+    """Find up to ``N_NEIGHBORS`` samples of other groups, nearest first, among the ``N_ASKED`` nearest."""
     Z = StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(MissingValueFiller().fit_transform(X))
     largest = int(np.unique(groups, return_counts=True)[1].max())
-    n_neighbours = min(N_NEIGHBOURS + largest - 1, N_ASKED, X.shape[0] - 1)
-    near = NearestNeighbors(n_neighbors=n_neighbours).fit(Z).kneighbors(return_distance=False)
-    return [each[groups[each] != groups[row]][:N_NEIGHBOURS] for row, each in enumerate(near)]
+    n_neighbors = min(N_NEIGHBORS + largest - 1, N_ASKED, X.shape[0] - 1)
+    near = NearestNeighbors(n_neighbors=n_neighbors).fit(Z).kneighbors(return_distance=False)
+    return [each[groups[each] != groups[row]][:N_NEIGHBORS] for row, each in enumerate(near)]
 
 
 def precision_at(

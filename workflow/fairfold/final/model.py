@@ -16,7 +16,7 @@ from sklearn.base import ClassifierMixin
 
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.files import atomic_open, read_arrays, write_arrays
-from fairfold.core.groups import OfSamples
+from fairfold.core.groups import SampleMetadata
 from fairfold.core.seeds import seed_for
 from fairfold.core.threads import set_n_jobs
 from fairfold.datasets import Dataset
@@ -246,7 +246,7 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     """
     random_state = seed_for(seed, "final", data.id)
     model = make_for(data, name, settings, n_jobs=n_jobs, random_state=random_state)
-    model.fit(data.X, labels_for(model, data.Y), **OfSamples(data.groups, data.weights).as_options())
+    model.fit(data.X, labels_for(model, data.Y), **SampleMetadata(data.groups, data.weights).as_options())
     set_n_jobs(model, 1)
     identifier = next(iter(data.left_out.get("id", ())), None)
     made_up = _made_up(data.X, random_state)

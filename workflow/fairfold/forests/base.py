@@ -17,11 +17,11 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairfold.core.arrays import Matrix, append_columns, are_above, map_rows, to_dense, with_sparsity
-from fairfold.core.groups import OfSamples, group_codes
+from fairfold.core.groups import SampleMetadata, group_codes
 from fairfold.core.hierarchy import Hierarchy, check_hierarchy
 from fairfold.core.missing_values import MissingValueFiller
 from fairfold.core.precision import DistinctValues
-from fairfold.core.samples import ForgetsSamples
+from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.validation import check_training_labels, check_weights, check_whole_number, has_unmeasured, with_nan
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.thresholds import thresholds_of
@@ -35,7 +35,7 @@ from fairfold.forests.storage import save_model
 _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1}
 
 
-class MultilabelModel(ForgetsSamples, ClassifierMixin, BaseEstimator, ABC):
+class MultilabelModel(DropTrainingDataMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base class of multilabel models with label hierarchies, thresholds and saving."""
 
     accepts_unmeasured: ClassVar[bool] = True
@@ -167,7 +167,7 @@ class BaseCascade(MultilabelModel):
     levels_: list[Level]
     best_level_: int
     oob_scores_: list[dict[str, float]]
-    unseen_proba_: Matrix
+    out_of_fold_proba_: Matrix
     crossing_over: bool
     n_sketched: Literal["auto"] | int | None
     imputation: str | None
@@ -218,9 +218,9 @@ class BaseCascade(MultilabelModel):
         codes = None if groups is None else group_codes(groups, observed.shape[0])
         weights = check_weights(sample_weight, observed.shape[0], ModelError)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        self._grow(X, observed, seed, first_level, OfSamples(codes, weights))
-        if hasattr(self, "unseen_proba_"):
-            self.unseen_proba_ = with_sparsity(self.unseen_proba_, self.sparse_labels_)
+        self._grow(X, observed, seed, first_level, SampleMetadata(codes, weights))
+        if hasattr(self, "out_of_fold_proba_"):
+            self.out_of_fold_proba_ = with_sparsity(self.out_of_fold_proba_, self.sparse_labels_)
         return self
 
     def staged_predict_proba(self, X: Matrix) -> Iterator[np.ndarray]:
@@ -271,7 +271,7 @@ class BaseCascade(MultilabelModel):
 
     @abstractmethod
     def _grow(
-        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, of_samples: OfSamples
+        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, metadata: SampleMetadata
     ) -> None:
         """Set the fitted attributes."""
 

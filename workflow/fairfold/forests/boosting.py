@@ -30,21 +30,21 @@ from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.groups import group_codes, random_parts
 from fairfold.core.missing_values import AcceptsMissingValues, MissingValueFiller
 from fairfold.core.precision import DistinctValues
-from fairfold.core.samples import ForgetsSamples
+from fairfold.core.rounding import first_best
+from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.seeds import seed_for, seed_sequence
-from fairfold.core.ties import first_best
 from fairfold.core.validation import check_training_labels, check_weights, check_whole_number
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.growth import GrowthRules, grow_tree
-from fairfold.forests.lanes import LANES
+from fairfold.forests.simd import LANES
 from fairfold.forests.trees import KINDS, ForestKind, MultilabelForest, number_of
 
 ROUNDS_AT_ONCE = 10  # Number of rounds between evaluations on held-out samples.
 
 
 @dataclass(eq=False, repr=False)
-class MultilabelBoosting(ForgetsSamples, AcceptsMissingValues, ClassifierMixin, BaseEstimator):
+class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, ClassifierMixin, BaseEstimator):
     """Gradient boosting of multilabel trees with cross-fitted early stopping.
 
     Parameters
@@ -73,7 +73,7 @@ class MultilabelBoosting(ForgetsSamples, AcceptsMissingValues, ClassifierMixin, 
 
     Attributes
     ----------
-    unseen_proba_ : ndarray of shape (n_samples, n_labels)
+    out_of_fold_proba_ : ndarray of shape (n_samples, n_labels)
         Cross-fitted probabilities of the training samples.
     n_rounds_ : int
         Number of trees of the model.
@@ -157,10 +157,10 @@ class MultilabelBoosting(ForgetsSamples, AcceptsMissingValues, ClassifierMixin, 
         runs = [
             self._start(binned, Y, np.setdiff1d(np.arange(n_samples), test), fold) for fold, test in enumerate(unseen)
         ]
-        self.n_rounds_, self.unseen_proba_ = self._boost_until_no_better(runs, Y, unseen)
+        self.n_rounds_, self.out_of_fold_proba_ = self._boost_until_no_better(runs, Y, unseen)
         trees: list[tuple] = []
         final = self._start(binned, Y, np.arange(n_samples), "all")
-        final.go_on(self.n_rounds_, trees)
+        final.continue_boosting(self.n_rounds_, trees)
         self.base_, self.trees_ = final.base, MultilabelForest.of_trees(self.kind, trees, binned.shape[1])
         return self
 
@@ -207,7 +207,7 @@ class MultilabelBoosting(ForgetsSamples, AcceptsMissingValues, ClassifierMixin, 
         with ThreadPoolExecutor(min(effective_n_jobs(self.n_jobs), len(runs))) as pool:
             for first in range(0, self.max_rounds, ROUNDS_AT_ONCE):
                 rounds = min(ROUNDS_AT_ONCE, self.max_rounds - first)
-                list(pool.map(lambda run, rounds=rounds: run.go_on(rounds), runs))
+                list(pool.map(lambda run, rounds=rounds: run.continue_boosting(rounds), runs))
                 found = np.empty(Y.shape)
                 for run, samples in zip(runs, unseen, strict=True):
                     found[samples] = expit(run.log_odds[samples] - run.base + base)
@@ -246,7 +246,7 @@ class _Run:
         self._residuals = np.zeros((len(Y), -(-Y.shape[1] // LANES) * LANES))
         self._is_measured = Y >= 0
 
-    def go_on(self, rounds: int, trees: list[tuple] | None = None) -> None:
+    def continue_boosting(self, rounds: int, trees: list[tuple] | None = None) -> None:
         """Run further rounds; append their trees to ``trees``, with Newton steps as node values."""
         n_labels = self._Y.shape[1]
         for _ in range(rounds):

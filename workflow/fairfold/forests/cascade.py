@@ -22,10 +22,10 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, append_columns
-from fairfold.core.groups import OfSamples
+from fairfold.core.groups import SampleMetadata
 from fairfold.core.hierarchy import Hierarchy
+from fairfold.core.rounding import ROUNDING, first_best
 from fairfold.core.seeds import seed_for
-from fairfold.core.ties import ROUNDING, first_best
 from fairfold.core.validation import Negatives
 from fairfold.errors import ModelError
 from fairfold.evaluation.metrics import BASIC_METRICS
@@ -87,8 +87,8 @@ class CascadeForest(BaseCascade):
         Features of the imputer's forests: those of the predictors (``"all"``) or only the new features (``"new"``).
     tice_variant : {"text", "authors-code"}, default="text"
         Variant of TIcE, see :func:`fairfold.weak_labels.tice`.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
-        Meaning of a 0 in the labels. With ``"unlabelled"`` the label may be positive. With ``"confirmed"`` it is
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
+        Meaning of a 0 in the labels. With ``"unlabeled"`` the label may be positive. With ``"confirmed"`` it is
         negative and no label is imputed.
     hierarchy : Hierarchy or None, default=None
         Label hierarchy. Predictions and imputed labels respect its true-path rule.
@@ -178,17 +178,17 @@ class CascadeForest(BaseCascade):
     slc_threshold_on: Literal["probability", "posterior"] = "probability"
     imputer_features: Literal["all", "new"] = "all"
     tice_variant: Literal["text", "authors-code"] = "text"
-    negatives: Negatives = "unlabelled"
+    negatives: Negatives = "unlabeled"
     hierarchy: Hierarchy | None = None
     n_sketched: Literal["auto"] | int | None = "auto"
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
     def _grow(
-        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, of_samples: OfSamples
+        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, metadata: SampleMetadata
     ) -> None:
         self._check_full_samples()
-        grow = Grower(seed, self._forest_settings(), shared_seed=self.shared_seed, of_samples=of_samples)
+        grow = Grower(seed, self._forest_settings(), shared_seed=self.shared_seed, metadata=metadata)
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
         self.training_scores_: list[dict[str, float]] = []
         self._keep(first_level or Level([], grow.pair(X, observed, 0, "predictor")), observed, observed)
@@ -197,7 +197,7 @@ class CascadeForest(BaseCascade):
         for level in range(1, 1 if self.length_control == "single" else self.max_levels + 1):
             encoders = self._grow_encoders(grow, level, X, labels, new)
             new = [encoder.training_features(out_of_bag=False) for encoder in encoders]
-            if self.imputation is not None and self.negatives == "unlabelled":
+            if self.imputation is not None and self.negatives == "unlabeled":
                 features = np.hstack(new) if self.imputer_features == "new" else append_columns(X, *new)
                 imputer = imputer or self._make_imputer(features, observed, seed)
                 labels = imputer.impute(level, self._unseen_proba(grow, level, features, imputer))
@@ -269,8 +269,8 @@ class CascadeForest(BaseCascade):
         if self.imputation == "slc":
             return StrictLabelComplement(observed, **options, threshold_on=self.slc_threshold_on)
         # TIcE treats every label without an observed positive as unlabeled.
-        seed, unlabelled = seed_for(seed, "tice"), np.fmax(observed, 0)
-        frequency = tice(features, unlabelled, min_set_size=5, variant=self.tice_variant, random_state=seed)
+        seed, unlabeled = seed_for(seed, "tice"), np.fmax(observed, 0)
+        frequency = tice(features, unlabeled, min_set_size=5, variant=self.tice_variant, random_state=seed)
         return LabelComplement(observed, **options, given=frequency, threshold=self.lc_threshold)
 
     def _unseen_proba(self, grow: Grower, level: int, features: Matrix, imputer: LabelImputer) -> np.ndarray:

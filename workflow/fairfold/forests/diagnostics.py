@@ -17,7 +17,7 @@ from fairfold.weak_labels import imputation_quality
 if TYPE_CHECKING:
     from fairfold.forests.base import BaseCascade
 
-_COUNTS = ("n_imputed", "hits", "misses")
+_COUNTS = ("n_imputed", "true_positives", "false_negatives")
 
 
 def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
@@ -34,8 +34,9 @@ def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
     -------
     DataFrame
         One row per level and label, with the columns ``level, label, label_frequency, cap, frozen, n_observed,
-        n_imputed, hits, misses, precision, recall, note``. Level 0 has no imputations. Without imputation, the label
-        frequencies, caps and frozen flags are missing, and all hidden positives are misses.
+        n_imputed, true_positives, false_negatives, precision, recall, note``. Level 0 has no imputations. Without
+        imputation, the label frequencies, caps and frozen flags are missing, and all hidden positives are false
+        negatives.
 
     Raises
     ------
@@ -53,10 +54,10 @@ def imputation_table(model: BaseCascade, truth: Matrix) -> pd.DataFrame:
     >>> observed[:20] = 0
     >>> model = CascadeForest(imputation="fla", n_trees=10, max_levels=1, random_state=0).fit(X, observed)
     >>> table = imputation_table(model, truth)
-    >>> table[["level", "n_observed", "n_imputed", "hits", "misses"]]
-       level  n_observed  n_imputed  hits  misses
-    0      0          18          0     0      11
-    1      1          18         11    10       1
+    >>> table[["level", "n_observed", "n_imputed", "true_positives", "false_negatives"]]
+       level  n_observed  n_imputed  true_positives  false_negatives
+    0      0          18          0               0               11
+    1      1          18         11              10                1
     """
     truth = _positives(with_nan(check_binary(truth, "truth", ModelError, unmeasured=True)))
     observed = _positives(model.training_labels_[0])
@@ -77,7 +78,7 @@ def _positives(labels: Matrix) -> Matrix:
     return with_data(labels, np.fmax(labels.data, 0)) if sparse.issparse(labels) else np.fmax(labels, 0)
 
 
-def summarise_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:
+def summarize_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:
     """Summarize imputations per unit and level, pooled over the labels of a fold and averaged over folds.
 
     Parameters
@@ -90,17 +91,17 @@ def summarise_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFr
     Returns
     -------
     DataFrame
-        Table with the columns ``*units, level, n_folds, label_frequency, n_imputed, hits, misses, precision, recall``.
-        Only levels with imputation are listed. ``n_folds`` counts the folds whose cascade has the level. ``precision``
-        is NaN if no fold has imputed labels, and ``recall`` is NaN if no fold has hidden labels.
+        Table with the columns ``*units, level, n_folds, label_frequency, n_imputed, true_positives, false_negatives,
+        precision, recall``. Only levels with imputation are listed. ``n_folds`` counts the folds whose cascade has the
+        level. ``precision`` is NaN if no fold has imputed labels, and ``recall`` is NaN if no fold has hidden labels.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from fairfold.forests.diagnostics import summarise_imputation
-    >>> counts = {"n_imputed": [4, 2], "hits": [3, 1], "misses": [1, 1]}
+    >>> from fairfold.forests.diagnostics import summarize_imputation
+    >>> counts = {"n_imputed": [4, 2], "true_positives": [3, 1], "false_negatives": [1, 1]}
     >>> table = pd.DataFrame({"model": "SLCForest", "fold": [0, 1], "level": 1, "label_frequency": 0.5, **counts})
-    >>> summarise_imputation(table, ["model"])[["level", "n_folds", "precision", "recall"]]
+    >>> summarize_imputation(table, ["model"])[["level", "n_folds", "precision", "recall"]]
        level  n_folds  precision  recall
     0      1        2      0.625   0.625
     """
@@ -108,8 +109,8 @@ def summarise_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFr
     imputed = table.reindex(columns=needed).dropna(subset="label_frequency").astype({"level": int})
     folds = imputed.groupby([*units, "level", "fold"], sort=False)
     pooled = folds[["label_frequency"]].mean().join(folds[list(_COUNTS)].sum())
-    pooled["precision"] = pooled["hits"] / pooled["n_imputed"]
-    pooled["recall"] = pooled["hits"] / (pooled["hits"] + pooled["misses"])
+    pooled["precision"] = pooled["true_positives"] / pooled["n_imputed"]
+    pooled["recall"] = pooled["true_positives"] / (pooled["true_positives"] + pooled["false_negatives"])
     levels = pooled.groupby([*units, "level"], sort=False)
     return levels.size().rename("n_folds").to_frame().join(levels.mean()).reset_index()
 
@@ -133,9 +134,9 @@ def imputation_tables(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     units = ["dataset", "missing_rate", "model"]
     frequencies = label_frequencies(table, units)
     return {
-        "imputation": summarise_imputation(table, units),
+        "imputation": summarize_imputation(table, units),
         "frequencies": frequencies,
-        "errors": summarise_label_frequencies(frequencies, units[1:]),
+        "errors": summarize_label_frequencies(frequencies, units[1:]),
     }
 
 
@@ -145,7 +146,7 @@ def label_frequencies(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame
     Parameters
     ----------
     table : DataFrame
-        Concatenated tables of :func:`imputation_table`, see :func:`summarise_imputation`.
+        Concatenated tables of :func:`imputation_table`, see :func:`summarize_imputation`.
     units : sequence of str
         Columns that identify the data and the model.
 
@@ -158,14 +159,15 @@ def label_frequencies(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame
     Notes
     -----
     The label frequency is the share of a label's positives that are observed (Ilidio et al. 2024, Section 3.3). The
-    kept share is ``n_observed / (n_observed + hits + misses)``. It equals the label frequency if the labels were
-    complete before some were hidden. SLC estimates the label frequency once; FLA estimates it at every level.
+    kept share is ``n_observed / (n_observed + true_positives + false_negatives)``. It equals the label frequency if the
+    labels were complete before some were hidden. SLC estimates the label frequency once; FLA estimates it at every
+    level.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from fairfold.forests.diagnostics import label_frequencies
-    >>> counts = {"n_observed": [6, 3], "hits": [3, 1], "misses": [1, 1]}
+    >>> counts = {"n_observed": [6, 3], "true_positives": [3, 1], "false_negatives": [1, 1]}
     >>> labels = {"fold": 0, "level": 1, "label": [0, 1], "label_frequency": 0.5}
     >>> table = pd.DataFrame({"model": "SLCForest", **labels, **counts})
     >>> label_frequencies(table, ["model"])
@@ -173,16 +175,16 @@ def label_frequencies(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame
     0  SLCForest     0      0      1        0.5   0.6
     1  SLCForest     0      1      1        0.5   0.6
     """
-    needed = [*units, "fold", "label", "level", "label_frequency", "n_observed", "hits", "misses"]
+    needed = [*units, "fold", "label", "level", "label_frequency", "n_observed", "true_positives", "false_negatives"]
     estimates = table.reindex(columns=needed).dropna(subset="label_frequency").astype({"level": int, "label": int})
     last = estimates.sort_values("level", kind="stable").groupby([*units, "fold", "label"], sort=False).tail(1)
     last = last.sort_index()
-    kept = last["n_observed"] / (last["n_observed"] + last["hits"] + last["misses"])
+    kept = last["n_observed"] / (last["n_observed"] + last["true_positives"] + last["false_negatives"])
     last = last.rename(columns={"label_frequency": "estimated"}).assign(kept=kept)
     return last[[*units, "fold", "label", "level", "estimated", "kept"]].reset_index(drop=True)
 
 
-def summarise_label_frequencies(frequencies: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:
+def summarize_label_frequencies(frequencies: pd.DataFrame, units: Sequence[str]) -> pd.DataFrame:
     """Compute the bias and the mean absolute error of estimated label frequencies over folds and labels.
 
     Parameters
@@ -201,9 +203,9 @@ def summarise_label_frequencies(frequencies: pd.DataFrame, units: Sequence[str])
     Examples
     --------
     >>> import pandas as pd
-    >>> from fairfold.forests.diagnostics import summarise_label_frequencies
+    >>> from fairfold.forests.diagnostics import summarize_label_frequencies
     >>> frequencies = pd.DataFrame({"model": "SLCForest", "estimated": [0.75, 0.5], "kept": [0.5, 0.5]})
-    >>> summarise_label_frequencies(frequencies, ["model"])
+    >>> summarize_label_frequencies(frequencies, ["model"])
            model  n   bias  mean_absolute_error
     0  SLCForest  2  0.125                0.125
     """

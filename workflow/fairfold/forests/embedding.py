@@ -30,7 +30,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from fairfold.core.ties import ROUNDING, first_best
+from fairfold.core.rounding import ROUNDING, first_best
 from fairfold.errors import ModelError
 
 if TYPE_CHECKING:

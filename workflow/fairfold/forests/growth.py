@@ -1,7 +1,7 @@
 """Compiled kernels that grow a tree and find the leaves of samples.
 
 The score of a split depends on the sums of the labels on one of its sides. Label rows are contiguous in memory and
-padded to whole blocks of ``LANES`` labels (see :mod:`fairfold.forests.lanes`). The sum of a block stays in registers
+padded to whole blocks of ``LANES`` labels (see :mod:`fairfold.forests.simd`). The sum of a block stays in registers
 while a loop visits the samples of a node in the order of a feature. A sample that is drawn several times is one row
 with a weight. Out-of-bag samples move along with the in-bag samples, so the finished tree gives the leaf of every
 sample.
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from fairfold.forests.lanes import LANES, add_row, imbalance, no_rows, store
+from fairfold.forests.simd import LANES, add_row, imbalance, no_rows, store
 from fairfold.forests.sparse_codes import last_up_to, list_others, write_codes
 
 INSERTION_SORT_AT_MOST = 20  # Larger sets of samples are sorted by counting.
@@ -112,7 +112,7 @@ def _next_random(state):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True)
-def random_below(state, limit):  # noqa: ANN001, ANN201
+def random_integer(state, limit):  # noqa: ANN001, ANN201
     """Draw a random integer from 0 to ``limit - 1``.
 
     Parameters
@@ -130,16 +130,16 @@ def random_below(state, limit):  # noqa: ANN001, ANN201
     Examples
     --------
     >>> import numpy as np
-    >>> from fairfold.forests.growth import random_below
+    >>> from fairfold.forests.growth import random_integer
     >>> state = np.array([0], dtype=np.uint64)
-    >>> [random_below(state, 10) for _ in range(5)]
+    >>> [random_integer(state, 10) for _ in range(5)]
     [8, 4, 0, 9, 1]
     """
     return np.int64(((_next_random(state) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
 @njit(cache=True, nogil=True)
-def random_share(state):  # noqa: ANN001, ANN201
+def random_uniform(state):  # noqa: ANN001, ANN201
     """Draw a random number from the interval [0, 1).
 
     Parameters
@@ -310,9 +310,9 @@ def _draw_weights(n, pool, n_draws, state):  # noqa: ANN001, ANN202
     while n_drawn < n_draws:
         if len(odds):
             # The share is below 1, but the product can round up to odds[-1].
-            group = min(np.searchsorted(odds, random_share(state) * odds[-1], side="right"), len(odds) - 1)
+            group = min(np.searchsorted(odds, random_uniform(state) * odds[-1], side="right"), len(odds) - 1)
         else:
-            group = random_below(state, len(starts) - 1)
+            group = random_integer(state, len(starts) - 1)
         for position in range(starts[group], starts[group + 1]):
             weights[pool.samples[position]] += 1
         n_drawn += starts[group + 1] - starts[group]
@@ -460,7 +460,7 @@ def _find_split(table, codes, node, features, n_constant, rules, state, work):  
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
         n_looked_at += 1
-        draw = random_below(state, n_known + last - first)
+        draw = random_integer(state, n_known + last - first)
         if draw < n_known:  # This feature is known to be constant.
             n_known -= 1
             continue
@@ -655,7 +655,7 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
 def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
     """Draw a random number from [lowest, highest)."""
     span = np.float64(highest) - np.float64(lowest)
-    at = np.float64(lowest) + random_share(state) * span
+    at = np.float64(lowest) + random_uniform(state) * span
     return at if at < highest else np.float64(lowest)
 
 

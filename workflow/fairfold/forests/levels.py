@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.groups import ALIKE, OfSamples, random_parts
+from fairfold.core.groups import NO_METADATA, SampleMetadata, random_parts
 from fairfold.core.seeds import seed_for
 from fairfold.core.validation import has_unmeasured
 from fairfold.forests.binning import BinnedMatrix
@@ -102,7 +102,7 @@ class Encoder:
         elif self.embedding is not None:
             parts.append(self.embedding.training_scores(self.forest))
         if self.with_output:
-            proba = self.forest.centred_oob_proba() if out_of_bag else self.forest.training_proba_
+            proba = self.forest.centered_oob_proba() if out_of_bag else self.forest.training_proba_
             parts.append(self._few_columns(proba))
         return np.hstack(parts)
 
@@ -153,7 +153,7 @@ class Level(NamedTuple):
             Class and attributes of each forest.
         """
         for forest in self.predictors:
-            forest.forget_oob_proba()
+            forest.drop_oob_proba()
         return [(type(forest), vars(forest)) for forest in self.predictors]
 
     @classmethod
@@ -190,7 +190,7 @@ class Grower:
         Arguments of :class:`~fairfold.forests.trees.MultilabelForest`.
     shared_seed : bool, default=False
         Whether all forests use the same seed.
-    of_samples : OfSamples, default=ALIKE
+    metadata : SampleMetadata, default=NO_METADATA
         Groups and weights of the samples. Trees draw whole groups and folds hold out whole groups. Trees draw samples
         in proportion to their weights.
 
@@ -204,7 +204,7 @@ class Grower:
     settings: Mapping[str, Any]
     _: KW_ONLY
     shared_seed: bool = False
-    of_samples: OfSamples = ALIKE
+    metadata: SampleMetadata = NO_METADATA
     shapes: dict[str, Sequence[TreeShape]] = field(default_factory=dict, init=False)
 
     def choose_shapes(self, X: BinnedMatrix, labels: Matrix) -> None:
@@ -275,7 +275,7 @@ class Grower:
         BinnedMatrix
             Encoded features with the groups and weights of the samples.
         """
-        return X if isinstance(X, BinnedMatrix) else BinnedMatrix.from_matrix(X, **self.of_samples._asdict())
+        return X if isinstance(X, BinnedMatrix) else BinnedMatrix.from_matrix(X, **self.metadata._asdict())
 
     def _grow(self, kind: ForestKind, X: BinnedMatrix, labels: Matrix, seed: int, *, is_full: bool) -> MultilabelForest:
         if not self.shapes:
@@ -311,10 +311,10 @@ class Grower:
             Out-of-fold predictions.
         """
         probabilities = np.empty((len(FORESTS), *labels.shape))
-        groups = self.of_samples.groups
+        groups = self.metadata.groups
         folds = random_parts(X.shape[0], CROSS_VALIDATION_FOLDS, groups, seed_for(self.seed, *names))
         for fold, (train, test) in enumerate(folds):
-            part = BinnedMatrix.from_matrix(X[train], **self.of_samples.for_training(train)._asdict())
+            part = BinnedMatrix.from_matrix(X[train], **self.metadata.for_training(train)._asdict())
             forests = self.pair(part, labels[train], *names, fold, is_full=is_full)
             probabilities[:, test] = [forest.predict_proba(X[test]) for forest in forests]
         return probabilities

@@ -19,10 +19,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from fairfold.core.arrays import Matrix, RunningMean, append_columns, with_sparsity
-from fairfold.core.groups import OfSamples
+from fairfold.core.groups import SampleMetadata
 from fairfold.core.hierarchy import Hierarchy
-from fairfold.core.ties import ROUNDING, first_best
-from fairfold.core.usage import give_back_memory
+from fairfold.core.rounding import ROUNDING, first_best
+from fairfold.core.usage import release_memory
 from fairfold.core.validation import Negatives
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
@@ -63,8 +63,8 @@ class OutOfBagCascade(BaseCascade):
         Minimum number of training samples in a leaf with ``shape="paper"``. Ignored with ``shape="auto"``.
     threshold : float, default=0.5
         Posterior above which a label is predicted as positive. ``"slc"`` also uses it to impute labels.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
-        Meaning of a 0 in the labels. With ``"unlabelled"`` the label may be positive. With ``"confirmed"`` it is
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
+        Meaning of a 0 in the labels. With ``"unlabeled"`` the label may be positive. With ``"confirmed"`` it is
         negative: the label frequency is 1 and no label is imputed.
     label_frequencies : {"shared", "by-label"}, default="shared"
         Whether all labels share one label frequency or each label has its own, see
@@ -96,7 +96,7 @@ class OutOfBagCascade(BaseCascade):
     oob_scores_ : list of dict
         Out-of-bag scores of the posteriors of each level against the observed labels. For CSR labels only the average
         precision is computed.
-    unseen_proba_ : {ndarray, csr_array} of shape (n_samples, n_labels)
+    out_of_fold_proba_ : {ndarray, csr_array} of shape (n_samples, n_labels)
         Out-of-bag probabilities that the labels of the training samples are observed, averaged over the levels up to
         ``best_level_``. Not saved with the model.
     thresholds_ : dict of dict of list
@@ -140,7 +140,7 @@ class OutOfBagCascade(BaseCascade):
     """
 
     crossing_over = False
-    _of_samples: ClassVar = ("unseen_proba_", "training_labels_")
+    _of_samples: ClassVar = ("out_of_fold_proba_", "training_labels_")
     _choices: ClassVar = {
         "imputation": (None, "slc", "fla"),
         "shape": ("auto", "paper"),
@@ -157,7 +157,7 @@ class OutOfBagCascade(BaseCascade):
     patience: int = 2
     min_samples_leaf: int = 5
     threshold: float = 0.5
-    negatives: Negatives = "unlabelled"
+    negatives: Negatives = "unlabeled"
     label_frequencies: LabelFrequencies = "shared"
     hierarchy: Hierarchy | None = None
     n_sketched: Literal["auto"] | int | None = "auto"
@@ -165,14 +165,14 @@ class OutOfBagCascade(BaseCascade):
     random_state: int | np.random.RandomState | None = None
 
     def _grow(
-        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, of_samples: OfSamples
+        self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, metadata: SampleMetadata
     ) -> None:
-        grow = Grower(seed, self._forest_settings(), of_samples=of_samples)
+        grow = Grower(seed, self._forest_settings(), metadata=metadata)
         first_level = first_level or self._grow_first_level(grow, X, observed)
         if self.shape == "auto":
             grow.take_shapes_from(first_level.predictors)
         imputer = None
-        if self.imputation is not None and self.negatives == "unlabelled":
+        if self.imputation is not None and self.negatives == "unlabeled":
             strict = self.imputation == "slc"
             imputer = PosteriorImputer(observed, is_strict=strict, threshold=self.threshold, hierarchy=self.hierarchy)
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
@@ -191,41 +191,41 @@ class OutOfBagCascade(BaseCascade):
                 encoders = self._grow_encoders(grow, level, X, labels, new, signs)
                 new = [encoder.training_features(out_of_bag=True) for encoder in encoders]
                 for forest in (*self.levels_[-1].predictors, *(encoder.forest for encoder in encoders)):
-                    forest.forget_oob_proba()
+                    forest.drop_oob_proba()
             if level == 0:
                 predictors = first_level.predictors
             else:
                 predictors = grow.pair(append_columns(X, *new), observed, level, "predictor")
             self.levels_.append(Level(encoders, predictors))
             self.training_labels_.append(labels)
-            calibrated = self._calibrated_oob(observed, predictors, of_samples.weights)
+            calibrated = self._calibrated_oob(observed, predictors, metadata.weights)
             seen_proba = seen.add(calibrated)
             # The ranking behind the frequency estimate improves with the number of levels.
             how = self.label_frequencies, self.negatives
             frequency = np.asarray(estimated_label_frequency(observed, seen.sum, *how)).tolist()
             self.label_frequencies_.append(frequency)
             scored = self._reconciled(posteriors.add(posterior(calibrated, frequency)))
-            self._score_level(observed, scored, of_samples.weights)
+            self._score_level(observed, scored, metadata.weights)
             candidates[level] = seen_proba, scored
             scores = self._signed_scores()  # Only levels that tie with the best score so far can become the best.
             candidates = {tied: candidates[tied] for tied in np.flatnonzero(scores >= scores.max() - ROUNDING).tolist()}
             if level - self._best_level() >= self.patience:
                 break
         for forest in predictors:  # This level is now known to be the last.
-            forest.forget_oob_proba()
+            forest.drop_oob_proba()
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
         self.best_levels_ = dict.fromkeys(BASIC_METRICS, self.best_level_)
         seen_proba, scored = candidates[self.best_level_]
-        self.unseen_proba_ = self._reconciled(seen_proba)
+        self.out_of_fold_proba_ = self._reconciled(seen_proba)
         self.thresholds_ = all_thresholds(scored)
 
-    def forget_samples(self) -> None:
+    def drop_training_data(self) -> None:
         """Free the attributes of the cascade and its forests that describe the training samples."""
-        super().forget_samples()
+        super().drop_training_data()
         for level in self.levels_:
             for forest in (*level.predictors, *(encoder.forest for encoder in level.encoders)):
-                forest.forget_samples()
+                forest.drop_training_data()
 
     def predict_observed_proba(self, X: Matrix) -> np.ndarray:
         """Predict the probability that each label is observed, averaged over the levels up to ``best_level_``.
@@ -264,7 +264,7 @@ class OutOfBagCascade(BaseCascade):
         if self.shape == "auto":
             grow.choose_shapes(binned, observed)
         grown = grow.pair(binned, observed, 0, "predictor")
-        give_back_memory()
+        release_memory()
         return Level([], grown)
 
     def _grow_encoders(
@@ -280,8 +280,8 @@ class OutOfBagCascade(BaseCascade):
         self, observed: Matrix, predictors: list[MultilabelForest], weights: np.ndarray | None
     ) -> Matrix:
         """Calibrate the out-of-bag probabilities that a label is observed, and store the calibration."""
-        proba = mean_of_forests([forest.centred_oob_proba() for forest in predictors])
-        give_back_memory()
+        proba = mean_of_forests([forest.centered_oob_proba() for forest in predictors])
+        release_memory()
         self.calibrations_.append(fit_calibration(observed, proba, sample_weight=weights))
         return calibrate(proba, self.calibrations_[-1])
 

@@ -173,7 +173,7 @@ class SketchedForest(MultilabelForest):
         """
         return self._sum_of_leaves(leaves, None, np.full(len(leaves), 1 / leaves.shape[1]))
 
-    def centred_oob_proba(self) -> sparse.csr_array:
+    def centered_oob_proba(self) -> sparse.csr_array:
         """Compute out-of-bag predictions relative to the mean label of each tree's draws.
 
         Only values stored in ``oob_proba_`` are computed.
@@ -185,7 +185,7 @@ class SketchedForest(MultilabelForest):
 
         See Also
         --------
-        fairfold.forests.trees.MultilabelForest.centred_oob_proba : Reason for the correction.
+        fairfold.forests.trees.MultilabelForest.centered_oob_proba : Reason for the correction.
         """
         means_of_trees = self._means_of_trees()
         unseen = (~self.in_bag_).astype(np.float64)
@@ -228,12 +228,12 @@ class SketchedForest(MultilabelForest):
     def _kept(self) -> LeafSamples:
         return LeafSamples(self.leaf_starts_, self.leaf_samples_, self.leaf_times_)
 
-    def forget_oob_proba(self) -> None:
+    def drop_oob_proba(self) -> None:
         """Free the stored out-of-bag predictions. The next access recomputes them."""
         self.__dict__.pop("oob_proba_", None)
 
     def _predict_training_samples(self) -> None:
-        self.forget_oob_proba()  # The stored predictions belong to other samples.
+        self.drop_oob_proba()  # The stored predictions belong to other samples.
 
     @cached_property
     def oob_proba_(self) -> sparse.csr_array:  # type: ignore[override]

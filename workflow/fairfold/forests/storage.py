@@ -27,7 +27,7 @@ _TRUSTED = {  # A partial is trusted only if its function is.
     "fairfold.core": "missing_values.MissingValueFiller hierarchy.Hierarchy precision.DistinctValues",
     "fairfold.forests": "boosting.MultilabelBoosting cascade.CascadeForest embedding.TreeEmbedding levels.Encoder "
     "levels.Level out_of_bag.OutOfBagCascade sketched.SketchedForest trees.MultilabelForest trees.TreeShape",
-    "fairfold.models": "binary.BinaryClassifier binary.ChainEnsemble binary.OnePerLabel binary.Standardised "
+    "fairfold.models": "binary.BinaryClassifier binary.ChainEnsemble binary.OnePerLabel binary.Standardized "
     "binary.Steps binary.as_csr_matrix binary.as_dense categories.CategoryCodes categories.FittedWith "
     "correction.CorrectedClassifier exact_forests.MissingValueBoosting kernel_ridge.KernelRidgeClassifier "
     "many_label_ridge.ManyLabelRidge measured.MeasuredRows ml_knn.MLkNN one_level.OneLevelModel "

@@ -23,14 +23,14 @@ from joblib import effective_n_jobs
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.samples import ForgetsSamples
+from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.seeds import seed_sequence
 from fairfold.core.usage import NEVER_TOO_MUCH, free_memory
 from fairfold.core.validation import check_whole_number
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool, single_precision
 from fairfold.forests.growth import GrowthRules, add_leaf_values, find_leaves, grow_tree, measured_values
-from fairfold.forests.lanes import LANES
+from fairfold.forests.simd import LANES
 
 ForestKind = Literal["random_forest", "extra_trees"]
 
@@ -64,7 +64,7 @@ class TreeShape(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class MultilabelForest(ForgetsSamples):
+class MultilabelForest(DropTrainingDataMixin):
     """Random forest or extra trees for several labels. With 0/1 labels it predicts probabilities.
 
     The defaults are the settings of Ilidio et al. (2024), Section 4.3.
@@ -212,7 +212,7 @@ class MultilabelForest(ForgetsSamples):
         tasks = zip(target_of[1:], seeds[1:], strict=True)
         trees = [first, *self._map(lambda task: _grow(features, targets[task[0]], task[1]), tasks)]
         self.label_of_tree_ = (target_of if self.labelwise else np.full(len(trees), ALL_LABELS)).astype(np.int32)
-        self._put_together(trees, np.concatenate([target.centre for target in targets]))
+        self._put_together(trees, np.concatenate([target.center for target in targets]))
         self._keep_samples([leaves for *_, leaves, _ in trees], [drawn for *_, drawn in trees])
         return self
 
@@ -245,9 +245,9 @@ class MultilabelForest(ForgetsSamples):
         rules = self._rules(X, pool)
         # Trees of one label never draw its unmeasured samples. Any fill value works, and 0 is exact.
         filled = np.where(is_measured, Y, _means(Y, X.weights) if rows is None else 0) if not is_measured.all() else Y
-        padded, centre = pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
+        padded, center = pad_labels(filled, rules.n_draws + int(np.diff(pool.starts).max()) - 1)
         gapped = Y.astype(np.float64) if rows is None and not is_measured.all() else None
-        return _Target(padded, centre, Y.shape[1], rules, pool, gapped)
+        return _Target(padded, center, Y.shape[1], rules, pool, gapped)
 
     @classmethod
     def of_trees(cls, kind: ForestKind, trees: Sequence[tuple], n_features: int) -> MultilabelForest:
@@ -362,10 +362,10 @@ class MultilabelForest(ForgetsSamples):
         self._map(walk, range(0, X.shape[0], step))
         return leaves
 
-    def forget_oob_proba(self) -> None:
+    def drop_oob_proba(self) -> None:
         """Free the out-of-bag predictions if they can be recomputed. Forests on dense labels keep them."""
 
-    def centred_oob_proba(self) -> np.ndarray:
+    def centered_oob_proba(self) -> np.ndarray:
         """Compute out-of-bag predictions relative to the mean label of each tree's draws.
 
         Returns
@@ -457,16 +457,16 @@ class MultilabelForest(ForgetsSamples):
         with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
             return list(pool.map(function, tasks))
 
-    def _put_together(self, trees: Sequence[tuple], centre: np.ndarray) -> None:
+    def _put_together(self, trees: Sequence[tuple], center: np.ndarray) -> None:
         """Concatenate the nodes and values of the trees."""
         nodes, weights, values, *_ = zip(*trees, strict=True)
         self._put_nodes_together(nodes, weights)
         if self.labelwise:
             own = np.repeat(self.label_of_tree_, np.diff(self.tree_starts_))
-            self.value_ = np.zeros((len(own), len(centre)), dtype=np.float32)
-            self.value_[np.arange(len(own)), own] = np.concatenate(values)[:, 0] + centre[own]
+            self.value_ = np.zeros((len(own), len(center)), dtype=np.float32)
+            self.value_[np.arange(len(own)), own] = np.concatenate(values)[:, 0] + center[own]
         else:
-            self.value_ = np.concatenate(values) + centre
+            self.value_ = np.concatenate(values) + center
 
     def _put_nodes_together(self, nodes: Sequence[tuple], weights: Sequence[np.ndarray]) -> None:
         """Concatenate the nodes of trees, or of forests treated as trees."""
@@ -549,7 +549,7 @@ class _Target(NamedTuple):
     """
 
     padded: np.ndarray
-    centre: np.ndarray
+    center: np.ndarray
     n_labels: int
     rules: GrowthRules
     pool: Pool
@@ -572,11 +572,11 @@ def _check_room(*, n_nodes: int, n_trees: int, Y: np.ndarray) -> None:
 
 def _grow(features: CodeTable, target: _Target, seed: int) -> tuple:
     """Return nodes, node weights, values, leaves of the samples, and whether each sample was drawn."""
-    padded, centre, n_labels, rules, pool, gapped = target
+    padded, center, n_labels, rules, pool, gapped = target
     nodes, weights, values, leaf_of, draws = grow_tree(features, padded, n_labels, rules, pool, seed)
     if gapped is not None:
         means = _means(gapped)
-        values = measured_values(nodes[2], nodes[3], leaf_of, draws, gapped, means) - centre
+        values = measured_values(nodes[2], nodes[3], leaf_of, draws, gapped, means) - center
     return nodes, weights, values, leaf_of, draws > 0
 
 
@@ -686,21 +686,21 @@ def pad_labels(Y: np.ndarray, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
     padded : ndarray of shape (n_samples, width)
         Labels, padded with zeros on the right. Integers whose sums are exact in single precision are float32. Other
         labels are centered, to reduce rounding errors, and are float64.
-    centre : ndarray of float32 of shape (n_labels,)
+    center : ndarray of float32 of shape (n_labels,)
         Values subtracted from the labels.
 
     Examples
     --------
     >>> import numpy as np
     >>> from fairfold.forests.trees import pad_labels
-    >>> padded, centre = pad_labels(np.array([[1, 0], [0, 1]]), 10)
-    >>> padded.shape, padded.dtype, centre
+    >>> padded, center = pad_labels(np.array([[1, 0], [0, 1]]), 10)
+    >>> padded.shape, padded.dtype, center
     ((2, 16), dtype('float32'), array([0., 0.], dtype=float32))
     """
     if n_draws * float(np.abs(Y).max()) < EXACT_IN_SINGLE and (np.rint(Y) == Y).all():
         return _pad(Y, np.float32), np.zeros(Y.shape[1], dtype=np.float32)
-    centre = Y.mean(axis=0).astype(np.float32)
-    return _pad(Y - centre, np.float64), centre
+    center = Y.mean(axis=0).astype(np.float32)
+    return _pad(Y - center, np.float64), center
 
 
 def _pad(rows: np.ndarray, dtype: type) -> np.ndarray:

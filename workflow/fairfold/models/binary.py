@@ -24,7 +24,7 @@ from fairfold.core.precision import DistinctValues
 from fairfold.models.categories import CategoryCodes
 
 
-class Standardised(StandardScaler):
+class Standardized(StandardScaler):
     """Standardization that centers dense features only.
 
     All features are divided by their standard deviations. Sparse features are not centered, which keeps them sparse.
@@ -424,7 +424,7 @@ def prepared(
         *[("gaps", MissingValueFiller())] * fills,
         *[("convert", FunctionTransformer(convert, accept_sparse=True))] * (convert is not None),
         *[("categories", CategoryCodes(categories))] * bool(categories),
-        *[("scale", Standardised())] * scale,
+        *[("scale", Standardized())] * scale,
     ]
     return Steps([*steps, ("classifier", classifier)]) if steps else classifier
 

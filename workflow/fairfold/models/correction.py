@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.groups import OfSamples
-from fairfold.core.samples import ForgetsSamples
+from fairfold.core.groups import SampleMetadata
+from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.validation import Negatives, check_weights
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
+from fairfold.models.out_of_fold import fit_out_of_fold, observed_probabilities
 from fairfold.models.registry import make_model
 from fairfold.models.sparse_labels import accepts_sparse_labels
-from fairfold.models.unseen import fit_with_unseen, observed_probabilities
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
     calibrate,
@@ -27,13 +27,13 @@ from fairfold.weak_labels.calibration import (
 
 
 @dataclass(eq=False, repr=False)
-class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Classifier that corrects its probabilities for missing labels.
 
     A classifier that is trained on observed labels estimates P(observed | x). If each positive is observed with
     probability c, the label frequency, then P(positive | x) = P(observed | x) / c [1]_.
 
-    The correction needs out-of-sample probabilities of the training samples. They are the ``unseen_proba_`` of the
+    The correction needs out-of-sample probabilities of the training samples. They are the ``out_of_fold_proba_`` of the
     classifier, or come from cross-fitting. They are calibrated for each label, with shrinkage towards a calibration
     that all labels share, and determine c; see :mod:`fairfold.weak_labels.calibration`. The final classifier is fitted
     to the whole training part.
@@ -44,8 +44,8 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
         Unfitted classifier of several labels with ``predict_proba``.
     n_splits : int, default=5
         Number of folds for cross-fitting.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
-        Meaning of labels of 0. With ``"unlabelled"`` they may be positive. With ``"confirmed"`` they are negative, and
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
+        Meaning of labels of 0. With ``"unlabeled"`` they may be positive. With ``"confirmed"`` they are negative, and
         c is 1.
     label_frequencies : {"shared", "by-label"}, default="shared"
         Whether all labels share one label frequency; see :func:`~fairfold.weak_labels.label_frequencies`.
@@ -60,7 +60,7 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
         Estimated c, for all labels or for each label. It is 1 if nothing seems to be missing.
     coefficients_ : ndarray of shape (n_labels, 2)
         Coefficients of the calibration.
-    unseen_proba_ : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+    out_of_fold_proba_ : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Calibrated out-of-sample probabilities that labels of training samples are observed.
     thresholds_ : dict of dict of list
         Thresholds by objective; see :func:`~fairfold.evaluation.thresholds.all_thresholds`.
@@ -81,7 +81,7 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
     estimator: BaseEstimator
     _: KW_ONLY
     n_splits: int = 5
-    negatives: Negatives = "unlabelled"
+    negatives: Negatives = "unlabeled"
     label_frequencies: LabelFrequencies = "shared"
     random_state: int | None = None
 
@@ -113,14 +113,14 @@ class CorrectedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, B
             If weights are invalid or not accepted by the classifier, or its probabilities are invalid.
         """
         weights = check_weights(sample_weight, Y.shape[0], ModelError)
-        samples, n_splits = OfSamples(groups, weights), self.n_splits
-        self.estimator_, P = fit_with_unseen(
-            self.estimator, X, Y, n_splits=n_splits, random_state=self.random_state, of_samples=samples
+        samples, n_splits = SampleMetadata(groups, weights), self.n_splits
+        self.estimator_, P = fit_out_of_fold(
+            self.estimator, X, Y, n_splits=n_splits, random_state=self.random_state, metadata=samples
         )
         self.coefficients_ = fit_calibration(Y, P, sample_weight=weights)
         self.label_frequency_ = estimated_label_frequency(Y, P, self.label_frequencies, self.negatives)
-        self.unseen_proba_ = calibrate(P, self.coefficients_)
-        self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))
+        self.out_of_fold_proba_ = calibrate(P, self.coefficients_)
+        self.thresholds_ = all_thresholds(posterior(self.out_of_fold_proba_, self.label_frequency_))
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 

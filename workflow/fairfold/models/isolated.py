@@ -49,7 +49,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
         ``minutes`` limit each call.
     corrected : bool, default=False
         Whether :class:`~fairfold.models.correction.CorrectedClassifier` corrects the probabilities for missing labels.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
         Meaning of labels of 0 for the correction.
     n_jobs : int or None, default=1
         Number of threads; see :class:`~fairfold.models.one_level.OneLevelModel`.
@@ -68,7 +68,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
     entry: Mapping[str, Any]
     _: KW_ONLY
     corrected: bool = False
-    negatives: Negatives = "unlabelled"
+    negatives: Negatives = "unlabeled"
     n_jobs: int | None = 1
     random_state: int | None = None
 
@@ -235,7 +235,7 @@ def _fit(
     entry: Mapping[str, Any],
     *data: Any,
     corrected: bool = False,
-    negatives: Negatives = "unlabelled",
+    negatives: Negatives = "unlabeled",
     n_jobs: int | None = 1,
     random_state: int | None = 1,
 ) -> OneLevelModel:

@@ -37,7 +37,7 @@ from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.groups import group_codes, rows_of_groups
 from fairfold.core.missing_values import AcceptsMissingValues, MissingValueFiller
 from fairfold.core.precision import DistinctValues
-from fairfold.core.samples import ForgetsSamples
+from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.validation import check_training_labels, check_weights, check_whole_number
 from fairfold.errors import ModelError
 
@@ -66,7 +66,7 @@ class _Basis(NamedTuple):
         return self.s**2 @ Y / (self.s @ self.s)
 
 
-class Ridge(ForgetsSamples, AcceptsMissingValues, ClassifierMixin, BaseEstimator):
+class Ridge(DropTrainingDataMixin, AcceptsMissingValues, ClassifierMixin, BaseEstimator):
     """Base class of ridge regressions on labels, with the shared preparation of data."""
 
     def _start(
@@ -109,7 +109,7 @@ class KernelRidgeClassifier(Ridge):
 
     Attributes
     ----------
-    unseen_proba_ : ndarray of shape (n_samples, n_labels)
+    out_of_fold_proba_ : ndarray of shape (n_samples, n_labels)
         Out-of-sample predictions of the training samples, clipped to [0, 1]. They use the mean label of all samples,
         because the mean of the other samples would reveal the label of the sample.
     gamma_ : float
@@ -189,7 +189,7 @@ class KernelRidgeClassifier(Ridge):
         # The mean of the other samples is lower if the sample has the label.
         # Replacing it removes this leak.
         left_out = _left_out(basis, Y, self.penalty_, members)
-        self.unseen_proba_ = np.clip(left_out - _means_of_others(Y, s**2, members) + mean, 0, 1)
+        self.out_of_fold_proba_ = np.clip(left_out - _means_of_others(Y, s**2, members) + mean, 0, 1)
         projected = basis.V.T @ (s[:, np.newaxis] * (Y - mean))
         self._weights = basis.to_landmarks @ (projected / (basis.w + _strength(basis, self.penalty_))[:, np.newaxis])
         self._intercept = mean - basis.mean_kernel @ self._weights
@@ -289,8 +289,8 @@ def _basis(Z: Matrix, landmarks: Matrix, gamma: float, s: np.ndarray) -> _Basis:
         K = _kernel(Z, Z, gamma)
         share = s**2 / (s @ s)
         mean_kernel = share @ K
-        centred = K - mean_kernel - mean_kernel[:, np.newaxis] + share @ mean_kernel
-        w, V = linalg.eigh(s * centred * s[:, np.newaxis], driver="evd", overwrite_a=True)
+        centered = K - mean_kernel - mean_kernel[:, np.newaxis] + share @ mean_kernel
+        w, V = linalg.eigh(s * centered * s[:, np.newaxis], driver="evd", overwrite_a=True)
         return _Basis(V, np.maximum(w, 0), s[:, np.newaxis] * V, mean_kernel, s)
     # The inner products of F approximate the kernel. Then find the principal directions of F.
     w, Q = linalg.eigh(_kernel(landmarks, landmarks, gamma), driver="evd")

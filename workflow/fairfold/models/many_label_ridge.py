@@ -39,7 +39,7 @@ from sklearn.utils.validation import check_is_fitted
 from fairfold.core.arrays import Matrix
 from fairfold.core.groups import rows_of_groups
 from fairfold.core.sparse_rows import add_rows, joined_rows
-from fairfold.core.usage import NEVER_TOO_MUCH, free_memory, give_back_memory
+from fairfold.core.usage import NEVER_TOO_MUCH, free_memory, release_memory
 from fairfold.core.validation import check_whole_number
 from fairfold.errors import ModelError
 from fairfold.forests.sketched import MOST_KEPT
@@ -82,7 +82,7 @@ class ManyLabelRidge(Ridge):
 
     Attributes
     ----------
-    unseen_proba_ : csr_array of shape (n_samples, n_labels)
+    out_of_fold_proba_ : csr_array of shape (n_samples, n_labels)
         Out-of-sample predictions of the training samples in single precision, from ``LEAST`` to 1. They use the mean
         label of all samples, because the mean of the other samples would reveal the label of the sample.
     penalty_ : float
@@ -154,19 +154,19 @@ class ManyLabelRidge(Ridge):
         self.landmarks_ = self._chosen_landmarks(Z)
         _check_room(len(s), Z.shape[1] if self.landmarks_ is None else self.landmarks_.shape[0], Y.shape[1])
         directions = _Directions.of(Z, s, self.random_state, self.landmarks_)
-        give_back_memory()
+        release_memory()
         members = None if codes is None else rows_of_groups(codes)
         self.penalty_ = PENALTIES[int(np.argmin(self._errors(directions, Y, members)))]
         mean = directions.mean(Y)
         projected = directions.project(Y, mean)
         self.coef_ = directions.coefficients(projected, self.penalty_)
-        give_back_memory()
+        release_memory()
         self.intercept_ = mean - directions.mean_row @ self.coef_
         left_out = self._left_out(directions, Y, projected, members)
         del directions, projected
-        self.unseen_proba_ = joined_rows(left_out, Y.shape[1])
+        self.out_of_fold_proba_ = joined_rows(left_out, Y.shape[1])
         if members is not None:
-            self.unseen_proba_ = self.unseen_proba_[np.argsort(np.concatenate(members), kind="stable")]
+            self.out_of_fold_proba_ = self.out_of_fold_proba_[np.argsort(np.concatenate(members), kind="stable")]
         return self
 
     def predict_proba(self, X: Matrix) -> sparse.csr_array:
@@ -250,14 +250,14 @@ class _Directions:
     square roots of the sample weights.
 
     V of shape (n, k) is stored only if samples are fewer than features. Otherwise Q of shape (d, k) is stored, and rows
-    of V are computed on request; ``centre`` is the mean row times Q. A penalized fit has the coefficients ``V.T @ y /
+    of V are computed on request; ``center`` is the mean row times Q. A penalized fit has the coefficients ``V.T @ y /
     (w + penalty)`` in these directions. ``mean_row`` is the mean of the features, and ``S`` holds their weighted rows.
     """
 
     S: Matrix | _Kernels
     V: np.ndarray | None
     Q: np.ndarray | None
-    centre: np.ndarray
+    center: np.ndarray
     w: np.ndarray
     mean_row: np.ndarray
     s: np.ndarray
@@ -267,7 +267,7 @@ class _Directions:
         """Decompose the smaller product of Z, centered at the weighted mean, or find its leading directions."""
         if landmarks is not None:
             R = whitening(landmarks)
-            give_back_memory()
+            release_memory()
             return cls._within(_Kernels(Z.astype(np.float32), landmarks, s), s, R)
         n, d = Z.shape
         mean_row = np.asarray(s**2 @ Z).ravel() / (s @ s)
@@ -291,9 +291,9 @@ class _Directions:
     def _within(cls, S: Matrix | _Kernels, s: np.ndarray, R: np.ndarray) -> Self:
         """Decompose S within the span of R, of shape (n_features, k), a few rows at a time."""
         mean_row = sum(s[rows] @ S[rows] for rows in _parts(*S.shape)) / (s @ s)
-        products, centre = np.zeros((R.shape[1], R.shape[1]), dtype=np.float32), mean_row @ R
+        products, center = np.zeros((R.shape[1], R.shape[1]), dtype=np.float32), mean_row @ R
         for rows in _parts(*S.shape):
-            part = np.asarray(S[rows] @ R, dtype=np.float32) - np.outer(s[rows], centre).astype(np.float32)
+            part = np.asarray(S[rows] @ R, dtype=np.float32) - np.outer(s[rows], center).astype(np.float32)
             products += part.T @ part
         w, Q = _largest(*linalg.eigh(products, driver="evd", overwrite_a=True))
         Q = R @ Q
@@ -308,7 +308,7 @@ class _Directions:
         if self.V is not None:
             return self.V[rows]
         V = np.asarray(self.S[rows] @ self.Q)
-        V -= np.outer(self.s[rows], self.centre)
+        V -= np.outer(self.s[rows], self.center)
         V /= np.sqrt(self.w)
         return V
 

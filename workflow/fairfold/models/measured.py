@@ -11,15 +11,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.exceptions import DataConversionWarning
 
 from fairfold.core.arrays import Matrix, to_dense
-from fairfold.core.groups import OfSamples, fit_arguments
+from fairfold.core.groups import SampleMetadata, fit_arguments
 from fairfold.core.probabilities import label_probabilities
-from fairfold.core.samples import ForgetsSamples
+from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.validation import has_unmeasured, unmeasured_cells
 from fairfold.errors import ModelError
 
 
 @dataclass(eq=False, repr=False)
-class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class MeasuredRows(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Classifier that ignores unmeasured labels in training.
 
     Labels that are measured in all samples are fitted together. Every other label has its own classifier, which is
@@ -34,7 +34,7 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
     ----------
     estimators_ : list of tuple
         Pairs of an array with the column numbers of labels and the classifier that is fitted to these labels.
-    unseen_proba_ : ndarray of shape (n_samples, n_labels)
+    out_of_fold_proba_ : ndarray of shape (n_samples, n_labels)
         Out-of-sample probabilities of the training samples, if all classifiers provide them.
     classes_ : ndarray of shape (n_labels,)
         Column numbers of the labels, from 0.
@@ -92,17 +92,17 @@ class MeasuredRows(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         for labels in parts:
             rows = np.flatnonzero(is_measured[:, labels[0]])
             if len(rows):
-                given = fit_arguments(self.estimator, *OfSamples(groups, sample_weight).for_training(rows))
+                given = fit_arguments(self.estimator, *SampleMetadata(groups, sample_weight).for_training(rows))
                 with warnings.catch_warnings():  # A single label is passed as a column, like several labels.
                     warnings.simplefilter("ignore", DataConversionWarning)
                     measured = Y[np.ix_(rows, labels)].astype(np.int8)
                     fitted = clone(self.estimator).fit(X[rows], measured, **given)
                 self.estimators_.append((labels, fitted))
-        if all(hasattr(fitted, "unseen_proba_") for _, fitted in self.estimators_):
-            self.unseen_proba_ = self.predict_proba(X)
+        if all(hasattr(fitted, "out_of_fold_proba_") for _, fitted in self.estimators_):
+            self.out_of_fold_proba_ = self.predict_proba(X)
             for labels, fitted in self.estimators_:
                 rows = np.flatnonzero(is_measured[:, labels[0]])
-                self.unseen_proba_[np.ix_(rows, labels)] = fitted.unseen_proba_
+                self.out_of_fold_proba_[np.ix_(rows, labels)] = fitted.out_of_fold_proba_
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:

@@ -135,6 +135,6 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         """
         return (self.predict_proba(X) > 0.5).astype(np.int8)
 
-    def _count(self, neighbours: np.ndarray) -> np.ndarray:
+    def _count(self, neighbors: np.ndarray) -> np.ndarray:
         """Count the neighbors that have each label; the loop over neighbors avoids a large intermediate array."""
-        return sum(self.Y_[each].astype(np.int64) for each in neighbours.T)
+        return sum(self.Y_[each].astype(np.int64) for each in neighbors.T)

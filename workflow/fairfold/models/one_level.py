@@ -159,9 +159,9 @@ class OneLevelModel(MultilabelModel):
         return Y.shape[1] > MOST_EXACT and accepts_sparse_labels(self.estimator) and not has_unmeasured(Y)
 
     @property
-    def unseen_proba_(self) -> Matrix:
+    def out_of_fold_proba_(self) -> Matrix:
         """Out-of-sample probabilities of the training samples, if the estimator provides them."""
-        return with_sparsity(self._reconciled(self.estimator_.unseen_proba_), self.sparse_labels_)
+        return with_sparsity(self._reconciled(self.estimator_.out_of_fold_proba_), self.sparse_labels_)
 
     @property
     def predict_observed_proba(self) -> Callable[[Matrix], Matrix]:

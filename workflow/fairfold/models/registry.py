@@ -101,7 +101,7 @@ def register_own(models: Mapping[str, Any]) -> None:
 def make_model(
     name: str,
     *,
-    negatives: Negatives = "unlabelled",
+    negatives: Negatives = "unlabeled",
     categories: Sequence[Sequence[int]] = (),
     hierarchy: Hierarchy | None = None,
     n_jobs: int | None = 1,
@@ -114,8 +114,8 @@ def make_model(
     ----------
     name : str
         One of ``MODEL_NAMES`` or the name of a registered model.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
-        Meaning of labels of 0. With ``"unlabelled"`` they may be positive. With ``"confirmed"`` they are negative, and
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
+        Meaning of labels of 0. With ``"unlabeled"`` they may be positive. With ``"confirmed"`` they are negative, and
         models neither impute labels nor correct for missing ones.
     categories : sequence of sequence of int, default=()
         One-hot columns of each categorical feature. Models with native support for categories join them into one

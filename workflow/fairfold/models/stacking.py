@@ -25,15 +25,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import check_random_state
 
 from fairfold.core.arrays import Matrix, stored_cells
-from fairfold.core.groups import OfSamples
-from fairfold.core.samples import ForgetsSamples
+from fairfold.core.groups import SampleMetadata
+from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.sparse_rows import weighted_sum
-from fairfold.core.usage import give_back_memory
+from fairfold.core.usage import release_memory
 from fairfold.core.validation import UNMEASURED, Negatives, check_binary, check_weights
 from fairfold.errors import ModelError
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.sketched import FLOOR
-from fairfold.models.unseen import clone_with, fit_with_unseen, observed_probabilities
+from fairfold.models.out_of_fold import clone_with, fit_out_of_fold, observed_probabilities
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
     calibrate,
@@ -49,21 +49,21 @@ _EQUAL_VOTES = 10.0  # strength of the prior for equal weights, in cells
 
 
 @dataclass(eq=False, repr=False)
-class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Pool of classifiers, weighted by their out-of-sample probabilities.
 
     Parameters
     ----------
     estimators : sequence of (str, estimator object)
         Names and unfitted classifiers of several labels with ``predict_proba``, the most trusted first. Classifiers
-        that provide ``unseen_proba_`` after ``fit`` are fitted once; others are cross-fitted.
+        that provide ``out_of_fold_proba_`` after ``fit`` are fitted once; others are cross-fitted.
     of_many : sequence of (str, estimator object) or None, default=None
         Members for sparse labels, which models receive if there are more than ``MOST_EXACT`` labels. None uses
         ``estimators``.
     n_splits : int, default=5
         Number of folds for cross-fitting.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
-        Meaning of labels of 0, also passed to the members. With ``"unlabelled"`` they may be positive. With
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
+        Meaning of labels of 0, also passed to the members. With ``"unlabeled"`` they may be positive. With
         ``"confirmed"`` they are negative, and nothing is corrected.
     label_frequencies : {"shared", "by-label"}, default="shared"
         Whether all labels share one label frequency; see :func:`~fairfold.weak_labels.label_frequencies`.
@@ -78,7 +78,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         Fitted members in order.
     weights_ : ndarray of shape (n_estimators,)
         Weights of the members, which are not negative and sum to 1.
-    unseen_proba_ : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+    out_of_fold_proba_ : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Out-of-sample probabilities that labels of training samples are observed.
     label_frequency_ : float or ndarray of shape (n_labels,)
         Estimated label frequency, for all labels or for each label. It is 1 if nothing seems to be missing.
@@ -94,7 +94,7 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
     _: KW_ONLY
     of_many: Sequence[tuple[str, BaseEstimator]] | None = None
     n_splits: int = 5
-    negatives: Negatives = "unlabelled"
+    negatives: Negatives = "unlabeled"
     label_frequencies: LabelFrequencies = "shared"
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
@@ -132,29 +132,29 @@ class StackedClassifier(ForgetsSamples, ClassifierMixin, MetaEstimatorMixin, Bas
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.estimators_, calibrations, unseen = [], [], []
         weights = check_weights(sample_weight, Y.shape[0], ModelError)
-        samples = OfSamples(groups, weights)
+        samples = SampleMetadata(groups, weights)
         for _, estimator in estimators:
             member = clone_with(estimator, random_state=seed, n_jobs=self.n_jobs, negatives=self.negatives)
-            fitted, P = fit_with_unseen(member, X, Y, n_splits=self.n_splits, random_state=seed, of_samples=samples)
+            fitted, P = fit_out_of_fold(member, X, Y, n_splits=self.n_splits, random_state=seed, metadata=samples)
             self.estimators_.append(fitted)
-            if isinstance(fitted, ForgetsSamples):
-                fitted.forget_samples()  # The probabilities are kept in calibrated form only.
+            if isinstance(fitted, DropTrainingDataMixin):
+                fitted.drop_training_data()  # The probabilities are kept in calibrated form only.
             calibrations.append(fit_calibration(Y, P, sample_weight=weights))
             unseen.append(calibrate(P, calibrations[-1]))
             del P
-            give_back_memory()
+            release_memory()
         self.weights_ = pool_weights(Y, unseen, weights)
-        give_back_memory()
+        release_memory()
         pooled = _pool(self.weights_, unseen)
         del unseen
-        give_back_memory()
+        release_memory()
         self._calibrations = [*calibrations, fit_calibration(Y, pooled, sample_weight=weights)]
-        self.unseen_proba_ = calibrate(pooled, self._calibrations[-1])
+        self.out_of_fold_proba_ = calibrate(pooled, self._calibrations[-1])
         del pooled
         how = self.label_frequencies, self.negatives
-        self.label_frequency_ = estimated_label_frequency(Y, self.unseen_proba_, *how)
-        self.thresholds_ = all_thresholds(posterior(self.unseen_proba_, self.label_frequency_))
-        give_back_memory()
+        self.label_frequency_ = estimated_label_frequency(Y, self.out_of_fold_proba_, *how)
+        self.thresholds_ = all_thresholds(posterior(self.out_of_fold_proba_, self.label_frequency_))
+        release_memory()
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 

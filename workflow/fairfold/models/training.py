@@ -16,10 +16,10 @@ from joblib import Parallel, delayed
 from fairfold.core.arrays import Matrix
 from fairfold.core.files import read_arrays
 from fairfold.core.folds import parts_of
-from fairfold.core.groups import OfSamples
+from fairfold.core.groups import SampleMetadata
 from fairfold.core.memory import key_of, memory
 from fairfold.core.seeds import seed_for
-from fairfold.core.usage import cpu_seconds, forget_peak, max_rss
+from fairfold.core.usage import cpu_seconds, max_rss, reset_peak_memory
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import FoldTables, score_on_folds
@@ -276,7 +276,7 @@ def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[i
         start = cpu_seconds()
         with contextlib.suppress(ModelError):
             model = make_first_level(name, **forest, random_state=unit.seed_of(fold))
-            groups, weights = OfSamples(data.groups, data.weights).for_training(train)
+            groups, weights = SampleMetadata(data.groups, data.weights).for_training(train)
             model.fit(data.X[train], unit.observed(fold)[train], groups=groups, sample_weight=weights)
             levels[fold] = model.levels_[0].to_states(), cpu_seconds() - start
     return levels
@@ -306,7 +306,7 @@ def train_model(
     FoldTables
         Scores, run times with peak memory, imputations and predictions.
     """
-    forget_peak()
+    reset_peak_memory()
     register_own(unit.own)
     data = unit.data
     seen = observed_labels(data.Y, unit.hidden_in_tests, None, data.negatives)

@@ -16,7 +16,7 @@ from fairfold.core.probabilities import label_probabilities
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.splitting import IterativeStratification
-from fairfold.splitting.group_warnings import fitting_folds, quiet_about_sizes
+from fairfold.splitting.group_warnings import fitting_folds, ignore_uneven_folds
 
 
 def tuned(
@@ -85,7 +85,7 @@ class _TuningFolds(IterativeStratification):
 
     def split(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         folds = IterativeStratification(self.get_n_splits(X, y, groups), random_state=self.random_state)
-        with quiet_about_sizes():
+        with ignore_uneven_folds():
             yield from folds.split(X, y, groups)
 
 

@@ -163,7 +163,7 @@ def run_repetitions(
     Returns
     -------
     DataFrame
-        Columns ``repetition, data_size, test_fraction, procedure, accuracy, p_classical, p_mid, p_randomised, p_exact,
+        Columns ``repetition, data_size, test_fraction, procedure, accuracy, p_classical, p_mid, p_randomized, p_exact,
         n_permutations``. Nested cross-validation has no test part: it runs once per data size, and only if there is a
         single test fraction.
 

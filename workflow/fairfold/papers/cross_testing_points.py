@@ -18,7 +18,7 @@ _POINT = [*_PANEL, "x", "procedure"]
 _COLUMNS = [*_PANEL, "x", "source", "procedure", "metric", "value", "low", "high", "n_repetitions", "difference_in_se"]
 
 
-def summarise(repetitions: pd.DataFrame, *, alpha: float = 0.05, published: pd.DataFrame | None = None) -> pd.DataFrame:
+def summarize(repetitions: pd.DataFrame, *, alpha: float = 0.05, published: pd.DataFrame | None = None) -> pd.DataFrame:
     """Compute the mean accuracy and the proportion of significant results for each point of the figures.
 
     The 95 % confidence intervals are over repetitions: normal for accuracies, Wilson's for proportions.
@@ -27,7 +27,7 @@ def summarise(repetitions: pd.DataFrame, *, alpha: float = 0.05, published: pd.D
     ----------
     repetitions : DataFrame
         One row per run of a procedure, with the columns ``figure, dataset, x_name, x, repetition, procedure, accuracy,
-        p_randomised``. The paper uses the randomized p-value.
+        p_randomized``. The paper uses the randomized p-value.
     alpha : float, default=0.05
         A result is significant if p <= alpha.
     published : DataFrame, default=None
@@ -48,14 +48,14 @@ def summarise(repetitions: pd.DataFrame, *, alpha: float = 0.05, published: pd.D
     --------
     >>> repetitions = pd.DataFrame({
     ...     "figure": "fig4", "dataset": "simulated", "x_name": "data_size", "x": 60, "repetition": range(4),
-    ...     "procedure": "nested_cv", "accuracy": [0.5, 0.6, 0.7, 0.6], "p_randomised": [0.5, 0.04, 0.01, 0.2],
+    ...     "procedure": "nested_cv", "accuracy": [0.5, 0.6, 0.7, 0.6], "p_randomized": [0.5, 0.04, 0.01, 0.2],
     ... })
-    >>> summarise(repetitions)[["metric", "value", "low", "high"]].round(2)
+    >>> summarize(repetitions)[["metric", "value", "low", "high"]].round(2)
                      metric  value   low  high
     0              accuracy    0.6  0.52  0.68
     1  significant_fraction    0.5  0.15  0.85
     """
-    points = repetitions.assign(significant=repetitions["p_randomised"] <= alpha).groupby(_POINT, sort=False)
+    points = repetitions.assign(significant=repetitions["p_randomized"] <= alpha).groupby(_POINT, sort=False)
     moments = points.agg(
         mean=("accuracy", "mean"), sd=("accuracy", "std"), hits=("significant", "sum"), n_repetitions=("x", "size")
     ).reset_index()

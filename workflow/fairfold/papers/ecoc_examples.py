@@ -218,7 +218,7 @@ def values_by_class(found: FoldPredictions, y: np.ndarray, classes: Sequence[obj
     return groups.agg(n="count", mean="mean", sd="std", low="min", high="max").reset_index()
 
 
-def summarise_example(predictions: pd.DataFrame, posteriors: pd.DataFrame, *, name: str) -> pd.DataFrame:
+def summarize_example(predictions: pd.DataFrame, posteriors: pd.DataFrame, *, name: str) -> pd.DataFrame:
     """Compute the error of an example, and its log-loss if it has posteriors.
 
     Parameters
@@ -238,7 +238,7 @@ def summarise_example(predictions: pd.DataFrame, posteriors: pd.DataFrame, *, na
     Examples
     --------
     >>> predictions = pd.DataFrame({"class": ["a", "b", "b", "a"], "predicted": ["a", "b", "a", "a"]})
-    >>> summarise_example(predictions, pd.DataFrame(), name="linear")
+    >>> summarize_example(predictions, pd.DataFrame(), name="linear")
       example  n_samples  error  log_loss
     0  linear          4   0.25       NaN
     """

@@ -263,7 +263,7 @@ def sampling_example(
     -------
     DataFrame
         Columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper, mean, standard_error,
-        in_place_of``. The last column contains the requested dataset if another one replaces it.
+        requested_dataset``. The last column contains the requested dataset if another one replaces it.
     """
     largest = max(histograms, key=lambda name: histograms[name].n_sets)
     chosen = largest if dataset is None or dataset not in histograms else dataset
@@ -271,10 +271,10 @@ def sampling_example(
     m = 2 * histogram.n_sets if n_sampled is None else n_sampled
     draws = draws_grid(m)
     found = _estimates(histogram, m, draws, n_trials, random_state)
-    first = {"dataset": chosen, "n_sampled": m, "in_place_of": dataset if chosen != dataset else None}
+    first = {"dataset": chosen, "n_sampled": m, "requested_dataset": dataset if chosen != dataset else None}
     numbers = {"win_percentage": histogram.win_percentage(draws), **band(found)}
     numbers |= {"mean": found.mean(axis=0), "standard_error": found.std(axis=0, ddof=1) / np.sqrt(n_trials)}
-    columns = ["dataset", "n_sampled", "n_draws", "classifier", *numbers, "in_place_of"]
+    columns = ["dataset", "n_sampled", "n_draws", "classifier", *numbers, "requested_dataset"]
     return curve_table(classifiers, draws, **numbers).assign(**first)[columns]
 
 

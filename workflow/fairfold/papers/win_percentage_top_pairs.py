@@ -13,9 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.model_selection import RepeatedStratifiedKFold
 
+from fairfold.core.rounding import first_best
 from fairfold.core.seeds import seed_for
-from fairfold.core.ties import first_best
-from fairfold.evaluation.corrected_t import correlation_of_cross_validations, p_values_ahead
+from fairfold.evaluation.corrected_t import correlation_of_cross_validations, one_sided_p_values
 from fairfold.win_percentage.gaussians import make_gaussian
 from fairfold.win_percentage.wrapper import evaluate_feature_sets
 
@@ -87,7 +87,7 @@ def reevaluate_pairs(
     n_pairs, n_classifiers, _ = scores.shape
     best = first_best(scores.mean(axis=2))
     ahead = np.take_along_axis(scores, best[:, None, None], axis=1) - scores
-    p_values = p_values_ahead(ahead, correlation=correlation_of_cross_validations(n_splits) if corrected else 0.0)
+    p_values = one_sided_p_values(ahead, correlation=correlation_of_cross_validations(n_splits) if corrected else 0.0)
     is_best = np.arange(n_classifiers) == best[:, None]
     is_significant = np.where(is_best, 0.0, p_values).max(axis=1) < alpha
     table = pd.DataFrame(pairs, columns=["feature_1", "feature_2"])

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from fairfold.core.ties import first_best, settled
+from fairfold.core.rounding import equalize_ties, first_best
 from fairfold.errors import DataError
-from fairfold.evaluation.corrected_t import ROPE, correlation_of_folds, p_values_ahead
+from fairfold.evaluation.corrected_t import ROPE, correlation_of_folds, one_sided_p_values
 from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.evaluation.score_tables import check_columns
 from fairfold.recommendation.certainty import CERTAINTY, certainty_columns
@@ -242,7 +242,7 @@ def _compared(
 ) -> dict[str, np.ndarray]:
     """Compute columns of the table from scores of shape (n_models, n_folds) without NaN."""
     goodness = np.round(values if higher_is_better else -values, _DIGITS)
-    means = settled(goodness.mean(axis=1))
+    means = equalize_ties(goodness.mean(axis=1))
     best = int(means.argmax())
     n_folds = values.shape[1]
     p_values = adjusted = np.full(len(values), np.nan)
@@ -266,7 +266,7 @@ def _pairwise_tests(goodness: np.ndarray, correlation: float) -> tuple[np.ndarra
     """Compute two-sided p-values of all pairs of models, raw and adjusted by Benjamini & Hochberg, as matrices."""
     from scipy.stats import false_discovery_control  # slow import that the sentences do not need
 
-    ahead = p_values_ahead(goodness[:, None] - goodness, correlation=correlation)
+    ahead = one_sided_p_values(goodness[:, None] - goodness, correlation=correlation)
     p = np.minimum(1, 2 * np.minimum(ahead, ahead.T))
     pairs = np.triu_indices(len(p), 1)
     adjusted = np.ones_like(p)

@@ -19,7 +19,7 @@ import pandas as pd
 
 from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.folds import Part, parts_of, share_tested
-from fairfold.core.groups import OfSamples
+from fairfold.core.groups import SampleMetadata
 from fairfold.evaluation.corrected import Corrected, draw_samples
 from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.fold_scores import FinalPredictions
@@ -100,7 +100,7 @@ def complete_scores(
     -----
     The cost is O(n_draws * n_samples * n_labels) for each model.
     """
-    of_samples = OfSamples(groups, sample_weight)
+    metadata = SampleMetadata(groups, sample_weight)
     is_correctable = {name: is_corrected(metric, hierarchical=hierarchical) for name, metric in BASIC_METRICS.items()}
     # All folds use the same frequencies.
     frequencies = None if frequency is None else frequency.draw(n_draws, random_state)
@@ -108,9 +108,9 @@ def complete_scores(
     for model, predicted in predictions.items():
         parts = parts_of(predicted.fold_of, Y.shape[0])
         n_folds = len(parts) // len(np.atleast_2d(predicted.fold_of))
-        counts = _drawn_within_folds(parts, Y.shape[0], of_samples, n_draws, random_state)
+        counts = _drawn_within_folds(parts, Y.shape[0], metadata, n_draws, random_state)
         for fold, (train, test) in enumerate(parts):
-            given: dict[str, Any] = {"threshold": threshold, "sample_weight": of_samples.of(test).weights}
+            given: dict[str, Any] = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
             for metrics, P in _alike(predicted, fold):
                 found: list[dict[str, float]] = [{}] * 4
                 drawn: dict[str, np.ndarray] = {}
@@ -211,7 +211,7 @@ def share_left(Y: Matrix, observed: Matrix, fold_of: np.ndarray) -> float:
 
 
 def _drawn_within_folds(
-    parts: Sequence[Part], n_samples: int, of_samples: OfSamples, n_draws: int, random_state: int
+    parts: Sequence[Part], n_samples: int, metadata: SampleMetadata, n_draws: int, random_state: int
 ) -> np.ndarray:
     """Count how often each sample is drawn within the folds of the first split, shape (n_draws, n_samples)."""
     counts = np.zeros((n_draws, n_samples), dtype=np.int32)
@@ -220,7 +220,7 @@ def _drawn_within_folds(
         if is_drawn[test[0]]:  # The following folds belong to the next split.
             break
         is_drawn[test] = True
-        groups = of_samples.of(test).groups
+        groups = metadata.of(test).groups
         # A single group cannot be resampled, but its samples can.
         if groups is not None and len(np.unique(groups)) == 1:
             groups = None

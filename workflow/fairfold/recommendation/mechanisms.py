@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.groups import OfSamples
+from fairfold.core.groups import SampleMetadata
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores
 from fairfold.recommendation.missing_rate import MissingRate, estimate_missing_rate
@@ -140,7 +140,7 @@ def observed_tests(
         reason = missing.row["reason"].iloc[0]
         empty = {"estimate": np.nan, "margin": np.nan, "p_value": np.nan, "p_adjusted": np.nan, "reason": reason}
         return pd.DataFrame([{"test": test, **empty} for test in ("samples", "groups", "labels")])
-    of_known = OfSamples(groups).for_training(known).groups
+    of_known = SampleMetadata(groups).for_training(known).groups
     return scar_tests(observed[known], P[known], missing.frequency.median, groups=of_known)
 
 
@@ -157,9 +157,9 @@ def evidence_against(tests: pd.DataFrame, row: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The tests with four more columns. ``says`` contains a sentence. ``rate_low`` and ``rate_high`` are the limits of
-        the missing rate in percent if labels are missing at random. ``rate_high_if_hard`` is the upper limit if the
-        hardest positives are observed half as often as the positives that determine the estimate.
+        The tests with four more columns. ``conclusion`` contains a sentence. ``rate_low`` and ``rate_high`` are the
+        limits of the missing rate in percent if labels are missing at random. ``rate_high_if_hard`` is the upper limit
+        if the hardest positives are observed half as often as the positives that determine the estimate.
 
     Notes
     -----
@@ -167,9 +167,9 @@ def evidence_against(tests: pd.DataFrame, row: pd.DataFrame) -> pd.DataFrame:
     positives.
     """
     (rate,) = row.itertuples(index=False)
-    says = [_sentence(test) for test in tests.itertuples(index=False)]
+    conclusion = [_sentence(test) for test in tests.itertuples(index=False)]
     highest = 100 - (100 - rate.high) / HARDER
-    return tests.assign(says=says, rate_low=rate.low, rate_high=rate.high, rate_high_if_hard=highest)
+    return tests.assign(conclusion=conclusion, rate_low=rate.low, rate_high=rate.high, rate_high_if_hard=highest)
 
 
 def _sentence(test: Any) -> str:

@@ -48,7 +48,7 @@ def estimate_missing_rate(
     P: np.ndarray,
     *,
     labels: np.ndarray | None = None,
-    negatives: Negatives = "unlabelled",
+    negatives: Negatives = "unlabeled",
     hierarchical: bool = False,
     random_state: int = 0,
 ) -> MissingRate:
@@ -65,7 +65,7 @@ def estimate_missing_rate(
         :func:`~fairfold.weak_labels.plateau.frequency_distribution`.
     labels : ndarray of shape (k,), default=None
         Indices of the labels of ``P``. None means all labels.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
         Whether zeros are confirmed negatives. If they are, missing labels are unmeasured ones, which are counted.
     hierarchical : bool, default=False
         Whether the labels form a hierarchy. Then a label goes missing together with its descendants.

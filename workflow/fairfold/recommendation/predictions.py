@@ -108,8 +108,8 @@ def decisions(Y: np.ndarray, P: np.ndarray, names: list[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns ``label, n, n_positives, threshold, n_predicted, n_hits``: measured samples, positives, and samples with
-        a probability above the threshold, in total and among positives.
+        Columns ``label, n, n_positives, threshold, n_predicted, n_true_positives``: measured samples, positives, and
+        samples with a probability above the threshold, in total and among positives.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def decisions(Y: np.ndarray, P: np.ndarray, names: list[str]) -> pd.DataFrame:
         known = np.isfinite(y) & np.isfinite(p)
         y, p = y[known], p[known]
         above = [len(each) - np.searchsorted(np.sort(each), THRESHOLDS, side="right") for each in (p, p[y == 1])]
-        counts = {"threshold": THRESHOLDS, "n_predicted": above[0], "n_hits": above[1]}
+        counts = {"threshold": THRESHOLDS, "n_predicted": above[0], "n_true_positives": above[1]}
         tables.append(pd.DataFrame({"label": name, "n": len(y), "n_positives": int(y.sum()), **counts}))
     return pd.concat(tables, ignore_index=True)
 
@@ -156,12 +156,15 @@ def precision_recall(Y: np.ndarray, P: np.ndarray, names: list[str]) -> pd.DataF
         order = np.argsort(-p[known], kind="stable")
         ranked, sorted_p = y[known][order], p[known][order]
         last_of_equals = np.flatnonzero(np.diff(sorted_p, append=-np.inf))
-        hits = np.cumsum(ranked)[last_of_equals]
-        is_new = np.diff(hits, prepend=0) > 0
-        hits, ranks = hits[is_new], last_of_equals[is_new] + 1
-        if len(hits):
-            shown = np.unique(np.linspace(0, len(hits) - 1, _MOST_POINTS).astype(int))
-            curve = {"recall": hits[shown] / hits[-1], "precision": hits[shown] / ranks[shown]}
+        true_positives = np.cumsum(ranked)[last_of_equals]
+        is_new = np.diff(true_positives, prepend=0) > 0
+        true_positives, ranks = true_positives[is_new], last_of_equals[is_new] + 1
+        if len(true_positives):
+            shown = np.unique(np.linspace(0, len(true_positives) - 1, _MOST_POINTS).astype(int))
+            curve = {
+                "recall": true_positives[shown] / true_positives[-1],
+                "precision": true_positives[shown] / ranks[shown],
+            }
             tables.append(pd.DataFrame({"label": name, "share": ranked.mean(), **curve}))
     none = pd.DataFrame(columns=["label", "share", "recall", "precision"])
     return pd.concat(tables, ignore_index=True) if tables else none

@@ -24,8 +24,8 @@ import scipy
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.folds import check_folds, parts_of
-from fairfold.core.groups import OfSamples
-from fairfold.core.ties import ROUNDING
+from fairfold.core.groups import SampleMetadata
+from fairfold.core.rounding import ROUNDING
 from fairfold.evaluation.fold_scores import StagedEstimator, score_on_folds
 from fairfold.evaluation.ranking import percentile_ranks
 
@@ -110,7 +110,7 @@ def repeat_study(
         @cache  # Models share the levels. The defaults bind this repetition.
         def first_level(name: str, fold: int, at: Any = at, seen: Any = seen, parts: Any = parts) -> dict[str, Any]:
             train = parts[fold][0]
-            of_train = OfSamples(groups, sample_weight).for_training(train).as_options()
+            of_train = SampleMetadata(groups, sample_weight).for_training(train).as_options()
             model = make_first(name, *at, fold).fit(X[train], seen(fold)[train], **of_train)
             return {"first_level": model.levels_[0]}
 

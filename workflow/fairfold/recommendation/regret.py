@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from fairfold.core.ties import first_best, settled
+from fairfold.core.rounding import equalize_ties, first_best
 from fairfold.errors import DataError
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.score_tables import check_columns, where_defined
@@ -97,7 +97,7 @@ def _choices_by(
             raise DataError(f"the table of missing rates has no estimate of {dataset!r} at the hidden rate {rate}.")
         if (dataset, rate) not in goodness.index or goodness.loc[(dataset, rate)].isna().all():
             continue
-        true = settled(goodness.loc[(dataset, rate)].to_numpy())
+        true = equalize_ties(goodness.loc[(dataset, rate)].to_numpy())
         best, picked = int(np.nanargmax(true)), {}
         prior = -_ranks_elsewhere(ranks, dataset, estimates[dataset, rate])
         for strategy, position in _picks(part, metric, prior, alpha, n_repeats):

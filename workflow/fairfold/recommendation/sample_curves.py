@@ -154,8 +154,8 @@ def fit_power_law(
     # The distance to the best score decreases to a floor of at least 0.
     lack = sign * (best - np.asarray(scores, dtype=np.float64))
     powers = (sizes / sizes.max()) ** -_EXPONENTS[:, None]
-    centred = powers - powers.mean(axis=1, keepdims=True)
-    slope = np.maximum(lack @ centred.T / (centred**2).sum(axis=1), 0)
+    centered = powers - powers.mean(axis=1, keepdims=True)
+    slope = np.maximum(lack @ centered.T / (centered**2).sum(axis=1), 0)
     floor = lack.mean(axis=-1, keepdims=True) - slope * powers.mean(axis=1)
     through_zero = lack @ powers.T / (powers**2).sum(axis=1)
     slope, floor = np.where(floor < 0, through_zero, slope), np.maximum(floor, 0)

@@ -111,7 +111,7 @@ def _label_error_tables(label_errors: pd.DataFrame) -> Iterator[dict[str, Any]]:
         "sample": "sample",
         "label": "label",
         "posterior": "probability",
-        "neighbours": "similar samples with the label",
+        "neighbors": "similar samples with the label",
     }
     for kind, title in _LABEL_ERRORS.items():
         rows = label_errors.loc[label_errors["kind"] == kind, list(columns)][:_SHOWN].rename(columns=columns)

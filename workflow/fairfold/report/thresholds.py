@@ -9,7 +9,7 @@ import pandas as pd
 
 from fairfold.report.tables import table_html, table_of
 
-_COUNTS = ["n", "n_positives", "n_predicted", "n_hits"]
+_COUNTS = ["n", "n_positives", "n_predicted", "n_true_positives"]
 
 
 def threshold_chooser(decisions: pd.DataFrame, threshold: float, name: str) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def threshold_chooser(decisions: pd.DataFrame, threshold: float, name: str) -> d
     Parameters
     ----------
     decisions : DataFrame
-        Columns ``model, label, n, n_positives, threshold, n_predicted, n_hits`` of one dataset.
+        Columns ``model, label, n, n_positives, threshold, n_predicted, n_true_positives`` of one dataset.
     threshold : float
         Initial threshold.
     name : str
@@ -36,7 +36,7 @@ def threshold_chooser(decisions: pd.DataFrame, threshold: float, name: str) -> d
             int(part["n"].iloc[0]),
             int(part["n_positives"].iloc[0]),
             part["n_predicted"].tolist(),
-            part["n_hits"].tolist(),
+            part["n_true_positives"].tolist(),
         ]
         for _, part in decisions.groupby("label", sort=False)
     ]
@@ -69,20 +69,20 @@ def decisions_at(decisions: pd.DataFrame, threshold: float) -> pd.DataFrame:
 
     Examples
     --------
-    >>> row = {"label": "leaf", "n": 10, "n_positives": 4, "threshold": 0.5, "n_predicted": 5, "n_hits": 3}
+    >>> row = {"label": "leaf", "n": 10, "n_positives": 4, "threshold": 0.5, "n_predicted": 5, "n_true_positives": 3}
     >>> decisions_at(pd.DataFrame([row]), 0.5)[["true positives", "precision", "recall"]].to_numpy().tolist()
     [[3.0, 0.6, 0.75]]
     """
     at = decisions[decisions["threshold"] == threshold]
-    n, positives, predicted, hits = (at[name] for name in _COUNTS)
+    n, positives, predicted, true_positives = (at[name] for name in _COUNTS)
     columns = {
         "label": at["label"],
         "positives": positives,
-        "true positives": hits,
-        "false positives": predicted - hits,
-        "false negatives": positives - hits,
-        "true negatives": n - positives - predicted + hits,
-        "precision": (hits / predicted.where(predicted > 0)).round(3),
-        "recall": (hits / positives.where(positives > 0)).round(3),
+        "true positives": true_positives,
+        "false positives": predicted - true_positives,
+        "false negatives": positives - true_positives,
+        "true negatives": n - positives - predicted + true_positives,
+        "precision": (true_positives / predicted.where(predicted > 0)).round(3),
+        "recall": (true_positives / positives.where(positives > 0)).round(3),
     }
     return pd.DataFrame(columns)

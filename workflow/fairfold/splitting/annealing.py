@@ -230,8 +230,8 @@ def _renumber_labels(rows: Rows, rarest_first: np.ndarray) -> tuple:
     labels = rows.labels
     rank = np.zeros(labels.shape[1], dtype=labels.indices.dtype)
     rank[rarest_first] = np.arange(len(rarest_first))
-    labelled = np.flatnonzero(np.diff(labels.indptr))
-    return labelled, np.append(labels.indptr[labelled], labels.indptr[-1:]), rank[labels.indices], rows.amounts
+    labeled = np.flatnonzero(np.diff(labels.indptr))
+    return labeled, np.append(labels.indptr[labeled], labels.indptr[-1:]), rank[labels.indices], rows.amounts
 
 
 def _select(entries: tuple, n_labels: int) -> tuple:

@@ -222,7 +222,7 @@ def compare_splitters(
     return Comparison(folds, *named)
 
 
-def summarise_splits(quality: pd.DataFrame, public_code: pd.DataFrame | None = None) -> pd.DataFrame:
+def summarize_splits(quality: pd.DataFrame, public_code: pd.DataFrame | None = None) -> pd.DataFrame:
     """Compute the mean and the standard deviation of each measure over repeats (Table 2).
 
     Parameters
@@ -242,11 +242,11 @@ def summarise_splits(quality: pd.DataFrame, public_code: pd.DataFrame | None = N
     Examples
     --------
     >>> import pandas as pd
-    >>> from fairfold.splitting.comparison import summarise_splits
+    >>> from fairfold.splitting.comparison import summarize_splits
     >>> quality = pd.DataFrame({
     ...     "dataset": "toy", "splitter": "IS", "repeat": [0, 1], "measure": "rLD", "value": [0.2, 0.4], "bound": 0.1
     ... })
-    >>> float(summarise_splits(quality)["mean_over_bound"].round(3).item())
+    >>> float(summarize_splits(quality)["mean_over_bound"].round(3).item())
     3.0
     """
     keys = ["dataset", "splitter", "measure"]
@@ -265,7 +265,7 @@ def quality_against_seconds(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.
     Parameters
     ----------
     summary : DataFrame
-        Result of :func:`summarise_splits`.
+        Result of :func:`summarize_splits`.
     seconds : DataFrame
         Columns ``dataset, splitter, seconds``, one row per split.
 

@@ -25,8 +25,8 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix
 from fairfold.core.folds import check_folds
 from fairfold.core.groups import group_codes
+from fairfold.core.rounding import ROUNDING, equalize_ties
 from fairfold.core.seeds import seed_for, seed_sequence
-from fairfold.core.ties import ROUNDING, settled
 from fairfold.core.validation import UNMEASURED, check_dense_binary
 from fairfold.errors import DataError, SplitError
 
@@ -156,7 +156,7 @@ def label_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> np.nda
     """
     n_samples = len(Y)
     positives = Y.sum(axis=0)
-    P = settled(P, axis=0)
+    P = equalize_ties(P, axis=0)
     order = np.argsort(-P, axis=0, kind="stable")  # A fixed order of ties keeps sums reproducible.
     truth, score = np.take_along_axis(Y, order, axis=0), np.take_along_axis(P, order, axis=0)
     position = np.arange(n_samples)[:, None]
@@ -348,7 +348,7 @@ def fold_effect(
     return _tidy(parts)
 
 
-def summarise(table: pd.DataFrame, *, baseline: str = "random", truth: str = "truth") -> pd.DataFrame:
+def summarize(table: pd.DataFrame, *, baseline: str = "random", truth: str = "truth") -> pd.DataFrame:
     """Compute bias, standard deviation and root mean squared error of each method, relative to a baseline.
 
     Parameters
@@ -396,12 +396,12 @@ def summarise(table: pd.DataFrame, *, baseline: str = "random", truth: str = "tr
         by_method = {method: wide[method].to_numpy() for method in part["method"].unique()}
         errors = {method: values.reshape(-1, 2, values.shape[1]) for method, values in by_method.items()}
         for method, unscored in part.groupby("method", sort=False)["unscored"].mean().items():
-            row = {"method": method, **_summarise_errors(errors[method], errors[baseline]), "unscored": unscored}
+            row = {"method": method, **_summarize_errors(errors[method], errors[baseline]), "unscored": unscored}
             rows.append(dict(zip(_CELL, cell, strict=True)) | row)
     return pd.DataFrame(rows)
 
 
-def _summarise_errors(errors: np.ndarray, baseline: np.ndarray) -> dict[str, float]:
+def _summarize_errors(errors: np.ndarray, baseline: np.ndarray) -> dict[str, float]:
     """Compute one row of the summary from errors of shape (n_halvings, 2, n_repeats)."""
     squared, squared_se = _mean_and_error(errors**2)
     variances = _variances_within_pools(errors)

@@ -38,7 +38,7 @@ def fitting_folds(n_splits: int, groups: np.ndarray | None = None, *, n_parts: i
 
 
 @contextmanager
-def quiet_about_sizes() -> Iterator[None]:
+def ignore_uneven_folds() -> Iterator[None]:
     """Ignore :class:`UnevenFoldsWarning` for folds that the user did not request.
 
     Yields

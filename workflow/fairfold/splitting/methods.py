@@ -17,7 +17,7 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.plugins import declared
 from fairfold.core.seeds import seed_for
 from fairfold.errors import SplitError, unknown_name
-from fairfold.splitting.group_warnings import fitting_folds, quiet_about_sizes
+from fairfold.splitting.group_warnings import fitting_folds, ignore_uneven_folds
 from fairfold.splitting.labels import check_labels
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
     """
 
     def make(Y: Matrix, seed: int, groups: np.ndarray | None = None) -> np.ndarray:
-        with quiet_about_sizes():
+        with ignore_uneven_folds():
             return make_splitter(name, n_splits, random_state=seed).assign(Y, *([] if groups is None else [groups]))
 
     make.__name__ = name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairfold.core.ties import settled
+from fairfold.core.rounding import equalize_ties
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.spread import spread
@@ -46,7 +46,7 @@ class PartitionedSampling(FoldSplitter):
         labels = rows.labels
         frequency = np.maximum(label_sizes(labels), 1) / labels.shape[0]
         # Logarithms avoid the underflow of a product of many frequencies. Rounding keeps equal products equal.
-        commonness = settled(labels.astype(np.float64) @ np.log(frequency))
+        commonness = equalize_ties(labels.astype(np.float64) @ np.log(frequency))
         with_labels = np.flatnonzero(np.diff(labels.indptr))
         by_commonness = with_labels[np.argsort(commonness[with_labels], kind="stable")]
         fold_of = np.full(labels.shape[0], -1, dtype=np.int64)

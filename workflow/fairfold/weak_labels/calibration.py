@@ -162,7 +162,7 @@ def posterior(seen_proba: Matrix, frequency: float | np.ndarray) -> Matrix:
 
 
 def estimated_label_frequency(
-    observed: Matrix, probabilities: Matrix, kind: LabelFrequencies, negatives: Negatives = "unlabelled"
+    observed: Matrix, probabilities: Matrix, kind: LabelFrequencies, negatives: Negatives = "unlabeled"
 ) -> float | np.ndarray:
     """Estimate the label frequency of all labels together or of each label.
 
@@ -174,7 +174,7 @@ def estimated_label_frequency(
         Probabilities from models that were not trained on the sample.
     kind : {"shared", "by-label"}
         Whether to estimate one frequency for all labels or one for each label.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
         Meaning of a 0: not observed to be positive, or known to be negative.
 
     Returns
@@ -226,7 +226,7 @@ def label_frequencies(observed: Matrix, probabilities: Matrix, shared: float) ->
     """
     ranked = Rankings.of(observed, probabilities)
     top = np.maximum(ranked.n_positives // _OWN_DEPTH, 1)
-    own, trust = np.maximum(ranked.hits(top), 0.5) / top, top / (top + _SHARED_VOTES)
+    own, trust = np.maximum(ranked.true_positives(top), 0.5) / top, top / (top + _SHARED_VOTES)
     found = np.full(probabilities.shape[1], shared, dtype=np.float64)
     found[ranked.labels] = np.exp(trust * np.log(own) + (1 - trust) * np.log(shared))
     return found
@@ -273,15 +273,15 @@ def shared_label_frequency(observed: Matrix, probabilities: Matrix, *, z: float 
     ranked = Rankings.of(observed, probabilities)
     tops = [np.rint(depth * ranked.n_positives).astype(np.int64) for depth in _DEPTHS]
     tops = [np.clip(np.minimum(top, ranked.n_measured), 1, probabilities.shape[0]) for top in tops]
-    best = max(_best_share(ranked.hits(top), top, z) for top in tops)
+    best = max(_best_share(ranked.true_positives(top), top, z) for top in tops)
     return best if best > 0 else 1.0
 
 
-def _best_share(n_hits: np.ndarray, top: np.ndarray, z: float) -> float:
-    """Return the largest lower bound of the share of hits among the top samples of the best labels."""
-    best_first = np.argsort(1 / np.sqrt(top) - n_hits / top, kind="stable")
-    n, n_hits = np.cumsum(top[best_first]), np.cumsum(n_hits[best_first])
-    share = n_hits / n
+def _best_share(n_true_positives: np.ndarray, top: np.ndarray, z: float) -> float:
+    """Return the largest lower bound of the share of positives among the top samples of the best labels."""
+    best_first = np.argsort(1 / np.sqrt(top) - n_true_positives / top, kind="stable")
+    n, n_true_positives = np.cumsum(top[best_first]), np.cumsum(n_true_positives[best_first])
+    share = n_true_positives / n
     # The variance of a share of 0 or 1 would be 0. That of a single miss or hit is the smallest plausible one.
     bound = share - z * np.sqrt(np.maximum(share * (1 - share), 1 / n) / n)
     return float(bound[n >= _LEAST_TOP].max(initial=0.0))

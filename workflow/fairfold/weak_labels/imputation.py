@@ -241,10 +241,10 @@ def imputation_quality(truth: Matrix, observed: Matrix, imputed: Matrix) -> dict
         The keys are:
 
         - ``"n_imputed"``: number of labels that were added to the observed ones;
-        - ``"hits"``: number of added labels that are true;
-        - ``"misses"``: number of hidden labels that were not added;
-        - ``"precision"``: hits / n_imputed, NaN if nothing was imputed;
-        - ``"recall"``: hits / hidden labels, NaN if nothing was hidden.
+        - ``"true_positives"``: number of added labels that are true;
+        - ``"false_negatives"``: number of hidden labels that were not added;
+        - ``"precision"``: true_positives / n_imputed, NaN if nothing was imputed;
+        - ``"recall"``: true_positives / hidden labels, NaN if nothing was hidden.
 
         A partly added label counts by its weight, and the rest of it is a miss.
 
@@ -261,7 +261,7 @@ def imputation_quality(truth: Matrix, observed: Matrix, imputed: Matrix) -> dict
     >>> observed = np.array([[1], [1], [0], [0], [0]])
     >>> imputed = np.array([[1], [1], [1], [0], [1]])
     >>> quality = imputation_quality(truth, observed, imputed)
-    >>> quality["hits"], quality["misses"], quality["precision"]
+    >>> quality["true_positives"], quality["false_negatives"], quality["precision"]
     (array([1]), array([1]), array([0.5]))
     """
     truth, observed = check_binary(truth, "truth", ModelError), check_binary(observed, "observed", ModelError)
@@ -279,13 +279,13 @@ def imputation_quality(truth: Matrix, observed: Matrix, imputed: Matrix) -> dict
         return found if values.dtype.kind == "f" else found.astype(np.int64)
 
     hidden = truth & ~observed
-    n_imputed, hits = sums(np.where(observed, 0, imputed)), sums(np.where(hidden, imputed, 0))
+    n_imputed, true_positives = sums(np.where(observed, 0, imputed)), sums(np.where(hidden, imputed, 0))
     return {
         "n_imputed": n_imputed,
-        "hits": hits,
-        "misses": sums(np.where(hidden, 1 - imputed, 0)),
-        "precision": _share(hits, n_imputed),
-        "recall": _share(hits, sums(hidden)),
+        "true_positives": true_positives,
+        "false_negatives": sums(np.where(hidden, 1 - imputed, 0)),
+        "precision": _share(true_positives, n_imputed),
+        "recall": _share(true_positives, sums(hidden)),
     }
 
 

@@ -122,7 +122,7 @@ def mask_labels(
     Y: Matrix,
     rate: float,
     *,
-    negatives: Negatives = "unlabelled",
+    negatives: Negatives = "unlabeled",
     mechanism: Mechanism = "random",
     reference: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -131,7 +131,7 @@ def mask_labels(
 ) -> Matrix:
     """Hide a share of each label, as positives or as unmeasured labels.
 
-    With ``negatives="unlabelled"``, hidden positives become 0, as in :func:`mask_positives`. With
+    With ``negatives="unlabeled"``, hidden positives become 0, as in :func:`mask_positives`. With
     ``negatives="confirmed"``, the same share of the positives and of the zeros of each label becomes unmeasured (NaN).
     The hidden positives are the same in both cases.
 
@@ -141,7 +141,7 @@ def mask_labels(
         Labels of 0/1. NaN is an unmeasured label, which stays NaN.
     rate : float
         Share of each label to hide, at least 0 and below 1.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
         Meaning of a 0: not observed to be positive, or known to be negative.
     mechanism : {"random", "difficulty", "rarity", "sample", "group"}, default="random"
         Mechanism that selects the hidden labels. See :func:`~fairfold.weak_labels.mechanisms.odds_of`.
@@ -291,7 +291,7 @@ def _hide_in(parts: list[np.ndarray], Y: Matrix, rate: float, seed: int, names: 
     return np.concatenate(hidden)
 
 
-def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int | None, negatives: Negatives = "unlabelled") -> Matrix:
+def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int | None, negatives: Negatives = "unlabeled") -> Matrix:
     """Hide the chosen labels of a fold in a label matrix.
 
     Parameters
@@ -302,7 +302,7 @@ def observed_labels(Y: Matrix, hidden: np.ndarray, fold: int | None, negatives: 
         Result of :func:`hide_in_training_parts` or :func:`hide_in_test_parts`.
     fold : int or None
         Test fold that selects the hidden labels. None hides the labels of all folds.
-    negatives : {"unlabelled", "confirmed"}, default="unlabelled"
+    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
         Meaning of a 0. Hidden labels become NaN if negatives are confirmed, otherwise 0.
 
     Returns
@@ -318,7 +318,7 @@ def _choose_hidden(
     Y: Matrix,
     rate: float,
     random: np.random.Generator,
-    negatives: Negatives = "unlabelled",
+    negatives: Negatives = "unlabeled",
     *,
     mechanism: Mechanism = "random",
     hierarchy: Hierarchy | None = None,
@@ -338,7 +338,7 @@ def _choose_hidden(
     odds = odds_of(mechanism, rate, n_positives, n_samples, random, **by)
     upwards = None if hierarchy is None else _Chain(hierarchy, below=True)
     hidden = _some_of(positives, n_hidden(n_positives, odds.rates), odds.of_positives, random, upwards)
-    if negatives == "unlabelled":
+    if negatives == "unlabeled":
         return hidden
     zeros = np.nonzero(to_dense(checked, "Y", DataError) == 0)
     n_zeros = np.bincount(zeros[1], minlength=n_labels)
@@ -390,8 +390,8 @@ class _Chain(NamedTuple):
     def choose(self, rows: np.ndarray, n_cells: np.ndarray, n_of_label: np.ndarray) -> np.ndarray:
         """Return whether each cell is hidden. Cells are sorted by label and by preference."""
         starts, order = np.concatenate([[0], np.cumsum(n_cells)]), self.hierarchy.order
-        n_samples, neighbours = rows.max(initial=-1) + 1, self.hierarchy.neighbours(below=self.below)
-        return choose_free(rows, starts, n_of_label, n_samples, order if self.below else order[::-1], *neighbours)
+        n_samples, neighbors = rows.max(initial=-1) + 1, self.hierarchy.neighbors(below=self.below)
+        return choose_free(rows, starts, n_of_label, n_samples, order if self.below else order[::-1], *neighbors)
 
 
 def _some_of(

@@ -43,9 +43,9 @@ _TEMPERATURE = 1.5  # Temperature of the likelihood, because the cells of a samp
 _IMPURITY = 0.04  # Mean distance of the plateau below c, in log c, because the top samples are not all positive.
 # Standard deviation of the curve's error in log c: for complete labels, and its increase per unit of -log c.
 _MISFIT = 0.02, 0.08
-_NEIGHBOUR_C = 0.3  # Inverse penalty of the regression on other labels.
+_NEIGHBOR_C = 0.3  # Inverse penalty of the regression on other labels.
 _FEWEST = 10  # Minimum number of observed positives of a label that other labels predict.
-_FEWEST_OF_NEIGHBOUR = 5  # Minimum number of observed positives of a label that predicts others.
+_FEWEST_OF_NEIGHBOR = 5  # Minimum number of observed positives of a label that predicts others.
 _MOST_ASKED = 50  # Maximum number of labels that predict another. The most correlated ones are used.
 _N_SPLITS = 5
 _STEPS, _HALVINGS = 60, 8
@@ -293,7 +293,7 @@ def _asking_other_labels(observed: np.ndarray, scores: np.ndarray, random_state:
 
     is_observed, is_measured = observed == 1, observed >= 0
     n_positives, n_negatives = is_observed.sum(axis=0), (is_measured & ~is_observed).sum(axis=0)
-    asked = n_positives >= _FEWEST_OF_NEIGHBOUR
+    asked = n_positives >= _FEWEST_OF_NEIGHBOR
     shares = n_positives / is_measured.sum(axis=0)
     votes = np.where(is_measured, is_observed, shares)
     found = scores.copy()
@@ -301,7 +301,7 @@ def _asking_other_labels(observed: np.ndarray, scores: np.ndarray, random_state:
         others = asked & (np.arange(len(asked)) != label)
         rows = is_measured[:, label]
         X = np.column_stack([scores[rows, label], votes[rows][:, others]])
-        model = LogisticRegression(C=_NEIGHBOUR_C, max_iter=200)
+        model = LogisticRegression(C=_NEIGHBOR_C, max_iter=200)
         if others.sum() > _MOST_ASKED:
             model = make_pipeline(SelectKBest(_dependence, k=1 + _MOST_ASKED), model)
         folds = StratifiedKFold(_N_SPLITS, shuffle=True, random_state=random_state)

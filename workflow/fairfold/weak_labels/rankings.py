@@ -28,7 +28,7 @@ class Rankings(NamedTuple):
         Number of observed positives of each label.
     n_measured : ndarray of shape (k,)
         Number of samples with a measured label.
-    hits : callable
+    true_positives : callable
         Function that returns the number of observed positives among the top samples of each label. Its argument is an
         array of shape (k,) with the number of top samples, at least 1. Ties are in the order of rows, and samples with
         an unmeasured label come last.
@@ -37,7 +37,7 @@ class Rankings(NamedTuple):
     labels: np.ndarray
     n_positives: np.ndarray
     n_measured: np.ndarray
-    hits: Callable[[np.ndarray], np.ndarray]
+    true_positives: Callable[[np.ndarray], np.ndarray]
 
     @classmethod
     def of(cls, observed: Matrix, probabilities: Matrix) -> Rankings:
@@ -64,7 +64,7 @@ class Rankings(NamedTuple):
         --------
         >>> observed = np.array([[1], [0], [1], [0]])
         >>> rankings = Rankings.of(observed, np.array([[0.9], [0.7], [0.4], [0.8]]))
-        >>> rankings.hits(np.array([2]))
+        >>> rankings.true_positives(np.array([2]))
         array([1])
         """
         n_samples, n_labels = probabilities.shape
@@ -78,10 +78,10 @@ class Rankings(NamedTuple):
         place = _places_of_positives(p.indptr, p.indices, p.data, seen.indptr, seen.indices, seen.data)
         of_positive = np.searchsorted(labels, label_of[seen.data == 1])
 
-        def hits(top: np.ndarray) -> np.ndarray:
+        def true_positives(top: np.ndarray) -> np.ndarray:
             return np.bincount(of_positive[place < top[of_positive]], minlength=len(labels))
 
-        return cls(labels, n_positives[labels], n_samples - n_unmeasured[labels], hits)
+        return cls(labels, n_positives[labels], n_samples - n_unmeasured[labels], true_positives)
 
 
 def places_in_labels(rows: np.ndarray, labels: np.ndarray, scores: np.ndarray, shape: tuple[int, int]) -> np.ndarray:

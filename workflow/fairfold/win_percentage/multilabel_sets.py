@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, clone
 
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.folds import check_folds
-from fairfold.core.groups import Exchange, OfSamples, check_exchange, fit_arguments, group_codes, permuted_rows
+from fairfold.core.groups import Exchange, SampleMetadata, check_exchange, fit_arguments, group_codes, permuted_rows
 from fairfold.core.probabilities import label_probabilities
 from fairfold.core.seeds import seed_for, seed_sequence
 from fairfold.core.validation import check_dense_binary, check_weights, with_nan
@@ -108,16 +108,16 @@ def evaluate_multilabel_sets(
         raise ModelError(f"models: found {len(models)}. Give two or more, because a single model always wins.")
     sets = checked_sets(feature_sets, X.shape[1])
     codes = None if groups is None else group_codes(groups, len(X))
-    of_samples = OfSamples(codes, check_weights(sample_weight, len(X), DataError))
+    metadata = SampleMetadata(codes, check_weights(sample_weight, len(X), DataError))
     training_labels = [_checked_labels(observed(fold), f"observed({fold})") for fold in range(n_folds)]
     found = {metric: np.full((len(sets), len(models)), np.nan) for metric in LEADING}
     reason = np.full((len(sets), len(models)), "", dtype=object)
     for number, (chosen, seed) in enumerate(zip(sets, seeds, strict=True)):
-        pooled, reasons = _pooled(models, X[:, chosen], training_labels, fold_of, seed, fit_options, of_samples)
+        pooled, reasons = _pooled(models, X[:, chosen], training_labels, fold_of, seed, fit_options, metadata)
         reason[number] = list(reasons.values())
         for (column, name), (position, metric) in product(enumerate(models), enumerate(LEADING)):
             if not reasons[name]:
-                scores = multilabel_scores(Y, pooled[name][position], threshold, sample_weight=of_samples.weights)
+                scores = multilabel_scores(Y, pooled[name][position], threshold, sample_weight=metadata.weights)
                 found[metric][number, column] = scores[metric]
     return found, reason
 
@@ -228,7 +228,7 @@ def _pooled(
     fold_of: NDArray[np.intp],
     seed: int,
     fit_options: FitOptions | None,
-    of_samples: OfSamples,
+    metadata: SampleMetadata,
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Compute out-of-fold probabilities (2, n_samples, n_labels) of each model, and reasons of failures."""
     shape = (len(LEADING), *training_labels[0].shape)
@@ -242,7 +242,7 @@ def _pooled(
                 if "random_state" in model.get_params():
                     model.set_params(random_state=seed_for(seed, fold))
                 options = {} if fit_options is None else dict(fit_options(model, fitted))
-                options |= fit_arguments(model, *of_samples.for_training(~is_test))
+                options |= fit_arguments(model, *metadata.for_training(~is_test))
                 model.fit(X[~is_test], labels[~is_test], **options)
                 pooled[name][:, is_test] = _probabilities(model, X[is_test], labels.shape[1])
                 fitted[name] = model

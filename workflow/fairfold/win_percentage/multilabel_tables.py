@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from fairfold.core.ties import settled
+from fairfold.core.rounding import equalize_ties
 from fairfold.win_percentage.significance import null_interval, permutation_interval, permutation_p_values
 from fairfold.win_percentage.tables import curve_table
 from fairfold.win_percentage.win import draws_grid, win_percentage
@@ -90,7 +90,7 @@ def _win_percentages(performances: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """
     if np.isnan(performances).all():
         return np.full((len(draws), performances.shape[1]), np.nan)
-    performances = settled(np.nan_to_num(performances, nan=_LOST))
+    performances = equalize_ties(np.nan_to_num(performances, nan=_LOST))
     top = performances.max(axis=1)
     return win_percentage(top, performances == top[:, None], draws)
 

@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from fairfold.core.ties import ROUNDING
+from fairfold.core.rounding import ROUNDING
 from fairfold.errors import ModelError
 from fairfold.win_percentage.feature_sets import whole_number
 from fairfold.win_percentage.win import as_numbers, best_probability, check_all, checked_draws

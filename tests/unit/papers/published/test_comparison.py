@@ -18,7 +18,7 @@ def test_every_file_of_published_numbers_is_compared(root):
     assert {path.stem for path in (root / "resources/published").glob("*.csv")} == set(COMPARISONS)
 
 
-def test_no_number_is_left_out_and_each_without_a_counterpart_says_why(published, config):
+def test_no_number_is_left_out_and_each_without_a_counterpart_states_why(published, config):
     comparison = compare_published(published, {}, config)
     assert list(comparison.columns) == COLUMNS
     numbers = {name: len(table) for name, table in published.items()}
@@ -30,7 +30,7 @@ def test_no_number_is_left_out_and_each_without_a_counterpart_says_why(published
     assert (comparison["note"] != "").all()
 
 
-def test_what_is_left_out_is_told(published, config):
+def test_what_is_left_out_is_reported(published, config):
     config["data"]["left_out"] = {"breast-pcr": "gone"}
     comparison = compare_published(published, {}, config)
     notes = set(comparison.loc[comparison["place"] == "Table 1", "note"])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.papers.cross_testing_points import summarise
+from fairfold.papers.cross_testing_points import summarize
 from fairfold.papers.published.cross_testing import compare_figures, compare_sizes
 
 
@@ -15,10 +15,10 @@ def points(config):
     config["cross_testing"]["experiments"] = {"e": {"figure": "fig4", "title": "simulated", "dataset": "gen"}}
     place = {"figure": "fig4", "dataset": "simulated", "x_name": "data_size", "x": 20}
     ours = pd.DataFrame({**place, "repetition": range(50), "procedure": "nested_cv", "accuracy": rng.random(50)})
-    ours["p_randomised"] = 0.5
+    ours["p_randomized"] = 0.5
     published = pd.DataFrame([{**place, "approach": "nested_cv", "metric": "accuracy", "value": 0.6}])
     published = pd.concat([published, published.assign(x=60)]).assign(n_repetitions=1000)
-    return ours, published.astype(str), summarise(ours, published=published)
+    return ours, published.astype(str), summarize(ours, published=published)
 
 
 def test_points_of_figures(config, points):

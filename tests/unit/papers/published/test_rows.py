@@ -4,7 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.papers.published.rows import COLUMNS, beside, by_distance, lacking, last_digit, notes_of, with_distances
+from fairfold.papers.published.rows import (
+    COLUMNS,
+    by_distance,
+    last_digit,
+    missing_reason,
+    notes_of,
+    with_distances,
+    with_results,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,16 +63,16 @@ def test_numbers_without_a_counterpart_have_no_distance_and_stand_last():
 
 
 def test_keys_of_the_configuration_that_lack_something():
-    assert lacking({"a.b": ("x", ["x"]), "a.c": (3, [1])}) == "not computed here: a.c needs 3"
-    assert lacking({"a.b": ("x", ["x"])}) == ""
+    assert missing_reason({"a.b": ("x", ["x"]), "a.c": (3, [1])}) == "not computed here: a.c needs 3"
+    assert missing_reason({"a.b": ("x", ["x"])}) == ""
 
 
 def test_rows_of_ours_beside_those_of_theirs():
     theirs = pd.DataFrame({"k": ["a", "b"]})
     ours = pd.DataFrame({"k": ["b", "c"], "v": [1.0, 2.0], "w": 0})
-    np.testing.assert_array_equal(beside(theirs, ours, ["k"], ["v"])["v"], [np.nan, 1])
+    np.testing.assert_array_equal(with_results(theirs, ours, ["k"], ["v"])["v"], [np.nan, 1])
     for nothing in (None, ours.iloc[:0]):
-        assert beside(theirs, nothing, ["k"], ["v"])["v"].isna().tolist() == [True, True]
+        assert with_results(theirs, nothing, ["k"], ["v"])["v"].isna().tolist() == [True, True]
 
 
 def test_parts_of_notes():

@@ -85,10 +85,10 @@ def test_whether_the_authors_files_bear_a_claim(published, study):
     theirs = pd.DataFrame(rows, columns=["dataset", "missing_rate", "model", "level", "metric", "value", "sd"])
     ours = {"scores": scores(BEST_FIRST, BEST_FIRST), "scores_of_authors": theirs}
     notes = compare_claims(published, ours, study).set_index("what")["note"]
-    told = "; by mean ranks in the authors' files it {}, on 2 datasets"
-    assert notes["SLCForest is ranked best, roc_auc, 0 % hidden (1: yes)"].endswith(told.format("holds"))
+    messages = "; by mean ranks in the authors' files it {}, on 2 datasets"
+    assert notes["SLCForest is ranked best, roc_auc, 0 % hidden (1: yes)"].endswith(messages.format("holds"))
     theirs.loc[theirs["model"] == "LCForest", "value"] = "0.9900"
     notes = compare_claims(published, ours, study).set_index("what")["note"]
     worst = "LCForest is worst or second worst, roc_auc, 0 % hidden (1: yes)"
-    assert notes[worst].endswith(told.format("does not hold"))
+    assert notes[worst].endswith(messages.format("does not hold"))
     assert not notes.filter(like="significantly").str.contains("authors' files").any()

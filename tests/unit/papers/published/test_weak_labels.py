@@ -58,7 +58,7 @@ def test_the_file_is_that_of_the_job_that_trains_the_model(config, scores):
     }
 
 
-def test_departures_from_the_published_settings_are_told(config, scores):
+def test_departures_from_the_published_settings_are_reported(config, scores):
     config["weak_labels"]["variant"] = "text"
     config["weak_labels"]["forest"]["n_trees"] = 30
     config["folds"] |= {"n_splits": 3, "repeats": 2}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairfold.papers.published.rows import Tables, beside, joined, lacking, with_distances
+from fairfold.papers.published.rows import Tables, joined, missing_reason, with_distances, with_results
 
 PAPER = "Korjus, Hebart & Vicente (2016)"
 _FILES = {  # name of the data in the figures -> file of the authors; our data may be other draws
@@ -28,7 +28,7 @@ def compare_figures(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
     published : DataFrame
         Columns ``figure, dataset, x_name, x, approach, metric, value, n_repetitions``.
     ours : mapping of str to DataFrame
-        ``cross_testing`` is the table of :func:`fairfold.papers.cross_testing_points.summarise`. It also contains the
+        ``cross_testing`` is the table of :func:`fairfold.papers.cross_testing_points.summarize`. It also contains the
         published points with their distance.
     config : mapping of str to object
         Configuration with the experiments.
@@ -72,7 +72,7 @@ def compare_sizes(published: pd.DataFrame, ours: Tables, config: Mapping[str, An
     used = [each["dataset"] for each in config["cross_testing"]["experiments"].values()]
     sizes = ours.get("sizes", pd.DataFrame(columns=["dataset", "n_samples", "n_features"])).set_index("dataset")
     datasets = published["title"].map(_FILES)
-    absent = [lacking({"cross_testing.experiments": (dataset, used)}) for dataset in datasets]
+    absent = [missing_reason({"cross_testing.experiments": (dataset, used)}) for dataset in datasets]
     columns = published["quantity"].map({"features": "n_features", "samples per class": "n_samples"})
     per = published["quantity"].map({"features": 1, "samples per class": 2})  # both classes have the same size
     return with_distances(
@@ -94,7 +94,9 @@ def _with_ours(theirs: pd.DataFrame, points: pd.DataFrame | None) -> pd.DataFram
         points = pd.DataFrame(columns=[*_POSITION, "source", "value", "n_repetitions", "difference_in_se"])
     sides = points.rename(columns={"value": "ours", "n_repetitions": "n_ours"})
     mine, distances = (sides[sides["source"] == side] for side in ("ours", "published"))
-    return beside(beside(theirs, mine, _POSITION, ["ours", "n_ours"]), distances, _POSITION, ["difference_in_se"])
+    return with_results(
+        with_results(theirs, mine, _POSITION, ["ours", "n_ours"]), distances, _POSITION, ["difference_in_se"]
+    )
 
 
 def _note(row: Mapping[str, Any], ids: Mapping[tuple[str, str], str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairfold.papers.published.rows import Tables, beside, lacking, with_distances
+from fairfold.papers.published.rows import Tables, missing_reason, with_distances, with_results
 
 PAPER = "MATLAB's page of kfoldPredict"
 _KEYS = ["example", "quantity", "true", "predicted", "candidate"]
@@ -39,7 +39,7 @@ def compare_examples(published: pd.DataFrame, ours: Tables, config: Mapping[str,
     theirs = published.drop(columns="source", errors="ignore")
     theirs = theirs.assign(row=theirs.groupby("example").cumcount() + 1)
     long = theirs.melt(["row", *_KEYS[:-1], "note"], var_name="candidate", value_name="published")
-    both = beside(long.sort_values(["example", "row"], kind="stable"), ours.get("ecoc_values"), _KEYS, _OURS)
+    both = with_results(long.sort_values(["example", "row"], kind="stable"), ours.get("ecoc_values"), _KEYS, _OURS)
     names = both["true"] + " as " + both["predicted"] + ", " + both["quantity"] + " of " + both["candidate"]
     return with_distances(
         both,
@@ -72,8 +72,8 @@ def compare_classes(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
     """
     sizes = ours.get("arrhythmia_classes")
     sizes = None if sizes is None else sizes.astype({"class": str})
-    both = beside(published, sizes, ["class"], ["count"])
-    absent = lacking({"ecoc.examples": ("arrhythmia", config["ecoc"]["examples"])})
+    both = with_results(published, sizes, ["class"], ["count"])
+    absent = missing_reason({"ecoc.examples": ("arrhythmia", config["ecoc"]["examples"])})
     return with_distances(
         both,
         PAPER,
@@ -86,7 +86,7 @@ def compare_classes(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
 
 
 def _note(row: Mapping[str, Any], examples: list[str]) -> str:
-    if absent := lacking({"ecoc.examples": (row["example"], examples)}):
+    if absent := missing_reason({"ecoc.examples": (row["example"], examples)}):
         return absent
     if not row["n"] > 0:
         return f"none of our samples is {row['true']} predicted as {row['predicted']}"

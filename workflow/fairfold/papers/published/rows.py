@@ -104,7 +104,9 @@ def by_distance(comparison: pd.DataFrame) -> pd.DataFrame:
     return comparison.loc[order].reset_index(drop=True)
 
 
-def beside(published: pd.DataFrame, ours: pd.DataFrame | None, keys: list[str], columns: list[str]) -> pd.DataFrame:
+def with_results(
+    published: pd.DataFrame, ours: pd.DataFrame | None, keys: list[str], columns: list[str]
+) -> pd.DataFrame:
     """Add columns of our table to published rows with the same keys.
 
     Parameters
@@ -126,7 +128,7 @@ def beside(published: pd.DataFrame, ours: pd.DataFrame | None, keys: list[str], 
     Examples
     --------
     >>> published = pd.DataFrame({"dataset": ["a", "b"], "value": ["1", "2"]})
-    >>> beside(published, pd.DataFrame({"dataset": ["a"], "mean": [1.1]}), ["dataset"], ["mean"])
+    >>> with_results(published, pd.DataFrame({"dataset": ["a"], "mean": [1.1]}), ["dataset"], ["mean"])
       dataset value  mean
     0       a     1   1.1
     1       b     2   NaN
@@ -136,7 +138,7 @@ def beside(published: pd.DataFrame, ours: pd.DataFrame | None, keys: list[str], 
     return published.merge(ours[[*keys, *columns]], on=keys, how="left", validate="many_to_one")
 
 
-def lacking(wanted: Mapping[str, tuple[Any, Sequence[Any]]]) -> str:
+def missing_reason(wanted: Mapping[str, tuple[Any, Sequence[Any]]]) -> str:
     """Return a note about the first key of the configuration that lacks a value needed for a published number.
 
     Parameters
@@ -151,7 +153,7 @@ def lacking(wanted: Mapping[str, tuple[Any, Sequence[Any]]]) -> str:
 
     Examples
     --------
-    >>> lacking({"weak_labels.models": ("LCForest", ["RF+ET"])})
+    >>> missing_reason({"weak_labels.models": ("LCForest", ["RF+ET"])})
     'not computed here: weak_labels.models needs LCForest'
     """
     for key, (value, found) in wanted.items():

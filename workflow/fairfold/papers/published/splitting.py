@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairfold.papers.published.rows import Tables, beside, joined, lacking, notes_of, with_distances
+from fairfold.papers.published.rows import Tables, joined, missing_reason, notes_of, with_distances, with_results
 
 PAPER = "Tiittanen, Holm & Törönen (2021)"
 PACKAGES = "Public packages"
@@ -45,7 +45,7 @@ def compare_label_matrices(published: pd.DataFrame, ours: Tables, config: Mappin
     """
     wide = ours.get("label_matrices")
     long = None if wide is None else wide.melt("dataset", var_name="quantity", value_name="ours")
-    both = beside(published, long, ["dataset", "quantity"], ["ours"])
+    both = with_results(published, long, ["dataset", "quantity"], ["ours"])
     absent = _absent(both, config)
     return with_distances(
         both,
@@ -67,7 +67,7 @@ def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     published : DataFrame
         Columns ``dataset, splitter, measure, value``.
     ours : mapping of str to DataFrame
-        ``splits`` is the summary of :func:`fairfold.splitting.comparison.summarise_splits`. The published IS is
+        ``splits`` is the summary of :func:`fairfold.splitting.comparison.summarize_splits`. The published IS is
         compared with ``IS-first-seen``, which uses the label order of the paper, or with ``IS`` if that is missing. The
         same holds for SOIS. ``split_seconds`` has the columns ``dataset, splitter, seconds``; it is optional.
     config : mapping of str to object
@@ -81,8 +81,8 @@ def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     summary = ours.get("splits")
     made = () if summary is None else set(summary["splitter"])
     of_ours = {name: ours_is for name, ours_is in _AS_PUBLISHED.items() if ours_is in made}
-    both = beside(published, _as_published(summary, of_ours, _KEYS), _KEYS, ["mean", "sd", "n_repeats"])
-    both = beside(both, _as_published(ours.get("split_seconds"), of_ours, _KEYS[:2]), _KEYS[:2], ["seconds"])
+    both = with_results(published, _as_published(summary, of_ours, _KEYS), _KEYS, ["mean", "sd", "n_repeats"])
+    both = with_results(both, _as_published(ours.get("split_seconds"), of_ours, _KEYS[:2]), _KEYS[:2], ["seconds"])
     how = _HOW | dict.fromkeys(_AS_PUBLISHED, "ours takes the rarest first")
     how |= {name: f"ours {ours_is}" for name, ours_is in of_ours.items()}
     runs = _runs(both, f"mean of {_RUNS} runs", both["splitter"].map(how), config)
@@ -129,7 +129,7 @@ def compare_packages(published: pd.DataFrame, ours: Tables, config: Mapping[str,
     DataFrame
         Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
-    both = beside(published, ours.get("splits"), _KEYS, ["mean", "sd", "n_repeats"])
+    both = with_results(published, ours.get("splits"), _KEYS, ["mean", "sd", "n_repeats"])
     place, note = both["source"].str.partition("; ")[0], both["source"].str.partition("; ")[2]
     return with_distances(
         both,
@@ -155,8 +155,8 @@ def _absent(both: pd.DataFrame, config: Mapping[str, Any]) -> pd.Series:
     """Return, row by row, the configuration key that lacks the dataset or the method."""
     splitting = config["splitting"]
     texts = [
-        lacking({"splitting.datasets": (dataset, splitting["datasets"])})
-        or (lacking({"splitting.methods": (splitter, splitting["methods"])}) if splitter else "")
+        missing_reason({"splitting.datasets": (dataset, splitting["datasets"])})
+        or (missing_reason({"splitting.methods": (splitter, splitting["methods"])}) if splitter else "")
         for dataset, splitter in zip(both["dataset"], both.get("splitter", [""] * len(both)), strict=True)
     ]
     return pd.Series(texts, index=both.index, dtype=object)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairfold.papers.published.rows import Tables, joined, lacking, with_distances
+from fairfold.papers.published.rows import Tables, joined, missing_reason, with_distances
 from fairfold.papers.published.weak_labels import PAPER
 
 _WITHOUT_IMPUTATION = {"RF+ET", "gcForest", "CaFE", "CaFE-OS"}
@@ -130,7 +130,7 @@ def _note(ranks: _Ranks | None, rate: int, config: Mapping[str, Any]) -> str:
     if ranks is None:
         study = config["weak_labels"]
         wanted = {"weak_labels.missing_rates": (rate, study["missing_rates"])}
-        absent = [lacking({"weak_labels.models": (model, study["models"])}) for model in _MODELS]
-        return lacking(wanted) or next(filter(None, absent), "no dataset here has scores of all nine models")
+        absent = [missing_reason({"weak_labels.models": (model, study["models"])}) for model in _MODELS]
+        return missing_reason(wanted) or next(filter(None, absent), "no dataset here has scores of all nine models")
     text = f"on {ranks.n_datasets} datasets, published {_DATASETS}; best first: {', '.join(ranks.models)}"
     return f"{text}; better than RF+ET: {', '.join(sorted(ranks.better))}" if ranks.better else text

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairfold.papers.published.rows import Tables, beside, joined, lacking, with_distances
+from fairfold.papers.published.rows import Tables, joined, missing_reason, with_distances, with_results
 
 PAPER = "Ilidio, Cerri, Vens & Nakano (2024)"
 PLACES = {
@@ -44,7 +44,7 @@ def compare_scores(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         although they share training samples.
     """
     theirs = published.astype({"missing_rate": int, "sd": float})
-    both = beside(theirs, _means(ours.get("scores")), _KEYS, ["mean", "std", "count"])
+    both = with_results(theirs, _means(ours.get("scores")), _KEYS, ["mean", "std", "count"])
     departures = _departures(config)
     return with_distances(
         both,
@@ -79,11 +79,11 @@ def compare_seconds(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
     DataFrame
         Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
-    both = beside(published, _fit_seconds(ours.get("fit_seconds")), ["dataset", "model"], ["seconds"])
+    both = with_results(published, _fit_seconds(ours.get("fit_seconds")), ["dataset", "model"], ["seconds"])
     study = config["weak_labels"]
     text = "of another machine, so not compared; ours the mean over missing rates"
     absent = [
-        lacking({f"weak_labels.{key}s": (row[key], study[f"{key}s"]) for key in ("dataset", "model")})
+        missing_reason({f"weak_labels.{key}s": (row[key], study[f"{key}s"]) for key in ("dataset", "model")})
         or (f"{text}, in {_SECONDS}" if np.isnan(row["seconds"]) else text)
         for row in both.to_dict("records")
     ]
@@ -149,4 +149,4 @@ def _levels_by(row: Mapping[str, Any], config: Mapping[str, Any]) -> str:
 def _absent(row: Mapping[str, Any], config: Mapping[str, Any]) -> str:
     names = {"dataset": "datasets", "missing_rate": "missing_rates", "model": "models"}
     wanted = {f"weak_labels.{key}": (row[name], config["weak_labels"][key]) for name, key in names.items()}
-    return lacking(wanted) or "no number here: tables/weak_label_scores.csv has the reason"
+    return missing_reason(wanted) or "no number here: tables/weak_label_scores.csv has the reason"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairfold.papers.published.rows import Tables, beside, joined, lacking, notes_of, with_distances
+from fairfold.papers.published.rows import Tables, joined, missing_reason, notes_of, with_distances, with_results
 
 PAPER = "Parry, Phan & Wang (2012)"
 _REPEATS = 20  # cross-validations of Table 1
@@ -54,9 +54,9 @@ def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[st
         best = best.assign(pair=_pairs(best, "feature_1", "feature_2"))
     theirs = published.assign(pair=_pairs(published, "probe_1", "probe_2"))
     found = ["performance", "standard_deviation", "is_best", "is_significant"]
-    both = beside(theirs, best, ["pair", "classifier"], found)
+    both = with_results(theirs, best, ["pair", "classifier"], found)
     n_pairs, n_repeats = (study["reevaluation"][name] for name in ("n_pairs", "n_repeats"))
-    absent = lacking({"win_percentage.datasets": (_TABLE_1_DATASET, study["datasets"])})
+    absent = missing_reason({"win_percentage.datasets": (_TABLE_1_DATASET, study["datasets"])})
     absent = absent or f"the pair is not among the {n_pairs} best here"
     note = pd.Series(f"other folds; {n_repeats} cross-validations, published {_REPEATS}", index=both.index)
     both = both.assign(
@@ -91,7 +91,7 @@ def compare_draws(published: pd.DataFrame, ours: Tables, config: Mapping[str, An
         Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
     theirs = published.astype({"epsilon": float, "n_draws": int})
-    both = beside(theirs, ours.get("draws_needed"), ["epsilon", "n_draws"], ["p"])
+    both = with_results(theirs, ours.get("draws_needed"), ["epsilon", "n_draws"], ["p"])
     what = "p of " + both["n_draws"].astype(str) + " draws, epsilon " + published["epsilon"]
     note, file = np.where(both["p"].isna(), _ANY_DATASET, ""), f"{_TABLES}/draws_needed.csv"
     return with_distances(both, PAPER, place="Table 2", what=what, ours=both["p"], file=file, note=note)
@@ -117,9 +117,9 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
     wide = ours.get("pairs_of_datasets")
     quantities = ["n_features", "n_gaussian", "n_pairs"]
     long = None if wide is None else wide.melt("dataset", quantities, var_name="quantity", value_name="ours")
-    both = beside(published, long, ["dataset", "quantity"], ["ours"])
+    both = with_results(published, long, ["dataset", "quantity"], ["ours"])
     used = config["win_percentage"]["datasets"]
-    absent = [lacking({"win_percentage.datasets": (name, used)}) for name in both["dataset"]]
+    absent = [missing_reason({"win_percentage.datasets": (name, used)}) for name in both["dataset"]]
     multiple = config["win_percentage"]["kurtosis_multiple"]
     text = f"kurtosis within {multiple:g} standard errors; the published multiple is not printed"
     return with_distances(
@@ -174,10 +174,10 @@ def _absent(what: str, study: Mapping[str, Any]) -> str:
     """Return the reason for a number of the text without a counterpart."""
     if what.startswith(("rank", "a nonlinear", "LDA")):
         dataset = what.rpartition(", ")[2]
-        return lacking({"win_percentage.datasets": (dataset, study["datasets"])})
+        return missing_reason({"win_percentage.datasets": (dataset, study["datasets"])})
     if what.startswith("RMSE") and study["datasets"]:
         size = int(what.rpartition("= ")[2])
-        return lacking({"win_percentage.sampling.n_sampled": (size, study["sampling"]["n_sampled"])})
+        return missing_reason({"win_percentage.sampling.n_sampled": (size, study["sampling"]["n_sampled"])})
     return _ANY_DATASET
 
 

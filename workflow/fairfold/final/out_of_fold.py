@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.folds import parts_of
-from fairfold.core.groups import OfSamples
+from fairfold.core.groups import SampleMetadata
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.errors import ModelError
@@ -22,7 +22,7 @@ from fairfold.splitting.group_warnings import fitting_folds
 Look = Callable[[int, ClassifierMixin, np.ndarray], None]
 
 
-def left_out_posteriors(
+def out_of_fold_posteriors(
     make: Callable[[int], ClassifierMixin],
     X: Matrix,
     Y: np.ndarray,
@@ -56,17 +56,17 @@ def left_out_posteriors(
     ndarray of shape (n_samples, n_labels)
         Posteriors.
     """
-    P, of_samples = np.empty(Y.shape), OfSamples(groups, sample_weight)
+    P, metadata = np.empty(Y.shape), SampleMetadata(groups, sample_weight)
     for fold, (train, test) in enumerate(parts_of(fold_of, len(Y))):
         model = make(fold)
-        model = model.fit(X[train], labels_for(model, Y[train]), **of_samples.for_training(train).as_options())
+        model = model.fit(X[train], labels_for(model, Y[train]), **metadata.for_training(train).as_options())
         P[test] = to_dense(model.predict_proba(X[test]), "probabilities", ModelError)
         if look is not None:
             look(fold, model, test)
     return P
 
 
-def left_out_of_dataset(
+def posteriors_of_dataset(
     data: Dataset,
     name: str,
     settings: Mapping[str, Any],
@@ -113,4 +113,4 @@ def left_out_of_dataset(
         seed_of_fold = seed_for(seed, "labels", data.id, fold)
         return make_for(data, name, settings, n_jobs=n_jobs, random_state=seed_of_fold)
 
-    return left_out_posteriors(make, data.X, Y, fold_of, groups=data.groups, sample_weight=data.weights, look=look)
+    return out_of_fold_posteriors(make, data.X, Y, fold_of, groups=data.groups, sample_weight=data.weights, look=look)

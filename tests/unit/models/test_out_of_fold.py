@@ -4,8 +4,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
+from fairfold.models.out_of_fold import fit_out_of_fold
 from fairfold.models.sparse_labels import SparseLabels
-from fairfold.models.unseen import fit_with_unseen
 from fairfold.splitting import IterativeStratification
 
 RNG = np.random.default_rng(5)
@@ -32,8 +32,8 @@ def test_each_is_by_one_that_was_fitted_to_the_other_folds():
         fitted = dense.fit(X[fold_of != fold], Y[fold_of != fold])
         parts = zip(fitted.predict_proba(X[fold_of == fold]), fitted.classes_, strict=True)
         by_hand[fold_of == fold] = np.column_stack([P @ (classes == 1) for P, classes in parts])
-    _, P = fit_with_unseen(dense, X, Y, n_splits=4, random_state=2)
+    _, P = fit_out_of_fold(dense, X, Y, n_splits=4, random_state=2)
     np.testing.assert_array_equal(P, by_hand)
-    _, P = fit_with_unseen(SparseLabels(OfSparse(7)), X, sparse.csr_array(Y), n_splits=4, random_state=2)
+    _, P = fit_out_of_fold(SparseLabels(OfSparse(7)), X, sparse.csr_array(Y), n_splits=4, random_state=2)
     assert sparse.issparse(P)
     np.testing.assert_array_equal(P.toarray(), by_hand)

@@ -9,27 +9,27 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from fairfold.core.arrays import Matrix, to_dense
-from fairfold.core.groups import ALIKE, OfSamples, fit_arguments
+from fairfold.core.groups import NO_METADATA, SampleMetadata, fit_arguments
 from fairfold.core.probabilities import label_probabilities
 from fairfold.errors import ModelError
 from fairfold.models.measured import on_measured
 from fairfold.splitting import IterativeStratification
-from fairfold.splitting.group_warnings import fitting_folds, quiet_about_sizes
+from fairfold.splitting.group_warnings import fitting_folds, ignore_uneven_folds
 
 
-def fit_with_unseen(
+def fit_out_of_fold(
     estimator: BaseEstimator,
     X: Matrix,
     Y: Matrix,
     *,
     n_splits: int,
     random_state: int | None,
-    of_samples: OfSamples = ALIKE,
+    metadata: SampleMetadata = NO_METADATA,
 ) -> tuple[BaseEstimator, Matrix]:
     """Fit a classifier, and compute out-of-sample probabilities of its training samples.
 
-    The probabilities are the ``unseen_proba_`` of the fitted classifier if it provides them (out-of-bag, leave-one-out
-    or cross-fitted). Otherwise the classifier is cross-fitted.
+    The probabilities are the ``out_of_fold_proba_`` of the fitted classifier if it provides them (out-of-bag,
+    leave-one-out or cross-fitted). Otherwise the classifier is cross-fitted.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def fit_with_unseen(
         Number of folds for cross-fitting by iterative stratification.
     random_state : int or None
         Seed of the folds.
-    of_samples : OfSamples, default=ALIKE
+    metadata : SampleMetadata, default=NO_METADATA
         Groups of samples, which are held out together, and weights.
 
     Returns
     -------
     fitted : estimator object
         Classifier that is fitted to all samples.
-    unseen_proba : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+    out_of_fold_proba : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Out-of-sample probabilities. They are sparse if the labels and the predictions are.
 
     Raises
@@ -66,11 +66,11 @@ def fit_with_unseen(
     --------
     >>> import numpy as np
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from fairfold.models.unseen import fit_with_unseen
+    >>> from fairfold.models.out_of_fold import fit_out_of_fold
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
     >>> Y = np.array([[0, 1], [0, 1], [0, 1], [1, 0], [1, 0], [1, 0]])
-    >>> _, unseen = fit_with_unseen(KNeighborsClassifier(1), X, Y, n_splits=3, random_state=0)
-    >>> unseen
+    >>> _, P = fit_out_of_fold(KNeighborsClassifier(1), X, Y, n_splits=3, random_state=0)
+    >>> P
     array([[0., 1.],
            [0., 1.],
            [0., 1.],
@@ -79,17 +79,17 @@ def fit_with_unseen(
            [1., 0.]])
     """
     estimator = on_measured(estimator, Y)
-    groups = of_samples.groups
-    fitted = clone(estimator).fit(X, Y, **fit_arguments(estimator, *of_samples))
-    if hasattr(fitted, "unseen_proba_"):
-        return fitted, fitted.unseen_proba_
-    with quiet_about_sizes():
+    groups = metadata.groups
+    fitted = clone(estimator).fit(X, Y, **fit_arguments(estimator, *metadata))
+    if hasattr(fitted, "out_of_fold_proba_"):
+        return fitted, fitted.out_of_fold_proba_
+    with ignore_uneven_folds():
         splitter = IterativeStratification(fitting_folds(n_splits, groups), random_state=random_state)
         fold_of = splitter.assign(Y, groups)
     parts = []
     for fold in np.unique(fold_of):
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
-        given = fit_arguments(estimator, *of_samples.for_training(train))
+        given = fit_arguments(estimator, *metadata.for_training(train))
         P = label_probabilities(clone(estimator).fit(X[train], Y[train], **given), X[test], Y.shape[1])
         parts.append(P if sparse.issparse(Y) else to_dense(P, "predicted probabilities", ModelError))
     return fitted, _in_order(parts, fold_of)
@@ -127,7 +127,7 @@ def clone_with(estimator: BaseEstimator, **settings: Any) -> BaseEstimator:
 def observed_probabilities(fitted: BaseEstimator, X: Matrix, n_labels: int) -> Matrix:
     """Predict the probability that each label is observed, for samples outside the training part.
 
-    These are the probabilities that ``unseen_proba_`` contains for training samples.
+    These are the probabilities that ``out_of_fold_proba_`` contains for training samples.
 
     Parameters
     ----------

@@ -9,10 +9,10 @@ from fairfold.models.spec import ModelSpec, with_correction
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-_NEIGHBOURS = 10
+_NEIGHBORS = 10
 
 
-def make_k_nearest_neighbours() -> BaseEstimator:
+def make_k_nearest_neighbors() -> BaseEstimator:
     """Create an unfitted classifier of k nearest neighbors.
 
     The probability of a label is the share of neighbors that have it.
@@ -26,7 +26,7 @@ def make_k_nearest_neighbours() -> BaseEstimator:
 
     from fairfold.models.binary import prepared
 
-    return prepared(KNeighborsClassifier(_NEIGHBOURS), scale=True)
+    return prepared(KNeighborsClassifier(_NEIGHBORS), scale=True)
 
 
 def make_ml_knn() -> BaseEstimator:
@@ -40,10 +40,10 @@ def make_ml_knn() -> BaseEstimator:
     from fairfold.models.binary import prepared
     from fairfold.models.ml_knn import MLkNN
 
-    return prepared(MLkNN(_NEIGHBOURS), scale=True)
+    return prepared(MLkNN(_NEIGHBORS), scale=True)
 
 
 SPECS = (
-    *with_correction(ModelSpec("kNN", make=f"{__name__}:make_k_nearest_neighbours")),
+    *with_correction(ModelSpec("kNN", make=f"{__name__}:make_k_nearest_neighbors")),
     *with_correction(ModelSpec("ML-kNN", make=f"{__name__}:make_ml_knn")),
 )

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 ROUNDING = 1e-9
 
 
-def settled(values: ArrayLike, axis: int | None = None) -> np.ndarray:
+def equalize_ties(values: ArrayLike, axis: int | None = None) -> np.ndarray:
     """Set numbers that differ only by rounding errors to the same value.
 
     The tolerance ``ROUNDING`` is absolute and suits numbers of about 1. In the sorted values, neighbors that differ by
@@ -35,13 +35,13 @@ def settled(values: ArrayLike, axis: int | None = None) -> np.ndarray:
 
     Examples
     --------
-    >>> tied = settled([0.1 + 0.2, 0.3, 0.4])
+    >>> tied = equalize_ties([0.1 + 0.2, 0.3, 0.4])
     >>> bool(tied[0] == tied[1]), bool(tied[1] == tied[2])
     (True, False)
     """
     values = np.asarray(values, dtype=np.float64)
     if axis is None:
-        return settled(values.ravel(), axis=0).reshape(values.shape)
+        return equalize_ties(values.ravel(), axis=0).reshape(values.shape)
     order = np.argsort(values, axis=axis)
     ranked = np.moveaxis(np.take_along_axis(values, order, axis), axis, 0)
     with np.errstate(invalid="ignore"):  # Infinity minus infinity is NaN.
