@@ -464,18 +464,38 @@ class TestStudy:
         log = (folder / "logs/study.log").read_text().splitlines()
         assert log == [*(line.strip() for line in lines[:3]), "Job stats"]
 
-    def test_a_failed_step_is_named_with_its_reason_and_log(self, table, monkeypatch, capsys):
+    @pytest.mark.parametrize(
+        ("step", "error", "advice"),
+        [
+            (
+                "prepare_dataset",
+                "DataError: the table is empty. Fill it.",
+                "Correct the table or the options of the command first. Then run the command again.",
+            ),
+            (
+                "prepare_dataset",
+                "DataError: the disk is full. Free space, then run the same command again; results are kept.",
+                "Run the same command again to continue; finished results are kept.",
+            ),
+            (
+                "train",
+                "ModelError: kNN failed.",
+                "Run the same command again to continue; finished results are kept.",
+            ),
+        ],
+    )
+    def test_a_failed_step_is_named_with_its_reason_and_log(self, table, monkeypatch, capsys, step, error, advice):
         folder = table.with_name("My-plants-2-study")
         (folder / "results").mkdir(parents=True)
-        (folder / "results/read.log").write_text("Read it.\nDataError: the table is empty. Fill it.\n")
-        lines = [event("fail", 1, "prepare_dataset", ["results/read.log"]), "Traceback\n"]
+        (folder / "results/read.log").write_text(f"Read it.\n{error}\n")
+        lines = [event("fail", 1, step, ["results/read.log"]), "Traceback\n"]
         monkeypatch.setattr(subprocess, "Popen", lambda command, **options: Process(1, lines))
         assert main(["study", str(table), "--labels", "label_"]) == 1
         assert capsys.readouterr().err.splitlines() == [
-            "StudyError: Step prepare_dataset failed: the table is empty. Fill it.",
+            f"StudyError: Step {step} failed: {error.partition(': ')[2]}",
             f"Log of the step: {folder / 'results/read.log'}",
             f"Log of the study: {folder / 'logs/study.log'}",
-            "Run the same command again to continue; finished results are kept.",
+            advice,
         ]
 
     def test_a_corrected_command_may_use_the_same_folder(self, table, monkeypatch, capsys):

@@ -23,7 +23,10 @@ from fairfold.errors import StudyError
 LOG = Path("logs", "study.log")
 """Log file of a study in its folder."""
 _CONTINUES = "Run the same command again to continue; finished results are kept."
-_ERROR = re.compile(r"^\w*(?:Error|Exception): (.+)$", re.MULTILINE)
+_CORRECT_FIRST = "Correct the table or the options of the command first. Then run the command again."
+_READS_DATA = "prepare_dataset"  # rule
+_OF_DATA = ("CellError", "DataError")
+_ERROR = re.compile(r"^(\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
 _MOST_STEPS = 3  # failed steps in a message
 _MOST_LINES = 12  # last lines in a message
 _SECONDS_BETWEEN_LINES = 15
@@ -130,16 +133,28 @@ class Run:
         lines = [line for step, logs in self.failed.items() for line in self._about_step(step, logs)]
         if not lines:
             lines = ["The study failed:", *self.last_lines]
-        return StudyError("\n".join([*lines, f"Log of the study: {self.folder / LOG}", _CONTINUES]))
+        advice = _CORRECT_FIRST if self._is_data_refused() else _CONTINUES
+        return StudyError("\n".join([*lines, f"Log of the study: {self.folder / LOG}", advice]))
+
+    def _is_data_refused(self) -> bool:
+        """Return whether an error of the data stopped the study, so that the same command would fail again."""
+        if [*self.failed] != [_READS_DATA]:
+            return False
+        _, errors = self._errors_of(self.failed[_READS_DATA])
+        return bool(errors) and errors[-1][0] in _OF_DATA and "same command again" not in errors[-1][1]
 
     def _about_step(self, step: str, logs: list[str]) -> Iterator[str]:
         if step not in [*self.failed][:_MOST_STEPS]:
             return
-        log = next((path for path in (self.folder / name for name in logs) if path.is_file()), None)
-        found = _ERROR.findall(log.read_text(encoding="utf-8", errors="replace")) if log else []
-        yield f"Step {step} failed{f': {found[-1]}' if found else '.'}"
+        log, errors = self._errors_of(logs)
+        yield f"Step {step} failed{f': {errors[-1][1]}' if errors else '.'}"
         if log:
             yield f"Log of the step: {log}"
+
+    def _errors_of(self, logs: Sequence[str]) -> tuple[Path | None, list[tuple[str, str]]]:
+        """Return the first log file that exists, and the classes and messages of the errors in it."""
+        log = next((path for path in (self.folder / name for name in logs) if path.is_file()), None)
+        return log, _ERROR.findall(log.read_text(encoding="utf-8", errors="replace")) if log else []
 
 
 def introduction(results: Path) -> Iterator[str]:
