@@ -75,23 +75,26 @@ def test_names_are_those_that_there_are():
     [
         ({"sead": 3}, "config: unknown key 'sead': did you mean 'seed'?"),
         ({"folds__n_split": 3}, "config.folds: unknown key 'n_split': did you mean 'n_splits'?"),
-        ({"folds__n_splits": 1}, "config.folds.n_splits: found 1, but the value must be at least 2 (number of folds)."),
-        ({"folds__repeats": 0}, "config.folds.repeats: found 0, but the value must be at least 1"),
-        ({"folds__repeats": 101}, "config.folds.repeats: found 101, but the value must be at most 100"),
-        ({"folds__repeats": 2.5}, "found 2.5, but a value of type integer is needed"),
-        ({"folds__n_splits": "five"}, "a value of type integer is needed"),
+        (
+            {"folds__n_splits": 1},
+            "config.folds.n_splits: found 1: input should be greater than or equal to 2 (num",
+        ),
+        ({"folds__repeats": 0}, "config.folds.repeats: found 0: input should be greater than or equal to 1"),
+        ({"folds__repeats": 101}, "config.folds.repeats: found 101: input should be less than or equal to 100"),
+        ({"folds__repeats": 2.5}, "found 2.5: input should be a valid integer"),
+        ({"folds__n_splits": "five"}, "input should be a valid integer"),
         ({"folds__method": "anealed"}, "config.folds.method: unknown value 'anealed': did you mean 'annealed'?"),
         ({"weak_labels__missing_rates": [0, 100]}, "config.weak_labels.missing_rates[1]: found 100"),
         ({"weak_labels__missing_rates": [30, 30]}, "found a value twice"),
-        ({"weak_labels__datasets": []}, "config.weak_labels.datasets: found [], but at least 1 is needed"),
+        ({"weak_labels__datasets": []}, "config.weak_labels.datasets: found []: value should have at least 1 item"),
         ({"weak_labels__datasets": ["../evil"]}, "found '../evil', which is not allowed here (a plain name"),
         ({"weak_labels": {}}, "config.weak_labels: missing 'datasets'; add it."),
         ({"weak_labels__models": ["SLCForrest"]}, "unknown value 'SLCForrest': did you mean 'SLCForest'?"),
         ({"weak_labels__variant": "author-code"}, "unknown value 'author-code': did you mean 'authors-code'?"),
-        ({"weak_labels__forest": {"threshold": 1}}, "must be below 1"),
-        ({"weak_labels__forest": {"threshold": float("nan")}}, "found nan, but a value of type number is needed"),
-        ({"folds__n_splits": 5.0}, "found 5.0, but a value of type integer is needed"),
-        ({"seed": True}, "config.seed: found True, but a value of type integer is needed"),
+        ({"weak_labels__forest": {"threshold": 1}}, "input should be less than 1"),
+        ({"weak_labels__forest": {"threshold": float("nan")}}, "found nan: input should be a finite number"),
+        ({"folds__n_splits": 5.0}, "found 5.0: input should be a valid integer"),
+        ({"seed": True}, "config.seed: found True: input should be a valid integer"),
         ({"weak_labels__datasets": ["flags\n"]}, "which is not allowed here (a plain name"),
         ({"data__own": {"a/b": {}}}, "'a/b'"),
         ({"data__own": {"mine": {"path": "x.csv", "format": "csv"}}}, "config.data.own.mine: missing 'labels'"),
@@ -115,7 +118,7 @@ def test_all_mistakes_are_reported_at_once():
 
 
 def test_a_config_that_is_no_mapping():
-    with pytest.raises(ConfigError, match="type mapping is needed"):
+    with pytest.raises(ConfigError, match="input should be a valid dictionary"):
         check_config([])
 
 

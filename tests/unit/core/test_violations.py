@@ -50,17 +50,23 @@ def sentences_of(document, *files):
     ("document", "sentence"),
     [
         ({}, "toy: missing 'inner'; add it."),
-        ({"inner": {"size": 1}}, "toy.inner.size: found 1, but the value must be at least 2 (number of things)."),
-        ({"inner": {"size": 10}}, "toy.inner.size: found 10, but the value must be at most 9 (number of things)."),
+        (
+            {"inner": {"size": 1}},
+            "toy.inner.size: found 1: input should be greater than or equal to 2 (number of things).",
+        ),
+        (
+            {"inner": {"size": 10}},
+            "toy.inner.size: found 10: input should be less than or equal to 9 (number of things).",
+        ),
         ({"inner": {"kind": "tow"}}, "toy.inner.kind: unknown value 'tow': did you mean 'two'?"),
         (
             {"inner": {"only": 3}},
-            "toy.inner.only: found 3, but a value of type string or list is needed (text or texts).",
+            "toy.inner.only: found 3: input should be a valid string or a valid list (text or texts).",
         ),
-        ({"inner": []}, "toy.inner: found [], but a value of type mapping is needed (inner section)."),
+        ({"inner": []}, "toy.inner: found []: input should be a valid dictionary (inner section)."),
         ({"inner": {}, "many": {"size": {"siz": 3}}}, "toy.many.size: unknown key 'siz': did you mean 'size'?"),
         ({"inner": {}, 3: 4}, "toy: unknown key '3': known are inner, many."),
-        ({"inner": {}, "many": {3: {}}}, "toy.many: found 3, but a value of type string is needed."),
+        ({"inner": {}, "many": {3: {}}}, "toy.many: found 3: input should be a valid string."),
     ],
 )
 def test_each_violation_is_a_sentence(document, sentence):

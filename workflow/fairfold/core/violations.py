@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 from fairfold.errors import unknown_name
 
 Keys = tuple[str | int, ...]
-
-_KINDS = {
-    "int_type": "integer",
-    "float_type": "number",
-    "finite_number": "number",
-    "string_type": "string",
-    "bool_type": "boolean",
-    "list_type": "list",
-    "dict_type": "mapping",
-    "model_type": "mapping",
-}
-_BOUNDS = {
-    "greater_than_equal": "at least {ge:g}",
-    "greater_than": "above {gt:g}",
-    "less_than_equal": "at most {le:g}",
-    "less_than": "below {lt:g}",
-}
 
 
 def violations(error: ValidationError, model: Any, document: Any, where: str, files: Sequence[Path]) -> list[str]:
@@ -82,36 +65,32 @@ def _is_about_key(error: Mapping[str, Any]) -> bool:
     return error["type"] in ("extra_forbidden", "invalid_key") or error["loc"][-1:] == ("[key]",)
 
 
-def _complaints(errors: Sequence[Mapping[str, Any]], node: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each error of one value; the wrong types of a union are one error."""
-    kinds = dict.fromkeys(_KINDS[error["type"]] for error in errors if error["type"] in _KINDS)
-    others = [error for error in errors if error["type"] not in _KINDS]
-    if kinds and not others:
-        found = errors[0]["input"]
-        yield f"found {found!r}, but a value of type {' or '.join(kinds)} is needed{_hint(node)}."
-    for error in others:
-        yield _complaint(error, node)
+def _complaints(errors: Sequence[Mapping[str, Any]], node: Mapping[str, Any]) -> list[str]:
+    """Return one sentence for each error, or one sentence for the alternatives of a union."""
+    sentences = [sentence for error in errors if (sentence := _complaint(error, node))]
+    if sentences:
+        return sentences
+    reasons = " or ".join(dict.fromkeys(error["msg"].partition(" or instance of")[0] for error in errors))
+    reasons = reasons[0].lower() + reasons[1:].replace(" or Input should be", " or")
+    return [f"found {errors[0]['input']!r}: {reasons}{_hint(node)}."]
 
 
-def _complaint(error: Mapping[str, Any], node: Mapping[str, Any]) -> str:
-    kind, found, context = error["type"], error["input"], error.get("ctx", {})
-    if kind in _BOUNDS:
-        return f"found {found!r}, but the value must be {_BOUNDS[kind].format(**context)}{_hint(node)}."
-    match kind:
+def _complaint(error: Mapping[str, Any], node: Mapping[str, Any]) -> str | None:
+    """Return a sentence about an error that Pydantic's message does not fully explain."""
+    found, context = error["input"], error.get("ctx", {})
+    match error["type"]:
         case "missing":
             return f"missing {error['loc'][-1]!r}; add it."
         case "extra_forbidden" | "invalid_key":
             return unknown_name("key", str(error["loc"][-1]), node.get("properties", {}))
         case "literal_error":
             return unknown_name("value", found, map(str, node.get("enum", [node.get("const")])))
-        case "too_short" | "string_too_short":
-            return f"found {found!r}, but at least {context['min_length']} is needed{_hint(node)}."
         case "string_pattern_mismatch":
             meaning = node.get("propertyNames", node).get("meaning", f"it must match {context['pattern']}")
             return f"found {found!r}, which is not allowed here ({meaning})."
         case "value_error":
             return str(context["error"])
-    return f"{error['msg']}{_hint(node)}."
+    return None
 
 
 def _hint(node: Mapping[str, Any]) -> str:
