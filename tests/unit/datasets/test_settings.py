@@ -21,10 +21,10 @@ def test_only_real_defaults_are_filled_in():
 @pytest.mark.parametrize(
     ("labels", "sentence"),
     [
-        ({}, "own.labels: found none. Name one way"),
-        ({"prefix": "y", "last": 2}, "own.labels: found last, prefix. Name one way"),
+        ({}, "own.labels: found none. Give one of"),
+        ({"prefix": "y", "last": 2}, "own.labels: found last, prefix. Give one of"),
         ({"prefix": "y", "propagate": True}, "own.labels: found propagate without a hierarchy"),
-        ({"column": 1.5}, "own.labels.column: found 1.5, but a value of type string or integer is needed"),
+        ({"column": 1.5}, "own.labels.column: found 1.5: input should be a valid string or a valid integer"),
     ],
 )
 def test_labels_are_found_in_one_way(labels, sentence):

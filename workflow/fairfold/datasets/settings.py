@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -95,6 +95,13 @@ class LabelColumns(SparseSettings):
     everything: Literal[True] | None = None
     """`true` if the file contains only labels."""
 
+    @model_validator(mode="after")
+    def _check_ways(self) -> Self:
+        known = set(type(self).model_fields) - set(hierarchies.KEYS)
+        if len(given := sorted(self.model_fields_set & known)) != 1:
+            raise ValueError(f"found {', '.join(given) or 'none'}. Give one of {', '.join(sorted(known))}.")
+        return self
+
 
 class OwnLabels(LabelColumns):
     """Location of the labels, and their hierarchy.
@@ -123,11 +130,8 @@ class OwnLabels(LabelColumns):
     probabilities. `maximum` raises parents to their children."""
 
     @model_validator(mode="after")
-    def _check_ways(self) -> OwnLabels:
+    def _check_hierarchy(self) -> OwnLabels:
         of_hierarchy = self.model_fields_set & set(hierarchies.KEYS)
-        ways = self.model_fields_set - of_hierarchy
-        if len(ways) != 1:
-            raise ValueError(f"found {', '.join(sorted(ways)) or 'none'}. Name one way to find the labels.")
         if of_hierarchy and self.hierarchy is None:
             raise ValueError(f"found {', '.join(sorted(of_hierarchy))} without a hierarchy. Name its file.")
         return self
@@ -303,10 +307,6 @@ class CatalogLabels(LabelColumns):
 
     drawn: Drawn | None = None
 
-    @model_validator(mode="after")
-    def _check_ways(self) -> CatalogLabels:
-        return _with_one_of(self, set(type(self).model_fields))
-
 
 class CatalogFile(SparseSettings):
     """A file of a dataset and its checksum."""
@@ -429,10 +429,3 @@ class CatalogEntry(Source):
         if missing := sorted(needed - self.model_fields_set):
             raise ValueError(f"missing {' and '.join(missing)}, which the format {self.format!r} needs. Add it.")
         return self
-
-
-def _with_one_of(settings: Any, keys: set[str]) -> Any:
-    given = sorted(settings.model_fields_set & keys)
-    if len(given) != 1:
-        raise ValueError(f"found {', '.join(given) or 'none'}. Give one of {', '.join(sorted(keys))}.")
-    return settings
