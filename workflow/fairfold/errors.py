@@ -64,10 +64,6 @@ class DamagedFileError(DataError):
     folds.npz: expected an array file, found damage (the file is empty). Delete the file and run the same command again.
     """
 
-    def __init__(self, path: str, kind: str, flaw: str) -> None:
-        super().__init__(path, kind, flaw)
-        self.path = path
-
     def __str__(self) -> str:
         path, kind, flaw = self.args
         return f"{path}: expected {kind}, found damage ({flaw}). Delete the file and run the same command again."

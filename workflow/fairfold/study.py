@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from fairfold.core.config import validated
-from fairfold.core.files import check_writable, remove_damaged, remove_leftovers
+from fairfold.core.files import check_writable, remove_leftovers
 from fairfold.core.machine import ignore_closed_output
-from fairfold.core.runs import RUN_AGAIN, lock_of_folder
+from fairfold.core.runs import lock_of_folder
 from fairfold.core.settings import NonNegative, Settings
 from fairfold.cross_testing.settings import CrossTesting
 from fairfold.datasets.catalog import Catalog, load_catalog
@@ -558,19 +558,14 @@ def prepare_run(config: Config) -> IO[str]:
     return lock
 
 
-def explain_failure() -> int | str | None:
+def explain_failure() -> str | None:
     """Explain why a run failed.
 
     Returns
     -------
-    int, str or None
-        Exit status if damaged results were found, otherwise sentences about missing scores. None if no score is
-        missing.
+    str or None
+        Sentences about missing scores. None if no score is missing.
     """
-    if damaged := remove_damaged("results"):
-        names = ", ".join(map(str, damaged))
-        print(f"warning: {names}: damaged and deleted. Run the same command to recompute them.", file=sys.stderr)
-        return RUN_AGAIN
     texts = [path.read_text(encoding="utf-8") for path in _CHECKS.glob("*.log")]
     return "\n".join(sorted({text.partition("ModelError: ")[2].strip() for text in texts} - {""})) or None
 

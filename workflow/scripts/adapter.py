@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from fairfold.core.files import disk_faults, mark_damaged
-from fairfold.errors import DamagedFileError, StudyError
+from fairfold.core.files import disk_faults
+from fairfold.errors import StudyError
 
 
 @contextlib.contextmanager
@@ -30,8 +30,6 @@ def logged(log: list[str]) -> Iterator[None]:
                 with contextlib.redirect_stderr(stream), _of_workers(stream):
                     yield
             except Exception as error:
-                if isinstance(error, DamagedFileError) and not Path(error.path).is_absolute():
-                    mark_damaged(error.path)  # Only results have relative paths.
                 known = isinstance(error, StudyError)
                 stream.write(f"{type(error).__name__}: {error}\n" if known else traceback.format_exc())
                 raise

@@ -11,7 +11,6 @@ import time
 from functools import partial
 from pathlib import Path
 
-import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +20,6 @@ import fairfold
 from fairfold import study as studies
 from fairfold.__main__ import main
 from fairfold.commands import doctor
-from fairfold.core.threads import one_thread_each
 from snakemake_logger_plugin_fairfold import EVENT
 
 SENTENCES = pd.DataFrame(
@@ -169,18 +167,6 @@ class TestDoctor:
         output = capsys.readouterr().out
         assert all(word in output for word in ("cores", os.environ["NUMBA_CACHE_DIR"], str(tmp_path)))
 
-    def test_states_how_many_threads_there_are(self, capsys, monkeypatch, installed):
-        installed(True)
-        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-        monkeypatch.setenv("MKL_NUM_THREADS", "7")
-        with one_thread_each():
-            main(["doctor"])
-        output = [line.split() for line in capsys.readouterr().out.splitlines()]
-        assert ["OMP_NUM_THREADS", "not", "set"] in output and ["MKL_NUM_THREADS", "7"] in output
-        assert ["numba", str(numba.get_num_threads())] in output
-        (n_threads,) = {line[-1] for line in output if line and line[0] in ("openblas", "mkl", "openmp")}
-        assert n_threads == "1"
-
     def test_mirrors_and_cache_are_those_of_the_configuration_too(self, capsys, tmp_path, monkeypatch, installed):
         installed(True)
         monkeypatch.chdir(tmp_path)
@@ -216,13 +202,6 @@ class TestDoctor:
         for sentence in ("needs tqdm", "versions of numpy differ", f"{tmp_path / 'away'}, which is not a folder"):
             assert output.err.count(sentence) == 1
 
-    def test_what_is_missing_keeps_no_one_from_saying_so(self, capsys, monkeypatch, installed):
-        installed(False, threadpoolctl="not installed")
-        monkeypatch.setitem(sys.modules, "threadpoolctl", None)
-        assert main(["doctor"]) == 1
-        output = capsys.readouterr()
-        assert "the library needs threadpoolctl" in output.err and "FAIRFOLD_MIRROR" in output.out
-
     def test_what_studies_need_is_no_fault_of_an_installed_library_nor_are_other_versions(self, capsys, installed):
         installed(False, numpy="1.0", snakemake="not installed", lightgbm="not installed")
         assert main(["doctor"]) == 0
@@ -254,13 +233,6 @@ def table(tmp_path):
 
 
 class TestStudy:
-    @pytest.mark.parametrize(("statuses", "ends_well"), [([75, 0], True), ([75, 75], False), ([1], False)])
-    def test_runs_once_more_where_results_were_damaged(self, table, monkeypatch, statuses, ends_well):
-        left = [*statuses]
-        monkeypatch.setattr(subprocess, "Popen", lambda command, **options: Process(left.pop(0)))
-        assert main(["study", str(table), "--labels", "label_"]) == (not ends_well)
-        assert left == []
-
     def test_writes_what_a_user_would_and_runs_it_in_a_folder_beside_the_table(self, table, commands):
         asked = ["--labels", "label_", "--ignore", "plant", "--models", "logistic", "kNN", "--missing-rates", "0"]
         assert main(["study", str(table), *asked, "--cores", "2", "--snakemake", "--quiet"]) == 0

@@ -2,7 +2,6 @@ import os
 
 import pytest
 
-from fairfold.core.files import mark_damaged
 from fairfold.core.runs import lock_of_folder, remove_damage
 from fairfold.errors import StudyError
 
@@ -36,12 +35,6 @@ def test_a_result_that_did_not_change_is_not_read(folder):
     os.utime(folder / "results" / "a.csv", (0, 0))
     assert remove_damage("results") == {}
     assert left(folder) == ["a.csv", "b.csv"]
-
-
-def test_what_jobs_found_damaged(folder):
-    mark_damaged("results/b.csv")
-    assert remove_damage("results") == {"results/b.csv": "it was damaged"}
-    assert left(folder) == ["a.csv"]
 
 
 def test_one_run_at_a_time(folder):

@@ -17,7 +17,6 @@ from typing import IO
 
 from fairfold.core.config import load_yaml
 from fairfold.core.machine import check_space
-from fairfold.core.runs import RUN_AGAIN
 from fairfold.errors import StudyError
 
 LOG = Path("logs", "study.log")
@@ -216,11 +215,8 @@ def run_study(command: Sequence[str], folder: Path, *, is_verbose: bool = False)
     began, log = time.monotonic(), folder / LOG
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as stream, _interrupts() as interrupts:
-        # Run at most twice: a disk that damages files also damages the next ones.
-        for _ in range(2):
-            run = Run(folder, stream)
-            if (status := subprocess.call(command) if is_verbose else run.execute(command)) != RUN_AGAIN:
-                break
+        run = Run(folder, stream)
+        status = subprocess.call(command) if is_verbose else run.execute(command)
     if status:
         if interrupts:
             raise StudyError(f"The study was interrupted. {_CONTINUES}")

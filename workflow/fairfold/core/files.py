@@ -29,7 +29,6 @@ NAMES = ("dataset", "model", "model_a", "model_b", "best_model", "candidate", "e
 NAMES_OR_NUMBERS = ("sample", "label", "feature", "features", "column", "group", "class", "predicted", "true")
 """Columns that contain such names in some tables and numbers in others."""
 _OF_NAME = 40  # Characters of the name that a temporary name keeps, because names have a maximum length.
-_DAMAGED = ".damaged"
 _BLOCK = 4096  # Bytes that the smallest file uses on a disk.
 
 
@@ -385,35 +384,3 @@ def check_whole(path: str | os.PathLike[str]) -> None:
             _check_end(path)
     except Exception as error:  # zipfile and zlib raise many kinds of errors for damaged files.
         raise DamagedFileError(str(path), f"a whole {path.suffix} file", first_sentence(error)) from None
-
-
-def mark_damaged(path: str | os.PathLike[str]) -> None:
-    """Mark a damaged file for :func:`remove_damaged`.
-
-    Parameters
-    ----------
-    path : str or path-like
-        Damaged file.
-    """
-    path = Path(path)
-    path.with_name(f".{path.name}{_DAMAGED}").touch()
-
-
-def remove_damaged(folder: str | os.PathLike[str]) -> list[Path]:
-    """Delete the files that :func:`mark_damaged` marked.
-
-    Parameters
-    ----------
-    folder : str or path-like
-        Folder to search.
-
-    Returns
-    -------
-    list of Path
-        Deleted files.
-    """
-    notes = sorted(Path(folder).rglob(f".*{_DAMAGED}"))
-    found = [note.with_name(note.name[1 : -len(_DAMAGED)]) for note in notes]
-    for path in (*found, *notes):
-        path.unlink(missing_ok=True)
-    return found

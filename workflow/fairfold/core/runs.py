@@ -7,11 +7,9 @@ import os
 from pathlib import Path
 from typing import IO
 
-from fairfold.core.files import check_whole, remove_damaged
+from fairfold.core.files import check_whole
 from fairfold.errors import DamagedFileError, StudyError
 
-RUN_AGAIN = 75
-"""Exit status of a run that deleted damaged results (``EX_TEMPFAIL``). Running the same command recomputes them."""
 _LOCK = Path(".snakemake", "fairfold.lock")
 _SUFFIXES = (".csv", ".fairfold", ".html", ".json", ".npz", ".pdf", ".png", ".zip")
 _CHECKED = Path(".snakemake", "fairfold.checked")
@@ -56,7 +54,7 @@ def remove_damage(results: str | os.PathLike[str]) -> dict[str, str]:
     dict of str -> str
         Reason for each deleted result.
     """
-    found = {str(path): "it was damaged" for path in remove_damaged(results)}
+    found = {}
     last = _CHECKED.stat().st_mtime_ns if _CHECKED.exists() else 0
     files = [path for path in Path(results).rglob("[!.]*") if path.suffix in _SUFFIXES and path.is_file()]
     for path in sorted(path for path in files if path.stat().st_mtime_ns >= last):
