@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,6 @@ from fairfold.errors import ConfigError, StudyError
 
 _LOCK = PROJECT / "envs" / "requirements.lock"
 _CONFIGURATIONS = (CONFIGURATION, "config/config.yaml")  # default configuration files, in order of precedence
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-_TOOLS = {"git": "versions", "apptainer": "containers", "conda": "environments", "sbatch": "Slurm"}
 
 
 def add_to(commands: Any) -> None:
@@ -34,7 +31,7 @@ def add_to(commands: Any) -> None:
     """
     parser = commands.add_parser(
         "doctor",
-        help="check versions, threads, caches and mirrors of this machine",
+        help="check versions, memory, caches and mirrors of this machine",
         description="Check whether this machine can run a study. The exit status is 1 if something would stop a study "
         "or change its results.",
     )
@@ -62,20 +59,9 @@ def run(options: argparse.Namespace) -> None:
     """
     notes: list[str] = []
     wrong: list[str] = []
-    tools = ((tool, shutil.which(tool) or f"not found ({use})") for tool, use in _TOOLS.items())
-    parts = {
-        "Versions": _versions(notes, wrong),
-        "Machine": _machine(wrong),
-        "Threads of a process by default": _threads(),
-        "Folders": _folders(options.configfile, wrong),
-        "Tools that some studies use": tools,
-    }
-    for title, lines in parts.items():
-        try:
-            print(f"{title}\n" + "".join(f"  {name:<24} {value}\n" for name, value in lines))
-        except ModuleNotFoundError:  # The missing module has been reported already.
-            if not wrong:
-                raise
+    folders = _folders(options.configfile, wrong)
+    for title, lines in (("Versions", _versions(notes, wrong)), ("Machine", _machine(wrong)), ("Folders", folders)):
+        print(f"{title}\n" + "".join(f"  {name:<24} {value}\n" for name, value in lines))
     for note in notes:
         print(f"Note: {note}")
     if wrong:
@@ -125,22 +111,6 @@ def _machine(wrong: list[str]) -> Iterator[tuple[str, str]]:
         wrong.append("the machine has less than the 2 GiB of memory that the quick study needs.")
 
 
-def _threads() -> Iterator[tuple[str, str]]:
-    """Yield the number of threads that each numerical library would use, and the related environment variables."""
-    import numba
-    import threadpoolctl
-
-    for name in ("numpy", "scipy.linalg", "sklearn.utils"):
-        import_module(name)  # The import loads the libraries that use threads.
-    for pool in threadpoolctl.threadpool_info():
-        owner = Path(pool["filepath"]).parent.name  # The folder is numpy.libs in a wheel and lib otherwise.
-        of = f" of {owner.removesuffix('.libs')}" if owner.endswith(".libs") else ""
-        yield f"{pool['internal_api']}{of}", str(pool["num_threads"])
-    yield "numba", str(numba.get_num_threads())
-    for name in _THREADS:
-        yield name, os.environ.get(name, "not set")
-
-
 def _folders(configuration: Path | None, wrong: list[str]) -> Iterator[tuple[str, str]]:
     from fairfold.datasets.fetch import default_cache
     from fairfold.datasets.preparation import environment_mirrors
@@ -148,16 +118,15 @@ def _folders(configuration: Path | None, wrong: list[str]) -> Iterator[tuple[str
     settings = _data_settings(configuration, wrong)
     cache = Path(settings.get("cache") or default_cache()).expanduser()
     for name, folder in (("downloaded data", cache), ("compiled code", Path(os.environ["NUMBA_CACHE_DIR"]))):
-        yield name, f"{folder} ({_size(folder)})"
+        yield name, str(folder)
         try:
             check_writable(folder)
         except StudyError as error:
             wrong.append(str(error))
     for name, mirrors in (("data.mirrors", settings.get("mirrors", [])), ("FAIRFOLD_MIRROR", environment_mirrors())):
         for mirror in mirrors:
-            folder = Path(mirror).expanduser()
-            yield name, f"{mirror} ({_size(folder)})"
-            if not folder.is_dir():
+            yield name, str(mirror)
+            if not Path(mirror).expanduser().is_dir():
                 wrong.append(f"{name} names {mirror}, which is not a folder. Correct or unset it.")
         if not mirrors:
             yield name, "none"
@@ -176,10 +145,3 @@ def _data_settings(configuration: Path | None, wrong: list[str]) -> dict[str, An
         wrong.append(str(error))
         return {}
     return config["data"]
-
-
-def _size(folder: Path) -> str:
-    if not folder.is_dir():
-        return "does not exist yet"
-    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
-    return f"{len(sizes)} files, {sum(sizes) / 2**20:.0f} MiB"
