@@ -6,7 +6,7 @@ import os
 from adapter import logged
 from fairfold.datasets import load_catalog, prepare
 from fairfold.datasets.preparation import environment_mirrors
-from fairfold.datasets.requirements import check_requirements, requirements_of
+from fairfold.datasets.requirements import check_requirements
 
 # Keep the original error stream before the log file replaces it.
 screen = logging.StreamHandler(os.fdopen(os.dup(2), "w"))
@@ -23,5 +23,6 @@ with logged(snakemake.log):
         offline=settings["offline"],
     )
     # This is not a parameter of the rule, because other settings do not change the data and must not trigger reruns.
-    check_requirements(data, requirements_of(snakemake.config, snakemake.params.dataset))
+    if snakemake.params.dataset in settings["own"]:  # Datasets of the catalog are large enough.
+        check_requirements(data, snakemake.config)
     data.save(snakemake.output[0])
