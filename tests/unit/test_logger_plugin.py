@@ -10,7 +10,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-from snakemake_logger_plugin_fairfold import EVENT, EVENTS, Console, LogHandler, duration
+from snakemake_logger_plugin_fairfold import EVENT, EVENTS, Console, LogHandler
 
 
 @pytest.fixture
@@ -52,11 +52,11 @@ def test_a_line_for_each_finished_job(console, clock):
     assert log("Job stats", event=LogEvent.RUN_INFO, stats={"read": 1, "train": 2, "total": 3}) == ""
     assert log(event=LogEvent.JOB_INFO, jobid=1, rule_name="read", rule_msg="Read flags") == ""
     clock.seconds = 60
-    assert log(event=LogEvent.JOB_FINISHED, job_id=1) == "[1/3 jobs, about 2 minutes left] Read flags\n"
+    assert log(event=LogEvent.JOB_FINISHED, job_id=1) == "[1/3 jobs, 02:00 left] Read flags\n"
     log(event=LogEvent.JOB_INFO, jobid=2, rule_name="train", rule_msg=None, wildcards={"rate": "50", "part": "0"})
     log(event=LogEvent.JOB_INFO, jobid=3, rule_name="train", rule_msg=None, wildcards={})
     clock.seconds = 70
-    left = "[2/3 jobs, 1 running, less than a minute left]"
+    left = "[2/3 jobs, 1 running, 00:10 left]"
     assert log(event=LogEvent.JOB_FINISHED, job_id=2) == f"{left} train: rate 50, part 0\n"
     assert log(event=LogEvent.JOB_FINISHED, job_id=3) == "[3/3 jobs] train\n"
 
@@ -132,7 +132,7 @@ def test_a_bar_on_a_terminal(clock):
         console.finish(job)
     console.write("A warning")
     console.bar.close()
-    assert "[##########          ] 2/4 jobs, less than a minute left" in stream.getvalue()
+    assert "[##########          ] 2/4 jobs, 00:00 left" in stream.getvalue()
     assert "A warning\n" in stream.getvalue()
 
 
@@ -155,11 +155,3 @@ def test_the_estimate_counts_jobs_at_once(clock):
     console.finish(1)
     console.finish(2)
     assert console.remaining_seconds() == 200  # four jobs of 100 seconds, two in parallel
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(20, "less than a minute"), (60, "about a minute"), (600, "about 10 minutes"), (9000, "about 2 hours")],
-)
-def test_duration(seconds, text):
-    assert duration(seconds) == text

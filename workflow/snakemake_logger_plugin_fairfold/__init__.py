@@ -146,7 +146,7 @@ class Console:
 
     def __str__(self) -> str:
         running = f", {len(self.started)} running" if self.started else ""
-        left = f", {duration(self.remaining_seconds())} left" if 0 < self.n_done < self.n_jobs else ""
+        left = f", {tqdm.format_interval(self.remaining_seconds())} left" if 0 < self.n_done < self.n_jobs else ""
         return f"{self.n_done}/{self.n_jobs} jobs{running}{left}"
 
 
@@ -212,34 +212,6 @@ class LogHandler(LogHandlerBase):
         if self.console is not None:
             self.console.bar.close()
         super().close()
-
-
-def duration(seconds: float) -> str:
-    """Describe a time in minutes, hours or days.
-
-    Parameters
-    ----------
-    seconds : float
-        Time in seconds.
-
-    Returns
-    -------
-    str
-        Rounded time with its unit.
-
-    Examples
-    --------
-    >>> duration(30)
-    'less than a minute'
-    >>> duration(7200)
-    'about 2 hours'
-    """
-    minutes = seconds / 60
-    if minutes < 1.5:
-        return "about a minute" if minutes >= 0.75 else "less than a minute"
-    if minutes < 100:
-        return f"about {minutes:.0f} minutes"
-    return f"about {minutes / 60:.0f} hours" if minutes < 48 * 60 else f"about {minutes / 60 / 24:.0f} days"
 
 
 def _describe(of: dict[str, Any]) -> str:
