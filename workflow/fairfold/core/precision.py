@@ -29,37 +29,22 @@ _LARGEST = np.finfo(np.float64).max
 class _Map(NamedTuple):
     """Map of one feature.
 
-    A value ``x`` becomes ``(x - shift) * 2**exponent``, moved away from zero by ``floor``. Knots are the training
-    values that are moved further, and their neighbors. ``images`` are their new values. If ``joined`` is true, no
-    training value is between the knot and the next one, and the map is linear between them.
+    A value ``x`` becomes ``(x - shift) * 2**exponent``. If training values are moved, all of them are knots, ``images``
+    are their new values, and the map is linear between them.
     """
 
     shift: float
     exponent: int
-    floor: float = 0.0
     knots: np.ndarray = np.empty(0)
     images: np.ndarray = np.empty(0)
-    joined: np.ndarray = np.empty(0, dtype=bool)
-
-    def scaled(self, x: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore", under="ignore"):
-            y = np.ldexp(x - self.shift, self.exponent)
-        y = np.where(np.isinf(x), x, np.clip(y, -_LARGEST, _LARGEST))
-        return np.where(x == self.shift, 0.0, y + np.copysign(self.floor, x - self.shift))
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        y = self.scaled(x)
-        if not len(self.knots):
-            return y
-        left = np.clip(np.searchsorted(self.knots, x, side="right") - 1, 0, len(self.knots) - 2)
-        low, high = self.images[left], self.images[left + 1]
-        first, last = self.scaled(self.knots[left]), self.scaled(self.knots[left + 1])
-        share = np.divide(np.clip(y, first, last) - first, last - first, out=np.zeros_like(y), where=last > first)
-        found = np.where(self.joined[left], low + share * (high - low), np.clip(y, low, high))
-        is_knot = [x == self.knots[left], x == self.knots[left + 1]]
-        is_outside = [x < self.knots[0], x > self.knots[-1]]
-        outside = [np.minimum(y, low), np.maximum(y, high)]
-        return np.select([*is_knot, *is_outside, np.isnan(x)], [low, high, *outside, x], found)
+        if len(self.knots):
+            y = np.interp(x, self.knots, self.images)
+        else:
+            with np.errstate(over="ignore", under="ignore"):
+                y = np.clip(np.ldexp(x - self.shift, self.exponent), -_LARGEST, _LARGEST)
+        return np.where(np.isinf(x), x, y)
 
 
 @dataclass(eq=False, repr=False)
@@ -89,16 +74,12 @@ class DistinctValues(AcceptsMissingValues, TransformerMixin, BaseEstimator):
         Number that is subtracted from each of these features.
     exponent_ : ndarray of shape (n_changed,)
         Exponent of the power of two that multiplies the difference.
-    floor_ : ndarray of shape (n_changed,)
-        Distance by which the product is moved away from zero.
     starts_ : ndarray of shape (n_changed + 1,)
         Position of the first knot of each feature.
     knots_ : ndarray of shape (n_knots,)
-        Training values that are moved, and their neighbors.
+        Training values of the features with values that are moved.
     images_ : ndarray of shape (n_knots,)
         New values of the knots.
-    joined_ : ndarray of shape (n_knots,)
-        Whether the next knot is the next training value.
 
     Notes
     -----
@@ -119,11 +100,9 @@ class DistinctValues(AcceptsMissingValues, TransformerMixin, BaseEstimator):
         "columns_": np.int64,
         "shift_": np.float64,
         "exponent_": np.int64,
-        "floor_": np.float64,
         "starts_": np.int64,
         "knots_": np.float64,
         "images_": np.float64,
-        "joined_": np.bool_,
     }
     _: KW_ONLY
     dtype: Literal["float32", "float64"] = "float32"
@@ -149,8 +128,8 @@ class DistinctValues(AcceptsMissingValues, TransformerMixin, BaseEstimator):
         merged = dict(self._merged_columns(X)) if _is_numeric(X) else {}
         maps = [self._map_of(values, may_shift=not sparse.issparse(X)) for values in merged.values()]
         found = {"columns_": list(merged), "starts_": np.cumsum([0, *(len(each.knots) for each in maps)])}
-        found |= {f"{name}_": [getattr(each, name) for each in maps] for name in ("shift", "exponent", "floor")}
-        for name in ("knots", "images", "joined"):
+        found |= {f"{name}_": [getattr(each, name) for each in maps] for name in ("shift", "exponent")}
+        for name in ("knots", "images"):
             found[f"{name}_"] = np.concatenate([[], *(getattr(each, name) for each in maps)])
         for name, dtype in self.arrays.items():
             setattr(self, name, np.asarray(found[name], dtype=dtype))
@@ -193,8 +172,7 @@ class DistinctValues(AcceptsMissingValues, TransformerMixin, BaseEstimator):
 
     def _map(self, number: int) -> _Map:
         knots = slice(self.starts_[number], self.starts_[number + 1])
-        constants = self.shift_[number], int(self.exponent_[number]), self.floor_[number]
-        return _Map(*constants, self.knots_[knots], self.images_[knots], self.joined_[knots])
+        return _Map(self.shift_[number], int(self.exponent_[number]), self.knots_[knots], self.images_[knots])
 
     def _merged_columns(self, X: Matrix) -> Iterator[tuple[int, np.ndarray]]:
         """Yield the features with values that rounding merges, and their sorted distinct values."""
@@ -246,7 +224,7 @@ class DistinctValues(AcceptsMissingValues, TransformerMixin, BaseEstimator):
         y = values - shift
         exponent = _EXPONENT - int(np.frexp(np.abs(y[[0, -1]]).max())[1])
         plain, scaled = _Map(shift, 0), _Map(shift, exponent)
-        n_plain, n_scaled = (self._n_merged(each.scaled(values), self.least_gap) for each in (plain, scaled))
+        n_plain, n_scaled = (self._n_merged(each(values), self.least_gap) for each in (plain, scaled))
         found = scaled if n_scaled < n_plain else plain
         if not self.moves or min(n_plain, n_scaled) == 0:
             return found
@@ -254,17 +232,13 @@ class DistinctValues(AcceptsMissingValues, TransformerMixin, BaseEstimator):
 
     def _moved(self, values: np.ndarray, scaled: _Map) -> _Map:
         """Map each value to a different number in single precision, the nearest unused one away from zero."""
+        sign, rounded = np.sign(values - scaled.shift), scaled(values)
         if self.least_gap:  # Neighbors in single precision above this power of two differ by more than the gap.
-            scaled = scaled._replace(floor=float(2.0 ** np.ceil(np.log2(self.least_gap / np.finfo(np.float32).eps))))
-        rounded = scaled.scaled(values).astype(np.float32)
-        sign = np.sign(values - scaled.shift)
-        negative, positive = sign < 0, sign > 0
-        images = np.zeros(len(values), dtype=np.float32)
-        images[positive] = _strictly_rising(rounded[positive])
-        images[negative] = -_strictly_rising(-rounded[negative][::-1])[::-1]
-        at = np.flatnonzero(np.convolve(images != rounded, np.ones(3), "same"))
-        joined = np.append(np.diff(at) == 1, False)
-        return scaled._replace(knots=values[at], images=images[at].astype(np.float64), joined=joined)
+            rounded += sign * 2.0 ** np.ceil(np.log2(self.least_gap / np.finfo(np.float32).eps))
+        rounded, images = rounded.astype(np.float32), np.zeros(len(values))
+        images[sign > 0] = _strictly_rising(rounded[sign > 0])
+        images[sign < 0] = -_strictly_rising(-rounded[sign < 0][::-1])[::-1]
+        return scaled._replace(knots=values, images=images)
 
 
 def _strictly_rising(numbers: np.ndarray) -> np.ndarray:
