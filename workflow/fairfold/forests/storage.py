@@ -28,7 +28,7 @@ _TRUSTED = {  # A partial is trusted only if its function is.
     "fairfold.forests": "boosting.MultilabelBoosting cascade.CascadeForest embedding.TreeEmbedding levels.Encoder "
     "levels.Level out_of_bag.OutOfBagCascade sketched.SketchedForest trees.MultilabelForest trees.TreeShape",
     "fairfold.models": "binary.BinaryClassifier binary.ChainEnsemble binary.OnePerLabel binary.Standardized "
-    "binary.Steps binary.as_csr_matrix binary.as_dense categories.CategoryCodes categories.FittedWith "
+    "binary.Steps binary.as_csr_matrix binary.as_dense categories.CategoryCodes "
     "correction.CorrectedClassifier exact_forests.MissingValueBoosting kernel_ridge.KernelRidgeClassifier "
     "many_label_ridge.ManyLabelRidge measured.MeasuredRows ml_knn.MLkNN one_level.OneLevelModel "
     "stacking.StackedClassifier",

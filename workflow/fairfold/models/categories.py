@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone
-from sklearn.utils import Tags, get_tags
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.groups import fit_arguments
 
 
 @dataclass(eq=False, repr=False)
@@ -85,71 +84,3 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-@dataclass(eq=False, repr=False)
-class FittedWith(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Binary classifier with fixed extra arguments of ``fit``.
-
-    Parameters
-    ----------
-    estimator : estimator object
-        Unfitted binary classifier.
-    options : mapping of str -> object
-        Extra arguments by name.
-
-    Attributes
-    ----------
-    estimator_ : estimator object
-        Fitted classifier.
-    classes_ : ndarray
-        Classes of the fitted classifier.
-    """
-
-    estimator: BaseEstimator
-    options: Mapping[str, Any]
-
-    def fit(self, X: Matrix, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """Fit the classifier with the extra arguments.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : ndarray of shape (n_samples,)
-            Label of 0/1.
-        sample_weight : ndarray of shape (n_samples,), default=None
-            Weights of the samples.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ModelError
-            If weights are given and the classifier does not accept them.
-        """
-        given = {**self.options, **fit_arguments(self.estimator, None, sample_weight)}
-        self.estimator_ = clone(self.estimator).fit(X, y, **given)
-        self.classes_ = self.estimator_.classes_
-        return self
-
-    def predict_proba(self, X: Matrix) -> np.ndarray:
-        """Predict the probabilities of both classes.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Probabilities of 0 and 1.
-        """
-        return self.estimator_.predict_proba(X)
-
-    def __sklearn_tags__(self) -> Tags:
-        return get_tags(self.estimator)

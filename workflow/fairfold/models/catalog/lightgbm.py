@@ -36,7 +36,6 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
     from fairfold.core.precision import DistinctValues
     from fairfold.errors import ModelError, first_sentence
     from fairfold.models.binary import as_csr_matrix, as_dense, one_per_label
-    from fairfold.models.categories import FittedWith
 
     try:
         from lightgbm import LGBMClassifier
@@ -51,8 +50,8 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
     distinct = DistinctValues(dtype="float64", least_gap=1e-34, moves=False)
     if not categories:
         return one_per_label(boosting, convert=as_csr_matrix, distinct=distinct)
-    knowing = FittedWith(boosting, {"categorical_feature": list(range(len(categories)))})
-    return one_per_label(knowing, convert=as_dense, distinct=distinct, categories=categories)
+    boosting.set_params(cat_feature=list(range(len(categories))))
+    return one_per_label(boosting, convert=as_dense, distinct=distinct, categories=categories)
 
 
 SPECS = with_correction(ModelSpec("LightGBM", make=f"{__name__}:make", accepts_categories=True))
