@@ -73,7 +73,6 @@ rule tabulate_pairs:
         curves="results/tables/win_percentage/illustration.csv",
         weights="results/tables/win_percentage/rank_weights.csv",
         densities="results/tables/win_percentage/performance_densities.csv",
-        bands="results/tables/win_percentage/sampling_bands.csv",
         example="results/tables/win_percentage/sampling_example.csv",
         errors="results/tables/win_percentage/sampling_errors.csv",
         law="results/tables/win_percentage/sampling_law.csv",

@@ -7,7 +7,7 @@ from adapter import logged
 from fairfold import papers
 from fairfold.core.files import concat_tables, read_arrays, write_table
 from fairfold.datasets import Dataset
-from fairfold.papers.win_percentage_sampling import compare_samples, sampling_example, sampling_laws, synthetic_rmse
+from fairfold.papers.win_percentage_sampling import sampling_errors, sampling_example, sampling_laws, synthetic_rmse
 from fairfold.papers.win_percentage_tables import classifier_table, dataset_row, density_table, draws_table
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation, gaussian_features
 
@@ -24,11 +24,7 @@ with logged(snakemake.log):
     of_example = {**options.pop("example"), "n_trials": options["n_trials"], "random_state": params.seed}
     errors = [synthetic_rmse(**options)]
     del options["n_distributions"]
-    bands = []
-    for name, histogram in tqdm(histograms.items()):
-        band, error = compare_samples(histogram, GAUSSIAN_CLASSIFIERS, name, **options)
-        bands.append(band)
-        errors.append(error)
+    errors += [sampling_errors(each, name, **options) for name, each in tqdm(histograms.items())]
     errors = pd.concat(errors)
     tables = {
         "draws": draws_table(),
@@ -37,7 +33,6 @@ with logged(snakemake.log):
         "best_pairs": concat_tables(files.best_pairs),
         "densities": pd.concat(densities),
         "example": sampling_example(histograms, GAUSSIAN_CLASSIFIERS, **of_example),
-        "bands": pd.concat(bands),
         "errors": errors,
         "law": sampling_laws(errors),
         **papers.win_percentage_illustration.illustration_tables(random_state=params.seed),

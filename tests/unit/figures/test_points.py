@@ -39,7 +39,6 @@ from fairfold.figures.splitting import (
 from fairfold.figures.win_percentage import (
     plot_illustration,
     plot_rank_weights,
-    plot_sampling_bands,
     plot_sampling_error,
     plot_win_percentages,
 )
@@ -352,7 +351,6 @@ def test_curves_of_wins(tmp_path):
     assert texts_of(plot_win_percentages(wins.assign(**null)), tmp_path) == texts
     bands = wins.assign(n_sampled=50, lower=[0.125, 0.5], upper=1.0)
     texts = ["LDA wins 25.0 % (12.5 to 100.0) at N = 1", "LDA wins 100.0 % (50.0 to 100.0) at N = 1,000"]
-    assert texts_of(plot_sampling_bands(bands), tmp_path) == texts
     assert texts_of(plot_illustration(bands), tmp_path) == texts
 
 

@@ -17,7 +17,6 @@ from fairfold.figures.win_percentage import (
     plot_joint_densities,
     plot_performance_densities,
     plot_rank_weights,
-    plot_sampling_bands,
     plot_sampling_error,
     plot_sampling_example,
     plot_win_percentages,
@@ -126,7 +125,6 @@ def draw(request):
         "illustration": plot_illustration,
         "densities": plot_performance_densities,
         "wins": plot_win_percentages,
-        "bands": plot_sampling_bands,
         "example": plot_sampling_example,
         "errors": lambda table: plot_sampling_error(table, LAW),
         "weights": plot_rank_weights,
@@ -304,22 +302,6 @@ def test_figure_6_is_of_one_dataset_and_states_for_which_it_stands_in(example):
     assert figure.axes[0].get_title() == "west, M = 10,000,000\n(instead of east, which is missing)"
 
 
-def test_bands_have_a_row_per_dataset_and_a_column_per_number_of_sets(bands):
-    figure = plot_sampling_bands(bands)
-    panels = [(dataset, m) for dataset in ("west", "golub") for m in (1_000, 10_000)]
-    titles = ["west, M = 1,000", "west, M = 10,000", "golub, M = 1,000", "golub, M = 10,000"]
-    assert [axis.get_title() for axis in figure.axes] == titles
-    for axis, (dataset, m) in zip(figure.axes, panels, strict=True):
-        part = bands[(bands["dataset"] == dataset) & (bands["n_sampled"] == m)]
-        fills = fills_of(axis)
-        assert len(fills) == 6
-        for name, (fill, points) in zip(NAMES, fills, strict=True):
-            of_one = part[part["classifier"] == name].set_index("n_draws")
-            assert same_color(fill.get_facecolor()[0, :3], LOOKS[name][0])
-            np.testing.assert_allclose(points, 100 * of_one[["lower", "upper"]])
-            np.testing.assert_allclose(line_of(axis, name).get_ydata(), 100 * of_one["win_percentage"])
-
-
 def test_figure_7_has_the_errors_in_percent_and_the_law(errors):
     figure = plot_sampling_error(errors, LAW)
     (axis,) = figure.axes
@@ -372,7 +354,7 @@ def test_figure_8_has_a_panel_per_number_of_sets_and_a_line_per_number_of_draws(
 
 
 def test_a_classifier_looks_alike_in_all_figures_and_unlike_the_others(draw):
-    panels = [axis for kind in ("densities", "wins", "bands") for axis in draw(kind).axes]
+    panels = [axis for kind in ("densities", "wins") for axis in draw(kind).axes]
     for name in NAMES:
         lines = [line_of(axis, name) for axis in panels]
         for line in lines:
@@ -399,7 +381,7 @@ def test_places_without_panel_are_empty(wins):
 
 
 @pytest.mark.parametrize("single", [False, True])
-@pytest.mark.parametrize("kind", ["maps", "joint", "illustration", "densities", "wins", "bands", "errors", "weights"])
+@pytest.mark.parametrize("kind", ["maps", "joint", "illustration", "densities", "wins", "errors", "weights"])
 def test_no_panel_or_legend_overlaps_another_or_leaves_the_page(draw, kind, single):
     figure = draw(kind, single=single)
     figure.draw_without_rendering()

@@ -10,16 +10,15 @@ from fairfold.errors import DataError, ModelError
 from fairfold.papers import win_percentage_sampling
 from fairfold.papers.win_percentage_sampling import (
     band,
-    compare_samples,
     fit_rmse_law,
     rank_weights,
     sampled_win_percentages,
+    sampling_errors,
     sampling_example,
     sampling_laws,
     synthetic_rmse,
 )
 from fairfold.win_percentage import (
-    GAUSSIAN_CLASSIFIERS,
     PerformanceHistogram,
     effective_sets,
     win_percentage,
@@ -94,7 +93,7 @@ def test_synthetic_distributions_are_those_of_the_paper(monkeypatch):
 
 def test_sampling_a_full_evaluation_follows_the_law_of_the_paper(histogram):
     options = {"n_sampled": [1_000, 10_000], "n_draws": [1, 10, 100, 1_000], "n_trials": 60, "random_state": 0}
-    _, table = compare_samples(histogram, GAUSSIAN_CLASSIFIERS, "many", **options)
+    table = sampling_errors(histogram, "many", **options)
     law = 0.24 * (table["n_draws"] / table["n_sampled"]) ** 0.48
     ratio = table["rmse"] / law
     assert ((ratio > 1 / 1.5) & (ratio < 1.5)).all()
@@ -106,7 +105,7 @@ def test_errors_of_samples_are_those_of_the_effective_number_of_sets():
     winner = rng.integers(3, size=100_000)
     sets = PerformanceHistogram.from_sets(np.arange(100_000.0), winner[:, None] == np.arange(3))
     options = {"n_sampled": [500], "n_draws": [1, 10, 50], "n_trials": 400, "random_state": 0}
-    _, table = compare_samples(sets, list("abc"), "null", **options)
+    table = sampling_errors(sets, "null", **options)
     # All classifiers are equal: variance 2 / 9 over K; 400 trials of 3 values, and the shares of the full evaluation.
     assert table["rmse"].to_numpy() == pytest.approx(np.sqrt(2 / 9 / effective_sets(500, [1, 10, 50])), rel=0.08)
 
@@ -120,23 +119,6 @@ def test_the_fit_finds_the_law_and_looks_at_n_up_to_m_only():
     assert fit_rmse_law(pd.concat([table, none])) == pytest.approx((0.24, 0.48))
     with pytest.raises(DataError, match="1 different N / M"):
         fit_rmse_law(table[table["n_draws"] / table["n_sampled"] == 0.1])
-
-
-def test_bands_hold_the_full_curve_and_narrow_with_m(histogram):
-    names = list(GAUSSIAN_CLASSIFIERS)
-    options = {"n_draws": [1, 20], "n_trials": 60, "random_state": 0}
-    table, _ = compare_samples(histogram, names, "many", n_sampled=[200, 5_000], **options)
-    assert list(table) == ["dataset", "n_sampled", "n_draws", "classifier", "win_percentage", "lower", "upper"]
-    exact = histogram.win_percentage([1, 20])
-    for m in (200, 5_000):
-        part = table[table["n_sampled"] == m]
-        assert part["win_percentage"].to_numpy() == pytest.approx(exact.ravel())
-        assert list(part["classifier"]) == names * 2 and list(part["n_draws"]) == [1] * 6 + [20] * 6
-        assert (part["lower"] < part["win_percentage"]).all() and (part["win_percentage"] < part["upper"]).all()
-    width = (table["upper"] - table["lower"]).groupby(table["n_sampled"]).mean()
-    assert width[5_000] == pytest.approx(width[200] / 5, rel=0.3)  # square root law, 60 trials each
-    again, _ = compare_samples(histogram, names, "many", n_sampled=[5_000], **options)
-    assert again.equals(table[table["n_sampled"] == 5_000].reset_index(drop=True))
 
 
 def test_a_band_leaves_half_of_the_rest_on_each_side():
@@ -164,9 +146,8 @@ def test_rank_weights_of_many_sets_keep_their_precision():
 
 def test_draws_go_up_to_the_largest_sample(histogram):
     options = {"n_sampled": [10, 30], "n_trials": 2, "random_state": 3}
-    bands, errors = compare_samples(histogram, GAUSSIAN_CLASSIFIERS, "d", **options)
-    for table in (bands, errors):
-        assert table["n_draws"].unique().tolist() == draws_grid(30).tolist()
+    errors = sampling_errors(histogram, "d", **options)
+    assert errors["n_draws"].unique().tolist() == draws_grid(30).tolist()
 
 
 def test_refusals():

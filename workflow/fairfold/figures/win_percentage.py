@@ -14,16 +14,7 @@ from fairfold.errors import DataError
 from fairfold.figures import findings
 from fairfold.figures.points import interval, plot_points, significant, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
-from fairfold.figures.style import (
-    PALETTE,
-    add_legend,
-    legend_line,
-    legend_patch,
-    name_of,
-    new_figure,
-    panels_of,
-    style_of,
-)
+from fairfold.figures.style import PALETTE, add_legend, legend_line, legend_patch, name_of, new_figure, style_of
 
 PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
@@ -255,40 +246,6 @@ def plot_sampling_example(example: pd.DataFrame) -> Figure:
     _draws_axis(axis, example["n_draws"])
     kinds = [legend_patch("95 % of samples", **BAND), legend_line("95 %, their mean", color="#555555", **DOTTED)]
     add_legend(figure, [*_handles(looks), *kinds])
-    return figure
-
-
-@_Figure(
-    "win_percentage_samples",
-    title="Win percentages from samples",
-    reads=["tables/win_percentage/sampling_bands.csv"],
-    alt="bands of win percentages estimated from samples of M pairs",
-)
-def plot_sampling_bands(bands: pd.DataFrame) -> Figure:
-    """Draw bands of win percentages from samples of M feature sets, with a row per dataset and a column per M.
-
-    Parameters
-    ----------
-    bands : DataFrame
-        Columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper``.
-
-    Returns
-    -------
-    Figure
-        Bands contain 95 % of the samples.
-    """
-    bands, looks = bands.sort_values("n_sampled", kind="stable"), _looks(bands)
-    n_rows, n_columns = bands["dataset"].nunique(), bands["n_sampled"].nunique()
-    size = (0.5 + 2.2 * max(n_columns, 1.4), 0.4 + 1.8 * n_rows)
-    figure, axes = new_figure(*size, n_rows, n_columns, sharey="row", sharex=True)
-    for position, (axis, dataset, n_sampled, part) in enumerate(panels_of(axes, bands, "dataset", "n_sampled")):
-        _draw_bands(axis, part, looks)
-        axis.set(title=f"{dataset}, M = {n_sampled:,}", xscale="log")
-        _draws_axis(axis, part["n_draws"])
-        _letter(axis, position)
-    figure.supxlabel("draws N")
-    figure.supylabel("win percentage (%)")
-    add_legend(figure, _handles(looks))
     return figure
 
 

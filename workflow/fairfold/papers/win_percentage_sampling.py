@@ -177,17 +177,16 @@ def sampling_laws(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["source", "factor", "exponent"])
 
 
-def compare_samples(
+def sampling_errors(
     histogram: PerformanceHistogram,
-    classifiers: Sequence[str],
     name: str,
     *,
     n_sampled: Sequence[int],
     n_trials: int,
     random_state: int,
     n_draws: Sequence[float] | None = None,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Compare win percentages from samples of M feature sets with those from all sets (Figures 6 and 7).
+) -> pd.DataFrame:
+    """Compute the error of win percentages from samples of M feature sets (Figure 7).
 
     Sets are drawn with replacement. The error follows the law of :func:`fit_rmse_law` if M is at most the number of
     evaluated sets. For larger M, samples contain almost all sets, and the error vanishes at large N.
@@ -196,10 +195,8 @@ def compare_samples(
     ----------
     histogram : PerformanceHistogram
         All evaluated feature sets.
-    classifiers : sequence of str
-        Names of the classifiers in the order of the winners in ``histogram``.
     name : str
-        Name of the data in the tables.
+        Name of the data in the table.
     n_sampled : sequence of int
         Numbers M of feature sets.
     n_trials : int
@@ -211,22 +208,14 @@ def compare_samples(
 
     Returns
     -------
-    bands : DataFrame
-        Columns ``dataset, n_sampled, n_draws, classifier, win_percentage, lower, upper``. ``win_percentage`` is based
-        on all feature sets; 95 % of the samples are between ``lower`` and ``upper``.
-    errors : DataFrame
+    DataFrame
         Errors of the samples, with the columns of :func:`synthetic_rmse`.
     """
     draws = draws_grid(max(n_sampled)) if n_draws is None else checked_draws(n_draws)
     exact = histogram.win_percentage(draws)
-    tables, errors = [], []
-    for m in n_sampled:
-        found = _estimates(histogram, m, draws, n_trials, random_state)
-        table = curve_table(classifiers, draws, win_percentage=exact, **band(found))
-        tables.append(table.assign(dataset=name, n_sampled=m))
-        errors.append(np.sqrt(np.mean((found - exact) ** 2, axis=(0, 2))))
-    columns = ["dataset", "n_sampled", "n_draws", "classifier", "win_percentage", "lower", "upper"]
-    return pd.concat(tables, ignore_index=True)[columns], _rmse_table(name, n_sampled, draws, np.array(errors))
+    found = (_estimates(histogram, m, draws, n_trials, random_state) for m in n_sampled)
+    errors = [np.sqrt(np.mean((each - exact) ** 2, axis=(0, 2))) for each in found]
+    return _rmse_table(name, n_sampled, draws, np.array(errors))
 
 
 def sampling_example(
