@@ -1,8 +1,8 @@
-"""Test the run time, memory and disk space of each step."""
+"""Test the run time and memory of each step."""
 
 import pandas as pd
 
-from fairfold.report.costs import costs_sentence, gather_costs, gather_sizes
+from fairfold.report.costs import costs_sentence, gather_costs
 
 HEADER = "s\th:m:s\tmax_rss\tcpu_time\n"
 
@@ -48,17 +48,6 @@ def test_the_sentence_names_the_longest_step(tmp_path):
     assert "2 measured jobs took 2.0 h one after the other" in sentence
     assert "train (2.0 h)" in sentence
     assert "1,234 MiB" in sentence
-
-
-def test_space_is_counted_by_folder(tmp_path):
-    write(tmp_path / "b/deep/x.tsv")
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a/y").write_bytes(bytes(2_000_000))
-    (tmp_path / "file").write_text("x")
-    sizes = gather_sizes(tmp_path)
-    assert sizes["folder"].tolist() == ["a", "b"]
-    assert sizes["files"].tolist() == [1, 1]
-    assert sizes["megabytes"].iloc[0] == 2
 
 
 def test_an_incomplete_benchmark_is_skipped(tmp_path):

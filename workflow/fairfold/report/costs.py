@@ -1,4 +1,4 @@
-"""Run time, memory and disk space of each step of a study."""
+"""Run time and memory of each step of a study."""
 
 from __future__ import annotations
 
@@ -42,26 +42,6 @@ def gather_costs(folder: str | os.PathLike[str]) -> pd.DataFrame:
         peak_memory_mib=("max_rss", "max"),
     )
     return table.reset_index().sort_values(["seconds", "step"], ascending=[False, True], ignore_index=True)
-
-
-def gather_sizes(folder: str | os.PathLike[str]) -> pd.DataFrame:
-    """Return the number and size of the files in each folder of results.
-
-    Parameters
-    ----------
-    folder : str or path-like
-        Folder of results.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``folder, files, megabytes``, sorted by name.
-    """
-    rows = []
-    for each in sorted(path for path in Path(folder).glob("[!.]*") if path.is_dir()):
-        sizes = [path.stat().st_size for path in each.rglob("*") if path.is_file()]
-        rows.append((each.name, len(sizes), round(sum(sizes) / 1e6, 2)))
-    return pd.DataFrame(rows, columns=["folder", "files", "megabytes"])
 
 
 def costs_sentence(costs: pd.DataFrame) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
 from fairfold import __version__
+from fairfold.errors import shortened
 from fairfold.evaluation.metrics import METRICS
 from fairfold.report.tables import table_html, table_of
 from fairfold.report.templates import render
@@ -66,7 +67,7 @@ def render_dataset_page(
         found=found,
         n_labels=len(label_scores),
         n_learned=len(label_scores) - sum(map(len, faults.values())),
-        faults=[f"Labels {reason}: {_listed(names)}." for reason, names in faults.items()],
+        faults=[f"Labels {reason}: {shortened(names, _NAMED)}." for reason, names in faults.items()],
         label_tables=[_label_table(label_scores)],
         label_error_tables=list(_label_error_tables(label_errors)),
         feature_tables=[_table("Features, the most important first", features, _SHOWN)] if len(features) else [],
@@ -121,8 +122,3 @@ def _label_error_tables(label_errors: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _table(title: str, table: pd.DataFrame, most_rows: int) -> dict[str, Any]:
     return {"title": title, "html": table_html(table_of(table, most_rows), title)}
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more}"

@@ -36,11 +36,11 @@ def labels_sentences(datasets: Collection[str], config: Mapping[str, Any]) -> st
     others = f"{'the other' if observed else 'all'} {len(complete)} datasets"
     sentences = []
     if complete:
-        named = others if len(complete) > _MOST_NAMED else _listed(complete)
+        named = others if len(complete) > _MOST_NAMED else listed(complete)
         sentences.append(f"The labels of {named} are taken as complete.")
     if observed:
         sentences.append(
-            f"The labels of {_listed(observed)} are only those observed: a positive that is missing among them counts "
+            f"The labels of {listed(observed)} are only those observed: a positive that is missing among them counts "
             "as a negative."
         )
     return " ".join(sentences)
@@ -50,6 +50,23 @@ def _are_observed(stanza: Mapping[str, Any]) -> bool:
     return stanza["labels_are"] == "observed" and stanza.get("negatives") != "confirmed"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Join names by commas and "and".
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names to join.
+
+    Returns
+    -------
+    str
+        Names in one phrase.
+
+    Examples
+    --------
+    >>> listed(["flags", "scene", "yeast"])
+    'flags, scene and yeast'
+    """
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

@@ -14,7 +14,7 @@ import pandas as pd
 from fairfold import __version__
 from fairfold.report.answers import group_sentences
 from fairfold.report.contents import PAGES, Item, Section, is_on, load_contents, owner, pages_of, select
-from fairfold.report.costs import costs_sentence, gather_costs, gather_sizes
+from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.failures import failures_of
 from fairfold.report.images import embedded_image
 from fairfold.report.published import published_sentences
@@ -231,9 +231,8 @@ def _thresholds(entry: Item, study: Study) -> dict[str, Any] | None:
 
 def _costs(entry: Item, study: Study) -> dict[str, Any]:
     costs = gather_costs(study.results / entry.source)
-    tables = {"Steps": costs, "Space on disk": gather_sizes(study.results)}
-    computed = [{"name": name, "html": table_html(table_of(each), name), "file": None} for name, each in tables.items()]
-    return {"sentences": [costs_sentence(costs)], "tables": computed}
+    tables = [{"name": "Steps", "html": table_html(table_of(costs), "Steps"), "file": None}]
+    return {"sentences": [costs_sentence(costs)], "tables": tables}
 
 
 def _versions(entry: Item, study: Study) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.evaluation.metrics import METRICS, metrics_of
+from fairfold.report.labels import listed
 
 LEADERBOARD = "recommendation/leaderboard.csv"
 BEST, NOT_DIFFERENT, WORSE, NOT_TESTED = "best", "not different", "worse", "not tested"
@@ -125,12 +126,12 @@ def _others(board: pd.DataFrame, n_rows: str) -> str:
     """Describe the verdicts on the other models in a sentence."""
     names = {verdict: board.loc[board["verdict"] == verdict, "model"].tolist() for verdict in board["verdict"].unique()}
     if untested := names.get(NOT_TESTED):
-        return f"A single fold allows no test against {_listed(untested)}."
+        return f"A single fold allows no test against {listed(untested)}."
     alike, worse = names.get(NOT_DIFFERENT, []), names.get(WORSE, [])
     if not alike:
         return "All other models are significantly worse." if worse else "No other model was compared."
     verb = "is" if len(alike) == 1 else "are"
-    return f"With {n_rows}, {_listed(alike)} {verb} not significantly different."
+    return f"With {n_rows}, {listed(alike)} {verb} not significantly different."
 
 
 def _strip(tables: Tables, missing: str | None) -> Iterator[tuple[str, str]]:
@@ -243,8 +244,8 @@ def _winners(best: pd.Series, tables: Tables) -> Iterator[str]:
         return
     goodness = METRICS[best["metric"]].direction * means["mean"]
     first = means.loc[goodness.groupby(means["missing_rate"]).idxmax()].groupby("model", sort=False)["missing_rate"]
-    named = [f"{model} after {_listed([f'{rate}' for rate in rates])} %" for model, rates in first]
-    yield f"The best model was {_listed(named)} of the positives were hidden from training."
+    named = [f"{model} after {listed([f'{rate}' for rate in rates])} %" for model, rates in first]
+    yield f"The best model was {listed(named)} of the positives were hidden from training."
 
 
 def _rows(board: pd.DataFrame) -> list[dict[str, Any]]:
@@ -325,8 +326,3 @@ def _seconds(seconds: float) -> str:
     if seconds < 0.01:
         return "<0.01"
     return f"{seconds:.2f}" if seconds < 10 else f"{seconds:,.0f}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
