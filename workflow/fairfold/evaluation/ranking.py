@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -282,41 +282,6 @@ def compare_ranks(ranks: pd.DataFrame, *, alpha: float = 0.05) -> ComparisonTabl
         pd.DataFrame(pairs, columns=[*panel_of, *of_pairs]),
         pd.DataFrame(cliques, columns=[*panel_of, "clique", "model", "mean_rank"]),
     )
-
-
-def identical_everywhere(identical: pd.DataFrame, datasets: Iterable[str]) -> pd.DataFrame:
-    """Find models whose scores equal those of another model on all datasets.
-
-    Parameters
-    ----------
-    identical : DataFrame
-        Columns ``dataset, missing_rate, model, same_as``: models with the scores of another model on one dataset.
-    datasets : iterable of str
-        All datasets that are compared.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``missing_rate, model, same_as``.
-
-    Examples
-    --------
-    >>> rows = [("flags", 0, "b", "a"), ("birds", 0, "b", "a"), ("flags", 50, "b", "a")]
-    >>> identical = pd.DataFrame(rows, columns=["dataset", "missing_rate", "model", "same_as"])
-    >>> identical_everywhere(identical, ["flags", "birds"]).to_dict("records")
-    [{'missing_rate': 0, 'model': 'b', 'same_as': 'a'}]
-    """
-    datasets, rows = list(datasets), []
-    for rate, part in identical.groupby("missing_rate", sort=False):
-        models = list(dict.fromkeys([*part["same_as"], *part["model"]]))
-        wide = part.pivot(index="model", columns="dataset", values="same_as").reindex(models, columns=datasets)
-        first: dict[tuple[str, ...], str] = {}
-        for model, others in wide.iterrows():
-            # The model that represents this one on each dataset, possibly itself.
-            other = first.setdefault(tuple(others.fillna(model)), model)
-            if other != model:
-                rows.append((rate, model, other))
-    return pd.DataFrame(rows, columns=["missing_rate", "model", "same_as"])
 
 
 def rank_tables(scores: pd.DataFrame, *, alpha: float = 0.05) -> dict[str, pd.DataFrame]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from fairfold.errors import ModelError
+from fairfold.errors import ModelError, shortened
 
 _SHOWN = 5
 
@@ -75,7 +74,11 @@ def check_same_names(names: np.ndarray | None, fitted: np.ndarray | None) -> Non
         return
     given, known = set(names), set(fitted)
     missing, surplus = ([name for name in fitted if name not in given], [name for name in names if name not in known])
-    differences = [f"{verb} {_listed(found)}" for verb, found in (("lacks", missing), ("adds", surplus)) if found]
+    differences = [
+        f"{verb} {shortened([*map(repr, found)], _SHOWN)}"
+        for verb, found in (("lacks", missing), ("adds", surplus))
+        if found
+    ]
     if not differences:
         column = np.flatnonzero(names != fitted)[0]
         differences = [f"has {names[column]!r} in place of {fitted[column]!r}, so its columns are in another order"]
@@ -83,8 +86,3 @@ def check_same_names(names: np.ndarray | None, fitted: np.ndarray | None) -> Non
         f"X {' and '.join(differences)}, but the feature names should match those that were passed during fit. "
         "Use the columns in feature_names_in_, in the same order."
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:_SHOWN]))
-    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
