@@ -256,8 +256,6 @@ def fold_effect(
     n_splits: int = 5,
     n_halvings: int = 10,
     n_repeats: int = 5,
-    penalty: float = DEFAULT_PENALTY,
-    threshold: float = 0.5,
     shuffle: bool = True,
     groups: ArrayLike | None = None,
     seed: int = 0,
@@ -281,10 +279,6 @@ def fold_effect(
         confidence intervals.
     n_repeats : int, default=5
         Number of splits of each pool by each method, at least 2. More repeats shorten only the intervals of variances.
-    penalty : float, default=DEFAULT_PENALTY
-        Penalty of the ridge regression.
-    threshold : float, default=0.5
-        Threshold above which a label is predicted.
     shuffle : bool, default=True
         Whether to pass the labels to the methods in a new random order each time.
     groups : array-like of shape (n_samples,), default=None
@@ -296,9 +290,8 @@ def fold_effect(
     Returns
     -------
     DataFrame
-        Columns ``method, halving, pool, repeat, aggregation, average, metric, estimate, truth, truth_pool, unscored``.
-        ``pool`` is the half that serves as the pool, 0 or 1. ``truth_pool`` is the held-out score after training on the
-        whole pool.
+        Columns ``method, halving, pool, repeat, aggregation, average, metric, estimate, truth, unscored``. ``pool`` is
+        the half that serves as the pool, 0 or 1.
 
     Raises
     ------
@@ -319,9 +312,6 @@ def fold_effect(
     96
     """
     X, Y = _check_data(X, Y)
-    if n_splits < 2 or n_halvings < 2 or n_repeats < 2 or not penalty > 0:
-        found = f"n_splits={n_splits}, n_halvings={n_halvings}, n_repeats={n_repeats}, penalty={penalty}"
-        raise DataError(f"fold effect: found {found}. Give at least 2 splits, 2 halvings, 2 repeats and a penalty > 0.")
     parts = []
     units = np.arange(len(Y)) if groups is None else group_codes(groups, len(Y))
     n_units = units.max() + 1
@@ -329,9 +319,9 @@ def fold_effect(
         advice = "Decrease n_splits, or leave the dataset out of splitting.fold_effect"
         raise SplitError(f"groups: half of the {n_units} groups cannot fill {n_splits} folds. {advice}.")
     for halving, pool, rows, held_out in _pools(units, n_halvings, seed):
-        model = LeaveOutRidge(X[rows], Y[rows], X[held_out], penalty)
+        model = LeaveOutRidge(X[rows], Y[rows], X[held_out], DEFAULT_PENALTY)
         rng = np.random.default_rng(seed_sequence(seed, "truth", halving, pool))
-        truth, truth_pool = _held_out_scores(model, units[rows], Y[held_out], n_splits, threshold, rng)
+        truth = _held_out_scores(model, units[rows], Y[held_out], n_splits, rng)
         for method, repeat in product(make_folds, range(n_repeats)):
             name = (method, halving, pool, repeat)
             rng = np.random.default_rng(seed_sequence(seed, "order", *name))
@@ -341,14 +331,14 @@ def fold_effect(
             of_groups = () if groups is None else (units[shown],)
             given = make_folds[method](Y[shown], seed_for(seed, "folds", *name), *of_groups)
             fold_of[order], _ = check_folds(given, len(rows), n_splits, name=f"the split by {method!r}")
-            scores, unscored = cross_validated_scores(model, Y[rows], fold_of, threshold)
+            scores, unscored = cross_validated_scores(model, Y[rows], fold_of)
             if np.isnan(scores).any() or np.isnan(truth).any():
                 raise DataError("Y: no label has a positive and a negative in each half. Use more samples.")
-            parts.append((*name, unscored, scores, truth, truth_pool))
+            parts.append((*name, unscored, scores, truth))
     return _tidy(parts)
 
 
-def summarize(table: pd.DataFrame, *, baseline: str = "random", truth: str = "truth") -> pd.DataFrame:
+def summarize(table: pd.DataFrame, *, baseline: str = "random") -> pd.DataFrame:
     """Compute bias, standard deviation and root mean squared error of each method, relative to a baseline.
 
     Parameters
@@ -357,8 +347,6 @@ def summarize(table: pd.DataFrame, *, baseline: str = "random", truth: str = "tr
         Result of :func:`fold_effect` for one dataset.
     baseline : str, default="random"
         Name of the baseline method.
-    truth : {"truth", "truth_pool"}, default="truth"
-        Reference column for the errors.
 
     Returns
     -------
@@ -391,7 +379,7 @@ def summarize(table: pd.DataFrame, *, baseline: str = "random", truth: str = "tr
     if baseline not in set(table["method"]):
         raise DataError(f"baseline: unknown method {baseline!r}. Use one of {', '.join(table['method'].unique())}.")
     rows = []
-    for cell, part in table.assign(error=table["estimate"] - table[truth]).groupby(_CELL, sort=False):
+    for cell, part in table.assign(error=table["estimate"] - table["truth"]).groupby(_CELL, sort=False):
         wide = part.pivot(index=["halving", "pool"], columns=["method", "repeat"], values="error")
         by_method = {method: wide[method].to_numpy() for method in part["method"].unique()}
         errors = {method: values.reshape(-1, 2, values.shape[1]) for method, values in by_method.items()}
@@ -464,30 +452,24 @@ def _pools(units: np.ndarray, n_halvings: int, seed: int) -> Iterator[tuple[int,
 
 
 def _held_out_scores(
-    model: LeaveOutRidge, units: np.ndarray, Y: np.ndarray, n_splits: int, threshold: float, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute held-out scores after training on random subsets of the pool (mean) and on the whole pool."""
+    model: LeaveOutRidge, units: np.ndarray, Y: np.ndarray, n_splits: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Compute the mean held-out scores after training on random subsets of the pool."""
     names = np.unique(units)
-
-    def score(left_out: np.ndarray) -> np.ndarray:
-        return micro_macro_scores(Y, model.predict_held_out(left_out), threshold)[0]
-
     left_out = [rng.permutation(names)[: len(names) // n_splits] for _ in range(N_TRAININGS)]
-    trainings = [score(np.flatnonzero(np.isin(units, each))) for each in left_out]
-    return np.mean(trainings, axis=0), score(np.array([], dtype=np.intp))
+    predicted = (model.predict_held_out(np.flatnonzero(np.isin(units, each))) for each in left_out)
+    return np.mean([micro_macro_scores(Y, P)[0] for P in predicted], axis=0)
 
 
-def _tidy(parts: list[tuple[str, int, int, int, int, np.ndarray, np.ndarray, np.ndarray]]) -> pd.DataFrame:
-    """Build one row per score from one part per cross-validation; both aggregations share the same truths."""
+def _tidy(parts: list[tuple[str, int, int, int, int, np.ndarray, np.ndarray]]) -> pd.DataFrame:
+    """Build one row per score from one part per cross-validation; both aggregations share the same truth."""
     cells = list(product(AGGREGATIONS, AVERAGES, METRICS))
     rows = [
-        (method, halving, pool, repeat, *cell, estimate, truth, truth_pool, unscored)
-        for method, halving, pool, repeat, unscored, estimates, truths, truths_pool in parts
-        for cell, estimate, truth, truth_pool in zip(
-            cells, estimates.ravel(), np.tile(truths.ravel(), 2), np.tile(truths_pool.ravel(), 2), strict=True
-        )
+        (method, halving, pool, repeat, *cell, estimate, truth, unscored)
+        for method, halving, pool, repeat, unscored, estimates, truths in parts
+        for cell, estimate, truth in zip(cells, estimates.ravel(), np.tile(truths.ravel(), 2), strict=True)
     ]
-    columns = ["method", "halving", "pool", "repeat", *_CELL, "estimate", "truth", "truth_pool", "unscored"]
+    columns = ["method", "halving", "pool", "repeat", *_CELL, "estimate", "truth", "unscored"]
     return pd.DataFrame(rows, columns=columns)
 
 
