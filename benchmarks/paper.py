@@ -27,8 +27,8 @@ from typing import Any
 import pandas as pd
 
 from fairfold.core.config import load_yaml
+from fairfold.core.files import read_json
 from fairfold.datasets import load_catalog
-from fairfold.datasets.availability import remembered
 from fairfold.papers.published.comparison import COMPARISONS, compare_published
 from fairfold.report.contents import figures_of, load_contents, select
 from fairfold.report.costs import gather_costs
@@ -114,7 +114,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, default=ROOT / "config" / "paper.yaml", help="of the run")
     parser.add_argument("--machine", default="", help="what it ran on, where this is not all of it")
     options = parser.parse_args()
-    config, reasons = load_yaml(options.config), remembered(options.results / "unavailable.json")
+    config, reasons = load_yaml(options.config), read_json(options.results / "unavailable.json")
     check_study(config)
     left_out = pd.DataFrame(leave_out(config, reasons), columns=["part", "dataset", "reason"])
     published = published_beside_ours(options.results, config)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from fairfold.core.config import validated
-from fairfold.core.files import check_writable, remove_leftovers
+from fairfold.core.files import atomic_open, check_writable, read_json, remove_leftovers
 from fairfold.core.machine import ignore_closed_output
 from fairfold.core.runs import lock_of_folder
 from fairfold.core.settings import NonNegative, Settings
@@ -291,11 +291,11 @@ def leave_out_unavailable(config: dict[str, Any], catalog: Catalog, is_main_proc
     settings = config["data"]
     if settings["unavailable"] == "stop":
         return leave_out(config, settings["left_out"])
-    from fairfold.datasets.availability import remember, remembered, unavailable
+    from fairfold.datasets.availability import unavailable
     from fairfold.datasets.preparation import environment_mirrors
 
     if not is_main_process:
-        return leave_out(config, remembered(UNAVAILABLE))
+        return leave_out(config, read_json(UNAVAILABLE))
     used = [dataset for dataset, _ in used_datasets(config)]
     used += [EXAMPLE_DATASETS[name] for name in config["ecoc"]["examples"]]
     missing = [name for name in dict.fromkeys(used) if not Path(f"results/datasets/{name}.npz").exists()]
@@ -307,7 +307,8 @@ def leave_out_unavailable(config: dict[str, Any], catalog: Catalog, is_main_proc
     )
     for dataset, reason in found.items():
         print(f"warning: {dataset} is left out: {reason}", file=sys.stderr)
-    remember(UNAVAILABLE, found | settings["left_out"])
+    with atomic_open(UNAVAILABLE, "w", encoding="utf-8") as stream:
+        json.dump(found | settings["left_out"], stream, indent=1, ensure_ascii=False)
     return leave_out(config, found | settings["left_out"])
 
 

@@ -5,9 +5,8 @@ import threading
 
 import pytest
 
-from fairfold.datasets.availability import remember, remembered, unavailable
+from fairfold.datasets.availability import unavailable
 from fairfold.datasets.catalog import DataFile, Entry
-from fairfold.errors import DataError
 
 
 @pytest.fixture
@@ -52,10 +51,3 @@ def test_addresses_are_asked(address, tmp_path):
     assert found["b"] == f"b.csv is in no mirror and not in the cache, and {gone}: HTTP 404"
     assert "refused" in found["c"]
     assert "offline" in unavailable([entry("a", there)], cache=tmp_path, offline=True)["a"]
-
-
-def test_what_was_found_is_remembered(tmp_path):
-    remember(tmp_path / "new" / "found.json", {"a": "gone"})
-    assert remembered(tmp_path / "new" / "found.json") == {"a": "gone"}
-    with pytest.raises(DataError, match="Start the study again"):
-        remembered(tmp_path / "absent.json")

@@ -6,21 +6,17 @@ are not checked here, because a wrong checksum is always an error.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import requests
 import tenacity
 
-from fairfold.core.files import atomic_open
 from fairfold.datasets.catalog import DataFile, Entry
 from fairfold.datasets.download import reason_of, retrying
 from fairfold.datasets.fetch import default_cache
-from fairfold.errors import DataError
 
 ATTEMPTS = 2  # per address
 TIMEOUT = (5.0, 10.0)  # seconds: to connect, and between bytes
@@ -75,45 +71,6 @@ def unavailable(
             flaws = dict(zip(urls, pool.map(_flaw, urls), strict=True))
     reasons = {dataset: [_reason(file, flaws) for file in files] for dataset, files in missing.items()}
     return {dataset: "; ".join(filter(None, found)) for dataset, found in reasons.items() if any(found)}
-
-
-def remember(path: str | os.PathLike[str], reasons: Mapping[str, str]) -> None:
-    """Save the unavailable datasets for the processes of the same run.
-
-    Parameters
-    ----------
-    path : str or path-like
-        JSON file to write.
-    reasons : mapping of str to str
-        Reason by dataset id, from :func:`unavailable`.
-    """
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with atomic_open(Path(path), "w", encoding="utf-8") as stream:
-        json.dump(dict(reasons), stream, indent=1, ensure_ascii=False)
-
-
-def remembered(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Load the file that :func:`remember` wrote.
-
-    Parameters
-    ----------
-    path : str or path-like
-        JSON file to read.
-
-    Returns
-    -------
-    dict of str to str
-        Reason by dataset id.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read.
-    """
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read ({error}). Start the study again.") from None
 
 
 def _reason(file: DataFile, flaws: Mapping[str, str]) -> str:
