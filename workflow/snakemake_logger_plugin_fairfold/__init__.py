@@ -138,8 +138,6 @@ class Console:
             Seconds; NaN if no job is finished.
         """
         finished = [seconds for of_rule in self.seconds.values() for seconds in of_rule]
-        if not finished:
-            return float("nan")
         work = sum(n * fmean(self.seconds.get(rule) or finished) for rule, n in self.waiting.items() if n > 0)
         jobs_at_once = sum(finished) / max(time.monotonic() - self.began, 1e-9)
         return work / max(jobs_at_once, 1e-9)
