@@ -38,10 +38,6 @@ class CellError(DataError):
     row 2, column 'leaf': found 'x', which is not a number. Correct the cell.
     """
 
-    def __init__(self, problem: str, advice: str) -> None:
-        super().__init__(problem, advice)
-        self.problem = problem
-
     def __str__(self) -> str:
         return " ".join(self.args)
 

@@ -95,7 +95,7 @@ def _advice_for_cells() -> Iterator[None]:
     try:
         yield
     except CellError as error:
-        raise DataError(f"{error.problem} Write a number, or leave the cell empty.") from None
+        raise DataError(f"{error.args[0]} Write a number, or leave the cell empty.") from None
 
 
 def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
