@@ -19,8 +19,10 @@ with logged(snakemake.log):
     data, folds = Dataset.load(snakemake.input.dataset), read_arrays(snakemake.input.folds)["fold_of"]
     params, model = snakemake.params, snakemake.wildcards.model
     unit = {"dataset": data.id, "missing_rate": int(snakemake.wildcards.rate)}
-    names, tables = ("sample curves", *unit.values()), []
-    for repeat, fold_of in enumerate(folds):
+    names = ("sample curves", *unit.values())
+
+    def curves_of(repeat: int, fold_of: np.ndarray) -> pd.DataFrame:
+        """Score models that are trained on shares of the training parts of one cross-validation."""
         hidden = hide_in_training_parts(
             *(data.Y, fold_of, unit["missing_rate"] / 100),
             seed=params.seed,
@@ -28,37 +30,30 @@ with logged(snakemake.log):
             negatives=data.negatives,
         )
 
-        def score(
-            rows: np.ndarray,
-            fold: int,
-            repeat: int = repeat,
-            fold_of: np.ndarray = fold_of,
-            hidden: np.ndarray = hidden,
-        ) -> pd.DataFrame:
-            """Score the model that learns from these rows on the test fold."""
+        def score(rows: np.ndarray, fold: int) -> pd.DataFrame:
+            """Train on these samples of the fold and score the final predictions of its test part."""
             seen = observed_labels(data.Y, hidden, fold, negatives=data.negatives)[rows]
-            return (
-                score_on_folds(
-                    lambda _: make_model(
-                        model,
-                        **params.settings,
-                        negatives=data.negatives,
-                        categories=data.category_columns,
-                        n_jobs=snakemake.threads,
-                        random_state=seed_for(params.seed, *names, model, repeat, fold),
-                    ),
-                    *(data.X[rows], data.Y[rows], only_fold(fold_of[rows], fold), lambda _: seen),
-                    threshold=params.threshold,
-                    groups=None if data.groups is None else data.groups[rows],
-                    sample_weight=None if data.weights is None else data.weights[rows],
-                )
-                .scores.query("is_final")
-                .assign(fold=fold)
+            found = score_on_folds(
+                lambda _: make_model(
+                    model,
+                    **params.settings,
+                    negatives=data.negatives,
+                    categories=data.category_columns,
+                    n_jobs=snakemake.threads,
+                    random_state=seed_for(params.seed, *names, model, repeat, fold),
+                ),
+                *(data.X[rows], data.Y[rows], only_fold(fold_of[rows], fold), lambda _: seen),
+                threshold=params.threshold,
+                groups=None if data.groups is None else data.groups[rows],
+                sample_weight=None if data.weights is None else data.weights[rows],
             )
+            return found.scores.query("is_final").assign(fold=fold)
 
         cut = shares_of_training(
             fold_of, params.shares, seed=params.seed, names=(*names, "shares", repeat), groups=data.groups
         )
-        tables.append(scores_by_samples(score, cut).assign(**unit, model=model, repeat=repeat))
+        return scores_by_samples(score, cut).assign(**unit, model=model, repeat=repeat)
+
+    tables = [curves_of(repeat, fold_of) for repeat, fold_of in enumerate(folds)]
     columns = [*unit, "model", "repeat", "share", "n_train", "fold", "metric", "value", "reason"]
     write_table(pd.concat(tables, ignore_index=True)[columns], snakemake.output[0])
