@@ -90,11 +90,6 @@ def test_left_out_columns_and_ids_are_saved(own, tmp_path):
     back = Dataset.load(tmp_path / "toy.npz")
     assert back.left_out == data.left_out
     assert back.sample_ids.tolist() == ["s1", "s2", "s3"]
-    with np.load(tmp_path / "toy.npz") as file:
-        arrays = dict(file)
-    np.savez(tmp_path / "short.npz", **{**arrays, "sample_ids": arrays["sample_ids"][:2]})
-    with pytest.raises(DataError, match=r"sample ids are <U2 of .2,., for 3 samples"):
-        Dataset.load(tmp_path / "short.npz")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from sklearn.model_selection import TimeSeriesSplit
 from fairfold.core.folds import BEFORE, parts_of
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import load_catalog
-from fairfold.datasets.requirements import Requirement, check_requirements
 from fairfold.datasets.times import cutoffs, folds_by_time
 from fairfold.errors import ConfigError, DataError
 
@@ -170,11 +169,3 @@ def test_the_filter_counts_what_is_learned_from(own):
     keys = {"dates": "year", "ignore": ["who"], "hold_out": {"after": 2019}}
     data = prepare(own(TABLE, **keys, label_filter={"min_positives": 1}))
     assert data.label_names == ("label_a",) and data.left_out["filtered"] == ("label_b",)
-
-
-def test_too_few_samples_before_the_first_cutoff_are_refused(own):
-    data = prepare(
-        own(TABLE.replace("2019,x,1,1,0", "2019,x,1,1,1"), dates="year", ignore=["who"], hold_out={"after": 2019})
-    )
-    with pytest.raises(DataError, match=r"2 samples up to the first cut-off are too few .* at least 20"):
-        check_requirements(data, [Requirement("weak_labels", 5, 5)])

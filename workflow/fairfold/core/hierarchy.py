@@ -33,8 +33,6 @@ class Hierarchy:
         from the attribute.
     n_labels : int
         Number of labels. Labels without edges are unrelated to the others.
-    reconciliation : {"isotonic", "maximum"}, default="isotonic"
-        Default method of :meth:`reconcile`.
     namespaces : tuple of str, default=()
         Namespace of each label. Namespaces are parts of an ontology that are scored separately. Empty for a single one.
 
@@ -46,8 +44,8 @@ class Hierarchy:
     Raises
     ------
     DataError
-        If an edge has an unknown label, connects a label to itself or closes a cycle, the number of namespaces is
-        wrong, or the reconciliation is unknown.
+        If an edge has an unknown label, connects a label to itself or closes a cycle, or the number of namespaces is
+        wrong.
 
     Examples
     --------
@@ -61,14 +59,11 @@ class Hierarchy:
 
     edges: np.ndarray
     n_labels: int
-    reconciliation: Reconciliation = "isotonic"
     namespaces: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         edges = np.asarray(self.edges, dtype=np.int64).reshape(-1, 2)
         _check_edges(edges, self.n_labels)
-        if self.reconciliation not in get_args(Reconciliation):
-            raise DataError(unknown_name("reconciliation", self.reconciliation, get_args(Reconciliation)))
         ancestors = _closure(edges, self.n_labels)
         # An edge follows from others if a label is between its ends.
         parents = sparse.coo_array(ancestors > (ancestors @ ancestors > 0))
@@ -90,7 +85,7 @@ class Hierarchy:
         dict
             Parameters by name.
         """
-        return {"edges": self.edges, "n_labels": self.n_labels, "reconciliation": self.reconciliation}
+        return {"edges": self.edges, "n_labels": self.n_labels}
 
     @cached_property
     def ancestors(self) -> sparse.csr_array:
@@ -124,7 +119,7 @@ class Hierarchy:
         labels = np.asarray(labels, dtype=np.int64)
         kept = sparse.coo_array(self.ancestors[labels][:, labels])
         namespaces = tuple(self.namespaces[label] for label in labels) if self.namespaces else ()
-        return Hierarchy(np.column_stack(kept.coords), len(labels), self.reconciliation, namespaces)
+        return Hierarchy(np.column_stack(kept.coords), len(labels), namespaces)
 
     def neighbors(self, *, below: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the children or the parents of all labels.
@@ -229,17 +224,16 @@ class Hierarchy:
 
     # --- probabilities ------------------------------------------------------------------------------------------------
 
-    def reconcile(self, P: np.ndarray, by: Reconciliation | None = None) -> np.ndarray:
+    def reconcile(self, P: np.ndarray, by: Reconciliation = "isotonic") -> np.ndarray:
         """Adjust probabilities to the true-path rule: no label has a larger probability than its parents.
 
         Parameters
         ----------
         P : array-like of shape (n_samples, n_labels)
             Probabilities.
-        by : {"isotonic", "maximum"} or None, default=None
+        by : {"isotonic", "maximum"}, default="isotonic"
             Method of the adjustment. ``"maximum"`` raises each probability to the maximum of the label and all labels
-            below it. ``"isotonic"`` computes the closest probabilities by least squares (Obozinski et al. 2008). None
-            uses the default of the hierarchy.
+            below it. ``"isotonic"`` computes the closest probabilities by least squares (Obozinski et al. 2008).
 
         Returns
         -------
@@ -264,7 +258,6 @@ class Hierarchy:
 
         Burdakov, Sysoev, Grimvall & Hussian (2006). An O(n²) algorithm for isotonic regression.
         """
-        by = self.reconciliation if by is None else by
         if by not in get_args(Reconciliation):
             raise DataError(unknown_name("reconciliation", by, get_args(Reconciliation)))
         P = np.array(P, dtype=np.float64, order="C")

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import numpy as np
 
-from fairfold.core.hierarchy import Hierarchy, Reconciliation
+from fairfold.core.hierarchy import Hierarchy
 from fairfold.datasets.names import composed
 from fairfold.datasets.rows import TableFile, sentences
 from fairfold.errors import DataError, shortened, unknown_name
 
-RELATIONS = ("is_a", "part_of")
-"""Relations of the Gene Ontology that propagate annotations to the parent term. CAFA's evaluator uses the same ones."""
-
-KEYS = ("hierarchy", "relations", "propagate", "reconciliation")
+KEYS = ("hierarchy", "propagate")
 """Keys of ``labels`` in the configuration that describe a hierarchy."""
 
 _STANZA = re.compile(r"\[(\w+)\]\s*$")
@@ -152,8 +149,6 @@ def read_hierarchy(
     labels: Sequence[str],
     *,
     prefix: str = "",
-    relations: Collection[str] = RELATIONS,
-    reconciliation: Reconciliation = "isotonic",
 ) -> Hierarchy:
     r"""Read the hierarchy of labels from a file.
 
@@ -169,10 +164,6 @@ def read_hierarchy(
         Names of the labels, each the id, an alternative id or the name of a term.
     prefix : str, default=""
         Prefix that label names may have in addition.
-    relations : collection of str, default=("is_a", "part_of")
-        Relations of an ontology that make a term a child of another.
-    reconciliation : {"isotonic", "maximum"}, default="isotonic"
-        See :class:`~fairfold.core.hierarchy.Hierarchy`.
 
     Returns
     -------
@@ -196,7 +187,7 @@ def read_hierarchy(
     [[1, 0], [2, 0]]
     """
     path = Path(path)
-    terms = _read_obo(path, relations) if _is_obo(path) else _read_edges(path)
+    terms = _read_obo(path) if _is_obo(path) else _read_edges(path)
     terms.check()
     of_labels = terms.of_labels(labels, prefix)
     above = terms.above(of_labels)
@@ -205,7 +196,7 @@ def read_hierarchy(
     # Only the terms of labels decide whether the ontology has several parts.
     several = len({terms.namespaces[term] for term in of_labels if term in terms.namespaces}) > 1
     namespaces = tuple(terms.namespaces[term] for term in number) if several else ()
-    return Hierarchy(np.array(edges), len(number), reconciliation, namespaces).of(range(len(labels)))
+    return Hierarchy(np.array(edges), len(number), namespaces).of(range(len(labels)))
 
 
 def _is_obo(path: Path) -> bool:
@@ -229,7 +220,7 @@ def _read_edges(path: Path) -> Terms:
     return terms
 
 
-def _read_obo(path: Path, relations: Collection[str]) -> Terms:
+def _read_obo(path: Path) -> Terms:
     terms = Terms(path.name)
     stanzas = _stanzas(path)
     _, header = next(stanzas)
@@ -246,10 +237,10 @@ def _read_obo(path: Path, relations: Collection[str]) -> Terms:
         terms.names[term] = next((value for _, value in tags.get("name", ())), term)
         terms.namespaces[term] = next((value for _, value in tags.get("namespace", ())), default)
         terms.alternatives |= {value: term for _, value in tags.get("alt_id", ())}
-        above = {value: at for at, value in tags.get("is_a", ()) if "is_a" in relations}
+        above = {value: at for at, value in tags.get("is_a", ())}
         for at, value in tags.get("relationship", ()):
             kind, _, parent = value.partition(" ")
-            if kind in relations:
+            if kind == "part_of":  # Like is_a, it implies the parent term. CAFA's evaluator uses the same relations.
                 above[parent.strip()] = at
         terms.parents[term] = above
     return terms

@@ -106,12 +106,8 @@ class LabelColumns(SparseSettings):
 class OwnLabels(LabelColumns):
     """Location of the labels, and their hierarchy.
 
-    Exactly one of `prefix`, `columns`, `last`, `xml`, `table`, `column`, `characteristic` and `everything` gives the
-    location.
+    Exactly one of `prefix`, `columns`, `last`, `xml`, `column`, `characteristic` and `everything` gives the location.
     """
-
-    table: Text | None = None
-    """Path of a second table with the `id` and a column for each label. Both tables need the same ids, in any order."""
 
     characteristic: Characteristic | None = None
 
@@ -119,15 +115,8 @@ class OwnLabels(LabelColumns):
     """Path of [a hierarchy of the labels](/how-it-works/missing-labels.md#hierarchies): an ontology in OBO
     format, whose terms match labels by id or name, or a table with a label and one of its parents in each row."""
 
-    relations: Annotated[list[Text], Unique, NonEmpty] | None = None
-    """Relations of an ontology by which a term is below another; `[is_a, part_of]` if left out."""
-
     propagate: bool | None = None
     """Whether implied labels that the data lack are added. Such data are refused if it is false or left out."""
-
-    reconciliation: Literal["isotonic", "maximum"] | None = None
-    """How probabilities are kept at or below those of their parents. `isotonic`, the default, takes the nearest such
-    probabilities. `maximum` raises parents to their children."""
 
     @model_validator(mode="after")
     def _check_hierarchy(self) -> OwnLabels:
