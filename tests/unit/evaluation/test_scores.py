@@ -80,8 +80,7 @@ def undefined(Y, P, weights=None, metrics=ALL):
     inverse, metrics = np.full(Y.shape[1], 2.0), [m for m in metrics if weights is None or "coverage" not in m]
     scores = multilabel_scores(Y, P, metrics=metrics, sample_weight=weights, inverse_propensity=inverse)
     for name, value in scores.items():
-        metric = metric_of(name)
-        assert value != metric.range[metric.direction > 0], name
+        assert value != metric_of(name).best, name
     return {name for name, value in scores.items() if np.isnan(value)}
 
 

@@ -110,8 +110,8 @@ class Metric(NamedTuple):
     Examples
     --------
     >>> from fairfold.evaluation.metrics import METRICS
-    >>> METRICS["mcc"].name, METRICS["mcc"].range
-    ('Matthews correlation', (-1.0, 1.0))
+    >>> METRICS["mcc"].name, METRICS["mcc"].best
+    ('Matthews correlation', 1.0)
     """
 
     direction: Literal[1, -1]
@@ -127,6 +127,11 @@ class Metric(NamedTuple):
     scikit_learn: str = ""
     correction: Correction | None = None
     objective: Callable[..., np.ndarray] | float | None = None
+
+    @property
+    def best(self) -> float:
+        """Best possible value."""
+        return max(self.range, key=lambda end: self.direction * end)
 
     @property
     def undefined(self) -> str:
