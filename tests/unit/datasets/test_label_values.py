@@ -116,6 +116,17 @@ def test_booleans_that_may_be_missing(own):
     np.testing.assert_array_equal(label(data), [1, NAN, 0])
 
 
+def test_words_in_a_table_of_labels(own, tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("x,trait_a,trait_b\n2,N,+\n0,Y,-\n1,Y,+\n")
+    entry = own([0, 1, 0], id="x", labels={"table": str(path)})
+    data = prepare(entry)
+    assert data.label_names == ("trait_a", "trait_b") and data.Y.tolist() == [[1, 0], [1, 1], [0, 1]]
+    path.write_text(path.read_text().replace("N", "maybe"))
+    with pytest.raises(DataError, match=r'labels.csv, data row 1, column "trait_a": .* found "maybe"'):
+        prepare(entry)
+
+
 def test_features_of_such_words_are_text(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x,kind,label_a\n1,Y,Y\n2,N,N\n")

@@ -91,16 +91,22 @@ def test_names_of_workbooks_and_parquet(tmp_path, suffix):
 
 
 @pytest.mark.parametrize(("one", "other"), FORMS)
-def test_lists_and_hierarchies_of_labels(own, tmp_path, one, other):
+def test_lists_tables_and_hierarchies_of_labels(own, tmp_path, one, other):
     names = "<labels><label name='Größe_ä'/><label name='Größe_ö'/></labels>"
     (tmp_path / "labels.xml").write_text(other(names), encoding="utf-8")
     (tmp_path / "above.csv").write_text(other("Größe_ö,Größe_ä\n"), encoding="utf-8")
     (tmp_path / "above.obo").write_text(
         other("[Term]\nid: ä\n\n[Term]\nid: ö\nis_a: ä ! above\n\n[Term]\nid: 3\nname: üb\n"), encoding="utf-8"
     )
+    (tmp_path / "labels.csv").write_text(other("Nähe,Größe_ä,Größe_ö\ns3,1,1\ns1,1,1\ns2,1,0\n"), encoding="utf-8")
     table = one(TABLE.replace("x,0,1", "x,1,1"))
     by_xml = own(table, KEYS | {"labels": {"xml": str(tmp_path / "labels.xml")}})
     assert prepare(by_xml).label_names == ("Größe_ä", "Größe_ö")
     for file in ("above.csv", "above.obo"):
         data = prepare(own(table, KEYS | {"labels": {"prefix": "Größe_", "hierarchy": str(tmp_path / file)}}))
         assert data.hierarchy is not None
+    features = "\n".join(",".join(line.split(",")[:4]) for line in table.splitlines()).replace("s1", "s\u00e91")
+    labels = (tmp_path / "labels.csv").read_text("utf-8").replace("s1", "se\u03011")
+    (tmp_path / "labels.csv").write_text(labels, encoding="utf-8")
+    data = prepare(own(features + "\n", KEYS | {"labels": {"table": str(tmp_path / "labels.csv")}}))
+    assert data.Y.tolist() == [[1, 1], [1, 0], [1, 1]]

@@ -344,7 +344,8 @@ class Entry:
         """The user's files of the dataset. Empty for a dataset of the catalog."""
         if self.path is None:
             return []
-        named = [self.labels.get("xml"), self.samples.get("table"), self.hierarchy.get("hierarchy")]
+        named = [self.labels.get("xml"), self.labels.get("table")]
+        named += [self.samples.get("table"), self.hierarchy.get("hierarchy")]
         return [self.path, *(Path(path) for path in named if path is not None)]
 
     def check_keys(self, where: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, append_columns
@@ -20,10 +21,11 @@ from fairfold.core.validation import has_unmeasured, unmeasured_cells
 from fairfold.datasets import expression, formats, label_values, svmlight
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
 from fairfold.datasets.categories import Categories, natural_order
-from fairfold.datasets.columns import Table, account_line, roles_of
+from fairfold.datasets.columns import Table, account_line, identifiers, roles_of
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
 from fairfold.datasets.hierarchies import read_hierarchy
+from fairfold.datasets.names import composed
 from fairfold.errors import ConfigError, DataError, shortened
 
 logger = logging.getLogger(__name__)
@@ -132,7 +134,7 @@ def _generate(entry: Entry) -> Dataset:
 def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
     wanted, path = entry.labels.get("column"), _only(entry, paths)
     known = [*([] if wanted is None else [wanted]), *entry.roles.values()]
-    if entry.task == "multilabel" and entry.missing_value in ("0", "1"):
+    if entry.task == "multilabel" and "table" not in entry.labels and entry.missing_value in ("0", "1"):
         raise ConfigError(
             f"dataset {entry.id}: missing_value is {entry.missing_value!r}, which is also a label. Leave the cells of "
             "missing features empty, or write another text there."
@@ -141,7 +143,7 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
     categorical = located() if entry.categorical else []
     read = functools.partial(formats.read_csv, path, header=entry.header, ignored=entry.ignore, text_columns=known)
     read = functools.partial(read, missing=entry.missing_value, gaps=entry.task == "multilabel")
-    if wanted is not None:
+    if wanted is not None or "table" in entry.labels:
         table = read(categorical=categorical)
     else:
         columns_of = functools.partial(formats.columns_of, path, header=entry.header)
@@ -150,6 +152,8 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
         label = table.header[formats.position_of(table.header, wanted, path)]
         data = _single_label(entry, table.values, table.text[label], table.columns)
         data = dataclasses.replace(data, **roles_of(entry, table, [label]))
+    elif "table" in entry.labels:
+        data = _split_labels(entry, *_with_label_table(entry, table), categorical)
     else:
         data = _split_labels(entry, table, _label_columns(entry, table.header, paths, table.ignored), categorical)
     return dataclasses.replace(data, decimal_mark=table.decimal_mark)
@@ -298,6 +302,29 @@ def _only(entry: Entry, paths: Sequence[Path]) -> Path:
     if len(paths) != 1:
         raise ConfigError(f"dataset {entry.id}: format {entry.format!r} takes one data file, found {len(paths)}.")
     return paths[0]
+
+
+def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
+    """Join the table with the entry's table of labels by ids, and return it with the names of the label columns."""
+    if entry.id_column is None:
+        raise ConfigError(f"dataset {entry.id}: labels.table matches rows by id. Name the column of ids as id.")
+    path, id_column = Path(entry.labels["table"]), entry.id_column
+    read = functools.partial(formats.read_csv, path, text_columns=[id_column], gaps=True)
+    given = _read_words(read, lambda: [name for name in formats.columns_of(path) if name != id_column])
+    _check_binary(given.values, given.columns, given.source)  # Row numbers are still those of the file.
+    ids, label_ids = (np.array(list(map(composed, identifiers(id_column, each)))) for each in (table, given))
+    for one, other, known, wanted in ((given, table, label_ids, ids), (table, given, ids, label_ids)):
+        missing = wanted[~np.isin(wanted, known)]
+        if missing.size:
+            raise DataError(
+                f"{one.source} lacks {missing.size} of the {wanted.size} ids of {other.source} "
+                f"({shortened(list(map(str, missing)), 5)}). Both need the same ids. Add or remove rows."
+            )
+    formats.check_unique([*table.header, *given.columns], f"{table.source} and {given.source}")
+    order = pd.Index(label_ids).get_indexer(ids)
+    values = np.hstack([table.values, given.values[order]])
+    header, columns = (*table.header, *given.columns), (*table.columns, *given.columns)
+    return dataclasses.replace(table, columns=columns, values=values, header=header), list(given.columns)
 
 
 def _split_labels(entry: Entry, table: Table, labels: Sequence[str], categorical: Sequence[str] = ()) -> Dataset:

@@ -106,8 +106,12 @@ class LabelColumns(SparseSettings):
 class OwnLabels(LabelColumns):
     """Location of the labels, and their hierarchy.
 
-    Exactly one of `prefix`, `columns`, `last`, `xml`, `column`, `characteristic` and `everything` gives the location.
+    Exactly one of `prefix`, `columns`, `last`, `xml`, `table`, `column`, `characteristic` and `everything` gives the
+    location.
     """
+
+    table: Text | None = None
+    """Path of a second table with the `id` and a column for each label. Both tables need the same ids, in any order."""
 
     characteristic: Characteristic | None = None
 
