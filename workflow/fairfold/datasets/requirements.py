@@ -64,7 +64,7 @@ def check_requirements(data: Dataset, config: Mapping[str, Any]) -> None:
     used = {name: given for name, (part, *given) in parts.items() if data.id in part["datasets"]}
     leaf, n_samples, where = labels["forest"]["min_samples_leaf"], data.shape[0], ""
     if data.is_by_time:
-        n_samples, where = np.count_nonzero(data.fold_of == BEFORE), " up to the first cut-off of hold_out"
+        n_samples, where = int(np.count_nonzero(data.fold_of == BEFORE)), " up to the first cut-off of hold_out"
     for part, given in used.items():
         if n_samples < (least := 4 * leaf if data.is_by_time else least_samples(given[0], leaf, given[1])):
             raise DataError(
