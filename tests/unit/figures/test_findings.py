@@ -50,5 +50,81 @@ def test_leading_metrics_count():
     assert findings.best_rank(both, None, None, legend).count("has the best mean rank by") == 2
 
 
+def test_folds_and_procedures():
+    effect = pd.DataFrame({"aggregation": "per-fold", "method": ["random", "IS"], "sd": [0.2, 0.1]})
+    assert findings.smallest_spread(effect) == "IS gives the smallest spread of scores on average."
+    points = pd.DataFrame({"procedure": ["a", "b", "b"], "source": ["ours", "ours", "published"]})
+    points = points.assign(metric="significant_fraction", value=[0.25, 0.5, 0.0])
+    names = {"a": "nested CV", "b": "CV and testing"}
+    assert (
+        findings.most_powerful(points, names)
+        == "CV and testing has the largest share of significant tests: 50 % on average."
+    )
+    assert findings.most_powerful(points[:1], names) == ""
+    bias = pd.DataFrame({"metric": ["bias", "bias", "score"], "value": [-0.1, -0.2, 0.5]})
+    assert (
+        findings.bias_of_observed_scores(bias, None)
+        == "Scores on observed labels are 0.150 lower than on complete labels on average."
+    )
+    assert findings.bias_of_observed_scores(bias[2:], None) == ""
+
+
+def test_codes():
+    predictions = pd.DataFrame({"class": [1, 2, 2, 2], "predicted": [1, 2, 2, 1]})
+    assert findings.share_of_errors(predictions) == "1 of 4 samples are assigned to a wrong class (25 %)."
+    assert findings.share_of_errors(predictions[:0]) == ""
+    maps = pd.DataFrame({"x": [0, 0, 1, 1], "y": 0, "class": list("abab"), "posterior": [0.95, 0.05, 0.5, 0.5]})
+    assert findings.share_of_certain_points(maps, None) == "One class has a probability above 0.9 in 50 % of the plane."
+    posteriors = pd.DataFrame({"class": [1, 2], "candidate": 1, "posterior": [0.75, 0.25]})
+    expected = "The median probability of the class is 0.75 for its samples and 0.25 for others."
+    assert findings.median_posteriors(posteriors) == expected
+    assert findings.median_posteriors(posteriors[:1]) == ""
+    rows = [
+        ("one", "iris", 0.1),
+        ("one", "digits", 0.3),
+        ("all", "iris", 0.2),
+        ("all", "digits", 0.3),
+        ("few", "iris", 0),
+    ]
+    codes = pd.DataFrame(rows, columns=["coding", "dataset", "error"]).assign(binary_loss="hinge")
+    assert findings.lowest_error(codes) == "one has the lowest error on average."  # "few" lacks a dataset
+    published = pd.DataFrame({"difference_in_se": [1.0, -3.0, None]})
+    assert (
+        findings.share_within_error(published) == "1 of 2 numbers are within two standard errors of the published ones."
+    )
+    assert findings.share_within_error(published[2:]) == ""
+
+
+def test_win_percentages():
+    maps = pd.DataFrame({"classifier": list("aabb"), "share": [0.0, 1.0, 0.5, 0.4]})
+    assert findings.most_stable_decisions(maps, None) == "a has the most stable decisions on its best pair."
+    densities = pd.DataFrame({"classifier": list("abab"), "performance": [0.5, 0.5, 0.9, 0.9]})
+    densities = densities.assign(density=[2, 1, 1, 2], pairs=[6, 1, 3, 2])
+    assert findings.best_at_high_performance(densities) == "At the highest performance, b is most often the best."
+    assert findings.best_of_most_pairs(densities) == (
+        "a is more often the best classifier of a pair than any other: of 75 % of the pairs."
+    )
+    curves = pd.DataFrame({"n_draws": [1, 9, 1, 9], "classifier": list("aabb"), "win_percentage": [0.9, 0.2, 0.1, 0.8]})
+    assert findings.winner(curves) == "b wins most often at the largest N."
+    laws = pd.DataFrame({"source": ["all"], "exponent": [1.0]})
+    assert findings.law_of_error(None, laws) == "A sample of ten times as many pairs has 90 % less error."
+    assert findings.law_of_error(None, laws[:0]) == ""
+    weights = pd.DataFrame({"n_sampled": 100, "n_draws": [10, 100], "rank": 1, "weight": [0.1, 0.634]})
+    assert findings.share_of_first_rank(weights) == (
+        "In N = M = 100 draws, the best pair is drawn with a probability of 0.63."
+    )
+    assert findings.share_of_first_rank(weights[:1]) == ""
+
+
+def test_more_samples():
+    curves = pd.DataFrame(
+        {"dataset": "d", "metric": "average_precision", "model": "joint-GB", "score": [0.5, 0.625, 0.75]}
+    )
+    curves = curves.assign(kind=["measured", "measured", "extrapolated"], times=[0.5, 1, 2])
+    expected = "With twice the samples, joint-GB would reach 0.750 instead of 0.625 by average precision."
+    assert findings.gain_of_samples(curves, legend_table([])) == expected
+    assert findings.gain_of_samples(curves[:2], legend_table([])) == ""
+
+
 def test_figures_declare_findings():
-    assert sum(spec.finding is not None for spec in figure_specs().values()) >= 9
+    assert sum(spec.finding is not None for spec in figure_specs().values()) >= 25

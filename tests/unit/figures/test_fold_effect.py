@@ -51,6 +51,19 @@ def test_a_panel_per_dataset_metric_and_quantity_with_its_numbers(summary):
     assert panels[0, 0].get_ylim()[0] > panels[0, 0].get_ylim()[1]  # the first method on top
 
 
+def test_with_one_dataset_spread_and_bias_are_side_by_side(summary):
+    figure = plot_fold_effect(summary[summary["dataset"] == "yeast"], legend_table([]), n_halvings=5)
+    panels = np.array(figure.axes).reshape(2, 2)
+    assert [panel.get_title() for panel in panels[0]] == ["spread (sd)", "bias"]
+    assert [panel.get_ylabel() for panel in panels[:, 0]] == ["average precision", "F1"]
+    for column, quantity in enumerate(("sd", "bias")):
+        dots = [line for line in panels[1, column].lines if line.get_marker() in ("o", "s")]
+        numbers = values(summary, aggregation="per-fold", dataset="yeast", metric="f1", average="micro")
+        np.testing.assert_allclose(dots[0].get_xdata(), 1000 * numbers[quantity])
+    width, height = figure.get_size_inches()
+    assert height < width
+
+
 def test_bars_are_the_intervals(summary):
     figure = plot_fold_effect(summary, n_halvings=5)
     panels = np.array(figure.axes).reshape(4, 2)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError
+from fairfold.figures import findings
 from fairfold.figures.points import interval, plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import PALETTE, add_legend, legend_line, new_figure
@@ -35,6 +36,7 @@ _EXPECTED: dict = {"color": "black", "linewidth": 0.6, "linestyle": "--"}
     when="cross_testing.experiments",
     each="cross_testing.experiments.*.figure",
     settings={"alpha": "cross_testing.alpha"},
+    finding=lambda points: findings.most_powerful(points, {name: mark[0] for name, mark in MARKS.items()}),
 )
 def plot_cross_testing(points: pd.DataFrame, *, alpha: float = 0.05) -> Figure:
     """Draw a figure of the paper: accuracy, and proportion of significant results below it, with a curve per procedure.

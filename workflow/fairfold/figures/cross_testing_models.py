@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import add_tooltips_at, plot_intervals, plot_points
 from fairfold.figures.spec import Axes, Figure, FigureSpec
@@ -27,6 +28,7 @@ LABELS = {
     labels_of="cross_testing.models.datasets",
     when="cross_testing.models.datasets",
     settings={"alpha": "cross_testing.alpha"},
+    finding=findings.bias_of_observed_scores,
 )
 def plot_cross_testing_models(
     points: pd.DataFrame, repetitions: pd.DataFrame, legend: pd.DataFrame | None = None, *, alpha: float = 0.05

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.points import add_tooltips_at, plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import PALETTE, add_legend, legend_line, name_of, name_rows, new_figure, style_of
@@ -22,6 +23,7 @@ _Example = partial(FigureSpec, section="ecoc", when="ecoc.examples", each="ecoc.
     title="Confusion matrices",
     reads=["ecoc/*/predictions.csv"],
     alt="true against predicted classes",
+    finding=findings.share_of_errors,
     style={"axes.grid": False},
 )
 def plot_confusion(predictions: pd.DataFrame) -> Figure:
@@ -68,6 +70,7 @@ def plot_confusion(predictions: pd.DataFrame) -> Figure:
     title="Posterior regions",
     reads=["ecoc/*/map.csv", "ecoc/*/samples.csv"],
     alt="probability of the most probable class over petal length and width, with the samples",
+    finding=findings.share_of_certain_points,
     only=["posterior"],
     style={"axes.grid": False},
 )
@@ -121,6 +124,7 @@ def _nearest(grid: pd.Index, values: pd.Series) -> np.ndarray:
     title="Posterior probabilities",
     reads=["ecoc/*/posteriors.csv"],
     alt="histogram of posterior probabilities",
+    finding=findings.median_posteriors,
     only=["arrhythmia"],
     options={"candidate": "1", "title": "P(no arrhythmia)"},
     style={"axes.grid.axis": "y"},
@@ -162,6 +166,7 @@ def plot_posterior_histogram(posteriors: pd.DataFrame, *, candidate: str, title:
     title="Codes, losses and decodings",
     reads=["tables/ecoc/comparison.csv"],
     alt="error and log-loss of each coding design, binary loss and decoding",
+    finding=findings.lowest_error,
     when="ecoc.comparison.datasets",
     style={"axes.grid.axis": "x"},
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from fairfold.figures.legend import Legend
@@ -75,8 +77,141 @@ def winner(wins: pd.DataFrame, legend: pd.DataFrame | None = None) -> str:
     if "metric" in wins:
         wins = wins[wins["metric"] == wins["metric"].iloc[0]]
         text = f"wins most often by {Legend(legend).text(wins['metric'].iloc[0])} at the largest N"
-    last = wins[wins["n_draws"] == wins.groupby("dataset")["n_draws"].transform("max")]
+    groups = wins.groupby("dataset") if "dataset" in wins else wins.assign(dataset="").groupby("dataset")
+    last = wins[wins["n_draws"] == groups["n_draws"].transform("max")]
     return _extreme(last, who, "win_percentage", text, highest=True)
+
+
+def smallest_spread(summary: pd.DataFrame, legend: pd.DataFrame | None = None) -> str:
+    """Name the splitter with the smallest standard deviation of scores."""
+    return _extreme(
+        summary[summary["aggregation"] == "per-fold"], "method", "sd", "gives the smallest spread of scores on average"
+    )
+
+
+def most_powerful(points: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """Name the procedure with the largest share of significant tests in our results."""
+    shares = points[(points["metric"] == "significant_fraction") & (points["source"] == "ours")]
+    means = shares.groupby("procedure")["value"].mean().dropna()
+    if len(means) < 2 or means.max() == means.min():
+        return ""
+    return f"{names[means.idxmax()]} has the largest share of significant tests: {100 * means.max():.0f} % on average."
+
+
+def bias_of_observed_scores(points: pd.DataFrame, repetitions: pd.DataFrame, legend: pd.DataFrame | None = None) -> str:
+    """Compare scores on observed labels with those on complete labels."""
+    means = points.groupby("metric")["value"].mean()
+    if "bias" not in means or pd.isna(means["bias"]):
+        return ""
+    side = "lower" if means["bias"] < 0 else "higher"
+    return f"Scores on observed labels are {abs(means['bias']):.3f} {side} than on complete labels on average."
+
+
+def share_of_errors(predictions: pd.DataFrame) -> str:
+    """State the share of samples that are assigned to a wrong class."""
+    if predictions.empty:
+        return ""
+    n_wrong = (predictions["class"].astype(str) != predictions["predicted"].astype(str)).sum()
+    n = len(predictions)
+    return f"{n_wrong:,} of {n:,} samples are assigned to a wrong class ({100 * n_wrong / n:.0f} %)."
+
+
+def share_of_certain_points(maps: pd.DataFrame, samples: pd.DataFrame) -> str:
+    """State the share of the plane in which one class is likely."""
+    highest = maps.groupby(["x", "y"])["posterior"].max()
+    return f"One class has a probability above 0.9 in {100 * (highest > 0.9).mean():.0f} % of the plane."
+
+
+def median_posteriors(posteriors: pd.DataFrame, candidate: str = "1") -> str:
+    """Compare the median posterior probability of samples of a class with that of others."""
+    part = posteriors[posteriors["candidate"].astype(str) == candidate]
+    medians = part.groupby(part["class"].astype(str) == candidate)["posterior"].median()
+    if len(medians) < 2:
+        return ""
+    return (
+        f"The median probability of the class is {medians[True]:.2f} for its samples and {medians[False]:.2f} for "
+        "others."
+    )
+
+
+def lowest_error(comparison: pd.DataFrame) -> str:
+    """Name the code with the lowest error on average over datasets, losses and decodings."""
+    means = comparison.dropna(subset="binary_loss").groupby(["coding", "dataset"], sort=False)["error"].mean()
+    on_all = means.unstack().dropna().stack().rename("error").reset_index()
+    return _extreme(on_all, "coding", "error", "has the lowest error on average")
+
+
+def share_within_error(comparison: pd.DataFrame) -> str:
+    """State how many numbers agree with the published ones."""
+    known = comparison["difference_in_se"].dropna().abs()
+    if known.empty:
+        return ""
+    return f"{(known <= 2).sum():,} of {len(known):,} numbers are within two standard errors of the published ones."
+
+
+def most_stable_decisions(maps: pd.DataFrame, points: pd.DataFrame) -> str:
+    """Name the classifier whose models agree most on their decisions."""
+    agreement = maps.assign(agreement=(maps["share"] - 0.5).abs())
+    return _extreme(
+        agreement, "classifier", "agreement", "has the most stable decisions on its best pair", highest=True
+    )
+
+
+def best_at_high_performance(densities: pd.DataFrame) -> str:
+    """Name the classifier that is the most probable winner at the highest performance of the example."""
+    shown = densities[densities["density"] > 1e-3 * densities["density"].max()]
+    if shown.empty:
+        return ""
+    top = shown[shown["performance"] == shown["performance"].max()]
+    return f"At the highest performance, {top.loc[top['density'].idxmax(), 'classifier']} is most often the best."
+
+
+def best_of_most_pairs(densities: pd.DataFrame) -> str:
+    """Name the classifier that is most often the best on a pair of features."""
+    counts = densities.groupby("classifier")["pairs"].sum()
+    if len(counts) < 2 or not counts.sum():
+        return ""
+    share = 100 * counts.max() / counts.sum()
+    return (
+        f"{counts.idxmax()} is the best classifier of a pair more often than any other: of {share:.0f} % of the pairs."
+    )
+
+
+def law_of_error(errors: pd.DataFrame, laws: pd.DataFrame) -> str:
+    """State how the error decreases with the size of the sample."""
+    exponent = laws.set_index("source")["exponent"].get("all")
+    if exponent is None or pd.isna(exponent):
+        return ""
+    return f"A sample of ten times as many pairs has {100 * (1 - 10**-exponent):.0f} % less error."
+
+
+def share_of_first_rank(weights: pd.DataFrame) -> str:
+    """State the weight of the best pair if there are as many draws as pairs."""
+    first = weights[(weights["n_draws"] == weights["n_sampled"]) & (weights["rank"] == 1)]
+    if first.empty:
+        return ""
+    row = first.iloc[0]
+    return f"In N = M = {row['n_draws']:,.0f} draws, the best pair is drawn with a probability of {row['weight']:.2f}."
+
+
+def gain_of_samples(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> str:
+    """State the score that the first model would reach with twice the samples, by the first leading metric."""
+    names = Legend(legend)
+    metric = next(filter(names.leads, curves["metric"].unique()), None)
+    part = curves[curves["metric"] == metric]
+    if part.empty:
+        return ""
+    dataset, model = part[["dataset", "model"]].iloc[0]
+    part = part[(part["dataset"] == dataset) & (part["model"] == model)]
+    now = part[part["kind"] == "measured"].iloc[-1]
+    twice = part[(part["kind"] == "extrapolated") & (part["times"] == 2)]
+    if twice.empty or pd.isna(twice["score"].iloc[0]):
+        return ""
+    score, place = twice["score"].iloc[0], f" on {dataset}" if curves["dataset"].nunique() > 1 else ""
+    return (
+        f"With twice the samples, {model} would reach {score:.3f} instead of {now['score']:.3f} by "
+        f"{names.text(metric)}{place}."
+    )
 
 
 def _extreme(table: pd.DataFrame, by: str, value: str, text: str, *, highest: bool = False) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_intervals
 from fairfold.figures.spec import Axes, Figure, FigureSpec
@@ -24,9 +25,12 @@ _CUT = 5  # end of the axis of spread, as a multiple of the largest spread, for 
     alt="spread and bias of cross-validated scores with 95 % intervals, one line per splitting method",
     when="splitting.fold_effect.datasets",
     settings={"n_halvings": "splitting.fold_effect.n_halvings"},
+    finding=findings.smallest_spread,
 )
 def plot_fold_effect(summary: pd.DataFrame, legend: pd.DataFrame | None = None, *, n_halvings: int) -> Figure:
     """Draw spread and bias of estimated scores: a column per dataset, and rows for spread and bias of each metric.
+
+    With one dataset, spread and bias have a column each.
 
     Parameters
     ----------
@@ -48,18 +52,30 @@ def plot_fold_effect(summary: pd.DataFrame, legend: pd.DataFrame | None = None, 
     summary = summary[summary["aggregation"] == "per-fold"]
     datasets, metrics, methods = (list(summary[column].unique()) for column in ("dataset", "metric", "method"))
     quantile, names = stats.t.ppf(0.975, n_halvings - 1), Legend(legend)
-    height = 0.8 + 2 * len(metrics) * (0.3 + 0.13 * len(methods))
-    figure, axes = new_figure(1.4 + 1.75 * len(datasets), height, 2 * len(metrics), len(datasets), sharey=True)
-    rows = [(quantity, metric) for quantity in QUANTITIES for metric in metrics]
-    for panels, (quantity, metric) in zip(axes, rows, strict=True):
-        for axis, dataset in zip(panels, datasets, strict=True):
-            panel = summary[(summary["metric"] == metric) & (summary["dataset"] == dataset)]
-            _draw_panel(axis, panel, quantity, methods, quantile)
-        panels[0].set_ylabel(f"{names.text(metric)}\n{QUANTITIES[quantity]}")
+    rows: dict[str, dict[str, str]]
+    columns: dict[str, dict[str, str]]
+    if len(datasets) == 1:  # spread and bias next to each other
+        rows = {names.text(metric): {"metric": metric} for metric in metrics}
+        columns = {text: {"quantity": quantity, "dataset": datasets[0]} for quantity, text in QUANTITIES.items()}
+    else:
+        pairs = [(quantity, metric) for quantity in QUANTITIES for metric in metrics]
+        rows = {
+            f"{names.text(m)}\n{QUANTITIES[quantity]}": {"quantity": quantity, "metric": m} for quantity, m in pairs
+        }
+        columns = {dataset: {"dataset": dataset} for dataset in datasets}
+    width = 2.3 if len(datasets) == 1 else 1.75
+    size = (1.4 + width * len(columns), 0.8 + len(rows) * (0.3 + 0.13 * len(methods)))
+    figure, axes = new_figure(*size, len(rows), len(columns), sharey=True)
+    for panels, (label, of_row) in zip(axes, rows.items(), strict=True):
+        for axis, of_column in zip(panels, columns.values(), strict=True):
+            cell = {**of_row, **of_column}
+            panel = summary[(summary["metric"] == cell["metric"]) & (summary["dataset"] == cell["dataset"])]
+            _draw_panel(axis, panel, cell["quantity"], methods, quantile)
+        panels[0].set_ylabel(label)
     name_rows(axes[0, 0], methods, 0.6)
-    for axis, dataset in zip(axes[0], datasets, strict=True):
-        axis.set_title(dataset)
-    figure.supxlabel("thousandths of a score")
+    for axis, title in zip(axes[0], columns, strict=True):
+        axis.set_title(title)
+    figure.supxlabel(f"thousandths of a score{f' on {datasets[0]}' if len(datasets) == 1 else ''}")
     add_legend(figure, axes[0, 0].get_legend_handles_labels()[0], len(MARKS), "upper right")
     return figure
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.points import plot_points, significant
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import add_legend, empty_figure, legend_line, name_of, name_rows, new_figure, style_of
@@ -23,6 +24,7 @@ _ROW, _HALF = 0.24, 0.3  # height of a row in inches; largest vertical offset of
     title="Distances from the published numbers",
     reads=["tables/published.csv"],
     alt="distances of our numbers from the published ones, a row of dots for each printed table and figure",
+    finding=findings.share_within_error,
 )
 def plot_published(comparison: pd.DataFrame) -> Figure:
     """Draw the distances between published numbers and ours, with a row per published table or figure.

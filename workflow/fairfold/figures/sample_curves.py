@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
@@ -19,6 +20,7 @@ _LINE = {"markersize": 3.4, "linewidth": 0.9, "markeredgewidth": 0.8}
     reads=["tables/sample_curves.csv", "legend.csv"],
     alt="scores of the models by number of training samples, and extrapolated to more",
     when="weak_labels.sample_curves.datasets",
+    finding=findings.gain_of_samples,
 )
 def plot_sample_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Draw scores by number of training samples: a row per leading metric, a column per dataset, a line per model.

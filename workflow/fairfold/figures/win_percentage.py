@@ -38,6 +38,7 @@ _Figure = partial(FigureSpec, section="win-percentage", when="win_percentage.dat
     title="Best pairs of features",
     reads=["win_percentage/*/decision_maps.csv", "win_percentage/*/samples.csv"],
     alt="scatter plots of two features with the decision boundary of each classifier",
+    finding=findings.most_stable_decisions,
     each="win_percentage.datasets",
     style={"axes.grid": False},
 )
@@ -87,6 +88,7 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
     title="Illustrative example",
     reads=["tables/win_percentage/joint_densities.csv"],
     alt="joint density of performance and best classifier, a line for each of three classifiers",
+    finding=findings.best_at_high_performance,
 )
 def plot_joint_densities(densities: pd.DataFrame) -> Figure:
     """Draw Figure 2: joint density p(x, c) of performance and best classifier in the illustrative example.
@@ -116,6 +118,7 @@ def plot_joint_densities(densities: pd.DataFrame) -> Figure:
     title="Win percentages of the illustrative example",
     reads=["tables/win_percentage/illustration.csv"],
     alt="win percentages of the three classifiers of the example against N",
+    finding=findings.winner,
 )
 def plot_illustration(curves: pd.DataFrame) -> Figure:
     """Draw Figure 3: exact win percentages of the illustrative example (dashed) and the limits of estimates (solid).
@@ -148,6 +151,7 @@ def plot_illustration(curves: pd.DataFrame) -> Figure:
     title="Performance over all pairs",
     reads=["tables/win_percentage/performance_densities.csv"],
     alt="joint densities of the best performance on a pair of features and its classifier, a line for each classifier",
+    finding=findings.best_of_most_pairs,
     style={"axes.grid.axis": "y"},
 )
 def plot_performance_densities(densities: pd.DataFrame) -> Figure:
@@ -217,6 +221,7 @@ def plot_win_percentages(wins: pd.DataFrame) -> Figure:
     title="Win percentages from large samples",
     reads=["tables/win_percentage/sampling_example.csv"],
     alt="win percentages of one dataset with the band of large samples",
+    finding=findings.winner,
 )
 def plot_sampling_example(example: pd.DataFrame) -> Figure:
     """Draw Figure 6: win percentages of one dataset from all feature sets and from large samples.
@@ -254,6 +259,7 @@ def plot_sampling_example(example: pd.DataFrame) -> Figure:
     title="Error of win percentages from samples",
     reads=["tables/win_percentage/sampling_errors.csv", "tables/win_percentage/sampling_law.csv"],
     alt="box plots of the error of sampled win percentages by N/M, with the fitted power law",
+    finding=findings.law_of_error,
 )
 def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     """Draw Figure 7: error of win percentages from samples against N / M, with the fitted and the published law.
@@ -302,6 +308,7 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     title="Weights of ranks",
     reads=["tables/win_percentage/rank_weights.csv"],
     alt="weight of each rank of a sample, for several N",
+    finding=findings.share_of_first_rank,
 )
 def plot_rank_weights(weights: pd.DataFrame) -> Figure:
     """Draw Figure 8: probability that the feature set of each rank is the best of N draws, with a panel per M.
