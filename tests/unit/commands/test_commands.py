@@ -245,7 +245,12 @@ class TestStudy:
                     "My-plants-2": {"path": f"../{table.name}", "labels": {"prefix": "label_"}, "ignore": ["plant"]}
                 }
             },
-            "weak_labels": {"datasets": ["My-plants-2"], "missing_rates": [0], "models": ["logistic", "kNN"]},
+            "weak_labels": {
+                "datasets": ["My-plants-2"],
+                "missing_rates": [0],
+                "models": ["logistic", "kNN"],
+                "sample_curves": {"datasets": ["My-plants-2"], "models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]},
+            },
             "final": {"fit": True},
         }
         (command,) = commands
