@@ -145,6 +145,10 @@ def test_codes_with_commas_beside_points_are_categories(tmp_path):
         ("x;label_a\n0.5;1\n", ['numbers are read with decimal points, such as "0.5" in column "x".']),
         ("x,label_a\n0.5,1\n", ["numbers are read with decimal points."]),
         (
+            "codes;label_a\n1,2;1\n2,3;0\n",
+            ["decimal commas", '"1,2" is read as 1.2. If it is a list of codes, write a column of 0 and 1'],
+        ),
+        (
             "x;y;label_a\n1,392;0,5;1\n808;0,5;0\n",
             ["decimal commas", '"1,392" is read as 1.392. If its comma separates thousands, write 1392.'],
         ),

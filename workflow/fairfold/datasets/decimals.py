@@ -31,6 +31,7 @@ _NUMBER = re.compile(
     r"|(?P<short>[1-9][0-9]{0,2})|(?P<long>[1-9][0-9]{3,}))"
 )
 _WITH_COMMA = re.compile(rf"[+-]?{_DECIMAL.format(',')}")
+_CODES = re.compile("[1-9],[1-9]")
 _MOST_DOUBTS = 3  # maximum number of doubts on the screen and in the log
 _ADVICE = "or leave the column out (ignore)."
 
@@ -54,10 +55,13 @@ class Evidence:
         First cell by form and mark. The forms are "decimal" (the mark is certainly a decimal mark), "ambiguous" (it may
         also be a thousands separator), "grouped" (the number has thousands separators), and "short" and "long" for
         whole numbers other than 0 without a mark, with at most three digits or more.
+    has_codes_only : bool
+        Whether all decimal commas are between two digits from 1 to 9. A cell such as ``1,2`` may be a list of codes.
     """
 
     name: str
     first: dict[tuple[str, str], Found] = field(default_factory=dict)
+    has_codes_only: bool = True
 
     def add(self, cell: str, place: str) -> bool:
         """Record a stripped cell, and return whether it is a number with a mark.
@@ -87,6 +91,7 @@ class Evidence:
             return False
         mark = next((mark for mark in MARKS if mark in cell), "")
         self.first.setdefault((str(number.lastgroup), mark), Found(cell, place))
+        self.has_codes_only = self.has_codes_only and (not mark or _CODES.fullmatch(cell) is not None)
         return bool(mark)
 
     def with_mark(self, mark: str) -> Found | None:
@@ -309,6 +314,8 @@ def decide(found: Sequence[Evidence], path: Path, separator: str, learned: Learn
         raise _thousands(changed[0], mark, "and the model learned from whole numbers in this column")
     if not decided:
         _refuse_unclear(unclear, mark, by_format=by_format, learned=learned)
+    if mark == "," and decided and all(one.has_codes_only for one in found):
+        return Decimals(mark, decided[0], tuple(_code(one) for one in found if ("decimal", mark) in one.first))
     doubtful = [one for one in unclear if one in changed or one.fits_thousands(mark) or not (decided or by_format)]
     shown = decided[0] if decided and (learned or not by_format) else None
     return Decimals(mark, shown, tuple(_doubt(one, mark) for one in doubtful))
@@ -387,6 +394,14 @@ def _thousands(one: Evidence, mark: str, because: str, decimal: str | None = Non
     return DataError(
         f'{_where(one, found)}: the {MARKS[mark]} in "{found.cell}" looks like a thousands separator, {because}. '
         f"Write {found.cell.replace(mark, '')} or {decimal or found.cell + '0'}, {_ADVICE}"
+    )
+
+
+def _code(one: Evidence) -> str:
+    found = one.first["decimal", ","]
+    return (
+        f'{_where(one, found)}: "{found.cell}" is read as {found.cell.replace(",", ".")}. If it is a list of codes, '
+        f"write a column of 0 and 1 for each code, {_ADVICE}"
     )
 
 
