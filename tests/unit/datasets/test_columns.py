@@ -64,7 +64,7 @@ def test_one_line_shows_every_kind(own, caplog):
     with caplog.at_level(logging.INFO):
         prepare(own(label_filter={"min_positives": 2}))
     assert "toy: 2 features, 1 label, id: sample_id, ignored: meta_site, meta_note, " in caplog.text
-    assert "labels left out by label_filter: label_b" in caplog.text
+    assert "labels dropped by label_filter: label_b" in caplog.text
 
 
 def test_table_of_columns(own):
@@ -74,7 +74,7 @@ def test_table_of_columns(own):
         ["toy", "labels", 1, "label_a"],
         ["toy", "id", 1, "sample_id"],
         ["toy", "ignored", 2, "meta_site, meta_note"],
-        ["toy", "labels left out by label_filter", 1, "label_b"],
+        ["toy", "labels dropped by label_filter", 1, "label_b"],
     ]
     assert table["n_columns"].sum() == len(CSV.split("\n")[0].split(","))
 

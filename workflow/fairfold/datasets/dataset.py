@@ -24,7 +24,7 @@ LabelsAre = Literal["complete", "observed"]
 
 LEFT_OUT: Mapping[str, str] = {
     **{kind: kind for kind in ("id", "groups", "folds", "dates", "weights", "ignored")},
-    "filtered": "labels left out by label_filter",
+    "filtered": "labels dropped by label_filter",
 }
 """Kinds of columns that are neither features nor labels, and what logs and tables call them."""
 

@@ -197,10 +197,10 @@ def share_of_first_rank(weights: pd.DataFrame) -> str:
 def gain_of_samples(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> str:
     """State the score that the first model would reach with twice the samples, by the first leading metric."""
     names = Legend(legend)
-    metric = next(filter(names.leads, curves["metric"].unique()), None)
-    part = curves[curves["metric"] == metric]
-    if part.empty:
+    metrics = [metric for metric in curves["metric"].unique() if names.leads(metric)]
+    if not metrics:
         return ""
+    part = curves[curves["metric"] == metrics[0]]
     dataset, model = part[["dataset", "model"]].iloc[0]
     part = part[(part["dataset"] == dataset) & (part["model"] == model)]
     now = part[part["kind"] == "measured"].iloc[-1]
@@ -210,7 +210,7 @@ def gain_of_samples(curves: pd.DataFrame, legend: pd.DataFrame | None = None) ->
     score, place = twice["score"].iloc[0], f" on {dataset}" if curves["dataset"].nunique() > 1 else ""
     return (
         f"With twice the samples, {model} would reach {score:.3f} instead of {now['score']:.3f} by "
-        f"{names.text(metric)}{place}."
+        f"{names.text(metrics[0])}{place}."
     )
 
 

@@ -326,7 +326,7 @@ def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
     try:
         parts = json.loads(path.read_text(encoding="utf-8"))
         if parts["format"] != FORMAT:
-            raise ModelError(f"{path} has format {parts['format']!r}, not {FORMAT}; fit the model again.")
+            raise ModelError(f"{path} has format {parts['format']!r}, not {FORMAT}; refit the model.")
         features, labels = (tuple(composed(str(name)) for name in parts[key]) for key in ("features", "labels"))
         dataset, name, identifier = str(parts["dataset"]), str(parts["name"]), parts["identifier"]
         identifier = identifier and composed(identifier)
@@ -338,11 +338,11 @@ def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
             "`fairfold study --final` and `snakemake final` write one under results/final/."
         ) from None
     except (ValueError, TypeError, KeyError) as error:
-        raise ModelError(f"{path} is damaged ({error!r}); fit the model again.") from None
+        raise ModelError(f"{path} is damaged ({error!r}); refit the model.") from None
     model = load_model(Path(folder) / MODEL)
     set_n_jobs(model, n_jobs)
     if len(labels) != len(model.classes_):
-        raise ModelError(f"{path} names {len(labels)} labels, but {MODEL} has {len(model.classes_)}; fit it again.")
+        raise ModelError(f"{path} names {len(labels)} labels, but {MODEL} has {len(model.classes_)}; refit it.")
     probe = _checked_probe(Path(folder), model, len(features))
     return FinalModel(dataset, name, model, features, labels, identifier, categories, probe, missing_value, learned)
 
@@ -357,12 +357,12 @@ def _checked_probe(folder: Path, model: ClassifierMixin, n_features: int) -> tup
             raise ValueError(f"shapes {X.shape} and {P.shape}")
         X = sparse.csr_array(X) if arrays["is_sparse"] else X
     except (DataError, ValueError, KeyError, IndexError, TypeError) as error:
-        raise ModelError(f"{folder / PROBE} is damaged ({error}); fit the model again.") from None
+        raise ModelError(f"{folder / PROBE} is damaged ({error}); refit the model.") from None
     difference = np.abs(_array(model.predict_proba(X)) - P).max(initial=0.0)
     if not difference <= SAME:
         raise ModelError(
             f"{folder / MODEL} predicts other numbers here than where it was fitted (by up to {difference:.2g}): use "
-            "the versions of Python and of the libraries that its card names, or fit it again."
+            "the versions of Python and of the libraries that its card names, or refit it."
         )
     return X, P
 

@@ -71,7 +71,7 @@ def save_model(model: ClassifierMixin, path: str | Path) -> None:
     if foreign:
         raise ModelError(
             f"{_called(model)} cannot be saved, because it contains your own code, {foreign[0]}. Keep this code and "
-            "fit the model again where you need it."
+            "refit the model where you need it."
         )
     with atomic_open(path) as stream:
         stream.write(_without_traces(data))
@@ -124,7 +124,7 @@ def load_model(path: str | Path) -> ClassifierMixin:
     except InconsistentVersionWarning as error:
         raise ModelError(
             f"{path} was saved with scikit-learn {error.original_sklearn_version}, but "
-            f"{error.current_sklearn_version} is installed. Install the former, or fit the model again."
+            f"{error.current_sklearn_version} is installed. Install the former, or refit the model."
         ) from None
     except Exception as error:  # An unknown file can cause any exception.
         raise ModelError(f"{path} is not a saved model ({first_sentence(error)}). Fit and save it again.") from None
