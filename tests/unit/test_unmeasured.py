@@ -205,7 +205,9 @@ def test_unseen_predictions_of_measured_samples_are_the_estimator_s_own(data):
 def test_imputers_leave_unmeasured_cells_alone(data):
     _, Y, _ = data
     P = np.random.default_rng(5).random((2, *Y.shape))
-    strict = StrictLabelComplement(Y, percentile=0.95, threshold=0.5, cap_rounding="ceil", threshold_on="probability")
+    strict = StrictLabelComplement(
+        Y, percentile=0.95, threshold=0.5, cap_rounding="ceil", threshold_on="probability", freezes=True
+    )
     fluid = FluidLabelAddition(Y, percentile=0.95, threshold=0.5)
     for imputer in (strict, fluid):
         labels = imputer.impute(1, P)

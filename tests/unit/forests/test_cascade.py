@@ -110,7 +110,7 @@ class Written:
         frequency = self.frequency[active] if self.published else None
         labels = labels.copy()
         labels[:, active] = strict_label_complement(observed[:, active], oob, self.cap[active], frequency=frequency)
-        self.frozen |= labels.sum(axis=0) >= self.cap
+        self.frozen |= (labels.sum(axis=0) >= self.cap) & self.published
         return labels
 
     def complement(self, level, seen, observed, labels, active):

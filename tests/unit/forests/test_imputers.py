@@ -10,7 +10,7 @@ OBSERVED = np.array([[1, 1], [1, 0], [0, 0], [0, 0], [0, 0], [0, 0]], dtype=np.i
 
 def slc(**changes):
     settings = {"percentile": 1.0, "threshold": 0.5, "cap_rounding": "ceil", "threshold_on": "probability"}
-    return StrictLabelComplement(OBSERVED, **{**settings, **changes})
+    return StrictLabelComplement(OBSERVED, **{**settings, "freezes": True, **changes})
 
 
 def proba(*columns):
@@ -32,6 +32,14 @@ def test_strict_label_complement_freezes_a_full_label_and_restarts_the_others():
     assert [row["frozen"] for row in imputer.log] == [True, False, True, True, True, True]
     assert [row["imputed"] for row in imputer.log] == [2, 1, 2, 3, 2, 3]
     assert [row["level"] for row in imputer.log] == [1, 1, 2, 2, 3, 3]
+
+
+def test_strict_label_complement_of_the_text_restarts_full_labels():
+    imputer = slc(freezes=False)
+    imputer.impute(1, proba([0.5, 0.4, 0.9, 0.8, 0.1, 0.7], [0.25, 0.9, 0.1, 0.1, 0.1, 0.1]))
+    second = imputer.impute(2, proba([0.5, 0.4, 0.1, 0.8, 0.9, 0.7], [1.0, 0.2, 0.9, 0.9, 0.9, 0.9]))
+    np.testing.assert_array_equal(second.T, [[1, 1, 0, 1, 1, 0], [1, 0, 1, 1, 1, 0]])
+    assert not imputer.frozen.any() and imputer.cap.tolist() == [4, 4]
 
 
 def test_strict_label_complement_as_published_thresholds_the_posterior_and_rounds_down():

@@ -83,6 +83,8 @@ class CascadeForest(BaseCascade):
         Rounding of the maximum number of positives of a label.
     slc_threshold_on : {"probability", "posterior"}, default="probability"
         Value that SLC compares with the threshold.
+    slc_freezes : bool, default=False
+        Whether SLC keeps the imputations of a label that has reached its cap at all further levels.
     imputer_features : {"all", "new"}, default="all"
         Features of the imputer's forests: those of the predictors (``"all"``) or only the new features (``"new"``).
     tice_variant : {"text", "authors-code"}, default="text"
@@ -176,6 +178,7 @@ class CascadeForest(BaseCascade):
     node_weights: Literal["text", "authors-code"] = "text"
     cap_rounding: Literal["ceil", "floor"] = "ceil"
     slc_threshold_on: Literal["probability", "posterior"] = "probability"
+    slc_freezes: bool = False
     imputer_features: Literal["all", "new"] = "all"
     tice_variant: Literal["text", "authors-code"] = "text"
     negatives: Negatives = "unlabeled"
@@ -267,7 +270,8 @@ class CascadeForest(BaseCascade):
             return FluidLabelAddition(observed, **options)
         options["cap_rounding"] = self.cap_rounding
         if self.imputation == "slc":
-            return StrictLabelComplement(observed, **options, threshold_on=self.slc_threshold_on)
+            options |= {"threshold_on": self.slc_threshold_on, "freezes": self.slc_freezes}
+            return StrictLabelComplement(observed, **options)
         # TIcE treats every label without an observed positive as unlabeled.
         seed, unlabeled = seed_for(seed, "tice"), np.fmax(observed, 0)
         frequency = tice(features, unlabeled, min_set_size=5, variant=self.tice_variant, random_state=seed)

@@ -1,9 +1,8 @@
 """Label imputers that keep their state from one cascade level to the next.
 
 The functions of :mod:`fairfold.weak_labels.imputation` convert probabilities to labels. The classes of this module
-store the state between levels: estimated label frequencies, labels that have reached their cap, and a log. A label that
-has reached its cap is frozen with its imputations. All other labels restart from the observed labels at each level
-(Ilidio et al. 2024, Equation 1).
+store the state between levels: estimated label frequencies, labels that are frozen with their imputations, and a log.
+All other labels restart from the observed labels at each level (Ilidio et al. 2024, Equation 1).
 """
 
 from __future__ import annotations
@@ -172,13 +171,16 @@ class StrictLabelComplement(LabelImputer):
     threshold_on : {"probability", "posterior"}
         Value compared with the threshold: the mean probability of the forests, or this probability divided by the label
         frequency.
+    freezes : bool
+        Whether a label that has reached its cap keeps its imputations at all further levels. In the text of the paper
+        only LC does this.
 
     Examples
     --------
     >>> import numpy as np
     >>> from fairfold.forests.imputers import StrictLabelComplement
     >>> options = {"percentile": 0.95, "threshold": 0.5, "cap_rounding": "ceil", "threshold_on": "probability"}
-    >>> imputer = StrictLabelComplement(np.array([[1], [0], [0], [0]]), **options)
+    >>> imputer = StrictLabelComplement(np.array([[1], [0], [0], [0]]), **options, freezes=False)
     >>> imputer.impute(1, np.array([[[0.6], [0.7], [0.55], [0.1]]])).ravel()
     array([1, 1, 0, 0])
     >>> imputer.frequency, imputer.cap
@@ -190,6 +192,7 @@ class StrictLabelComplement(LabelImputer):
     threshold: float
     cap_rounding: Literal["ceil", "floor"]
     threshold_on: Literal["probability", "posterior"]
+    freezes: bool
     _is_first_level = True
 
     def _estimate(self, probabilities: np.ndarray) -> None:
@@ -206,6 +209,9 @@ class StrictLabelComplement(LabelImputer):
             threshold=self.threshold,
             frequency=self.frequency[active] if self.threshold_on == "posterior" else None,
         )
+
+    def _has_reached_limit(self, active: np.ndarray) -> np.ndarray:
+        return super()._has_reached_limit(active) & self.freezes
 
 
 @dataclass(eq=False, repr=False)

@@ -41,6 +41,7 @@ VARIANTS: dict[str, dict] = {
         "node_weights": "authors-code",
         "cap_rounding": "floor",
         "slc_threshold_on": "posterior",
+        "slc_freezes": True,
         "imputer_features": "new",
         "tice_variant": "authors-code",
     },
