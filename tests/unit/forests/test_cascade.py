@@ -156,7 +156,10 @@ def test_equals_the_cascade_written_out(data, name, embedding, crossing_over, im
     )
     levels = list(model.staged_predict_proba(new_X))
     expected = list(written.run(X, observed, new_X, 7))[: len(levels)]
-    assert len(levels) == len(model.training_labels_) == LEVELS + 1 or name in ("gcForest", "LCForest")
+    assert len(levels) == len(model.training_labels_) == LEVELS + 1 or (name, variant) in (
+        ("gcForest", "text"),
+        ("LCForest", "text"),
+    )
     for (P, labels), ours, our_labels in zip(expected, levels, model.training_labels_, strict=True):
         np.testing.assert_array_equal(our_labels, labels)
         np.testing.assert_allclose(ours, P, rtol=0, atol=1e-12)
@@ -205,8 +208,11 @@ def test_one_level_for_a_single_pair_of_forests(data):
 def test_lcforest_stops_when_every_label_has_reached_its_cap(data):
     X, observed, _ = data
     # All samples are positive where the features allow it, and the caps of TIcE are soon reached.
-    model = make_model("LCForest", n_trees=N_TREES, max_levels=6, lc_threshold=0.05, random_state=0).fit(X, observed)
+    settings = {"n_trees": N_TREES, "max_levels": 6, "lc_threshold": 0.05, "random_state": 0}
+    model = make_model("LCForest", **settings).fit(X, observed)
     assert len(model.levels_) < 7
+    whole = make_model("LCForest", **settings, early_stopping=False).fit(X, observed)
+    assert len(whole.levels_) == 7 and whole.best_levels_ == model.best_levels_
     last = [row for row in model.imputation_log_ if row["level"] == len(model.levels_) - 1]
     assert len(last) == observed.shape[1]
     assert all(row["frozen"] and row["observed"] + row["imputed"] >= row["cap"] for row in last)
@@ -220,7 +226,8 @@ def scored(length_control, values, metric="average_precision"):
     others = dict.fromkeys(BASIC_METRICS, 0.5)
     good = [{**others, metric: value} for value in values]
     bad = [dict(others) for _ in values]
-    training = length_control == "best-training"
+    model.imputation_log_ = []
+    training = "training" in length_control
     model.training_scores_, model.oob_scores_ = (good, bad) if training else (bad, good)
     return model
 
@@ -238,11 +245,43 @@ def scored(length_control, values, metric="average_precision"):
         ("best-oob", "average_precision", [0.9, 0.3, 0.1 + 0.2, 0.1], 1),  # equal up to rounding
         ("first-drop", "average_precision", [0.9, 0.1 + 0.2, 0.3, 0.1], 2),
         ("imputation-limit", "average_precision", [0.9, 0.5, 0.2], 2),
+        ("training-tolerance", "mcc", [0.9, 0.1, 0.5, 0.5, 0.4, 0.5, 0.8], 2),  # three levels without a better score
+        ("training-tolerance", "mcc", [0.9, 0.1, 0.5, 0.5, 0.4, 0.6, 0.3], 5),
         ("best-oob", "average_precision", [0.9], 0),
     ],
 )
 def test_length_control(length_control, metric, values, level):
     assert scored(length_control, values, metric)._choose_levels()[metric] == level
+
+
+@pytest.mark.parametrize("crossing_over", [False, True])
+def test_two_pairs_of_forests_per_level(data, crossing_over):
+    X, observed, new_X = data
+    settings = {"n_trees": 5, "max_levels": 2, "random_state": 3, "early_stopping": False}
+    model = make_model("gcForest-4", crossing_over=crossing_over, **settings).fit(X, observed)
+    single = make_model("gcForest", crossing_over=crossing_over, **settings).fit(X, observed)
+    n_features, n_labels = X.shape[1], observed.shape[1]
+    for level in model.levels_[1:]:
+        assert [forest.kind for forest in level.predictors] == [*KINDS, *KINDS]
+        assert {forest.n_features_in_ for forest in level.predictors} == {n_features + 4 * n_labels}
+    n_seen = {encoder.forest.n_features_in_ for encoder in model.levels_[2].encoders}
+    assert n_seen == {n_features + (3 if crossing_over else 4) * n_labels}
+    first, pair = (each.levels_[0].predictors for each in (model, single))
+    for ours, theirs in zip(first, pair, strict=False):
+        np.testing.assert_array_equal(ours.predict_proba(new_X), theirs.predict_proba(new_X))
+    assert not np.array_equal(first[0].predict_proba(new_X), first[2].predict_proba(new_X))
+    mean = np.mean([forest.predict_proba(new_X) for forest in first], axis=0)
+    np.testing.assert_allclose(next(model.staged_predict_proba(new_X)), mean, rtol=0, atol=1e-12)
+
+
+def test_mldf_stops_after_three_levels_without_a_better_training_score(data):
+    X, observed, _ = data
+    settings = {"n_trees": 5, "max_levels": 20, "random_state": 3}
+    model = make_model("MLDF", **settings).fit(X, observed)
+    n_levels = len(model.levels_) - 1
+    assert n_levels < 20 and max(model.best_levels_.values()) == n_levels - 3
+    with pytest.raises(ModelError, match="n_pairs"):
+        make_model("MLDF", n_pairs=0, **settings).fit(X, observed)
 
 
 @pytest.mark.parametrize("name", ["gcForest", "CaFE-FLA", "LCForest", "RF+ET"])

@@ -25,14 +25,14 @@ from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.validation import check_training_labels, check_weights, check_whole_number, has_unmeasured, with_nan
 from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.thresholds import thresholds_of
-from fairfold.forests.levels import FORESTS, Level
+from fairfold.forests.levels import Level
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketched import FLOOR, mean_of_forests
 from fairfold.forests.sketches import MOST_EXACT, N_SKETCHED
 from fairfold.forests.storage import save_model
 
 # Parameter -> smallest valid integer.
-_WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1}
+_WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1, "n_pairs": 1}
 
 
 class MultilabelModel(DropTrainingDataMixin, ClassifierMixin, BaseEstimator, ABC):
@@ -279,7 +279,7 @@ class BaseCascade(MultilabelModel):
         """Yield the uncorrected probabilities of the forests after each level, for features without missing values."""
         new: list[np.ndarray] = []
         for level in self.levels_:
-            inputs = self._encoder_inputs(X, new)[: len(level.encoders)]
+            inputs = self._encoder_inputs(X, new, len(level.encoders))
             new = [encoder.features(features) for encoder, features in zip(level.encoders, inputs, strict=True)]
             features = append_columns(X, *new)
             yield mean_of_forests([forest.predict_proba(features) for forest in level.predictors])
@@ -295,11 +295,11 @@ class BaseCascade(MultilabelModel):
         settings = {name: getattr(self, name) for name in ("n_trees", "min_samples_leaf", "n_jobs", "n_sketched")}
         return settings | ({"n_sketched": N_SKETCHED} if self.n_sketched == "auto" else {})
 
-    def _encoder_inputs(self, X: Matrix, new: list[np.ndarray]) -> list[Matrix]:
+    def _encoder_inputs(self, X: Matrix, new: list[np.ndarray], n_encoders: int) -> list[Matrix]:
         """Build the input of each encoder from the features and the new features of the level below."""
         if not new or not self.crossing_over:
-            return [append_columns(X, *new)] * len(FORESTS)
-        return [append_columns(X, *new[:own], *new[own + 1 :]) for own in range(len(FORESTS))]
+            return [append_columns(X, *new)] * n_encoders
+        return [append_columns(X, *new[:own], *new[own + 1 :]) for own in range(n_encoders)]
 
     def _check_parameters(self, choices: dict[str, tuple]) -> None:
         """Check the ranges of numeric parameters and the choices of the others."""

@@ -37,6 +37,9 @@ from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.weak_labels import tice
 
+LengthControl = Literal["single", "first-drop", "imputation-limit", "training-tolerance", "best-training", "best-oob"]
+TOLERANCE = 3  # levels without a better training score after which MLDF stops (Ilidio et al. 2024, Table 1)
+
 
 @dataclass(eq=False, repr=False)
 class CascadeForest(BaseCascade):
@@ -50,19 +53,25 @@ class CascadeForest(BaseCascade):
         Whether an encoder ignores its own new features from the level below.
     imputation : {"lc", "slc", "fla"} or None, default=None
         Method of label imputation, see :mod:`fairfold.forests.imputers`. None disables imputation.
-    length_control : {"single", "first-drop", "imputation-limit", "best-training", "best-oob"}, default="best-oob"
+    length_control : str, default="best-oob"
         Rule that selects the best level for each metric (Table 3). All rules except ``"single"`` consider levels from 1
         on. Scores are computed on the *observed* labels.
 
         - ``"single"``: level 0.
         - ``"first-drop"``: the last level before the first drop of the out-of-bag score.
         - ``"imputation-limit"``: the first level at which every label has reached its cap.
+        - ``"training-tolerance"``: the last level before three levels without a better score on the training samples.
         - ``"best-training"``: the level with the best score on the training samples.
         - ``"best-oob"``: the level with the best out-of-bag score.
     n_trees : int, default=150
         Number of trees per forest.
     max_levels : int, default=10
-        Maximum number of levels above level 0. ``"first-drop"`` and ``"imputation-limit"`` may stop earlier.
+        Maximum number of levels above level 0.
+    early_stopping : bool, default=True
+        Whether growth stops when ``"first-drop"``, ``"imputation-limit"`` or ``"training-tolerance"`` needs no further
+        levels. The authors' code always grows ``max_levels`` levels.
+    n_pairs : int, default=1
+        Number of random forests, and of extra trees, of each part of a level. The original gcForest has two.
     min_samples_leaf : int, default=5
         Minimum number of training samples in a leaf.
     threshold : float, default=0.5
@@ -153,7 +162,7 @@ class CascadeForest(BaseCascade):
 
     _choices: ClassVar = {
         "imputation": (None, "lc", "slc", "fla"),
-        "length_control": ("single", "first-drop", "imputation-limit", "best-training", "best-oob"),
+        "length_control": get_args(LengthControl),
         "node_weights": ("text", "authors-code"),
         "cap_rounding": ("ceil", "floor"),
         "slc_threshold_on": ("probability", "posterior"),
@@ -166,9 +175,11 @@ class CascadeForest(BaseCascade):
     features: Sequence[FeatureKind] = ("output",)
     crossing_over: bool = True
     imputation: Literal["lc", "slc", "fla"] | None = None
-    length_control: Literal["single", "first-drop", "imputation-limit", "best-training", "best-oob"] = "best-oob"
+    length_control: LengthControl = "best-oob"
     n_trees: int = 150
     max_levels: int = 10
+    early_stopping: bool = True
+    n_pairs: int = 1
     min_samples_leaf: int = 5
     threshold: float = 0.5
     percentile: float = 0.95
@@ -191,7 +202,8 @@ class CascadeForest(BaseCascade):
         self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, metadata: SampleMetadata
     ) -> None:
         self._check_full_samples()
-        grow = Grower(seed, self._forest_settings(), shared_seed=self.shared_seed, metadata=metadata)
+        options: dict[str, Any] = {"metadata": metadata, "n_pairs": self.n_pairs}
+        grow = Grower(seed, self._forest_settings(), shared_seed=self.shared_seed, **options)
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
         self.training_scores_: list[dict[str, float]] = []
         self._keep(first_level or Level([], grow.pair(X, observed, 0, "predictor")), observed, observed)
@@ -257,7 +269,7 @@ class CascadeForest(BaseCascade):
         is_full = "encoder" in self.full_samples
         # Predictors of the level below serve as encoders if the encoders would use the same features and samples.
         if is_full or (level > 1 and self.crossing_over):
-            forests = grow.pair(self._encoder_inputs(X, new), labels, level, "encoder", is_full=is_full)
+            forests = grow.pair(self._encoder_inputs(X, new, len(forests)), labels, level, "encoder", is_full=is_full)
         signs = random_signs(labels.shape[1], N_NEW, 0) if sparse.issparse(labels) else None
         return [Encoder.of(forest, self.features, self.node_weights, signs) for forest in forests]
 
@@ -296,23 +308,27 @@ class CascadeForest(BaseCascade):
             scores.append(multilabel_scores(observed, mean, self.threshold))
 
     def _is_long_enough(self, imputer: LabelImputer | None) -> bool:
-        if self.length_control == "imputation-limit":
+        if self.length_control == "imputation-limit" and self.early_stopping:
             return imputer is not None and imputer.is_complete
-        if self.length_control != "first-drop":
+        if self.length_control not in _STOPPING or not self.early_stopping:
             return False
+        choose, n_more = _STOPPING[self.length_control]
         n_scores = len(self.levels_) - 1
-        return all(_before_first_drop(self._scores(metric)) < n_scores - 1 for metric in BASIC_METRICS)
+        return all(choose(self._scores(metric)) + n_more < n_scores for metric in BASIC_METRICS)
 
     def _scores(self, metric: str) -> np.ndarray:
         """Return the scores used by length control, one per level from level 1 on. Higher is better."""
-        scores = self.training_scores_ if self.length_control == "best-training" else self.oob_scores_
+        scores = self.training_scores_ if "training" in self.length_control else self.oob_scores_
         return _more_is_better(metric, scores[1:])
 
     def _choose_levels(self) -> dict[str, int]:
         last = len(self.levels_) - 1
+        if self.length_control == "imputation-limit" and self.imputation_log_:
+            open_levels = [row["level"] for row in self.imputation_log_ if not row["frozen"]]
+            last = min(last, max(open_levels, default=0) + 1)
         if last == 0 or self.length_control == "imputation-limit":
             return dict.fromkeys(BASIC_METRICS, last)
-        choose = _before_first_drop if self.length_control == "first-drop" else first_best
+        choose = _STOPPING.get(self.length_control, (first_best, 0))[0]
         return {metric: 1 + int(choose(self._scores(metric))) for metric in BASIC_METRICS}
 
 
@@ -324,3 +340,17 @@ def _more_is_better(metric: str, scores: list[dict[str, float]]) -> np.ndarray:
 def _before_first_drop(scores: np.ndarray) -> int:
     """Return the last level before the score drops, or the last level of all."""
     return int(np.append(np.diff(scores) < -ROUNDING, True).argmax())
+
+
+def _before_plateau(scores: np.ndarray) -> int:
+    """Return the last level before three levels without a better score, or the best level of all."""
+    best = 0
+    for level in range(1, len(scores)):
+        if level - best > TOLERANCE:
+            break
+        best = level if scores[level] > scores[best] + ROUNDING else best
+    return best
+
+
+# Rules that stop a cascade: choice of the level, and number of further levels that it needs
+_STOPPING = {"first-drop": (_before_first_drop, 1), "training-tolerance": (_before_plateau, TOLERANCE)}

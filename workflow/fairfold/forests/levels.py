@@ -131,14 +131,14 @@ class Encoder:
 
 
 class Level(NamedTuple):
-    """Level of a cascade: two encoders (none at level 0) and two predictors.
+    """Level of a cascade: encoders (none at level 0) and predictors.
 
     Attributes
     ----------
     encoders : list of Encoder
-        Encoders from a random forest and from extra trees.
+        Encoders from random forests and from extra trees, in turn.
     predictors : list of MultilabelForest
-        A random forest and extra trees.
+        Random forests and extra trees, in turn.
     """
 
     encoders: list[Encoder]
@@ -193,6 +193,8 @@ class Grower:
     metadata : SampleMetadata, default=NO_METADATA
         Groups and weights of the samples. Trees draw whole groups and folds hold out whole groups. Trees draw samples
         in proportion to their weights.
+    n_pairs : int, default=1
+        Number of pairs of a random forest and extra trees that are grown together.
 
     Attributes
     ----------
@@ -205,6 +207,7 @@ class Grower:
     _: KW_ONLY
     shared_seed: bool = False
     metadata: SampleMetadata = NO_METADATA
+    n_pairs: int = 1
     shapes: dict[str, Sequence[TreeShape]] = field(default_factory=dict, init=False)
 
     def choose_shapes(self, X: BinnedMatrix, labels: Matrix) -> None:
@@ -236,12 +239,12 @@ class Grower:
     def pair(
         self, inputs: Matrix | BinnedMatrix | list[Matrix], labels: Matrix, *names: object, is_full: bool = False
     ) -> list[MultilabelForest]:
-        """Grow a random forest and extra trees.
+        """Grow ``n_pairs`` random forests and as many extra trees, in turn.
 
         Parameters
         ----------
         inputs : {ndarray, sparse matrix} of shape (n_samples, n_features), BinnedMatrix or list
-            Features of both forests, or a list with the features of each forest.
+            Features of all forests, or a list with the features of each forest.
         labels : {ndarray, csr_array} of shape (n_samples, n_labels)
             Labels.
         *names : object
@@ -253,13 +256,14 @@ class Grower:
         Returns
         -------
         list of MultilabelForest
-            Fitted random forest and extra trees.
+            Fitted forests.
         """
+        kinds = [(kind, copy) for copy in range(self.n_pairs) for kind in FORESTS]
         if not isinstance(inputs, list):
-            inputs = [self.binned(inputs)] * len(FORESTS)
+            inputs = [self.binned(inputs)] * len(kinds)
         return [
-            self._grow(kind, self.binned(features), labels, self._seed_for(*names, kind), is_full=is_full)
-            for kind, features in zip(FORESTS, inputs, strict=True)
+            self._grow(kind, self.binned(features), labels, self._seed_for(*names, kind, copy=copy), is_full=is_full)
+            for (kind, copy), features in zip(kinds, inputs, strict=True)
         ]
 
     def binned(self, X: Matrix | BinnedMatrix) -> BinnedMatrix:
@@ -292,7 +296,7 @@ class Grower:
         return {name: self.settings[name] for name in (*names, *(["n_sketched"] if sparse.issparse(labels) else []))}
 
     def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object, is_full: bool = False) -> np.ndarray:
-        """Compute out-of-fold probabilities of both forests by cross-validation.
+        """Compute out-of-fold probabilities of the forests of :meth:`pair` by cross-validation.
 
         Parameters
         ----------
@@ -310,7 +314,7 @@ class Grower:
         ndarray of shape (n_forests, n_samples, n_labels)
             Out-of-fold predictions.
         """
-        probabilities = np.empty((len(FORESTS), *labels.shape))
+        probabilities = np.empty((self.n_pairs * len(FORESTS), *labels.shape))
         groups = self.metadata.groups
         folds = random_parts(X.shape[0], CROSS_VALIDATION_FOLDS, groups, seed_for(self.seed, *names))
         for fold, (train, test) in enumerate(folds):
@@ -319,8 +323,8 @@ class Grower:
             probabilities[:, test] = [forest.predict_proba(X[test]) for forest in forests]
         return probabilities
 
-    def _seed_for(self, *names: object) -> int:
-        return seed_for(self.seed, *(() if self.shared_seed else names))
+    def _seed_for(self, *names: object, copy: int = 0) -> int:
+        return seed_for(self.seed, *(() if self.shared_seed else names), *([copy] if copy else []))
 
 
 def _targets(labels: Matrix) -> Matrix:

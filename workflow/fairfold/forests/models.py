@@ -24,6 +24,12 @@ PUBLISHED_MODELS: dict[str, dict] = {
     "CaFE-SLC": {"features": _BOTH, "imputation": "slc"},
     "CaFE-FLA": {"features": _BOTH, "imputation": "fla"},
 }
+# Relatives in Table 1 with two random forests and two extra trees per level (also Deep-Resp-Forest), or with MLDF's
+# length control. Deep tree ensembles are CaFE. The others need other tasks, costs or boosting.
+RELATED_MODELS: dict[str, dict] = {
+    "gcForest-4": {**PUBLISHED_MODELS["gcForest"], "n_pairs": 2},
+    "MLDF": {"crossing_over": False, "length_control": "training-tolerance"},
+}
 OUT_OF_BAG_MODELS: dict[str, dict] = {
     "gcForest+": {"features": _OUTPUT},
     "SLCForest+": {"features": _OUTPUT, "imputation": "slc"},
@@ -44,6 +50,7 @@ VARIANTS: dict[str, dict] = {
         "slc_freezes": True,
         "imputer_features": "new",
         "tice_variant": "authors-code",
+        "early_stopping": False,
     },
 }
 # The authors' result files list these settings. All other forests of these and other models draw half of the samples.
@@ -67,8 +74,9 @@ def make_model(name: str, *, variant: Literal["text", "authors-code"] | None = N
     Parameters
     ----------
     name : str
-        Name of the model, one of ``MODEL_NAMES``. Models with a "+" use out-of-bag features: the features of a training
-        sample come from the trees that did not draw the sample.
+        Name of the model, one of ``MODEL_NAMES``, or a relative in Table 1 of the paper: ``"gcForest-4"``, the original
+        gcForest with four forests per level, or ``"MLDF"``. Models with a "+" use out-of-bag features: the features of
+        a training sample come from the trees that did not draw the sample.
     variant : {"text", "authors-code"} or None, default=None
         Variant of a published model. ``"text"`` follows the text of the paper and ``"authors-code"`` follows the code
         of its authors. None is equivalent to ``"text"``. Models with a "+" have no variants.
@@ -95,8 +103,8 @@ def make_model(name: str, *, variant: Literal["text", "authors-code"] | None = N
     >>> make_model("SLCForest+", n_trees=20)
     OutOfBagCascade(imputation='slc', n_trees=20)
     """
-    if name not in MODEL_NAMES:
-        raise ModelError(unknown_name("model", name, MODEL_NAMES))
+    if name not in (names := (*MODEL_NAMES, *RELATED_MODELS)):
+        raise ModelError(unknown_name("model", name, names))
     if name in OUT_OF_BAG_MODELS:
         if variant is not None:
             raise ModelError(f"variant of {name} is {variant!r}, but this model has no variants. Remove the variant.")
@@ -106,7 +114,7 @@ def make_model(name: str, *, variant: Literal["text", "authors-code"] | None = N
             allowed = ", ".join(map(repr, VARIANTS))
             raise ModelError(f"variant of {name} is {variant!r}; it must be one of {allowed}.")
         model, ignored = resolve_name(_CASCADE), ["shape", "label_frequencies"]
-        chosen = {**PUBLISHED_MODELS[name], **VARIANTS[variant or "text"]}
+        chosen = {**(PUBLISHED_MODELS | RELATED_MODELS)[name], **VARIANTS[variant or "text"]}
         if variant == "authors-code":
             chosen["full_samples"] = _AUTHORS_FULL_SAMPLES.get(name, ())
     parameters = {**chosen, **{setting: value for setting, value in settings.items() if setting not in ignored}}
