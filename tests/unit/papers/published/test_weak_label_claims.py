@@ -7,6 +7,7 @@ from fairfold.papers.published.weak_label_claims import compare_claims
 
 BEST_FIRST = ["SLCForest", "RF+ET", "gcForest", "CaFE", "CaFE-OS", "FLAForest", "CaFE-SLC", "CaFE-FLA", "LCForest"]
 LOWER_IS_BETTER = ("ranking_loss", "hamming_loss")
+_OF_LC = "LCForest is significantly better than CaFE-SLC and CaFE-FLA, hamming_loss, 70 % hidden (1: yes)"
 RANKING = ("roc_auc", "average_precision", "ranking_loss")
 
 
@@ -40,6 +41,9 @@ def test_claims_that_hold(published, study):
     assert claims["SLCForest is ranked best, roc_auc, 0 % hidden (1: yes)"] == 1
     assert claims["LCForest is worst or second worst, ranking_loss, 70 % hidden (1: yes)"] == 1
     assert claims["LCForest, CaFE-SLC or CaFE-FLA is ranked best, hamming_loss, 30 % hidden (1: yes)"] == 1
+    assert claims["FLAForest is ranked second, mcc, 0 % hidden (1: yes)"] == 0
+    better = "CaFE-SLC and CaFE-FLA are significantly better than LCForest, mcc, 50 % hidden (1: yes)"
+    assert claims[better] == 0 and claims[_OF_LC] == 1
     # SLCForest ranks below three of these four. It is significantly better on the other metrics' scores.
     assert claims["the four models without imputation are last, mcc, 50 % hidden (1: yes)"] == 0
     assert claims["no model is significantly better than RF+ET, roc_auc, 50 % hidden (1: yes)"] == 0
@@ -56,6 +60,21 @@ def test_what_comes_last_and_what_is_not_significant(published, study):
     assert claims["LCForest is worst or second worst, ranking_loss, 70 % hidden (1: yes)"] == 0
     # Five datasets never reach 0.05, in any order.
     assert claims["no model is significantly better than RF+ET, roc_auc, 50 % hidden (1: yes)"] == 1
+
+
+def test_claims_about_spread_and_embeddings(published, study):
+    """RF+ET is first or last by turns; models with embeddings are better at 70 % only."""
+    table = scores(BEST_FIRST, BEST_FIRST)
+    table.loc[(table["model"] == "RF+ET") & table["dataset"].isin(["d0", "d1", "d2", "d3"]), "value"] = -1.0
+    late = table["model"].isin(["CaFE-SLC", "CaFE-FLA"]) & (table["missing_rate"] == 70) & (table["metric"] == "mcc")
+    table.loc[late, "value"] = 2.0
+    claims = compare_claims(published, {"scores": table}, study).set_index("what")["ours"]
+    assert claims["RF+ET has the largest interquartile range, roc_auc, 50 % hidden (1: yes)"] == 1
+    assert claims["tree embeddings gain more ranks than at 0 %, mcc, 70 % hidden (1: yes)"] == 1
+    assert claims["tree embeddings gain more ranks than at 0 %, roc_auc, 70 % hidden (1: yes)"] == 0
+    better = "CaFE-SLC and CaFE-FLA are significantly better than LCForest, mcc, {} % hidden (1: yes)"
+    assert claims[better.format(70)] == 1 and claims[better.format(50)] == 1
+    assert claims[_OF_LC] == 0
 
 
 def test_it_needs_all_nine_models(published, study):

@@ -13,27 +13,54 @@ from fairfold.papers.published.weak_labels import PAPER
 
 _WITHOUT_IMPUTATION = {"RF+ET", "gcForest", "CaFE", "CaFE-OS"}
 _MODELS = [*sorted(_WITHOUT_IMPUTATION), "LCForest", "SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA"]
+_EMBEDDING, _PLAIN = ("CaFE-SLC", "CaFE-FLA"), ("SLCForest", "FLAForest")  # with tree embeddings, and without
 _DATASETS = 13
 _OF_AUTHORS = {"best_oob": _MODELS, "level0": ["RF+ET"]}  # RF+ET has no cascade
 _KEYS = ["metric", "missing_rate"]
 
 
 class _Ranks(NamedTuple):
-    """Models by mean percentile rank (best first), models significantly better than RF+ET, and number of datasets."""
+    """Ranks of the models by one metric at one missing rate.
 
-    models: list[str]
-    better: set[str]
+    ``means`` and ``spread`` are mean and interquartile range of the percentile ranks, best mean first. ``better`` has
+    the pairs of models of which the first is significantly better.
+    """
+
+    means: pd.Series
+    spread: pd.Series
+    better: set[tuple[str, str]]
     n_datasets: int
 
+    @property
+    def models(self) -> list[str]:
+        return list(self.means.index)
 
-_CLAIMS: Mapping[str, Callable[[_Ranks], bool]] = {
-    "SLCForest is ranked best": lambda ranks: ranks.models[0] == "SLCForest",
-    "LCForest is worst or second worst": lambda ranks: "LCForest" in ranks.models[-2:],
-    "no model is significantly better than RF+ET": lambda ranks: not ranks.better,
-    "LCForest, CaFE-SLC or CaFE-FLA is ranked best": lambda ranks: (
-        ranks.models[0] in {"LCForest", "CaFE-SLC", "CaFE-FLA"}
+    @property
+    def better_than_forests(self) -> list[str]:
+        return sorted(better for better, worse in self.better if worse == "RF+ET")
+
+    @property
+    def gain(self) -> float:
+        """Difference of mean ranks with and without tree embeddings."""
+        return float(self.means[[*_EMBEDDING]].mean() - self.means[[*_PLAIN]].mean())
+
+
+# The functions take the ranks at the claim's missing rate and those without hidden labels.
+_CLAIMS: Mapping[str, Callable[[_Ranks, _Ranks | None], bool]] = {
+    "SLCForest is ranked best": lambda ranks, _: ranks.models[0] == "SLCForest",
+    "FLAForest is ranked second": lambda ranks, _: ranks.models[1] == "FLAForest",
+    "LCForest is worst or second worst": lambda ranks, _: "LCForest" in ranks.models[-2:],
+    "no model is significantly better than RF+ET": lambda ranks, _: not ranks.better_than_forests,
+    "RF+ET has the largest interquartile range": lambda ranks, _: ranks.spread.idxmax() == "RF+ET",
+    "LCForest, CaFE-SLC or CaFE-FLA is ranked best": lambda ranks, _: ranks.models[0] in {"LCForest", *_EMBEDDING},
+    "CaFE-SLC and CaFE-FLA are significantly better than LCForest": lambda ranks, _: (
+        {(model, "LCForest") for model in _EMBEDDING} <= ranks.better
     ),
-    "the four models without imputation are last": lambda ranks: {*ranks.models[-4:]} == _WITHOUT_IMPUTATION,
+    "LCForest is significantly better than CaFE-SLC and CaFE-FLA": lambda ranks, _: (
+        {("LCForest", model) for model in _EMBEDDING} <= ranks.better
+    ),
+    "the four models without imputation are last": lambda ranks, _: {*ranks.models[-4:]} == _WITHOUT_IMPUTATION,
+    "tree embeddings gain more ranks than at 0 %": lambda ranks, at_0: at_0 is not None and ranks.gain > at_0.gain,
 }
 
 
@@ -63,8 +90,8 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     of_authors = _ranks_of_authors(ours.get("scores_of_authors"))
     found = [ranks.get(key) for key in theirs[_KEYS].itertuples(index=False, name=None)]
     holds = [
-        np.nan if each is None else float(_CLAIMS[claim](each))
-        for claim, each in zip(theirs["claim"], found, strict=True)
+        np.nan if each is None else float(_CLAIMS[row.claim](each, ranks.get((row.metric, 0))))
+        for row, each in zip(theirs.itertuples(), found, strict=True)
     ]
     return with_distances(
         theirs,
@@ -94,8 +121,9 @@ def _ordered(ranks: pd.DataFrame, pairs: pd.DataFrame | None = None) -> dict[tup
     for key, part in ranks.groupby(_KEYS):
         table = part.pivot(index="dataset", columns="model", values="percentile_rank").reindex(columns=_MODELS).dropna()
         if len(table):
-            order = table.mean().sort_values(ascending=False, kind="stable").index
-            found[key] = _Ranks(list(order), set() if pairs is None else _better_than_forests(pairs, key), len(table))
+            means = table.mean().sort_values(ascending=False, kind="stable")
+            spread = (table.quantile(0.75) - table.quantile(0.25))[means.index]
+            found[key] = _Ranks(means, spread, set() if pairs is None else _better(pairs, key), len(table))
     return found
 
 
@@ -115,15 +143,14 @@ def _authors_note(row: Any, of_authors: Mapping[tuple[str, int], _Ranks]) -> str
     ranks = of_authors.get((row.metric, row.missing_rate))
     if ranks is None or "significantly" in row.claim:
         return ""
-    holds = "holds" if _CLAIMS[row.claim](ranks) else "does not hold"
+    holds = "holds" if _CLAIMS[row.claim](ranks, of_authors.get((row.metric, 0))) else "does not hold"
     return f"by mean ranks in the authors' files it {holds}, on {ranks.n_datasets} datasets"
 
 
-def _better_than_forests(pairs: pd.DataFrame, key: tuple[str, int]) -> set[str]:
+def _better(pairs: pd.DataFrame, key: tuple[str, int]) -> set[tuple[str, str]]:
     here = pairs[(pairs[_KEYS] == list(key)).all(axis=1) & pairs["is_different"].eq(True)]
-    first = here[(here["model_b"] == "RF+ET") & (here["mean_difference"] > 0)]["model_a"]
-    second = here[(here["model_a"] == "RF+ET") & (here["mean_difference"] < 0)]["model_b"]
-    return {*first, *second}
+    rows = here[["model_a", "model_b", "mean_difference"]].itertuples(index=False, name=None)
+    return {(a, b) if difference > 0 else (b, a) for a, b, difference in rows}
 
 
 def _note(ranks: _Ranks | None, rate: int, config: Mapping[str, Any]) -> str:
@@ -133,4 +160,5 @@ def _note(ranks: _Ranks | None, rate: int, config: Mapping[str, Any]) -> str:
         absent = [missing_reason({"weak_labels.models": (model, study["models"])}) for model in _MODELS]
         return missing_reason(wanted) or next(filter(None, absent), "no dataset here has scores of all nine models")
     text = f"on {ranks.n_datasets} datasets, published {_DATASETS}; best first: {', '.join(ranks.models)}"
-    return f"{text}; better than RF+ET: {', '.join(sorted(ranks.better))}" if ranks.better else text
+    better = ", ".join(ranks.better_than_forests)
+    return f"{text}; better than RF+ET: {better}" if better else text
