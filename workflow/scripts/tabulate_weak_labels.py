@@ -18,6 +18,10 @@ with logged(snakemake.log):
         write_table(table, path)
     for name, table in rank_tables(scores, alpha=params.alpha).items():
         write_table(table, made[name])
+    if made.of_paper:
+        tables = rank_tables(scores[scores["model"].isin(forests.models.PUBLISHED_MODELS)], alpha=params.alpha)
+        for name, path in zip(("ranks", "comparisons", "cliques"), made.of_paper, strict=True):
+            write_table(tables[name], path)
     if made.imputation:
         tables = forests.diagnostics.imputation_tables(concat_tables(files.imputation))
         for name, path in zip(("imputation", "frequencies", "errors"), made.imputation, strict=True):
