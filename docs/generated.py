@@ -265,6 +265,18 @@ def weak_labels_agreement() -> str:
     )
 
 
+def weak_label_claims() -> str:
+    """List the statements of Section 5 of the weak-label paper and the cases in which they hold in our results."""
+    both = _computed().query("place == 'Section 5'")
+    parts = both["what"].str.extract(r"^(.*), (\w+), (\d+) % hidden").set_axis(["claim", "metric", "rate"], axis=1)
+    cases = parts["metric"].map(lambda name: METRICS[name].label.removeprefix("micro ")) + " " + parts["rate"]
+    of_claim = [(claim, parts["claim"] == claim) for claim in parts["claim"].sort_values().unique()]
+    rows = [
+        [claim, *(", ".join(cases[here & (both["ours"] == value)]) for value in (1, 0))] for claim, here in of_claim
+    ]
+    return table(["statement, with metric and % hidden", "holds here", "does not hold here"], rows)
+
+
 def _scores_of_authors() -> pd.DataFrame:
     both = _computed().query("place.str.startswith('authors\\' files') and not place.str.endswith('seconds')")
     keys = both["what"].str.split(", ", expand=True).set_axis(["dataset", "missing_rate", "model", "metric"], axis=1)
@@ -422,6 +434,17 @@ def _raw(html: str) -> str:
     return f"```{{raw}} html\n{html}\n```"
 
 
+def published_figure(paper: str) -> str:
+    """Draw the distances between the numbers of a paper and ours."""
+    from fairfold.figures import save_figure
+    from fairfold.figures.published import plot_published
+
+    DRAWN.mkdir(exist_ok=True)
+    name = f"published_{paper.partition(',')[0].lower()}.png"
+    save_figure(plot_published(_published_beside_ours().query("paper == @paper")), [DRAWN / name])
+    return f"```{{image}} /_drawn/{name}\n:alt: Distances between the numbers of {paper} and ours\n```"
+
+
 def _number(value: float) -> str:
     return "" if pd.isna(value) else f"{value:.5g}"
 
@@ -471,8 +494,8 @@ PARTS: Mapping[str, Callable[..., str]] = {
     for each in (
         *(configuration, models, deep_forests, splitters, metrics, datasets, command_line),
         *(race, race_regret, splits),
-        *(weak_labels_beside_published, weak_labels_agreement, cross_testing_agreement),
-        *(splits_beside_published, published_of, codes_beside_published),
+        *(weak_labels_beside_published, weak_labels_agreement, weak_label_claims, cross_testing_agreement),
+        *(splits_beside_published, published_of, published_figure, codes_beside_published),
         *(regenerated_run, regenerated_failures, regenerated_sentences, regenerated_numbers, regenerated_figures),
     )
 }
