@@ -235,36 +235,6 @@ def race_regret() -> str:
 _ALWAYS = ("Stack+", "gcForest+", "joint-GB+", "RandomForest", "LightGBM", "LightGBM+")
 
 
-def weak_labels_beside_published() -> str:
-    """Compare the authors' mean scores with ours in the settings of their code, over the common datasets."""
-    both = _scores_of_authors().query("place.str.endswith('best out-of-bag level') and metric in @_LEADING")
-    means = both.groupby(["model", "metric", "missing_rate"])[["published", "ours"]].mean()
-    rows = []
-    for model in both["model"].sort_values().unique():
-        cells = [means.loc[(model, metric, str(rate))] for metric in _LEADING for rate in RATES]
-        rows.append([f"`{model}`", *(f"{cell['published']:.3f} / {cell['ours']:.3f}" for cell in cells)])
-    names = ", ".join(sorted(both["dataset"].unique(), key=str.casefold))
-    most = {metric: (part["ours"] - part["published"]).abs().max() for metric, part in means.groupby("metric")}
-    text = (
-        f"The means are over {names}. The largest difference of a mean is {most['average_precision']:.3f} for average "
-        f"precision and {most['mcc']:.3f} for MCC."
-    )
-    return f"{table(_RACE_HEADS, rows)}\n\n{text}"
-
-
-def weak_labels_agreement() -> str:
-    """Summarize differences of single scores from the authors', in standard errors, overall and by model."""
-    both = _scores_of_authors().dropna(subset="difference_in_se")
-    sizes = both["difference_in_se"].abs()
-    spread = (both["difference_in_se"] ** 2).groupby(both["model"]).mean().pow(0.5).sort_values()
-    return (
-        f"Of {len(both):,} single scores, at all three choices of the level, {100 * (sizes <= 2).mean():.1f} % are "
-        f"within two standard errors of the published ones, and {(sizes > 3).sum()} differ by more than three. The "
-        f"root mean square difference of a model is {spread.iloc[0]:.2f} (`{spread.index[0]}`) to "
-        f"{spread.iloc[-1]:.2f} (`{spread.index[-1]}`) standard errors."
-    )
-
-
 def weak_label_claims() -> str:
     """List the statements of Section 5 of the weak-label paper and the cases in which they hold in our results."""
     both = _computed().query("place == 'Section 5'")
@@ -275,12 +245,6 @@ def weak_label_claims() -> str:
         [claim, *(", ".join(cases[here & (both["ours"] == value)]) for value in (1, 0))] for claim, here in of_claim
     ]
     return table(["statement, with metric and % hidden", "holds here", "does not hold here"], rows)
-
-
-def _scores_of_authors() -> pd.DataFrame:
-    both = _computed().query("place.str.startswith('authors\\' files') and not place.str.endswith('seconds')")
-    keys = both["what"].str.split(", ", expand=True).set_axis(["dataset", "missing_rate", "model", "metric"], axis=1)
-    return both.assign(**keys)
 
 
 def splits() -> str:
@@ -494,7 +458,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
     for each in (
         *(configuration, models, deep_forests, splitters, metrics, datasets, command_line),
         *(race, race_regret, splits),
-        *(weak_labels_beside_published, weak_labels_agreement, weak_label_claims, cross_testing_agreement),
+        *(weak_label_claims, cross_testing_agreement),
         *(splits_beside_published, published_of, published_figure, codes_beside_published),
         *(regenerated_run, regenerated_failures, regenerated_sentences, regenerated_numbers, regenerated_figures),
     )
