@@ -5,8 +5,8 @@ second-order working sets (Fan, Chen & Lin 2005), with the same tolerance and of
 the data is computed once. All values of C share the kernel sums of a training part. Fits require no Python calls,
 copies or checks.
 
-With a small C, every multiplier is at its bound. If both classes are also equally large, the solution requires no
-optimization: the decision values are C times the difference of the kernel sums of the classes. :func:`fill_decisions`
+With a small C, every multiplier is at its bound, except as many of the larger class as it has more samples. Such a
+solution requires no optimization: the decision values are C times a difference of kernel sums. :func:`fill_decisions`
 tries this solution first and checks it with LIBSVM's stopping rule. It optimizes from there only if the check fails.
 """
 
@@ -139,6 +139,18 @@ def offset(y: np.ndarray, C: float, beta: np.ndarray, g: np.ndarray) -> float:
 
 
 @njit(cache=True, nogil=True)
+def _bounds(y: np.ndarray, beta: np.ndarray, g: np.ndarray) -> tuple[float, float]:
+    """Return the largest gradient of multipliers that may rise and the smallest of those that may fall, none free."""
+    most, least = -np.inf, np.inf
+    for t in range(len(y)):
+        if (beta[t] == 0) == (y[t] > 0):
+            most = max(most, g[t])
+        else:
+            least = min(least, g[t])
+    return most, least
+
+
+@njit(cache=True, nogil=True)
 def kernel_sums(K: np.ndarray, y: np.ndarray, train: np.ndarray) -> np.ndarray:
     """Compute ``K[train].T @ y[train]``.
 
@@ -198,25 +210,27 @@ def fill_decisions(
     values : ndarray of float64 of shape (n_values,)
         Array to fill. The first ``n_test`` elements are set.
     """
-    n_positive, most, least = 0, -np.inf, np.inf
-    for t in train:
-        g = y[t] - C * sums[t]
-        if y[t] > 0:
-            n_positive += 1
-            least = min(least, g)
-        else:
-            most = max(most, g)
-    is_balanced = 2 * n_positive == len(train)
-    if is_balanced and most - least < TOLERANCE:
-        for k in range(len(test)):
-            values[k] = C * sums[test[k]] + (most + least) / 2
-        return
+    part_y = y[train]
+    n_positive = np.count_nonzero(part_y > 0)
     if n_positive in (0, len(train)):
         values[: len(test)] = 1 if n_positive else -1
         return
-    part_y = y[train]
-    beta = C * part_y if is_balanced else np.zeros(len(train))
-    gradient = part_y - C * sums[train] if is_balanced else part_y.copy()
+    beta, gradient = C * part_y, part_y - C * sums[train]
+    for k in range(len(test)):
+        values[k] = C * sums[test[k]]
+    larger = 1.0 if 2 * n_positive > len(train) else -1.0
+    for _ in range(abs(2 * n_positive - len(train))):
+        t = np.argmin(np.where(beta * larger > 0, larger * gradient, np.inf))
+        beta[t] = 0
+        row = K[train[t]]
+        for k in range(len(train)):
+            gradient[k] += C * larger * row[train[k]]
+        for k in range(len(test)):
+            values[k] -= C * larger * row[test[k]]
+    most, least = _bounds(part_y, beta, gradient)
+    if most - least < TOLERANCE:
+        values[: len(test)] += (most + least) / 2
+        return
     optimize(K[train][:, train], part_y, C, beta, gradient)
     values[: len(test)] = offset(part_y, C, beta, gradient)
     for a in range(len(train)):
