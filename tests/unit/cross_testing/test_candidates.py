@@ -1,4 +1,5 @@
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
@@ -50,7 +51,8 @@ def test_different_classifiers_may_have_the_same_parameters():
         (RandomForestClassifier(), "Give a list"),
         (None, "Give a list"),
         ("SVC", "Give a list"),
-        ([LinearRegression()], r"candidate 0: found LinearRegression\(\)"),
+        ([KMeans()], r"candidate 0: found KMeans\(\)"),
+        ([LinearRegression(), GaussianNB()], "found classifiers and regressors"),
         ([GaussianNB(), "SVC"], "candidate 1: found 'SVC'"),
         ([GaussianNB()] * 2, "candidate 1: .* is repeated"),
         ([("a", GaussianNB()), ("a", NearestCentroid())], "candidate 1: 'a' is repeated"),

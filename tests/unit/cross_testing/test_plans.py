@@ -7,6 +7,7 @@ from fairfold.cross_testing.plans import (
     TRAIN,
     UNUSED,
     draw_orders,
+    draw_test_part,
     holdout_plans,
     holdout_size,
     nested_plan,
@@ -136,3 +137,22 @@ def test_orders_permute_within_parts_only():
     _, seen = np.unique(orders[:, part == 1], axis=0, return_counts=True)
     assert len(seen) == 6
     assert abs(seen - 500 / 6).max() < 5 * np.sqrt(500 * 5 / 36)
+
+
+def test_inner_and_outer_folds_differ_in_number():
+    y = np.arange(40) % 2
+    plan = nested_plan(y, 4, rng(), n_inner_splits=3)
+    assert plan.role.shape == (4, 40) and plan.inner_fold.max() == 2
+    testing, cross = holdout_plans(y, 4, 20, rng(), n_inner_splits=3)
+    assert cross.role.shape == (4, 40) and testing.inner_fold.max() == cross.inner_fold.max() == 2
+
+
+def test_a_drawn_test_part_is_stratified_and_uniform():
+    y = np.repeat(["a", "b", "c"], [30, 12, 1])
+    drawn = np.array([draw_test_part(y, 14, np.random.default_rng(seed)) for seed in range(600)])
+    assert (drawn.sum(axis=1) == 14).all()
+    assert {*drawn[:, :30].sum(axis=1)} <= {9, 10, 11} and {*drawn[:, 30:42].sum(axis=1)} <= {3, 4, 5}
+    assert abs(drawn.mean(axis=0) - 14 / 43).max() < 4.5 * np.sqrt(14 / 43 * 29 / 43 / 600)
+    testing, _ = holdout_plans(y, 2, 14, rng(), is_test=drawn[0])
+    np.testing.assert_array_equal(testing.role[0] == TEST, drawn[0])
+    np.testing.assert_array_equal(testing.inner_fold[0] < 0, drawn[0])

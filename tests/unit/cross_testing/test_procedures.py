@@ -381,7 +381,7 @@ def test_a_class_needs_a_sample_in_each_fold_that_is_dealt():
     rare = np.where(np.arange(36) < 4, "yes", "no")
     with pytest.raises(SplitError, match="class yes has 2 of the rows to choose by"):
         nested_cross_validate(NEIGHBORS, X, rare, n_splits=N_SPLITS)
-    with pytest.raises(SplitError, match="shuffle the rows"):
+    with pytest.raises(SplitError, match="draw it or change test_fraction"):
         cross_validate_and_test(NEIGHBORS, X, np.sort(y), n_splits=N_SPLITS)
 
 

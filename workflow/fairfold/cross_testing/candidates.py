@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
 
 from fairfold.errors import ModelError
 
@@ -87,8 +87,8 @@ def check_candidates(candidates: Candidates) -> list[Candidate]:
     Raises
     ------
     ModelError
-        If there are no candidates, one is not a scikit-learn classifier, or two have the same name or the same class
-        and parameters.
+        If there are no candidates, one is neither a scikit-learn classifier nor a regressor, both kinds occur, or two
+        have the same name or the same class and parameters.
 
     Examples
     --------
@@ -103,8 +103,9 @@ def check_candidates(candidates: Candidates) -> list[Candidate]:
     known = set()
     for pair in pairs:
         parameters, estimator = pair if isinstance(pair, tuple) and len(pair) == 2 else (None, pair)
-        if not isinstance(estimator, BaseEstimator) or not is_classifier(estimator):
-            raise ModelError(f"candidate {len(checked)}: found {estimator!r}. Give an unfitted classifier.")
+        if not isinstance(estimator, BaseEstimator) or not (is_classifier(estimator) or is_regressor(estimator)):
+            found = f"candidate {len(checked)}: found {estimator!r}"
+            raise ModelError(f"{found}. Give an unfitted classifier or regressor.")
         parameters = estimator.get_params() if parameters is None else parameters
         # Values such as arrays are not hashable or comparable, so the key is text.
         key = repr(parameters)
@@ -116,4 +117,6 @@ def check_candidates(candidates: Candidates) -> list[Candidate]:
         checked.append(Candidate(parameters, estimator))
     if not checked:
         raise ModelError("candidates: the list is empty. Give at least one classifier.")
+    if len({is_regressor(candidate.estimator) for candidate in checked}) > 1:
+        raise ModelError("candidates: found classifiers and regressors. Give candidates of one kind.")
     return checked

@@ -1,4 +1,4 @@
-"""Engine for any scikit-learn classifier, which clones, fits and scores candidates."""
+"""Engine for any scikit-learn classifier or regressor, which clones, fits and scores candidates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone, is_regressor
 from sklearn.metrics import get_scorer, get_scorer_names
 from tqdm import tqdm
 
@@ -73,7 +73,7 @@ def fit_clone(
 
 @dataclass(eq=False, repr=False)
 class EstimatorEngine:
-    """Engine that runs plans with any classifiers and any scorer.
+    """Engine that runs plans with any classifiers or regressors and any scorer.
 
     It implements the protocol :class:`~fairfold.cross_testing.plans.Engine`.
 
@@ -85,7 +85,7 @@ class EstimatorEngine:
     X : {array, CSR matrix} of shape (n_samples, n_features)
         Features.
     y : ndarray of shape (n_samples,)
-        Classes. They keep their positions in permutations of the rows.
+        Classes, or numbers for regressors. They keep their positions in permutations of the rows.
     scoring : str or callable, default="accuracy"
         ``"accuracy"``, the name of another scikit-learn scorer, or a callable ``(estimator, X, y) -> float``. Larger
         scores are better.
@@ -113,7 +113,7 @@ class EstimatorEngine:
         if not callable(self.scoring) and self.scoring not in get_scorer_names():
             raise ModelError(unknown_name("scorer", self.scoring, get_scorer_names()))
         self.tested_labels, self.classes = self.y, np.unique(self.y)
-        self.unknown: np.ndarray = np.array(-1)
+        self.unknown: np.ndarray = np.array(np.nan if is_regressor(self.estimators[0]) else -1)
 
     def run(self, plan: Plan, orders: np.ndarray) -> Run:
         """Choose and test candidates once for each order of the rows.
@@ -169,7 +169,8 @@ class EstimatorEngine:
         return predicted
 
     def _predict(self, model: ClassifierMixin, X: Matrix) -> np.ndarray:
-        return np.searchsorted(self.classes, model.predict(X))
+        predicted = model.predict(X)
+        return predicted if is_regressor(model) else np.searchsorted(self.classes, predicted)
 
     def _run_order(self, plan: Plan, order: np.ndarray) -> tuple[list[float], list[int]]:
         """Return the total of each test and the candidate of each choice."""
@@ -211,7 +212,7 @@ class EstimatorEngine:
 
     def _kinds(self, y: np.ndarray) -> str:
         """Describe the labels of a fold for the message about an undefined score."""
-        return f"of {len(np.unique(y))} classes"
+        return f"with {len(np.unique(y))} different values of y"
 
     def _fit(self, candidate: int, train: np.ndarray, order: np.ndarray) -> ClassifierMixin:
         metadata = self.metadata.for_training(train)

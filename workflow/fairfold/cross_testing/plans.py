@@ -157,7 +157,11 @@ def mean_scores(totals: np.ndarray, plans: Sequence[Plan], weights: np.ndarray |
 
 
 def nested_plan(
-    y: np.ndarray, n_splits: int, rng: np.random.Generator, make_folds: MakeFolds = stratified_folds
+    y: np.ndarray,
+    n_splits: int,
+    rng: np.random.Generator,
+    make_folds: MakeFolds = stratified_folds,
+    n_inner_splits: int | None = None,
 ) -> Plan:
     """Plan a nested cross-validation with a choice by inner folds in each outer fold.
 
@@ -168,11 +172,13 @@ def nested_plan(
     y : ndarray of shape (n_samples,) or (n_samples, n_labels)
         Classes, or labels for ``make_folds``.
     n_splits : int
-        Number of outer folds, and of inner folds for each of them.
+        Number of outer folds.
     rng : numpy.random.Generator
         Source of random numbers.
     make_folds : callable, default=stratified_folds
         Function ``(y, n_splits, rng)`` that returns the fold of each sample.
+    n_inner_splits : int or None, default=None
+        Number of inner folds for each outer fold. ``None`` takes ``n_splits``.
 
     Returns
     -------
@@ -189,7 +195,7 @@ def nested_plan(
     outer = make_folds(y, n_splits, rng)
     inner = np.full((n_splits, len(y)), -1, dtype=np.int8)
     for fold in range(n_splits):
-        inner[fold, outer != fold] = make_folds(y[outer != fold], n_splits, rng)
+        inner[fold, outer != fold] = make_folds(y[outer != fold], n_inner_splits or n_splits, rng)
     role = np.where(outer == np.arange(n_splits)[:, None], TEST, TRAIN).astype(np.int8)
     return Plan(inner, np.arange(n_splits), role, np.zeros(len(y), dtype=np.int8))
 
@@ -217,8 +223,51 @@ def holdout_size(n_samples: int, test_fraction: float) -> int:
     return int(np.floor(round(n_samples * test_fraction, 9)))
 
 
+def draw_test_part(strata: np.ndarray, n_test: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw a stratified test part.
+
+    Parameters
+    ----------
+    strata : ndarray of shape (n_samples,) or (n_samples, n_labels)
+        Class or labels of each sample. Samples with equal values form a stratum.
+    n_test : int
+        Number of samples in the test part.
+    rng : numpy.random.Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+        Whether each sample is in the test part. Each stratum contributes its share, up to rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([0] * 6 + [1] * 4)
+    >>> is_test = draw_test_part(y, 5, np.random.default_rng(0))
+    >>> int(is_test[:6].sum()), int(is_test[6:].sum())
+    (3, 2)
+    """
+    stratum = np.unique(np.nan_to_num(strata, nan=-1), axis=0, return_inverse=True)[1].ravel()
+    order = rng.permutation(len(stratum))
+    order = order[np.argsort(stratum[order], kind="stable")]
+    sizes = np.bincount(stratum)
+    place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # within its stratum
+    quantile = (place + np.repeat(rng.random(len(sizes)), sizes)) / np.repeat(sizes, sizes)
+    is_test = np.zeros(len(order), dtype=bool)
+    is_test[order[np.argsort(quantile, kind="stable")[:n_test]]] = True
+    return is_test
+
+
 def holdout_plans(
-    y: np.ndarray, n_splits: int, n_test: int, rng: np.random.Generator, make_folds: MakeFolds = stratified_folds
+    y: np.ndarray,
+    n_splits: int,
+    n_test: int,
+    rng: np.random.Generator,
+    make_folds: MakeFolds = stratified_folds,
+    *,
+    n_inner_splits: int | None = None,
+    is_test: np.ndarray | None = None,
 ) -> tuple[Plan, Plan]:
     """Plan cross-validation with testing and with cross-testing, on the same parts and with the same choice.
 
@@ -227,13 +276,17 @@ def holdout_plans(
     y : ndarray of shape (n_samples,) or (n_samples, n_labels)
         Classes, or labels for ``make_folds``.
     n_splits : int
-        Number of folds.
+        Number of folds of the test part.
     n_test : int
-        Number of samples in the test part, which are the last ones.
+        Number of samples in the test part.
     rng : numpy.random.Generator
         Source of random numbers.
     make_folds : callable, default=stratified_folds
         Function ``(y, n_splits, rng)`` that returns the fold of each sample.
+    n_inner_splits : int or None, default=None
+        Number of folds of the training part, by which the candidate is chosen. ``None`` takes ``n_splits``.
+    is_test : ndarray of bool of shape (n_samples,), default=None
+        Test part. ``None`` takes the last samples.
 
     Returns
     -------
@@ -255,12 +308,11 @@ def holdout_plans(
     >>> (testing.role == TRAIN).sum(axis=1), (cross_testing.role == TRAIN).sum(axis=1)
     (array([4]), array([6, 6]))
     """
-    n_train = len(y) - n_test
     if not 0 < n_test < len(y):
         raise SplitError(f"test_fraction: the test part has {n_test} of {len(y)} samples. Both parts need samples.")
+    is_test = np.arange(len(y)) >= len(y) - n_test if is_test is None else is_test
     inner = np.full((1, len(y)), -1, dtype=np.int8)
-    inner[0, :n_train] = make_folds(y[:n_train], n_splits, rng)
-    is_test = np.arange(len(y)) >= n_train
+    inner[0, ~is_test] = make_folds(y[~is_test], n_inner_splits or n_splits, rng)
     test_fold = np.full(len(y), -1)
     test_fold[is_test] = make_folds(y[is_test], n_splits, rng)
     role = np.where(is_test, TEST, TRAIN).astype(np.int8)[None]

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.sparsefuncs import min_max_axis
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import assert_all_finite, check_array, column_or_1d
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.folds import MakeFolds, check_folds, fold_of_parts, parts_by, stratified_folds, unstratified_folds
@@ -33,6 +33,7 @@ Splitter = Any
 """Object with ``assign(Y)``, such as a splitter of :mod:`fairfold.splitting`, or with ``split(X, y)``, or a callable
 ``(Y, seed)``."""
 
+TestPart = Literal["last", "drawn"]
 MAX_SPLITS = np.iinfo(np.int8).max  # The folds of a plan are int8.
 
 
@@ -44,8 +45,10 @@ class Settings:
     ----------
     n_splits, n_permutations, scoring, n_jobs, random_state, splitter, Y_true, groups, exchange, sample_weight
         See :func:`~fairfold.cross_testing.nested_cross_validate`.
-    test_fraction : float, default=0.5
-        Share of the test part, see :func:`~fairfold.cross_testing.cross_validate_and_test`.
+    test_fraction, test_part
+        See :func:`~fairfold.cross_testing.cross_validate_and_test`.
+    n_inner_splits : int or None, default=None
+        Number of folds by which a candidate is chosen. ``None`` takes ``n_splits``.
     """
 
     n_splits: int = 5
@@ -59,10 +62,15 @@ class Settings:
     exchange: Exchange = "groups"
     sample_weight: ArrayLike | None = None
     test_fraction: float = 0.5
+    test_part: TestPart = "last"
+    n_inner_splits: int | None = None
 
     def __post_init__(self) -> None:
-        if not _is_whole(self.n_splits) or not 2 <= self.n_splits <= MAX_SPLITS:
-            raise SplitError(f"n_splits: found {self.n_splits!r}. Give a whole number from 2 to {MAX_SPLITS}.")
+        for name, n_splits in (("n_splits", self.n_splits), ("n_inner_splits", self.n_inner)):
+            if not _is_whole(n_splits) or not 2 <= n_splits <= MAX_SPLITS:
+                raise SplitError(f"{name}: found {n_splits!r}. Give a whole number from 2 to {MAX_SPLITS}.")
+        if self.test_part not in get_args(TestPart):
+            raise SplitError(f"test_part: found {self.test_part!r}. Give 'last' or 'drawn'.")
         if not _is_whole(self.n_permutations) or self.n_permutations < 0:
             raise ModelError(f"n_permutations: found {self.n_permutations!r}. Give a whole number, 0 for no test.")
         if self.n_jobs is not None and (not _is_whole(self.n_jobs) or self.n_jobs == 0):
@@ -73,6 +81,11 @@ class Settings:
         if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 < fraction < 1:
             raise SplitError(f"test_fraction: found {fraction!r}. Give the share of the rows, between 0 and 1.")
 
+    @property
+    def n_inner(self) -> int:
+        """Number of folds by which a candidate is chosen."""
+        return self.n_splits if self.n_inner_splits is None else self.n_inner_splits
+
     def rngs(self) -> dict[str, np.random.Generator]:
         """Create a separate stream of random numbers for each purpose.
 
@@ -81,15 +94,16 @@ class Settings:
         Returns
         -------
         dict of str to numpy.random.Generator
-            Streams ``folds``, ``permutations`` and ``draw``.
+            Streams ``folds``, ``permutations``, ``draw`` and ``test part``.
 
         Examples
         --------
         >>> sorted(Settings(random_state=0).rngs())
-        ['draw', 'folds', 'permutations']
+        ['draw', 'folds', 'permutations', 'test part']
         """
         seed = secrets.randbits(32) if self.random_state is None else self.random_state
-        return {use: np.random.default_rng(seed_sequence(seed, use)) for use in ("folds", "permutations", "draw")}
+        uses = ("folds", "permutations", "draw", "test part")
+        return {use: np.random.default_rng(seed_sequence(seed, use)) for use in uses}
 
 
 def _is_whole(value: object) -> bool:
@@ -148,14 +162,13 @@ class ClassProblem:
         SplitError
             If a class has fewer samples than there are folds.
         """
-        n_splits = self.settings.n_splits
-        for purpose, fold_of in _dealt(plan):
+        for purpose, fold_of, n_splits in _dealt(plan, self.settings):
             for label in np.unique(self.y):
                 size = np.count_nonzero(self.y[fold_of >= 0] == label)
                 if size < n_splits:
                     raise SplitError(
                         f"y: class {label} has {size} of the rows {purpose}, fewer than the {n_splits} folds. Add "
-                        "rows, decrease n_splits, or, with a test part, shuffle the rows or change test_fraction."
+                        "rows, use fewer folds, or, with a test part, draw it or change test_fraction."
                     )
 
     def engine(self, estimators: list[ClassifierMixin]) -> Engine:
@@ -265,12 +278,7 @@ class LabelProblem:
         SplitError
             If a fold has no rows.
         """
-        n_splits = self.settings.n_splits
-        for purpose, fold_of in _dealt(plan):
-            sizes = np.bincount(fold_of[fold_of >= 0], minlength=n_splits)
-            if not sizes.all():
-                found = f"fold {sizes.argmin()} of the {sizes.sum()} rows {purpose} is empty"
-                raise SplitError(f"n_splits: {found}. Give more rows, decrease n_splits or change test_fraction.")
+        _check_filled(plan, self.settings)
 
     def engine(self, estimators: list[ClassifierMixin]) -> Engine:
         """Return the engine that trains and tests these classifiers.
@@ -332,11 +340,57 @@ class LabelProblem:
         }
 
 
-AnyProblem = ClassProblem | LabelProblem
+class NumberProblem:
+    """Data with one number per sample, for regressors.
+
+    Parameters
+    ----------
+    X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        Number of each sample.
+    settings : Settings
+        Settings of the procedures.
+
+    Raises
+    ------
+    StudyError
+        ``DataError`` if features or numbers are not finite, ``ModelError`` without a score for regressors.
+    """
+
+    sign, groups, weights = 1, None, None
+    make_folds: MakeFolds = staticmethod(unstratified_folds)
+
+    def __init__(self, X: Matrix | ArrayLike, y: ArrayLike, settings: Settings) -> None:
+        if settings.scoring == "accuracy":
+            raise ModelError("scoring: regressors have no accuracy. Give a score such as 'r2' or a callable.")
+        try:
+            self.y = self.units = column_or_1d(y, dtype=np.float64)
+            assert_all_finite(self.y)
+        except (ValueError, TypeError) as error:
+            raise DataError(f"y: {first_sentence(error)}. Give one finite number per sample.") from None
+        self.X, self.settings = _check_features(X, len(self.y)), settings
+
+    def check_folds(self, plan: Plan) -> None:
+        """Check that no fold is empty, see :meth:`LabelProblem.check_folds`."""
+        _check_filled(plan, self.settings)
+
+    def engine(self, estimators: list[ClassifierMixin]) -> Engine:
+        """Return the engine that trains and tests these regressors."""
+        return EstimatorEngine(estimators, self.X, self.y, scoring=self.settings.scoring, n_jobs=self.settings.n_jobs)
+
+    def scores_of_tests(self, tested: np.ndarray, fold: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
+        """Return the predictions of an outcome; regressors have no accuracy."""
+        return {"predictions": predictions, "accuracy": np.nan}
 
 
-def as_problem(X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings) -> AnyProblem:
-    """Check the data and create the problem that matches ``y``: single classes or multiple labels.
+AnyProblem = ClassProblem | LabelProblem | NumberProblem
+
+
+def as_problem(
+    X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings, *, for_regressors: bool = False
+) -> AnyProblem:
+    """Check the data and create the problem that matches ``y``: single classes, numbers or multiple labels.
 
     Parameters
     ----------
@@ -346,10 +400,12 @@ def as_problem(X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings)
         Classes, or labels.
     settings : Settings
         Settings of the procedures.
+    for_regressors : bool, default=False
+        Whether the candidates are regressors.
 
     Returns
     -------
-    ClassProblem or LabelProblem
+    ClassProblem, NumberProblem or LabelProblem
         Checked data.
 
     Raises
@@ -364,13 +420,13 @@ def as_problem(X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings)
     >>> type(as_problem([[0.0], [1.0]], [[0, 1], [1, 1]], Settings())).__name__
     'LabelProblem'
     """
-    if sparse.issparse(y):
+    if sparse.issparse(y) and not for_regressors:
         return LabelProblem(X, y, settings)
     try:
         values = np.asarray(y)
     except ValueError:
         return LabelProblem(X, y, settings)  # LabelProblem raises the error about rows of unequal length.
-    if values.ndim != 1:
+    if values.ndim != 1 and not for_regressors:
         return LabelProblem(X, y, settings)
     if np.ma.is_masked(y):
         raise DataError("y: some samples have no class, as they are masked. Leave these samples out.")
@@ -378,7 +434,16 @@ def as_problem(X: Matrix | ArrayLike, y: Matrix | ArrayLike, settings: Settings)
     if any(given is not None for given in of_labels):
         found = "Y_true, splitter, groups and sample_weight need several labels"
         raise DataError(f"y: {found}, but y has one class per sample. Give one column of 0/1 per label.")
-    return ClassProblem(X, values, settings)
+    return NumberProblem(X, values, settings) if for_regressors else ClassProblem(X, values, settings)
+
+
+def _check_filled(plan: Plan, settings: Settings) -> None:
+    """Check that no fold is empty."""
+    for purpose, fold_of, n_splits in _dealt(plan, settings):
+        sizes = np.bincount(fold_of[fold_of >= 0], minlength=n_splits)
+        if not sizes.all():
+            found = f"fold {sizes.argmin()} of the {sizes.sum()} rows {purpose} is empty"
+            raise SplitError(f"n_splits: {found}. Give more rows, use fewer folds or change test_fraction.")
 
 
 def _check_features(X: Matrix | ArrayLike, n_labeled: int, *, gaps: bool = False) -> Matrix:
@@ -447,10 +512,10 @@ def _folds_of_groups(fold_of: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return fold_of[first]
 
 
-def _dealt(plan: Plan) -> Iterator[tuple[str, np.ndarray]]:
-    """Generate the purpose of each split into folds and the fold of each row, -1 for rows without a fold."""
+def _dealt(plan: Plan, settings: Settings) -> Iterator[tuple[str, np.ndarray, int]]:
+    """Generate the purpose of each split, the fold of each row, -1 for rows without one, and the number of folds."""
     for inner_fold in plan.inner_fold:
-        yield "to choose by", inner_fold
+        yield "to choose by", inner_fold, settings.n_inner
     if len(plan.role) > 1:
         is_test = plan.role == TEST
-        yield "to test", np.where(is_test.any(axis=0), is_test.argmax(axis=0), -1)
+        yield "to test", np.where(is_test.any(axis=0), is_test.argmax(axis=0), -1), settings.n_splits

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, is_regressor
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.groups import Exchange, SampleMetadata, check_exchange
@@ -43,13 +43,14 @@ from fairfold.cross_testing.plans import (
     TRAIN,
     Plan,
     draw_orders,
+    draw_test_part,
     ends_of_tests,
     holdout_plans,
     holdout_size,
     mean_scores,
     nested_plan,
 )
-from fairfold.cross_testing.problems import AnyProblem, Settings, Splitter, as_problem
+from fairfold.cross_testing.problems import AnyProblem, Settings, Splitter, TestPart, as_problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class Outcome:
         Name of the procedure.
     accuracy : float
         Share of correct predictions, with all tests pooled. For multiple labels, the share of samples without a wrong
-        label at a threshold of 0.5.
+        label at a threshold of 0.5. NaN for regressors.
     score : float
         Mean score of the tests, weighted by their numbers of samples. Equal to ``accuracy`` if that is the scorer.
     parameters : object
@@ -130,6 +131,7 @@ def nested_cross_validate(
     groups: ArrayLike | None = None,
     exchange: Exchange = "groups",
     sample_weight: ArrayLike | None = None,
+    n_inner_splits: int | None = None,
 ) -> Outcome:
     """Test each outer fold with the candidate that cross-validation inside the other folds chooses.
 
@@ -141,15 +143,15 @@ def nested_cross_validate(
     candidates : list of ClassifierMixin, mapping of str to ClassifierMixin, or list of Candidate
         Scikit-learn classifiers or pipelines, with or without names, or the result of
         :func:`~fairfold.cross_testing.candidates.make_candidates`. Earlier candidates win ties, so put preferred ones
-        first. Set their ``random_state`` to make results reproducible.
+        first. Set their ``random_state`` to make results reproducible. Regressors need a ``scoring`` such as ``"r2"``.
     X : {array-like, CSR matrix} of shape (n_samples, n_features)
         Finite features. With one class per sample, no feature may be constant. With multiple labels, constant features
         are allowed, and NaN may stand for missing values if the candidates accept it.
     y : array-like of shape (n_samples,), or {array-like, CSR matrix} of shape (n_samples, n_labels)
-        At least two classes of any type, or observed labels. Labels are 0 or 1, or NaN if unmeasured. Unmeasured labels
-        are ignored.
+        At least two classes of any type, numbers for regressors, or observed labels. Labels are 0 or 1, or NaN if
+        unmeasured. Unmeasured labels are ignored.
     n_splits : int, default=5
-        Number of outer folds and of inner folds. With one class per sample, each fold has samples of every class.
+        Number of folds that are tested. With one class per sample, each fold has samples of every class.
     n_permutations : int, default=0
         Number of permutations of the test, which repeat the whole procedure on shuffled rows. 0 skips the test.
     scoring : str or callable, default="accuracy"
@@ -185,6 +187,8 @@ def nested_cross_validate(
         Positive weight of each sample, for multiple labels. Weights enter training and scores, and the candidates must
         accept them. A callable ``scoring`` receives the weights of the tested samples as a third argument. In
         permutation tests, weights stay with the labels.
+    n_inner_splits : int or None, default=None
+        Number of folds by which a candidate is chosen. ``None`` takes ``n_splits``.
 
     Returns
     -------
@@ -217,13 +221,20 @@ def nested_cross_validate(
     (True, 0.05, 5)
     """
     settings = Settings(
-        n_splits, n_permutations, scoring, n_jobs, random_state, splitter, Y_true, groups, exchange, sample_weight
+        *(n_splits, n_permutations, scoring, n_jobs, random_state, splitter, Y_true, groups, exchange, sample_weight),
+        n_inner_splits=n_inner_splits,
     )
     return _run([NESTED], candidates, X, y, settings)[NESTED]
 
 
 def cross_validate_and_test(
-    candidates: Candidates, X: Matrix | ArrayLike, y: Matrix | ArrayLike, *, test_fraction: float = 0.5, **settings: Any
+    candidates: Candidates,
+    X: Matrix | ArrayLike,
+    y: Matrix | ArrayLike,
+    *,
+    test_fraction: float = 0.5,
+    test_part: TestPart = "last",
+    **settings: Any,
 ) -> Outcome:
     """Choose a candidate by cross-validation in the training part, train it on that part and test it on the test part.
 
@@ -239,9 +250,11 @@ def cross_validate_and_test(
     y : array-like of shape (n_samples,), or {array-like, CSR matrix} of shape (n_samples, n_labels)
         Classes or observed labels, as for :func:`~fairfold.cross_testing.nested_cross_validate`.
     test_fraction : float, default=0.5
-        Share of the test part, which consists of the last ⌊n·fraction⌋ rows as in the paper. Shuffle ordered rows
-        first. With groups, the test part is the last ⌊n·fraction⌋ groups in the order of their first rows. The
-        permutation test shuffles within each part.
+        Share of the test part, ⌊n·fraction⌋ rows or, with groups, groups. The permutation test shuffles within each
+        part.
+    test_part : {"last", "drawn"}, default="last"
+        The last rows as in the paper, for which ordered rows must be shuffled first, or a random draw, stratified by
+        class or by combination of labels. Groups are drawn whole; the last ones are those with the latest first rows.
     **settings : Any
         The other parameters of :func:`~fairfold.cross_testing.nested_cross_validate`, with the same defaults.
 
@@ -268,7 +281,8 @@ def cross_validate_and_test(
     >>> outcome.interpretable, len(outcome.tested)
     (('performance', 'parameters', 'model'), 30)
     """
-    return _run([TESTING], candidates, X, y, Settings(test_fraction=test_fraction, **settings))[TESTING]
+    chosen = Settings(test_fraction=test_fraction, test_part=test_part, **settings)
+    return _run([TESTING], candidates, X, y, chosen)[TESTING]
 
 
 def cross_validate_and_cross_test(
@@ -292,7 +306,8 @@ def cross_validate_and_cross_test(
     test_fraction : float, default=0.5
         Share of the test part, as for :func:`~fairfold.cross_testing.cross_validate_and_test`.
     **settings : Any
-        The other parameters of :func:`~fairfold.cross_testing.nested_cross_validate`, with the same defaults. With the
+        The other parameters of that function and of :func:`~fairfold.cross_testing.nested_cross_validate`, with the
+        same defaults. With the
         same ``random_state``, the choice equals that of :func:`~fairfold.cross_testing.cross_validate_and_test`.
 
     Returns
@@ -338,7 +353,8 @@ def compare_procedures(
     test_fraction : float, default=0.5
         Share of the test part, as for :func:`~fairfold.cross_testing.cross_validate_and_test`.
     **settings : Any
-        The other parameters of :func:`~fairfold.cross_testing.nested_cross_validate`, with the same defaults.
+        The other parameters of that function and of :func:`~fairfold.cross_testing.nested_cross_validate`, with the
+        same defaults.
 
     Returns
     -------
@@ -371,7 +387,7 @@ def _run(
 ) -> dict[str, Outcome]:
     """Check the input and run the procedures; those that make the same choice run together."""
     named = check_candidates(candidates)
-    problem = as_problem(X, y, settings)
+    problem = as_problem(X, y, settings, for_regressors=is_regressor(named[0].estimator))
     if problem.groups is not None and settings.n_permutations:
         check_exchange(problem.groups, settings.exchange)
     outcomes: dict[str, Outcome] = {}
@@ -386,7 +402,7 @@ def _run_together(
 ) -> dict[str, Outcome]:
     """Run procedures that make the same choices, on the original rows and on permuted rows."""
     rngs = settings.rngs()
-    plans = _make_plans(procedures, problem, settings, rngs["folds"])
+    plans = _make_plans(procedures, problem, settings, rngs)
     engine = problem.engine([candidate.estimator for candidate in named])
     plan, order = reduce(add, plans), np.arange(len(problem.y))
     found = engine.run(plan, order[None])
@@ -401,7 +417,7 @@ def _run_together(
         orders = draw_orders(*drawn, problem.groups, settings.exchange)
         permuted = mean_scores(engine.run(plan, orders).totals, plans, problem.weights)
     chosen = [named[index] for index in found.chosen[0]]
-    n_fits_to_choose = len(named) * len(chosen) * settings.n_splits * (len(named) > 1)
+    n_fits_to_choose = len(named) * len(chosen) * settings.n_inner * (len(named) > 1)
     return {
         procedure: Outcome(
             procedure=procedure,
@@ -422,13 +438,21 @@ def _permutation_test(score: float, permuted: np.ndarray, draw: float, sign: int
     return {"permutation_scores": scores, "p_value": p.get("exact"), "p_values": p, "n_permutations": len(permuted)}
 
 
-def _make_plans(procedures: list[str], problem: AnyProblem, settings: Settings, rng: np.random.Generator) -> list[Plan]:
+def _make_plans(
+    procedures: list[str], problem: AnyProblem, settings: Settings, rngs: dict[str, np.random.Generator]
+) -> list[Plan]:
     """Create the plans of procedures that make the same choices, in order."""
+    rng = rngs["folds"]
     if procedures == [NESTED]:
-        plans = [nested_plan(problem.units, settings.n_splits, rng, problem.make_folds)]
+        plans = [nested_plan(problem.units, settings.n_splits, rng, problem.make_folds, settings.n_inner)]
     else:
         n_test = holdout_size(len(problem.units), float(settings.test_fraction))
-        testing, cross_testing = holdout_plans(problem.units, settings.n_splits, n_test, rng, problem.make_folds)
+        drawn = settings.test_part == "drawn"
+        testing, cross_testing = holdout_plans(
+            *(problem.units, settings.n_splits, n_test, rng, problem.make_folds),
+            n_inner_splits=settings.n_inner,
+            is_test=draw_test_part(problem.units, n_test, rngs["test part"]) if drawn else None,
+        )
         plans = [testing if procedure == TESTING else cross_testing for procedure in procedures]
     if problem.groups is not None:
         plans = [plan.of_members(problem.groups) for plan in plans]
