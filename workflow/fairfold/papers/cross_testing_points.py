@@ -13,6 +13,12 @@ _REASONS = {
     "cv_cross_testing": "parameters are chosen once, but a model is fitted for each fold of the test part",
     "cv_testing": "parameters are chosen once, and one model is fitted and tested",
 }
+_EFFICIENCY = {
+    "nested_cv": "highest: every row is tested and trains models",
+    "cv_cross_testing": "middle: rows of the test part are tested and train models of other folds",
+    "cv_testing": "lowest: a row is either tested or trains models",
+}
+_COLUMNS_OF_TABLE_1 = {"data_efficiency": _EFFICIENCY, "reason": _REASONS}
 _PANEL = ["figure", "dataset", "x_name"]
 _POINT = [*_PANEL, "x", "procedure"]
 _COLUMNS = [*_PANEL, "x", "source", "procedure", "metric", "value", "low", "high", "n_repetitions", "difference_in_se"]
@@ -70,14 +76,16 @@ def interpretation_table() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns ``procedure, performance, parameters, model``, each ``"yes"`` or ``"no"``, and ``reason``.
+        Columns ``procedure, performance, parameters, model``, each ``"yes"`` or ``"no"``, ``data_efficiency`` and
+        ``reason``.
     """
     kinds = INTERPRETABLE["cv_testing"]
     rows = [
         {"procedure": procedure, **{kind: "yes" if kind in allowed else "no" for kind in kinds}}
         for procedure, allowed in INTERPRETABLE.items()
     ]
-    return pd.DataFrame(rows).assign(reason=list(_REASONS.values()))
+    table = pd.DataFrame(rows)
+    return table.assign(**{name: table["procedure"].map(of) for name, of in _COLUMNS_OF_TABLE_1.items()})
 
 
 def _accuracies(moments: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairfold.papers.cross_testing_points import summarize
-from fairfold.papers.published.cross_testing import compare_figures, compare_sizes
+from fairfold.papers.published.cross_testing import compare_claims, compare_figures, compare_sizes
 
 
 @pytest.fixture
@@ -65,3 +65,18 @@ def test_sizes_of_the_data(config):
     absent = "not computed here: cross_testing.experiments needs cross_testing_spikes"
     assert table["note"].tolist() == ["why", "", absent]
     assert compare_sizes(published, {}, config)["ours"].isna().all()
+
+
+def test_statements_hold_by_two_standard_errors(config):
+    config["cross_testing"]["experiments"] = {"e": {"figure": "fig7", "title": "EEG", "dataset": "gen"}}
+    place = {"figure": "fig7", "dataset": "EEG", "metric": "significant_fraction", "n_repetitions": 400}
+    shares = {("a", 0.1): 0.5, ("a", 0.3): 0.6, ("b", 0.1): 0.52, ("b", 0.3): 0.06}
+    table = pd.DataFrame([{**place, "procedure": p, "x": x, "value": v} for (p, x), v in shares.items()])
+    points = pd.concat([table.assign(source="ours"), table[:2].assign(source="published", value=0.4)])
+    pairs = [("a", 0.3, "a", 0.1), ("a", 0.1, "a", 0.3), ("b", 0.1, "a", 0.1), ("b", 0.3, "", ""), ("b", 0.1, "", "")]
+    rows = [("Results", "claim", "fig7", "EEG", *map(str, pair), "1") for pair in [*pairs, ("c", 0.1, "", "")]]
+    columns = ["place", "claim", "figure", "dataset", "first", "first_x", "second", "second_x", "value"]
+    found = compare_claims(pd.DataFrame(rows, columns=columns), {"cross_testing": points}, config)
+    np.testing.assert_array_equal(found["ours"], [1, 0, 0.5, 1, 0, np.nan])
+    assert found["note"][0] == "ours +0.100 ± 0.035, theirs +0.000 ± 0.035"
+    assert found["note"][3].endswith("theirs not digitized") and found["note"][5].startswith("not computed here")

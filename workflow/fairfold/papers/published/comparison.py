@@ -19,6 +19,7 @@ COMPARISONS: Mapping[str, Callable[[pd.DataFrame, Tables, Mapping[str, Any]], pd
     "weak_labels_text": weak_label_claims.compare_claims,
     "weak_labels_seconds": weak_labels.compare_seconds,
     "cross_testing": cross_testing.compare_figures,
+    "cross_testing_claims": cross_testing.compare_claims,
     "cross_testing_text": cross_testing.compare_sizes,
     "win_percentage_table1": win_percentage.compare_best_pairs,
     "win_percentage_table2": win_percentage.compare_draws,

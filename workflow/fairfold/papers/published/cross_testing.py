@@ -1,4 +1,4 @@
-"""Figures 4, 5, 6 and 8 and the data sizes of Korjus, Hebart & Vicente (2016)."""
+"""Figures 4, 5, 6 and 8, statements about them, and the data sizes of Korjus, Hebart & Vicente (2016)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _FILES = {  # name of the data in the figures -> file of the authors; our data m
     "spikes": "cross_testing_spikes",
     "random": "cross_testing_random",
 }
+_LEVEL = 0.05
 _POSITION = ["figure", "dataset", "x_name", "x", "procedure", "metric"]
 
 
@@ -87,6 +88,67 @@ def compare_sizes(published: pd.DataFrame, ours: Tables, config: Mapping[str, An
         file=[f"datasets/{dataset}.npz" for dataset in datasets],
         note=[absence or note for absence, note in zip(absent, published["note"], strict=True)],
     )
+
+
+def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+    """Check the statements about sizes and shares against our shares of significant tests and the digitized ones.
+
+    Parameters
+    ----------
+    published : DataFrame
+        Columns ``place, claim, figure, dataset, first, first_x, second, second_x, value``. The procedure ``first`` has
+        a larger share at ``first_x`` than ``second`` at ``second_x``. Without ``second``, the share is the nominal
+        level, 0.05. All values are 1.
+    ours : mapping of str to DataFrame
+        ``cross_testing``, as for :func:`compare_figures`.
+    config : mapping of str to object
+        Configuration with the experiments.
+
+    Returns
+    -------
+    DataFrame
+        Rows of :func:`~fairfold.papers.published.rows.with_distances`. Our value is 1 if the statement holds, 0 if the
+        opposite holds by two standard errors, and 0.5 otherwise. Notes contain both differences and their standard
+        errors, which ignore that procedures share samples and are therefore too large.
+    """
+    points = ours.get("cross_testing", pd.DataFrame(columns=[*_POSITION, "source", "value", "n_repetitions"]))
+    points = points[points["metric"] == "significant_fraction"]
+    values = points.set_index(["source", "figure", "dataset", "procedure", "x"])[["value", "n_repetitions"]].T.to_dict()
+    experiments = [(each["figure"], each["title"]) for each in config["cross_testing"]["experiments"].values()]
+    found, notes = [], []
+    for row in published.to_dict("records"):
+        mine, theirs = (_difference(row, values, source) for source in ("ours", "published"))
+        found.append(_holds(mine, is_level=not row["second"]))
+        absent = lacking({"cross_testing.experiments": ((row["figure"], row["dataset"]), experiments)})
+        of_theirs = "not digitized" if theirs is None else "{:+.3f} ± {:.3f}".format(*theirs)
+        text = absent or "not computed here: cross_testing.experiments needs this point"
+        notes.append(text if mine is None else "ours {:+.3f} ± {:.3f}, ".format(*mine) + f"theirs {of_theirs}")
+    what = published["claim"] + " (1: yes, 0.5: within two standard errors)"
+    file = "tables/cross_testing_" + published["figure"] + ".csv"
+    return with_distances(published, PAPER, what=what, ours=found, file=file, note=notes, is_apart=True)
+
+
+def _difference(
+    claim: Mapping[str, Any], values: Mapping[tuple, Mapping[str, float]], source: str
+) -> tuple[float, float] | None:
+    """Return the difference of the shares that a statement compares and its standard error, None without points."""
+    places = [(claim[side], claim[f"{side}_x"]) for side in ("first", "second") if claim[side]]
+    keys = [(source, claim["figure"], claim["dataset"], procedure, float(x)) for procedure, x in places]
+    if not values.keys() >= {*keys}:
+        return None
+    shares = [values[key]["value"] for key in keys]
+    variances = [value * (1 - value) / values[key]["n_repetitions"] for key, value in zip(keys, shares, strict=True)]
+    return shares[0] - (shares[1] if len(shares) > 1 else _LEVEL), float(np.sqrt(sum(variances)))
+
+
+def _holds(difference: tuple[float, float] | None, *, is_level: bool) -> float:
+    """Return 1 if a statement holds, 0 if it does not by two standard errors, 0.5 if this is open."""
+    if difference is None:
+        return np.nan
+    value, error = difference
+    if is_level:
+        return float(abs(value) <= 2 * error)
+    return 1.0 if value > 2 * error else 0.0 if value < -2 * error else 0.5
 
 
 def _with_ours(theirs: pd.DataFrame, points: pd.DataFrame | None) -> pd.DataFrame:
