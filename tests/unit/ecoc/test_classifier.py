@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import scale
@@ -17,7 +18,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from fairfold.ecoc import ECOCClassifier, kl_posterior, make_coding, neg_loss, qp_posterior
+from fairfold.ecoc import ECOCClassifier, PartitionedECOC, kl_posterior, make_coding, neg_loss, qp_posterior
 from fairfold.ecoc.classifier import PosteriorError, choose
 from fairfold.ecoc.learners import TEMPLATES, GentleBoost, PlattScaling, make_learner
 from fairfold.errors import ModelError
@@ -256,15 +257,10 @@ def test_seeds_of_learners(iris, untouched_chance):
 
 def test_sigmoids_where_there_are_no_probabilities(iris):
     X, y = iris
-    model = ECOCClassifier(
-        ["svm", DecisionTreeClassifier(max_depth=2), "logitboost"], fit_posterior=True, random_state=0
-    )
-    model.fit(X, y)
-    assert [isinstance(each, PlattScaling) for each in model.estimators_] == [True, False, False]
-    # Boosted trees have probabilities and need no sigmoid.
-    rows = y > 0
-    np.testing.assert_array_equal(model.binary_scores(X)[:, 2], model.estimators_[2].predict_proba(X)[:, 1])
-    assert rows.any()
+    learners = ["svm", DecisionTreeClassifier(max_depth=2), "logitboost"]
+    model = ECOCClassifier(learners, fit_posterior=True, random_state=0).fit(X, y)
+    assert [isinstance(each, PlattScaling) for each in model.estimators_] == [True, False, True]
+    np.testing.assert_array_equal(model.binary_scores(X)[:, 1], model.estimators_[1].predict_proba(X)[:, 1])
 
 
 def test_a_learner_that_needs_more_samples(six):
@@ -401,3 +397,20 @@ def test_verbose_shows_progress(iris, capsys):
     ECOCClassifier("naive-bayes").fit(*iris)
     shown = capsys.readouterr()
     assert shown.out + shown.err == ""
+
+
+@pytest.mark.parametrize("name", ["gentleboost", "logitboost", "adaboost"])
+def test_scores_of_boosted_trees_are_calibrated(name):
+    """Boosted trees that fit their training data are certain, also of labels that are wrong."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = np.where(rng.random(150) < 0.5, rng.integers(3, size=150), (X[:, 0] > 0) + (X[:, 1] > 0))
+    model = PartitionedECOC(ECOCClassifier(make_learner(name, n_estimators=30), fit_posterior=True), 3, random_state=0)
+    found = model.fit(X, y).kfold_predict()
+    raw = np.zeros(found.posterior.shape)
+    for fold, each in enumerate(model.models_):
+        test = model.fold_of_ == fold
+        assert all(isinstance(learner, PlattScaling) for learner in each.estimators_)
+        r = [learner.estimator_.predict_proba(X[test])[:, 1] for learner in each.estimators_]
+        raw[test] = kl_posterior(each.coding_matrix_, np.column_stack(r), each.weights_)
+    assert log_loss(y, found.posterior) < np.log(3) and log_loss(y, found.posterior) < log_loss(y, raw)

@@ -266,6 +266,10 @@ def test_a_sigmoid_of_small_classes(data):
     labels[0] = 1  # this member has a weight of zero
     with pytest.raises(ModelError, match="class 1 has 1 sample"):
         PlattScaling(SVC()).fit(X, labels, np.arange(len(X)))
+    labels[0] = 0
+    boosted = GentleBoost(3, random_state=0)
+    found = PlattScaling(boosted).fit(X, labels)
+    np.testing.assert_array_equal(found.predict_proba(X), boosted.fit(X, labels).predict_proba(X))
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -432,3 +432,8 @@ def test_classes_that_are_missing_are_one_sentence(iris):
     for missing in (None, pd.NA):
         with pytest.raises(ModelError, match=r"y: 1 samples have no class .* Leave these samples out"):
             ECOCClassifier("naive-bayes").fit(X, np.array([missing, *y[1:]], dtype=object))
+
+
+def test_threads_predict_the_same(iris, bayes):
+    for one, two in zip(bayes.kfold_predict(), bayes.kfold_predict(n_jobs=2), strict=True):
+        np.testing.assert_array_equal(one, two)

@@ -67,8 +67,8 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         Design of the coding matrix, or the matrix itself, see :func:`~fairfold.ecoc.make_coding`.
     fit_posterior : bool, default=False
         Whether learner scores are probabilities and posteriors are available. Probabilities of learners with
-        ``predict_proba`` are used directly. The scores of other learners are calibrated by
-        :class:`~fairfold.ecoc.learners.PlattScaling`.
+        ``predict_proba`` are used directly. The scores of other learners and of boosted trees, which are
+        overconfident, are calibrated by :class:`~fairfold.ecoc.learners.PlattScaling`.
     class_order : sequence or None, default=None
         All classes in the order of the rows of the coding matrix. If None, classes are sorted, or in the order of the
         categories if ``y`` is categorical.
@@ -457,9 +457,9 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
             raise ModelError(f"learner: found {len(given)} learners for {n_learners} columns. Give one per column.")
         learners = []
         for j, learner in enumerate(given * (n_learners // len(given))):
-            learner_kind(learner)  # Raises an error if the learner has no scores.
+            is_boosted = learner_kind(learner) in ("exponential", "logit")  # Raises an error without scores.
             learner = clone(learner)
-            if self.fit_posterior and not hasattr(learner, "predict_proba"):
+            if self.fit_posterior and (is_boosted or not hasattr(learner, "predict_proba")):
                 learner = PlattScaling(learner)
             unset = [name for name, value in learner.get_params().items() if _is_seed(name) and value is None]
             learners.append(learner.set_params(**{name: seed_for(self._seed, "learner", j, name) for name in unset}))

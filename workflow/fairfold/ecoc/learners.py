@@ -375,7 +375,8 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimator_ : classifier
         Classifier fitted to all samples.
     slope_ : float
-        Slope a of the sigmoid, infinite for a step.
+        Slope a of the sigmoid, infinite for a step. NaN if a class has one sample and the classifier has
+        ``predict_proba``. Its probabilities are then not calibrated.
     intercept_ : float
         Intercept b of the sigmoid, NaN for a step.
     step_ : tuple of float or None
@@ -426,7 +427,7 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ModelError
-            If there are not two classes, or if a class has only one sample.
+            If there are not two classes, or if a class has only one sample and the classifier no ``predict_proba``.
         """
         if self.separable not in SEPARABLE:
             raise ModelError(unknown_name("separable", self.separable, SEPARABLE))
@@ -436,6 +437,10 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         weighted = np.flatnonzero(weights)  # Samples of weight 0 do not count as members of a class.
         X, codes, labels, weights = X[weighted], codes[weighted], labels[weighted], weights[weighted]
         sizes = np.bincount(codes)
+        self.step_, self.slope_, self.intercept_ = None, np.nan, np.nan
+        if sizes.min() < 2 and hasattr(self.estimator, "predict_proba"):
+            self.estimator_ = fit_learner(clone(self.estimator), X, labels, weights)
+            return self
         if sizes.min() < 2:
             raise ModelError(
                 f"y: class {self.classes_[sizes.argmin()]} has 1 sample, but posteriors are fitted to out-of-fold "
@@ -466,6 +471,8 @@ class PlattScaling(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False, ensure_all_finite=_finite_unless(X))
+        if not self.step_ and np.isnan(self.slope_):
+            return self.estimator_.predict_proba(X)
         scores = self.estimator_.decision_function(X)
         if self.step_:
             low, high, between = self.step_

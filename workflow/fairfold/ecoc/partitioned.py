@@ -168,6 +168,7 @@ class PartitionedECOC(BaseEstimator):
         *,
         update: str | None = None,
         return_posterior: bool | None = None,
+        n_jobs: int | None = 1,
         verbose: int = 0,
     ) -> FoldPredictions:
         """Predict each sample with the model of its test fold.
@@ -189,6 +190,8 @@ class PartitionedECOC(BaseEstimator):
         return_posterior : bool or None, default=None
             Whether to compute posteriors. They take most of the run time. None computes them if the estimator has
             ``fit_posterior=True``.
+        n_jobs : int or None, default=1
+            Number of threads that share the folds, as in joblib. Results do not depend on it.
         verbose : int, default=0
             If above 0, print a line for each fold.
 
@@ -213,14 +216,18 @@ class PartitionedECOC(BaseEstimator):
         chosen = np.full(len(self._codes), -1)
         losses = np.full((len(self._codes), len(self.classes_)), np.nan)
         posterior = np.full(losses.shape, np.nan) if return_posterior else None
-        for fold, (model, scores) in enumerate(zip(self.models_, self._scores, strict=True)):
-            test = np.flatnonzero(self.fold_of_ == fold)
+
+        def predict(fold: int) -> None:
+            """Fill the rows of one fold, which no other fold has."""
+            model, scores, test = self.models_[fold], self._scores[fold], np.flatnonzero(self.fold_of_ == fold)
             losses[test] = model.decode(scores, binary_loss=binary_loss, decoding=decoding)
             chosen[test] = choose(losses[test])
             if posterior is not None:
                 posterior[test] = model.posteriors(scores, posterior_method, num_kl_initializations, update)
             if verbose > 0:
                 print(f"fold {fold}: predicted {len(test)} samples")
+
+        Parallel(n_jobs, require="sharedmem")(delayed(predict)(fold) for fold in range(len(self.models_)))
         labels = self.classes_[chosen]
         if (chosen < 0).any():
             labels = np.where(chosen < 0, np.array(None), labels)

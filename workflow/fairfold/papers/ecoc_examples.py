@@ -86,7 +86,10 @@ EXAMPLES: Mapping[str, Example] = {
         predict={"num_kl_initializations": 10, "update": "page"},
     ),
     "arrhythmia": Example(
-        None, make_learner("gentleboost", n_estimators=50), coding="sparserandom", fit_posterior=True
+        None,
+        PlattScaling(make_learner("gentleboost", n_estimators=50), n_splits=3),
+        coding="sparserandom",
+        fit_posterior=True,
     ),
 }
 
