@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.io import loadmat
 from scipy.sparse import csr_array
@@ -16,7 +17,9 @@ from sklearn.metrics import roc_auc_score
 
 from fairfold.datasets import generate, load_catalog
 from fairfold.errors import ConfigError
+from fairfold.win_percentage import gaussian_features
 
+PUBLISHED = Path(__file__).parents[3] / "resources" / "published"
 SMALL_GO = {"n_samples": 5000, "n_labels": 300, "density": 0.1, "class_sizes": (4, 41, 123, 493, 4990)}
 LARGE = {"n_samples": generate.BLOCK_SIZE + 100, "n_labels": 300, "n_features": 30}
 # Standard deviation of a uniform variable on an interval of length one.
@@ -52,6 +55,9 @@ RANDOM = {
     "simulated_multilabel": generate.simulated_multilabel,
     "cross_testing_simulated": generate.cross_testing_simulated,
     "cross_testing_random": generate.cross_testing_random,
+    "expression_like": lambda random_state: generate.expression_like(
+        (20, 30), 200, 90, n_informative=20, effect=1.0, spread=0.5, random_state=random_state
+    ),
     "go_like": lambda random_state: go_like(random_state=random_state),
     "gene_ontology_like": lambda random_state: ontology(random_state=random_state),
     "gene_ontology_large": lambda random_state: large_ontology(random_state=random_state),
@@ -119,6 +125,34 @@ class TestEmbedded:
         assert feature_names[0] == first_feature and len(feature_names) == shape[1]
         assert dict(zip(label_names, np.bincount(y), strict=True)) == per_class
         assert {type(name) for name in feature_names + label_names} == {str}  # no NumPy strings
+
+
+class TestExpression:
+    def test_sizes_and_gaussian_probes(self):
+        X, y = generate.expression_like((40, 60), 2000, 800)
+        assert X.shape == (100, 2000) and np.bincount(y).tolist() == [40, 60]
+        # The share of selected probes varies by 1.6 standard deviations of a binomial, because probes share factors.
+        assert len(gaussian_features(X, 2)) == pytest.approx(800, abs=60)
+
+    def test_informative_probes_differ_in_mean_and_spread(self):
+        X, y = generate.expression_like((2000, 2000), 60, 40, n_informative=40, effect=1.0, spread=0.5)
+        gaussian = X.min(axis=0) < 0
+        first, second = X[y == 0][:, gaussian], X[y == 1][:, gaussian]
+        assert np.std(second.mean(axis=0) - first.mean(axis=0)) == pytest.approx(1, rel=0.4)
+        assert np.std(np.log(second.std(axis=0) / first.std(axis=0))) == pytest.approx(0.5, rel=0.4)
+
+    def test_too_many_gaussian_probes(self):
+        with pytest.raises(ConfigError, match="n_gaussian = 99 and n_features = 100"):
+            generate.expression_like((5, 5), 100, 99)
+
+    @pytest.mark.parametrize("panel", ["A", "C", "G"])
+    def test_stand_ins_have_the_printed_sizes(self, panel):
+        printed = pd.read_csv(PUBLISHED / "win_percentage_table5.csv").query("panel == @panel")
+        values = printed.set_index("quantity")["value"]
+        entry = load_catalog()[f"{printed['dataset'].iloc[0]}-like"]
+        parameters = entry.generator["parameters"]
+        assert [parameters[name] for name in ("n_features", "n_gaussian")] == [*values[["n_features", "n_gaussian"]]]
+        assert sum(parameters["class_sizes"]) == entry.expected["n_samples"]
 
 
 class TestSimulatedMultilabel:

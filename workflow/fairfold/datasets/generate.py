@@ -42,6 +42,10 @@ BLOCK_SIZE = 8192
 _LEAST_POSITIVES = 5
 
 
+# Common factors of expression_like, and the share of Gaussian probes within two standard errors of the kurtosis.
+_N_FACTORS, _GAUSSIAN_PASS = 20, 0.955
+
+
 def digits_segments() -> Labeled:
     """Load handwritten digits, labeled with the lit segments of a seven-segment display.
 
@@ -252,6 +256,75 @@ def cross_testing_random(n_per_class: int = 10_000, *, random_state: Seed = 0) -
     """
     _check("cross_testing_random", n_per_class=(n_per_class, 1))
     return _generator(random_state).random((2 * n_per_class, 20)), np.repeat([0, 1], n_per_class)
+
+
+def expression_like(
+    class_sizes: tuple[int, int] = (33, 97),
+    n_features: int = 22_283,
+    n_gaussian: int = 10_404,
+    *,
+    n_informative: int = 0,
+    effect: float = 0.0,
+    spread: float = 0.0,
+    random_state: Seed = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Simulate gene expression with two classes.
+
+    Probes share 20 common factors, which explain 30 % of their variance. The defaults have the shape of endpoint A of
+    Parry, Phan & Wang (2012). Without informative probes, the labels are random.
+
+    Parameters
+    ----------
+    class_sizes : tuple of int, default=(33, 97)
+        Number of samples in each class.
+    n_features : int, default=22_283
+        Number of probes.
+    n_gaussian : int, default=10_404
+        Expected number of probes that :func:`fairfold.win_percentage.gaussian_features` selects at two standard errors.
+        The other probes are exponentials of Gaussian probes.
+    n_informative : int, default=0
+        Number of Gaussian probes that differ between the classes.
+    effect : float, default=0.0
+        Standard deviation of the differences between the class means.
+    spread : float, default=0.0
+        Standard deviation of the logarithm of the ratio of the class standard deviations.
+    random_state : int, SeedSequence, Generator or None, default=0
+        Source of random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        Expression, as float64.
+    y : ndarray of shape (n_samples,)
+        Classes 0 and 1, the first class first.
+
+    Raises
+    ------
+    ConfigError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> X, y = expression_like((10, 20), n_features=500, n_gaussian=200)
+    >>> X.shape, np.bincount(y).tolist()
+    ((30, 500), [10, 20])
+    """
+    first, second = class_sizes
+    _check("expression_like", first=(first, 1), second=(second, 1), n_features=(n_features, 1))
+    _check("expression_like", n_gaussian=(n_gaussian, 0), n_informative=(n_informative, 0))
+    _check("expression_like", numbers.Real, effect=(effect, 0), spread=(spread, 0))
+    drawn = round(n_gaussian / _GAUSSIAN_PASS)
+    if not n_informative <= drawn <= n_features:
+        found = f"n_informative = {n_informative}, n_gaussian = {n_gaussian} and n_features = {n_features}"
+        raise ConfigError(f"expression_like: found {found}. Increase n_features, or decrease the other two.")
+    rng, y = _generator(random_state), np.repeat([0, 1], class_sizes)
+    loadings = rng.normal(size=(_N_FACTORS, n_features))
+    X = rng.normal(size=(len(y), _N_FACTORS)) @ (loadings * np.sqrt(0.3 / (loadings**2).sum(axis=0)))
+    X += rng.normal(scale=np.sqrt(0.7), size=X.shape)
+    X[y == 1, :n_informative] *= np.exp(rng.normal(scale=spread, size=n_informative))
+    X[y == 1, :n_informative] += rng.normal(scale=effect, size=n_informative)
+    X[:, drawn:] = np.exp(X[:, drawn:])
+    return X[:, rng.permutation(n_features)], y
 
 
 def metric_behavior(
