@@ -34,7 +34,7 @@ with logged(snakemake.log):
         "densities": pd.concat(densities),
         "example": sampling_example(histograms, GAUSSIAN_CLASSIFIERS, **of_example),
         "errors": errors,
-        "law": sampling_laws(errors),
+        "law": sampling_laws(errors, {name: each.n_sets for name, each in histograms.items()}),
         **papers.win_percentage_illustration.illustration_tables(random_state=params.seed),
     }
     for name, table in tables.items():

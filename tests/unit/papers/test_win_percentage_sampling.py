@@ -168,6 +168,17 @@ def test_laws_of_each_source_and_of_all():
     np.testing.assert_allclose(laws["exponent"], 0.5)
 
 
+def test_samples_above_the_number_of_sets_are_left_out_of_the_law():
+    n_draws = np.array([1, 10, 100, 1000])
+    ratio = n_draws / 1000
+    good = pd.DataFrame({"source": "a", "n_sampled": 1000, "n_draws": n_draws, "rmse": 0.24 * ratio**0.48})
+    small = good.assign(source="b", rmse=0.01 * ratio)
+    laws = sampling_laws(pd.concat([good, small]), {"b": 999})
+    assert laws["source"].tolist() == ["all", "a"]
+    np.testing.assert_allclose(laws[["factor", "exponent"]], [[0.24, 0.48]] * 2)
+    assert sampling_laws(pd.concat([good, small]), {"b": 1000})["source"].tolist() == ["all", "a", "b"]
+
+
 def test_the_example_is_the_wanted_dataset_or_the_one_with_the_most_sets():
     rng = np.random.default_rng(0)
     few, many = (

@@ -160,19 +160,24 @@ def fit_rmse_law(table: pd.DataFrame) -> tuple[float, float]:
     return float(np.exp(fit.intercept)), float(fit.slope)
 
 
-def sampling_laws(table: pd.DataFrame) -> pd.DataFrame:
+def sampling_laws(table: pd.DataFrame, n_sets: Mapping[str, int] | None = None) -> pd.DataFrame:
     """Fit the law of :func:`fit_rmse_law` to all sources together and to each source.
 
     Parameters
     ----------
     table : DataFrame
         Table of :func:`synthetic_rmse`, possibly with several sources.
+    n_sets : mapping of str to int, default=None
+        Number of evaluated feature sets of each source, unlimited for other sources. Larger samples are ignored,
+        because they violate the condition of the law: a sample that contains almost all sets has no error.
 
     Returns
     -------
     DataFrame
-        Columns ``source, factor, exponent``. The first row is the source ``all``.
+        Columns ``source, factor, exponent``. The first row is the source ``all``. Sources without a valid sample have
+        no row.
     """
+    table = table[table["n_sampled"] <= table["source"].map(n_sets or {}).fillna(np.inf)]
     rows = [(source, *fit_rmse_law(part)) for source, part in [("all", table), *table.groupby("source", sort=False)]]
     return pd.DataFrame(rows, columns=["source", "factor", "exponent"])
 
