@@ -4,8 +4,10 @@ from scipy import stats
 
 from fairfold.errors import ModelError, StudyError
 from fairfold.win_percentage import (
+    PerformanceHistogram,
     best_probability,
     effective_sets,
+    independent_sets,
     null_interval,
     p_values,
     permutation_interval,
@@ -128,6 +130,22 @@ def test_pairs_count_as_independent_features():
     p = p_values(wins, n_pairs, [1, 10], n_independent=n_features)
     assert np.array_equal(p, p_values(wins, n_features, [1, 10]))
     assert (p > p_values(wins, n_pairs, [1, 10])).any()
+
+
+@pytest.mark.parametrize("copies", [1, 5])
+def test_copies_of_a_set_are_not_independent(copies):
+    rng = np.random.default_rng(0)
+    winners = np.eye(6)[rng.integers(6, size=(400, 60))]
+    permuted = [
+        PerformanceHistogram.from_sets(np.ones(60 * copies), np.repeat(each, copies, axis=0)) for each in winners
+    ]
+    # The variance of 400 permutations and five free classifiers varies by sqrt(2 / 2000).
+    assert independent_sets(permuted) == pytest.approx(60, rel=0.1)
+
+
+def test_independent_sets_need_two_permutations():
+    with pytest.raises(ModelError, match="found 1 permutations"):
+        independent_sets([PerformanceHistogram.from_sets([0.5], [[1, 0]])])
 
 
 def test_permutation_null():

@@ -8,9 +8,7 @@ from fairfold.win_percentage import (
     permutation_interval,
     permutation_p_values,
 )
-from fairfold.win_percentage.tables import (
-    win_table,
-)
+from fairfold.win_percentage.tables import random_label_table, win_table
 
 NAMES = ("NC", "LDA", "QDA")
 
@@ -59,3 +57,20 @@ def test_without_permutations_their_columns_are_empty(histogram):
     table = win_table(histogram, NAMES, [1, 2], dataset="d")
     assert table.filter(like="permuted").isna().all(axis=None)
     assert table.filter(regex="^(win|null|p_)").notna().all(axis=None)
+
+
+def test_each_null_counts_the_random_labels_outside_its_interval(permuted):
+    table = random_label_table(permuted, [1, 10], n_features=40, dataset="d", alpha=0.1).set_index("null")
+    assert list(table.index) == ["pairs", "features", "estimated", "permutations"]
+    assert table["n_labelings"].eq(130).all() and table["n_independent"].tolist()[:2] == [300, 40]
+    wins = np.stack([each.win_percentage([1, 10]) for each in permuted])
+    low, high = (bound[:, None] for bound in null_interval(300, [1, 10], 3, alpha=0.1, n_independent=40))
+    outside = (wins < low) | (wins > high)
+    row = table.loc["features"]
+    assert row["share_of_cells"] == outside.mean()
+    assert row["share_at_one_draw"] == outside[:, 0].any(axis=1).mean()
+    assert row["share_at_any"] == outside.any(axis=(1, 2)).mean()
+    # The test is valid: each of the 3 classifiers is outside with probability 0.1 / 2, and 130 labelings vary.
+    assert table.loc["permutations", "share_at_one_draw"] < 0.25
+    few = random_label_table(permuted[:30], [1, 10], n_features=40, dataset="d", alpha=0.1)
+    assert "permutations" not in set(few["null"])

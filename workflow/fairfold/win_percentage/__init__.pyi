@@ -8,8 +8,10 @@ from .feature_sets import (
 from .gaussians import GaussianBayes as GaussianBayes, make_gaussian as make_gaussian
 from .names import GAUSSIAN_CLASSIFIERS as GAUSSIAN_CLASSIFIERS
 from .pair_evaluation import PairEvaluation as PairEvaluation
+from .search import SearchResult as SearchResult, search_feature_sets as search_feature_sets
 from .significance import (
     effective_sets as effective_sets,
+    independent_sets as independent_sets,
     null_interval as null_interval,
     p_values as p_values,
     permutation_interval as permutation_interval,

@@ -107,6 +107,10 @@ def checked_sets(feature_sets: Iterable[ArrayLike], n_features: int) -> list[NDA
     DataError
         If there is no set, or if a set is empty, contains a feature twice or contains an index out of range.
     """
+    if isinstance(feature_sets, np.ndarray) and feature_sets.ndim == 2 and feature_sets.dtype.kind in "iu":
+        ordered = np.sort(feature_sets, axis=1)  # One check of a valid array is much faster than one for each set.
+        if ordered.size and ordered.min() >= 0 and ordered.max() < n_features and (np.diff(ordered) > 0).all():
+            return list(feature_sets)
     sets = [np.asarray(chosen) for chosen in feature_sets]
     if not sets:
         raise DataError("feature_sets: the list is empty. Give one or more sets of feature indices.")

@@ -14,6 +14,8 @@ the beta distribution with this mean and variance, with a + b = K - 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
@@ -21,7 +23,13 @@ from numpy.typing import ArrayLike
 from fairfold.core.rounding import ROUNDING
 from fairfold.errors import ModelError
 from fairfold.win_percentage.feature_sets import whole_number
-from fairfold.win_percentage.win import as_numbers, best_probability, check_all, checked_draws
+from fairfold.win_percentage.win import (
+    PerformanceHistogram,
+    as_numbers,
+    best_probability,
+    check_all,
+    checked_draws,
+)
 
 _SUMMED_SETS = 10_000  # Up to this number of sets, the weights are summed exactly.
 
@@ -270,6 +278,50 @@ def permutation_p_values(win_percentages: ArrayLike, permuted: ArrayLike) -> np.
     upper = (1 + np.sum(permuted >= observed - ROUNDING, axis=0)) / (1 + len(permuted))
     lower = (1 + np.sum(permuted <= observed + ROUNDING, axis=0)) / (1 + len(permuted))
     return _two_sided(lower, upper, observed.shape[-1])
+
+
+def independent_sets(permuted: Sequence[PerformanceHistogram]) -> float:
+    """Estimate the number of independent observations among feature sets that share features.
+
+    Parameters
+    ----------
+    permuted : sequence of PerformanceHistogram
+        Evaluations of the same feature sets with permuted class labels, at least two.
+
+    Returns
+    -------
+    float
+        Number of independent sets, from 1 to the number of sets. Its rounded value is the `n_independent` of
+        :func:`null_interval`.
+
+    Raises
+    ------
+    ModelError
+        If there are fewer than two permutations.
+
+    Notes
+    -----
+    The share of sets that a classifier wins is a mean over sets. If all M sets were independent, its variance over
+    permutations would be that of one set, divided by M. The result is the variance of one set, divided by the variance
+    over permutations, each summed over the classifiers.
+
+    Examples
+    --------
+    Two permutations in which four equal sets have the same winner:
+
+    >>> from fairfold.win_percentage import PerformanceHistogram
+    >>> sets = [PerformanceHistogram.from_sets([0.5] * 4, [winner] * 4) for winner in ([1, 0], [0, 1])]
+    >>> independent_sets(sets)
+    1.0
+    """
+    if len(permuted) < 2:
+        raise ModelError(f"permuted: found {len(permuted)} permutations. Give two or more.")
+    shares = np.array([each.win_percentage(1) for each in permuted])
+    squares = [each.counts @ (each.winners / each.winners.sum(axis=1, keepdims=True)) ** 2 for each in permuted]
+    n_sets = permuted[0].n_sets
+    of_one = np.mean(squares, axis=0) / n_sets - shares.mean(axis=0) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):  # Without any variation, no set is more than the others.
+        return float(np.clip(np.nan_to_num(of_one.sum() / shares.var(axis=0, ddof=1).sum(), nan=1.0), 1.0, n_sets))
 
 
 def _beta(

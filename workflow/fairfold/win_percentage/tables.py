@@ -7,7 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from fairfold.win_percentage.significance import null_interval, p_values, permutation_interval, permutation_p_values
+from fairfold.win_percentage.significance import (
+    independent_sets,
+    null_interval,
+    p_values,
+    permutation_interval,
+    permutation_p_values,
+)
 from fairfold.win_percentage.win import PerformanceHistogram, checked_draws
 
 
@@ -85,6 +91,66 @@ def win_table(
     table = curve_table(classifiers, draws, **columns)
     table.insert(0, "dataset", dataset)
     return table
+
+
+def random_label_table(
+    permuted: Sequence[PerformanceHistogram],
+    n_draws: Sequence[float],
+    *,
+    n_features: int,
+    dataset: str,
+    alpha: float = 0.05,
+) -> pd.DataFrame:
+    """Count how often win percentages of random labels are significant, for each null distribution.
+
+    Each permutation of the class labels is tested as if it were the data.
+
+    Parameters
+    ----------
+    permuted : sequence of PerformanceHistogram
+        Histograms of the same evaluation with permuted class labels, at least two.
+    n_draws : sequence of float
+        Numbers of draws N, at least 1.
+    n_features : int
+        Number of features F.
+    dataset : str
+        Name of the dataset.
+    alpha : float, default=0.05
+        Level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per null distribution, with the columns ``dataset, n_labelings, null, n_independent, share_of_cells,
+        share_at_one_draw, share_at_any``:
+
+        - ``null`` : ``pairs``, ``features`` and ``estimated`` take the number of sets M, the number of features F and
+          the estimate of :func:`~fairfold.win_percentage.independent_sets` as the number of independent sets.
+          ``permutations`` compares each permutation with all others, if there are enough for `alpha`.
+        - ``share_of_cells`` : share of significant win percentages over labelings, N and classifiers
+        - ``share_at_one_draw``, ``share_at_any`` : share of labelings with a significant classifier at N = 1, or at any
+          N
+    """
+    draws, n_sets = checked_draws(n_draws), permuted[0].n_sets
+    wins = np.stack([each.win_percentage(draws) for each in permuted])
+    n_labelings, _, n_classifiers = wins.shape
+    units = {"pairs": n_sets, "features": min(n_features, n_sets), "estimated": round(independent_sets(permuted))}
+    limits = {}
+    for null, number in units.items():
+        interval = null_interval(n_sets, draws, n_classifiers, alpha=alpha, n_independent=number)
+        limits[null] = [bound[:, None] for bound in interval]
+    if n_labelings * alpha >= 2 * (n_classifiers - 1):
+        others = [np.delete(wins, each, axis=0) for each in range(n_labelings)]
+        intervals = [permutation_interval(other, alpha=alpha) for other in others]
+        limits["permutations"] = [np.stack(bounds) for bounds in zip(*intervals, strict=True)]
+    rows = []
+    for null, (low, high) in limits.items():
+        outside = (wins < low) | (wins > high)
+        by_labeling = outside.any(axis=2)
+        shares = outside.mean(), by_labeling[:, 0].mean(), by_labeling.any(axis=1).mean()
+        rows.append((dataset, n_labelings, null, units.get(null, np.nan), *shares))
+    columns = ["dataset", "n_labelings", "null", "n_independent", "share_of_cells", "share_at_one_draw", "share_at_any"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def curve_table(classifiers: Sequence[str], draws: np.ndarray, **columns: np.ndarray) -> pd.DataFrame:

@@ -134,7 +134,7 @@ def evaluate_feature_sets(
     """
     problem = Problem.make(X, y, n_splits, n_repeats, random_state)
     sets = checked_sets(feature_sets, problem.X.shape[1])
-    models, n_jobs = _check_classifiers(classifiers), checked_n_jobs(n_jobs)
+    models, n_jobs = checked_classifiers(classifiers), checked_n_jobs(n_jobs)
     if not isinstance(classifiers, Mapping) and len(problem.sizes) == 2 and all(len(chosen) == 2 for chosen in sets):
         units = np.empty((len(sets), len(GAUSSIAN_CLASSIFIERS)), dtype=np.int64)
         score_listed(problem.pair_data(), np.array(sets, dtype=np.int64), units)
@@ -314,7 +314,24 @@ def _check_classes(y: ArrayLike, n_samples: int) -> tuple[NDArray, NDArray[np.in
     return classes, codes, sizes
 
 
-def _check_classifiers(classifiers: Classifiers) -> dict[str, BaseEstimator]:
+def checked_classifiers(classifiers: Classifiers) -> dict[str, BaseEstimator]:
+    """Check classifiers and create those that are given by name.
+
+    Parameters
+    ----------
+    classifiers : sequence of str, or mapping of str to estimator
+        Names of Gaussian classifiers, or scikit-learn classifiers by name.
+
+    Returns
+    -------
+    dict of str to estimator
+        Unfitted classifiers by name.
+
+    Raises
+    ------
+    ModelError
+        If there is no classifier, or if one is unknown.
+    """
     if isinstance(classifiers, str):
         raise ModelError(f"classifiers: found {classifiers!r}. Give a list of names, or names with classifiers.")
     if not len(classifiers):
