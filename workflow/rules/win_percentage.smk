@@ -88,13 +88,33 @@ rule tabulate_pairs:
         "../scripts/tabulate_pairs.py"
 
 
+rule search_pairs:
+    input:
+        "results/datasets/{dataset}.npz",
+    output:
+        "results/win_percentage/{dataset}/search.csv",
+    log:
+        "results/logs/search_pairs/{dataset}.log",
+    benchmark:
+        "results/benchmarks/search_pairs/{dataset}.tsv"
+    params:
+        seed=config["seed"],
+        **{name: WIN_PERCENTAGE[name] for name in ("kurtosis_multiple", "n_splits", "n_repeats", "search")},
+        code=code("search_pairs"),
+    script:
+        "../scripts/search_pairs.py"
+
+
 rule tabulate_win_percentages:
     input:
         data=expand("results/datasets/{dataset}.npz", dataset=PAIRS_OF),
         pairs=expand(rules.evaluate_pairs.output.pairs, dataset=PAIRS_OF),
         permuted=expand(rules.permute_pairs.output, dataset=PAIRS_OF, first=PERMUTED_PAIRS),
+        searches=expand(rules.search_pairs.output, dataset=PAIRS_OF),
     output:
-        "results/tables/win_percentage/win_percentages.csv",
+        **{"random_labels": "results/tables/win_percentage/random_labels.csv"} if WIN_PERCENTAGE["n_permutations"] > 1 else {},
+        wins="results/tables/win_percentage/win_percentages.csv",
+        searches="results/tables/win_percentage/searches.csv",
     log:
         "results/logs/tabulate_win_percentages.log",
     params:

@@ -64,6 +64,19 @@ class Sampling(Settings):
     example: Example = Example()
 
 
+class Search(Settings):
+    """Random search for the best pair and classifier, with a test against chance and a nested estimate."""
+
+    n_sets: Count = 10000
+    """Random pairs."""
+
+    n_permutations: TwoOrMore = 199
+    """Searches with permuted class labels."""
+
+    n_outer_splits: TwoOrMore = 5
+    """Outer folds of the nested estimate."""
+
+
 class FeatureSetModels(PermutedModelsPart):
     """Probability that each model of the weak-label study wins a random search over feature sets."""
 
@@ -143,5 +156,7 @@ class WinPercentage(DatasetsPart):
     reevaluation: Reevaluation = Reevaluation()
 
     sampling: Sampling = Sampling()
+
+    search: Search = Search()
 
     models: FeatureSetModels = FeatureSetModels()
