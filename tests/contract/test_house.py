@@ -186,7 +186,7 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "papers.cross_testing_experiment": "Setting run_repetitions",
     "papers.cross_testing_points": "summarize",
     "win_percentage": "GAUSSIAN_CLASSIFIERS draw_feature_sets draws_needed evaluate_all_pairs evaluate_feature_sets "
-    "null_interval theoretical_win_percentage win_percentage",
+    "independent_sets null_interval search_feature_sets theoretical_win_percentage win_percentage",
     "ecoc": "BINARY_LOSSES ECOCClassifier PartitionedECOC make_coding",
     "papers.ecoc_examples": "EXAMPLES posterior_map predict_example",
     "figures": "PALETTE save_figure add_tooltips add_tooltips_at",

@@ -5,10 +5,12 @@ from sklearn.metrics import recall_score
 
 from fairfold.core.folds import stratified_folds
 from fairfold.core.seeds import seed_sequence
+from fairfold.datasets import prepare
 from fairfold.errors import DataError
 from fairfold.win_percentage import (
     draw_feature_sets,
     evaluate_feature_sets,
+    gaussian_features,
     make_gaussian,
     search_feature_sets,
 )
@@ -40,6 +42,15 @@ def test_a_strong_label_passes_and_a_random_one_fails():
     assert random.p_value > 0.1 and random.nested_performance < 0.65
     assert random.performance > 0.6  # The best of many is far above chance.
     assert 1 <= random.n_independent < 60
+
+
+@pytest.mark.parametrize(("control", "finds"), [("sex", 6), ("random", 0)])
+def test_every_classifier_finds_the_positive_control_and_none_the_random_labels(control, finds):
+    data = prepare(f"neuroblastoma-{control}-like")
+    kept = gaussian_features(data.X, 2)
+    found = evaluate_feature_sets(data.X[:, kept], data.Y, draw_feature_sets(len(kept), 2, 20_000))
+    # The standard error of a random classifier's performance is 0.03, and 20,000 pairs reach about 4 of them.
+    assert np.count_nonzero(found.performances.max(axis=0) > 0.75) == finds
 
 
 def test_p_values_are_valid_for_random_labels():

@@ -129,7 +129,7 @@ def test_numbers_of_the_text(used):
     np.testing.assert_allclose(table["difference_in_digits"], [0, 1, 0, -4, -350, 10 * (rmse - 4.2), np.nan])
     assert table["note"].tolist() == [
         *("", "why", ""),
-        *["theirs over the eight endpoints, ours over synthetic, breast-pcr; M = 1000"] * 2,
+        *["theirs over the eight endpoints, ours over synthetic, breast-pcr; M = 1000, at most all pairs"] * 2,
         *("", "not computed here: win_percentage.sampling.n_sampled needs 10000"),
     ]
     used["win_percentage"]["datasets"] = []

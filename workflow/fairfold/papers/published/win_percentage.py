@@ -156,7 +156,8 @@ def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any
     values = published["what"].map(found).astype(float)
     study = config["win_percentage"]
     sizes = ", ".join(map(str, study["sampling"]["n_sampled"]))
-    how = f"theirs over the eight endpoints, ours over {', '.join(['synthetic', *study['datasets']])}; M = {sizes}"
+    sources = ", ".join(["synthetic", *study["datasets"]])
+    how = f"theirs over the eight endpoints, ours over {sources}; M = {sizes}, at most all pairs"
     text = notes_of(published["note"], published["place"].map({"Equation 2": how}), index=published.index)
     absent = [_absent(what, study) for what in published["what"]]
     errors = published["what"].map(_crossing_errors(ours, published)).astype(float)
