@@ -35,7 +35,7 @@ from fairfold.splitting import (
 )
 from fairfold.splitting.annealing import default_sweeps
 
-DATA = ("bibtex", "delicious", "wiki10_31k", "go-like-bp")
+DATA = ("bibtex", "delicious", "wiki10_31k", "GO-BP-like")
 PEER_SCRIPT = Path(__file__).with_name("_splitting_peer.py")
 PEERS = ("optisplit", "iterative_stratification", "scikit_multilearn", "scikit_multilearn_pairs")
 PEER_OF = {

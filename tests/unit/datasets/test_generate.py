@@ -15,11 +15,13 @@ from scipy.sparse import csr_array
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
-from fairfold.datasets import generate, load_catalog
+from fairfold.datasets import generate, load_catalog, prepare
 from fairfold.errors import ConfigError
+from fairfold.splitting.comparison import describe_labels
 from fairfold.win_percentage import gaussian_features
 
-PUBLISHED = Path(__file__).parents[3] / "resources" / "published"
+ROOT = Path(__file__).parents[3]
+PUBLISHED = ROOT / "resources" / "published"
 SMALL_GO = {"n_samples": 5000, "n_labels": 300, "density": 0.1, "class_sizes": (4, 41, 123, 493, 4990)}
 LARGE = {"n_samples": generate.BLOCK_SIZE + 100, "n_labels": 300, "n_features": 30}
 # Standard deviation of a uniform variable on an interval of length one.
@@ -27,7 +29,7 @@ UNIFORM_SD = 1 / np.sqrt(12)
 
 
 def go_like(**changes):
-    return generate.go_like(**(SMALL_GO | changes))
+    return generate.label_matrix_like(**(SMALL_GO | changes))
 
 
 def as_bytes(result) -> bytes:
@@ -58,7 +60,7 @@ RANDOM = {
     "expression_like": lambda random_state: generate.expression_like(
         (20, 30), 200, 90, n_informative=20, effect=1.0, spread=0.5, random_state=random_state
     ),
-    "go_like": lambda random_state: go_like(random_state=random_state),
+    "label_matrix_like": lambda random_state: go_like(random_state=random_state),
     "gene_ontology_like": lambda random_state: ontology(random_state=random_state),
     "gene_ontology_large": lambda random_state: large_ontology(random_state=random_state),
 }
@@ -523,7 +525,7 @@ class TestGeneOntologyLarge:
         Y = generate.gene_ontology_large(n, 10_000, 1)[1]
         assert 5 < Y.nnz / n < 20
         found = np.quantile(Y.sum(axis=0, dtype=np.int64), [0.25, 0.5, 0.75]) / n
-        shape = load_catalog()["go-like-bp"].generator["parameters"]
+        shape = load_catalog()["GO-BP-like"].generator["parameters"]
         ratio = found / (np.array(shape["class_sizes"][1:4]) / shape["n_samples"])
         assert (ratio > 1 / 2).all() and (ratio < 2).all()  # frequencies span five orders of magnitude
 
@@ -568,7 +570,7 @@ class TestGeneOntologyLarge:
         assert str(error.value) == f"gene_ontology_large: {message}"
 
 
-class TestGoLike:
+class TestLabelMatrixLike:
     def test_shape_and_form(self):
         Y = go_like()
         assert isinstance(Y, csr_array) and Y.shape == (5000, 300)
@@ -598,15 +600,26 @@ class TestGoLike:
         [
             (SMALL_GO["class_sizes"], 0.1),
             ((4, 4, 4, 493, 4990), 0.1),  # many labels of one size
-            ((1, 41, 123, 4990, 4990), 0.32),  # many labels as large as the root
+            ((1, 41, 123, 4990, 4990), 0.3825),  # many labels as large as the root
         ],
     )
     def test_true_path_rule(self, class_sizes, density):
         Y = go_like(class_sizes=class_sizes, density=density).toarray().astype(int)
         sizes = Y.sum(axis=0)
-        is_within = sizes[:, np.newaxis] == Y.T @ Y
-        is_below = is_within & (sizes > sizes[:, np.newaxis])
-        assert (is_below.any(axis=1) | (sizes == sizes.max())).all()
+        is_below = (sizes[:, np.newaxis] == Y.T @ Y) & (sizes > sizes[:, np.newaxis])
+        # A label has no parent with this probability, and a rare one may lie within a larger label by chance.
+        without = (sizes / sizes.max()) ** (1 / np.log(generate._PARENT_RATIO))
+        assert (~is_below.any(axis=1)).sum() < without.sum() + 5 * np.sqrt(without.sum())
+
+    def test_labels_without_a_hierarchy_are_independent(self):
+        Y = go_like(hierarchical=False).toarray().astype(int)
+        sizes, both = Y.sum(axis=0), Y.T @ Y
+        expected = np.outer(sizes, sizes) / 5000
+        frequent = np.flatnonzero(sizes > 200)
+        chosen = np.ix_(frequent, frequent)
+        # The variance of the hypergeometric distribution is below its mean. Six deviations allow for all pairs.
+        excess = np.abs(both - expected)[chosen] / np.sqrt(expected[chosen])
+        assert excess[~np.eye(len(frequent), dtype=bool)].max() < 6
 
     def test_tree_has_several_levels(self):
         Y = go_like().toarray().astype(int)
@@ -641,14 +654,12 @@ class TestGoLike:
         counts = np.bincount(rows[100:], minlength=100)
         np.testing.assert_allclose(counts, 40, atol=5 * np.sqrt(200 * 0.2 * 0.8))
 
-    def test_bp_at_full_size(self):
-        shape = load_catalog()["go-like-bp"].generator["parameters"]
-        Y = generate.go_like(**shape)
-        assert Y.shape == (666_349, 11_288)
-        wanted = shape["density"] * 666_349 * 11_288
-        assert abs(Y.nnz - wanted) <= 0.01 * wanted
-        sizes = np.bincount(Y.indices, minlength=11_288)
-        np.testing.assert_array_equal(np.quantile(sizes, [0, 0.25, 0.5, 0.75, 1]), shape["class_sizes"])
+    @pytest.mark.parametrize("name", ["mediamill", "GO-CC", "GO-MF", "GO-BP"])
+    def test_stand_ins_have_the_row_of_table_1(self, name):
+        table = pd.read_csv(ROOT / "resources/published/splitting_table1.csv").query("dataset == @name")
+        found = describe_labels(prepare(f"{name}-like").Y)
+        for quantity, printed in zip(table["quantity"], table["value"], strict=True):
+            assert found[quantity] == pytest.approx(printed, rel=0.01 if quantity == "density" else 0), quantity
 
     @pytest.mark.parametrize(
         ("changes", "message"),

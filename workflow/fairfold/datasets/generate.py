@@ -398,18 +398,19 @@ def metric_behavior(
     return _from_columns(rows, counts.sum(axis=0), n_samples), fold_of
 
 
-def go_like(
+def label_matrix_like(
     n_samples: int,
     n_labels: int,
     *,
     density: float,
     class_sizes: tuple[int, int, int, int, int],
+    hierarchical: bool = True,
     random_state: Seed = 0,
 ) -> csr_array:
-    """Make a hierarchical label matrix with the size, density and class sizes of a Gene Ontology dataset.
+    """Make a stand-in for a label matrix of which only the size, the density and the class sizes are known.
 
-    The labels form a tree and follow the true-path rule of the ontology: a row with a label also has the parent of the
-    label. The class sizes have exactly the given quantiles.
+    The arguments are a row of Table 1 of Tiittanen, Holm & Törönen (2021). The class sizes have exactly the given
+    quantiles.
 
     Parameters
     ----------
@@ -421,6 +422,9 @@ def go_like(
         Fraction of ones, above 0 and at most 1.
     class_sizes : tuple of int of length 5
         Minimum, lower quartile, median, upper quartile and maximum of the numbers of positives per label.
+    hierarchical : bool, default=True
+        Whether the labels form a tree and follow the true-path rule of the Gene Ontology: a row with a label also has
+        the parent of the label. Otherwise, labels are independent.
     random_state : int, SeedSequence, Generator or None, default=0
         Source of random numbers.
 
@@ -436,34 +440,35 @@ def go_like(
 
     Notes
     -----
-    The root is the largest label. The parent of another label is a random larger label, about three times larger on
-    average. The rows of a label are a random subset of the rows of its parent.
+    The parent of a label is a random larger label, about three times larger on average. A label whose parent would be
+    larger than all labels has none: the root of the ontology is in all rows and not a label. The rows of a label are a
+    random subset of the rows of its parent, or of all rows if it has none.
 
-    Class sizes between the quantiles are interpolated on a logarithmic scale. The top quarter contains most ones. Its
-    curve is bent until the number of ones agrees with the density within 1 %.
+    Class sizes between the lower quantiles are interpolated linearly. The rLD of random folds, which depends on class
+    sizes only, is then close to the published one. The top quarter contains most ones. Its curve is exponential and is
+    bent until the number of ones agrees with the density within 1 %.
 
     The run time grows with the sum of the parents' sizes, a few times the number of ones. Memory grows with the number
     of ones.
 
     Examples
     --------
-    >>> Y = go_like(100, 9, density=0.2, class_sizes=(2, 5, 10, 20, 90))
+    >>> Y = label_matrix_like(100, 9, density=0.2, class_sizes=(2, 5, 10, 20, 90))
     >>> np.quantile(Y.sum(axis=0), [0, 0.25, 0.5, 0.75, 1]).tolist()
     [2.0, 5.0, 10.0, 20.0, 90.0]
     >>> Y.nnz / (100 * 9)
     0.2
     """
-    _check("go_like", n_samples=(n_samples, 1), n_labels=(n_labels, 7))
+    _check("label_matrix_like", n_samples=(n_samples, 1), n_labels=(n_labels, 7))
     _check_class_sizes(class_sizes, n_samples)
     ranked_sizes = _solve_class_sizes(n_samples, n_labels, density, class_sizes)
     rng = _generator(random_state)
-    ranked_parents = _draw_parents(ranked_sizes, rng)
+    ranked_parents = _draw_parents(ranked_sizes, rng) if hierarchical else np.full(n_labels, -1)
 
     column_of = rng.permutation(n_labels)
-    sizes = np.empty_like(ranked_sizes)
+    sizes, parents = np.empty((2, n_labels), dtype=np.int64)
     sizes[column_of] = ranked_sizes
-    parents = np.full(n_labels, -1)
-    parents[column_of[:-1]] = column_of[ranked_parents]
+    parents[column_of] = np.where(ranked_parents < 0, -1, column_of[ranked_parents])
 
     largest_first = column_of[::-1]
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -638,7 +643,7 @@ def gene_ontology_large(
     *Labels.* A sample is annotated with one term plus a Poisson number of further terms and with all ancestors of these
     terms. Terms are drawn in proportion to 1 / rank in a random order. Each term is drawn for at least five samples if
     there are enough samples. With 500,000 samples and 10,000 labels, the quartiles of the class sizes are within a
-    factor of two of those of the dataset ``go-like-bp``.
+    factor of two of those of the dataset ``GO-BP-like``.
 
     *Features.* Every term moves some features by normal amounts, and so do its ancestors. Features are the sum of these
     moves, scaled to a mean variance of 1 and a mean of 0, and of normal noise. The direction of the move identifies a
@@ -760,7 +765,7 @@ def _solve_class_sizes(
     A ``ConfigError`` names the possible range of the density if it cannot be met.
     """
     if isinstance(density, bool) or not isinstance(density, numbers.Real) or not 0 < density <= 1:
-        raise ConfigError(f"go_like: density must be a number above 0 and at most 1, not {density!r}.")
+        raise ConfigError(f"label_matrix_like: density must be a number above 0 and at most 1, not {density!r}.")
     wanted = density * n_samples * n_labels
     low, high = -10.0, 10.0  # logarithms of exponents that are practically 0 and infinity
     most = _class_sizes(n_labels, class_sizes, low).sum()
@@ -771,8 +776,9 @@ def _solve_class_sizes(
     if abs(sizes.sum() - wanted) > 0.01 * wanted:
         cells = n_samples * n_labels
         raise ConfigError(
-            f"go_like: class sizes {tuple(class_sizes)} of {n_labels} labels and {n_samples} samples cannot give the "
-            f"density {density}. Choose one from {least / cells:.4g} to {most / cells:.4g}, or other class sizes."
+            f"label_matrix_like: class sizes {tuple(class_sizes)} of {n_labels} labels and {n_samples} samples cannot "
+            f"give the density {density}. Choose one from {least / cells:.4g} to {most / cells:.4g}, or other class "
+            "sizes."
         )
     return sizes
 
@@ -785,25 +791,28 @@ def _class_sizes(n_labels: int, class_sizes: tuple[int, int, int, int, int], log
     positions = np.linspace(0, n_labels - 1, 5)
     anchors = np.concatenate([np.floor(positions), np.ceil(positions)])
     anchors, first = np.unique(anchors, return_index=True)
-    logs = np.tile(np.log(class_sizes), 2)[first]
+    values = np.tile(class_sizes, 2)[first]
     ranks = np.arange(n_labels)
-    sizes = np.interp(ranks, anchors, logs)
+    sizes = np.interp(ranks, anchors, values)
     top = ranks >= anchors[-2]
     bent = ((ranks[top] - anchors[-2]) / (anchors[-1] - anchors[-2])) ** np.exp(log_exponent)
-    sizes[top] = logs[-2] + (logs[-1] - logs[-2]) * bent
-    return np.rint(np.exp(sizes)).astype(np.int64)
+    sizes[top] = values[-2] * (values[-1] / values[-2]) ** bent
+    return np.rint(sizes).astype(np.int64)
 
 
 def _draw_parents(sizes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw the rank of the parent of every label except the last, which is the root.
+    """Draw the rank of the parent of every label, -1 for none.
 
-    ``sizes`` ascend. A parent is strictly larger than its child, except that labels of the size of the root are
-    children of the root. Parents therefore always have a higher rank. Labels of equal size are equally likely.
+    ``sizes`` ascend. A parent is strictly larger than its child and therefore has a higher rank. Labels of equal size
+    are equally likely.
     """
-    children = sizes[:-1]
-    target = children * np.exp(rng.exponential(np.log(_PARENT_RATIO), len(children)))
-    first = np.searchsorted(sizes, target, side="right").clip(max=len(sizes) - 1)
-    return rng.integers(first, np.searchsorted(sizes, sizes[first], side="right"))
+    target = sizes * np.exp(rng.exponential(np.log(_PARENT_RATIO), len(sizes)))
+    first = np.searchsorted(sizes, target, side="right")
+    has_parent = first < len(sizes)
+    first = first[has_parent]
+    parents = np.full(len(sizes), -1)
+    parents[has_parent] = rng.integers(first, np.searchsorted(sizes, sizes[first], side="right"))
+    return parents
 
 
 @njit(cache=True, nogil=True)
@@ -872,6 +881,6 @@ def _check_class_sizes(class_sizes: tuple[int, int, int, int, int], n_samples: i
     is_sorted = sizes.shape == (5,) and sizes.dtype.kind in "iu" and (np.diff(sizes) >= 0).all()
     if not is_sorted or not 1 <= sizes[0] <= sizes[-1] <= n_samples:
         raise ConfigError(
-            f"go_like: class_sizes must be five ascending integers from 1 to n_samples = {n_samples} (minimum, lower "
-            f"quartile, median, upper quartile, maximum), not {class_sizes!r}."
+            f"label_matrix_like: class_sizes must be five ascending integers from 1 to n_samples = {n_samples} ("
+            f"minimum, lower quartile, median, upper quartile, maximum), not {class_sizes!r}."
         )
