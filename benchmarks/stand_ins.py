@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fairfold.core.usage import forget_peak, max_rss
+from fairfold.core.usage import max_rss, reset_peak_memory
 from fairfold.datasets import prepare
 from fairfold.errors import StudyError
 from fairfold.splitting.comparison import MEASURES
@@ -31,7 +31,7 @@ COLUMNS = ("dataset", "splitter", "repeat", *MEASURES, "seconds", "peak_memory_m
 def split(dataset: str, method: str, repeat: int) -> dict[str, float]:
     """Return the measures and the cost of one split into five folds."""
     Y = prepare(dataset).Y
-    forget_peak()
+    reset_peak_memory()
     folds, seconds = repeated_splits(method, Y, 5, 1, seed=repeat, names=("stand-ins", dataset))
     costs = {"seconds": seconds[0], "peak_memory_mib": max_rss()}
     return {name: measure(folds[0], Y) for name, measure in MEASURES.items()} | costs

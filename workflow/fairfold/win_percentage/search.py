@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.metrics import recall_score
 
 from fairfold.core.folds import stratified_folds
+from fairfold.core.rounding import ROUNDING
 from fairfold.core.seeds import seed_sequence
-from fairfold.core.ties import ROUNDING
 from fairfold.errors import DataError
 from fairfold.win_percentage.feature_sets import checked_sets, whole_number
 from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS

@@ -119,7 +119,7 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     for row in published.to_dict("records"):
         mine, theirs = (_difference(row, values, source) for source in ("ours", "published"))
         found.append(_holds(mine, is_level=not row["second"]))
-        absent = lacking({"cross_testing.experiments": ((row["figure"], row["dataset"]), experiments)})
+        absent = missing_reason({"cross_testing.experiments": ((row["figure"], row["dataset"]), experiments)})
         of_theirs = "not digitized" if theirs is None else "{:+.3f} ± {:.3f}".format(*theirs)
         text = absent or "not computed here: cross_testing.experiments needs this point"
         notes.append(text if mine is None else "ours {:+.3f} ± {:.3f}, ".format(*mine) + f"theirs {of_theirs}")
