@@ -118,8 +118,14 @@ def search_feature_sets(
     ([2, 4], 'NC', 0.05)
     """
     whole_number("n_permutations", n_permutations, 0)
-    options = {"classifiers": classifiers, "n_splits": n_splits, "n_repeats": n_repeats, "n_jobs": n_jobs}
-    evaluate = partial(evaluate_feature_sets, **options, random_state=random_state)
+    evaluate = partial(
+        evaluate_feature_sets,
+        classifiers=classifiers,
+        n_splits=n_splits,
+        n_repeats=n_repeats,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
     problem = Problem.make(X, y, n_splits, n_repeats, random_state)
     sets = checked_sets(feature_sets, problem.X.shape[1])
     given = np.array(sets) if len({len(chosen) for chosen in sets}) == 1 else sets  # An array is checked faster.
