@@ -145,7 +145,7 @@ def random_label_table(
         limits["permutations"] = [np.stack(bounds) for bounds in zip(*intervals, strict=True)]
     rows = []
     for null, (low, high) in limits.items():
-        outside: np.ndarray = np.asarray((wins < low) | (wins > high))
+        outside = np.logical_or(np.less(wins, low), np.greater(wins, high))
         by_labeling = outside.any(axis=2)
         shares = outside.mean(), by_labeling[:, 0].mean(), by_labeling.any(axis=1).mean()
         rows.append((dataset, n_labelings, null, units.get(null, np.nan), *shares))
