@@ -89,6 +89,42 @@ def test_same_tries_and_folds_as_the_published_algorithm(monkeypatch, seed, obje
     np.testing.assert_array_equal(folds, expected)
 
 
+@pytest.mark.parametrize("objective", ["rld", "dcp"])
+def test_updated_losses_and_order_equal_recomputed_ones(monkeypatch, objective):
+    """Many equal losses, few ranked labels at a time and few labels per row reach all branches."""
+    monkeypatch.setattr(module, "_RANKED", 7)
+    rng = np.random.default_rng(0)
+    Y = (rng.random((400, 300)) < 0.012).astype(int)
+    seen = {"rejected": 0, "computed": 0}
+    label_at, losses_after = module._Search._label_at, module._Search._losses_after
+
+    def checked_label_at(self, place):
+        label = label_at(self, place)
+        assert label == np.argsort(self._losses, kind="stable")[::-1][place]
+        return label
+
+    def checked_losses_after(self, *given):
+        losses, expected = losses_after(self, *given), self._losses_of(slice(None))
+        if losses is None:
+            assert expected.sum() >= self._loss
+        else:
+            np.testing.assert_array_equal(losses, expected)
+        seen["rejected" if losses is None else "computed"] += 1
+        return losses
+
+    monkeypatch.setattr(module._Search, "_label_at", checked_label_at)
+    monkeypatch.setattr(module._Search, "_losses_after", checked_losses_after)
+    OptiSplit(objective=objective, random_state=0).assign(Y)
+    assert min(seen.values()) > 50
+
+
+def test_random_ties_depend_on_the_seed_only():
+    Y, start = np.eye(30, dtype=int)[np.arange(90) % 30], np.arange(90) // 18
+    folds = [OptiSplit(ties="random", initial_folds=start, random_state=seed).assign(Y) for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(folds[0], folds[1])
+    assert (folds[0] != folds[2]).any()
+
+
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_majority_labels_are_balanced_on_their_negatives_in_a_copy(form):
     """The published code flips column 0 instead, in the caller's matrix."""
@@ -162,6 +198,7 @@ def test_objectives_are_improved():
     ("settings", "message"),
     [
         ({"objective": "rLD"}, "did you mean 'rld'"),
+        ({"ties": "first"}, "ties"),
         ({"max_epochs": 0}, "max_epochs: found 0"),
         ({"initial_folds": [0, 1]}, "shape"),
         ({"initial_folds": [0, 0, 0]}, "initial_folds has no sample in fold 1"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fairfold.errors import SplitError
 from fairfold.splitting import RandomSplit, StratifiedSampling
 from fairfold.splitting.labels import check_labels
 from fairfold.splitting.measures import relative_label_distribution
@@ -55,3 +56,15 @@ def test_better_than_random():
         for splitter in (StratifiedSampling, RandomSplit)
     )
     assert stratified < random / 2
+
+
+def test_the_last_fold_can_absorb_the_drift():
+    """Without shared drift, every other fold aims at the same number of rows, as in the published comparison."""
+    Y, sizes = some_labels(n=2000), {}
+    for drift in ("shared", "last"):
+        folds = [StratifiedSampling(drift=drift, random_state=seed).assign(Y) for seed in range(30)]
+        sizes[drift] = np.array([np.bincount(fold_of) for fold_of in folds])
+    spread = {drift: np.abs(each - 400).mean() for drift, each in sizes.items()}
+    assert spread["last"] > 1.1 * spread["shared"]
+    with pytest.raises(SplitError, match="drift"):
+        StratifiedSampling(drift="first").assign(Y)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +17,8 @@ from fairfold.splitting.labels import Rows, count_positives, label_sizes
 from fairfold.splitting.measures import target_sizes
 from fairfold.splitting.random import random_folds
 
-Objective = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+_RANKED = 256  # Labels whose order is computed at a time.
+_ROUNDING = 1e-6  # Far above the rounding error of a total loss, which is below 1e-9 for a million labels.
 
 
 @dataclass(eq=False, repr=False)
@@ -51,14 +50,19 @@ class OptiSplit(FoldSplitter):
     initial_folds : array-like of int of shape (n_samples,) or None, default=None
         Fold of each sample to start from. ``None`` starts from random folds of equal size. This parameter cannot be
         combined with groups.
+    ties : {"last", "random"}, default="last"
+        Which of several labels with the same loss comes first: the last column, or a random one. The published code
+        leaves this to an unstable sort, whose results are those of ``"random"``. With many rare labels,
+        ``"last"`` gives more even folds.
 
     Notes
     -----
-    The counts of positives are updated after each move instead of recomputed.
+    An attempt computes the losses of the labels of the moved rows only. Equation 3 also divides by the sizes of folds,
+    which every move changes, and with them rLD of all labels. It is convex in the reciprocal sizes, so a tangent bounds
+    the change from below. All losses are computed only if this bound does not reject the attempt.
 
     The published code starts from the same random folds for every seed. It also moves rows with equal numbers of labels
-    in another order. A label without positives in a fold contributes 1 there, according to Equation 3. The published
-    code uses the negatives per positive of the label instead, divided by the number of rows in the fold.
+    in another order.
 
     Examples
     --------
@@ -74,11 +78,14 @@ class OptiSplit(FoldSplitter):
     objective: str = "rld"
     max_epochs: int = 3
     initial_folds: ArrayLike | None = None
+    ties: str = "last"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.objective not in OBJECTIVES:
             raise SplitError(unknown_name("objective", self.objective, OBJECTIVES))
+        if self.ties not in ("last", "random"):
+            raise SplitError(unknown_name("ties", self.ties, ["last", "random"]))
         if not isinstance(self.max_epochs, int | np.integer) or self.max_epochs < 1:
             raise SplitError(f"max_epochs: found {self.max_epochs!r}. Give a whole number of at least 1.")
 
@@ -87,9 +94,9 @@ class OptiSplit(FoldSplitter):
         if self.refine:
             return start
         labels, has_labels = minority_labels(rows.labels), np.diff(rows.labels.indptr) > 0
-        # Moves do not change the total numbers of positives.
-        objective = partial(OBJECTIVES[self.objective], positives=label_sizes(labels))
-        search = _Search(labels, has_labels, start, proportions, objective)
+        if self.ties == "random":
+            labels = labels[:, rng.permutation(labels.shape[1])]
+        search = _Search(labels, has_labels, start, proportions, self.objective)
         for _ in range(self.max_epochs):
             if not search.epoch():
                 break
@@ -140,14 +147,16 @@ class _Search:
     """Folds, positives of each label in each fold, and losses of the labels."""
 
     def __init__(
-        self, labels: sp.csr_array, movable: np.ndarray, fold_of: np.ndarray, shares: np.ndarray, objective: Objective
+        self, labels: sp.csr_array, movable: np.ndarray, fold_of: np.ndarray, shares: np.ndarray, objective: str
     ) -> None:
         self.labels, self.fold_of = labels, fold_of
         self._shares, self._objective = shares, objective
         self._counts = count_positives(labels, fold_of, len(shares))
         self._fold_sizes = np.bincount(fold_of, minlength=len(shares))
-        self._losses = objective(self._counts, self._fold_sizes, shares)
+        self._positives = label_sizes(labels)  # Moves do not change them.
+        self._losses = self._losses_of(slice(None))
         self._loss = self._losses.sum()
+        self._ranking, self._first, self._slopes = self._losses[:0], 0, None
         # Rows of each label in the order of their moves: fewest labels first.
         by_size = np.argsort(np.diff(labels.indptr), kind="stable")
         by_size = by_size[movable[by_size]]
@@ -166,10 +175,17 @@ class _Search:
         return changed
 
     def _label_at(self, place: int) -> int:
-        """Return the label at a place in the order of decreasing loss; the last of equal labels comes first."""
-        loss = -np.partition(-self._losses, place)[place]
-        equal = np.flatnonzero(self._losses == loss)
-        return equal[np.count_nonzero(self._losses > loss) - place - 1]
+        """Return the label at a place in the order of decreasing loss; the last of equal labels comes first.
+
+        The order of some labels is kept until losses change, because most attempts fail.
+        """
+        if not 0 <= place - self._first < len(self._ranking):
+            until = min(place + _RANKED, len(self._losses)) - 1
+            most, least = -np.partition(-self._losses, (place, until))[[place, until]]
+            some = np.flatnonzero((self._losses >= least) & (self._losses <= most))
+            self._ranking = some[np.argsort(self._losses[some], kind="stable")[::-1]]
+            self._first = np.count_nonzero(self._losses > most)
+        return self._ranking[place - self._first]
 
     def try_label(self, label: int) -> bool:
         """Balance the label if this lowers the total loss, and return whether it did."""
@@ -178,15 +194,47 @@ class _Search:
         moved, to = _transfers(rows, self.fold_of, held - target_sizes(held.sum(), self._shares))
         if not len(moved):
             return False
-        origin = self.fold_of[moved]
+        origin, touched = self.fold_of[moved], self._labels_of(moved)
+        slopes, old_sizes = self._slopes_of_others(touched), self._fold_sizes.copy()
         self._move(moved, origin, to)
-        losses = self._objective(self._counts, self._fold_sizes, self._shares)
-        loss = losses.sum()
-        if loss < self._loss:
-            self._losses, self._loss = losses, loss
+        losses = self._losses_after(touched, slopes, old_sizes)
+        if losses is not None and (loss := losses.sum()) < self._loss:
+            self._losses, self._loss, self._ranking, self._slopes = losses, loss, self._ranking[:0], None
             return True
         self._move(moved, to, origin)
         return False
+
+    def _labels_of(self, rows: np.ndarray) -> np.ndarray:
+        is_touched = np.zeros(self.labels.shape[1], dtype=bool)
+        _mark(rows, self.labels.indptr, self.labels.indices, is_touched)
+        return np.flatnonzero(is_touched)
+
+    def _slopes_of_others(self, touched: np.ndarray) -> np.ndarray:
+        """Return the derivative of the total loss of the other labels by the reciprocal share of each fold."""
+        if self._objective == "dcp":
+            return np.zeros(len(self._shares))
+        if self._slopes is None:
+            self._slopes = _relative_slopes(self._counts, self._fold_sizes, self._positives)
+            self._slope_sums = self._slopes.sum(axis=1)
+        return self._slope_sums - self._slopes[:, touched].sum(axis=1)
+
+    def _losses_after(self, touched: np.ndarray, slopes: np.ndarray, old_sizes: np.ndarray) -> np.ndarray | None:
+        """Return the losses of all labels after a move, or None if their total cannot have fallen."""
+        if not self._fold_sizes.all():
+            return self._losses_of(slice(None))
+        losses = self._losses_of(touched)
+        others = slopes @ (1 / self._fold_sizes - 1 / old_sizes) * old_sizes.sum()
+        if losses.sum() - self._losses[touched].sum() + others > _ROUNDING:
+            return None
+        if self._objective == "rld":
+            return self._losses_of(slice(None))
+        changed = self._losses.copy()
+        changed[touched] = losses
+        return changed
+
+    def _losses_of(self, labels: np.ndarray | slice) -> np.ndarray:
+        counts, positives = self._counts[:, labels], self._positives[labels]
+        return OBJECTIVES[self._objective](counts, self._fold_sizes, self._shares, positives)
 
     def _move(self, rows: np.ndarray, origin: np.ndarray, to: np.ndarray) -> None:
         _move(rows, origin, to, self.labels.indptr, self.labels.indices, self.fold_of, self._counts, self._fold_sizes)
@@ -215,6 +263,25 @@ def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # no
         for entry in range(indptr[row], indptr[row + 1]):
             counts[origin[position], indices[entry]] -= 1
             counts[to[position], indices[entry]] += 1
+
+
+@njit(cache=True, nogil=True)
+def _mark(rows, indptr, indices, is_marked):  # noqa: ANN001, ANN202
+    for row in rows:
+        for entry in range(indptr[row], indptr[row + 1]):
+            is_marked[indices[entry]] = True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _relative_slopes(counts, fold_sizes, positives):  # noqa: ANN001, ANN202
+    """Return the derivative of rLD of each label by the reciprocal share of each fold."""
+    slopes = np.empty(counts.shape)
+    for fold in range(len(fold_sizes)):
+        share = fold_sizes[fold] / fold_sizes.sum()
+        for label in range(counts.shape[1]):
+            rate = counts[fold, label] / max(positives[label], 1)
+            slopes[fold, label] = (rate if rate > share else -rate) / len(fold_sizes)
+    return slopes
 
 
 @njit(cache=True, nogil=True, error_model="numpy")  # A check for division by zero would prevent vectorization.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 import scipy.sparse as sp
 
+from fairfold.errors import SplitError, unknown_name
 from fairfold.splitting.base import FoldSplitter
 from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.spread import spread
@@ -15,14 +18,16 @@ SWAP_PROBABILITY = 0.1  # Probability that a row with a score above the threshol
 THRESHOLD_PROPORTION = 0.1  # Share of the rows with a score above the threshold in the first epoch.
 DECAY = 0.1  # Both values shrink by the factor 1 / (1 + DECAY) in each epoch.
 URGENT_PROBABILITY, URGENT_DECAY = 0.25, 0.05  # For rows with a label that occurs on one side only.
+_LARGEST_SHARE = 0.99  # of the remaining rows
 
 
+@dataclass(eq=False, repr=False)
 class StratifiedSampling(FoldSplitter):
     """Stratified sampling (Merrillees & Du 2021), extended to folds.
 
     The first fold is a random part of the rows. In each epoch, rows with disproportionate labels on their side move to
     the other side at random. The remaining rows are divided in the same way until one fold remains. Fold sizes drift
-    with the swaps, and the last fold absorbs the drift.
+    with the swaps.
 
     Parameters
     ----------
@@ -34,6 +39,9 @@ class StratifiedSampling(FoldSplitter):
         ``"anneal"`` refines the folds, as for :class:`~fairfold.splitting.base.FoldSplitter`.
     sweeps : int or None, default=None
         Effort of the annealing, as for :class:`~fairfold.splitting.base.FoldSplitter`.
+    drift : {"shared", "last"}, default="shared"
+        Which folds absorb the drift of a fold: all remaining ones, or the last one. ``"last"`` gives the less even
+        sizes of Tiittanen, Holm & Törönen (2021), where every other fold aims at the same number of rows.
 
     Examples
     --------
@@ -45,11 +53,22 @@ class StratifiedSampling(FoldSplitter):
     [[5, 5], [5, 5], [5, 5], [5, 5]]
     """
 
+    _: KW_ONLY
+    drift: str = "shared"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.drift not in ("shared", "last"):
+            raise SplitError(unknown_name("drift", self.drift, ["shared", "last"]))
+
     def _partition(self, rows: Rows, proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         fold_of = np.full(rows.labels.shape[0], -1, dtype=np.int64)
         remaining = np.flatnonzero(np.diff(rows.labels.indptr))
+        n_rows = len(remaining)
         for fold in range(len(proportions) - 1):
             share = proportions[fold] / proportions[fold:].sum()
+            if self.drift == "last":
+                share = min(proportions[fold] * n_rows / len(remaining), _LARGEST_SHARE)
             labels, n_left = rows.labels[remaining], len(proportions) - 1 - fold
             is_in = self._draw(labels, share, rng)
             if not 0 < is_in.sum() <= len(remaining) - n_left:  # A fold would be empty.
