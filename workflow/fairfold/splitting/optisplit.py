@@ -17,6 +17,7 @@ from fairfold.splitting.labels import Rows, count_positives, label_sizes
 from fairfold.splitting.measures import target_sizes
 from fairfold.splitting.random import random_folds
 
+_FEW = 2000  # Computing the losses of so many labels is faster than finding out which changed.
 _RANKED = 256  # Labels whose order is computed at a time.
 _ROUNDING = 1e-6  # Far above the rounding error of a total loss, which is below 1e-9 for a million labels.
 
@@ -194,8 +195,9 @@ class _Search:
         moved, to = _transfers(rows, self.fold_of, held - target_sizes(held.sum(), self._shares))
         if not len(moved):
             return False
-        origin, touched = self.fold_of[moved], self._labels_of(moved)
-        slopes, old_sizes = self._slopes_of_others(touched), self._fold_sizes.copy()
+        origin, old_sizes = self.fold_of[moved], self._fold_sizes.copy()
+        touched = self._labels_of(moved) if len(self._losses) > _FEW else None
+        slopes = None if touched is None else self._slopes_of_others(touched)
         self._move(moved, origin, to)
         losses = self._losses_after(touched, slopes, old_sizes)
         if losses is not None and (loss := losses.sum()) < self._loss:
@@ -218,9 +220,11 @@ class _Search:
             self._slope_sums = self._slopes.sum(axis=1)
         return self._slope_sums - self._slopes[:, touched].sum(axis=1)
 
-    def _losses_after(self, touched: np.ndarray, slopes: np.ndarray, old_sizes: np.ndarray) -> np.ndarray | None:
+    def _losses_after(
+        self, touched: np.ndarray | None, slopes: np.ndarray | None, old_sizes: np.ndarray
+    ) -> np.ndarray | None:
         """Return the losses of all labels after a move, or None if their total cannot have fallen."""
-        if not self._fold_sizes.all():
+        if touched is None or not self._fold_sizes.all():
             return self._losses_of(slice(None))
         losses = self._losses_of(touched)
         others = slopes @ (1 / self._fold_sizes - 1 / old_sizes) * old_sizes.sum()
