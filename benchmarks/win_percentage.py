@@ -6,7 +6,7 @@
 all six Gaussian classifiers, scikit-learn the four that it has. Nearest centroid and linear discriminant analysis are
 the same model on both sides, so their performance is compared too; the other two divide variances by n, not n - 1.
 `projection`: all pairs of the paper's Table 5 (4.0e8), extrapolated from some pairs at each number of samples. Data are
-random with the width of a microarray; run times do not depend on values.
+simulated with the width of a microarray; run times do not depend on values.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from sklearn.metrics import recall_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 
+from fairfold.datasets.generate import expression_like
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, evaluate_all_pairs, evaluate_feature_sets
 from fairfold.win_percentage.wrapper import Problem
 
@@ -40,9 +41,9 @@ COMPARED = 20  # pairs that scikit-learn evaluates
 
 def draw(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Draw features and classes of n samples."""
-    rng = np.random.default_rng(n)
-    y = (rng.random(n) < 0.4).astype(int)
-    return rng.normal(size=(n, FEATURES)) + 0.5 * y[:, None], y
+    return expression_like(
+        (n - 2 * n // 5, 2 * n // 5), FEATURES, FEATURES // 2, n_informative=FEATURES // 2, effect=0.5
+    )
 
 
 def scikit_learn(X: np.ndarray, y: np.ndarray, fold_of: np.ndarray, pair: tuple[int, int]) -> list[float]:
