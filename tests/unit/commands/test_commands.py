@@ -447,7 +447,7 @@ class TestStudy:
             (
                 "prepare_dataset",
                 "DataError: the table is empty. Fill it.",
-                "Correct the table or the options of the command first. Then run the command again.",
+                "Correct the table or the options of the command, then rerun it.",
             ),
             (
                 "prepare_dataset",

@@ -107,7 +107,7 @@ def test_win_percentages():
     curves = pd.DataFrame({"n_draws": [1, 9, 1, 9], "classifier": list("aabb"), "win_percentage": [0.9, 0.2, 0.1, 0.8]})
     assert findings.winner(curves) == "b wins most often at the largest N."
     laws = pd.DataFrame({"source": ["all"], "exponent": [1.0]})
-    assert findings.law_of_error(None, laws) == "A sample of ten times as many pairs has 90 % less error."
+    assert findings.law_of_error(None, laws) == "Ten times the sampled pairs reduce the error by 90 %."
     assert findings.law_of_error(None, laws[:0]) == ""
     weights = pd.DataFrame({"n_sampled": 100, "n_draws": [10, 100], "rank": 1, "weight": [0.1, 0.634]})
     assert findings.share_of_first_rank(weights) == (

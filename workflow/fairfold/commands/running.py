@@ -22,7 +22,7 @@ from fairfold.errors import StudyError
 LOG = Path("logs", "study.log")
 """Log file of a study in its folder."""
 _CONTINUES = "Run the same command again to continue; finished results are kept."
-_CORRECT_FIRST = "Correct the table or the options of the command first. Then run the command again."
+_CORRECT_FIRST = "Correct the table or the options of the command, then rerun it."
 _READS_DATA = "prepare_dataset"  # rule
 _OF_DATA = ("CellError", "DataError")
 _ERROR = re.compile(r"^(\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
@@ -140,7 +140,7 @@ class Run:
         if [*self.failed] != [_READS_DATA]:
             return False
         _, errors = self._errors_of(self.failed[_READS_DATA])
-        return bool(errors) and errors[-1][0] in _OF_DATA and "same command again" not in errors[-1][1]
+        return bool(errors) and errors[-1][0] in _OF_DATA and "run the same command" not in errors[-1][1]
 
     def _about_step(self, step: str, logs: list[str]) -> Iterator[str]:
         if step not in [*self.failed][:_MOST_STEPS]:

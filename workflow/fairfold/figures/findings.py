@@ -173,7 +173,7 @@ def best_of_most_pairs(densities: pd.DataFrame) -> str:
         return ""
     share = 100 * counts.max() / counts.sum()
     return (
-        f"{counts.idxmax()} is the best classifier of a pair more often than any other: of {share:.0f} % of the pairs."
+        f"{counts.idxmax()} is more often the best classifier of a pair than any other: of {share:.0f} % of the pairs."
     )
 
 
@@ -182,7 +182,7 @@ def law_of_error(errors: pd.DataFrame, laws: pd.DataFrame) -> str:
     exponent = laws.set_index("source")["exponent"].get("all")
     if exponent is None or pd.isna(exponent):
         return ""
-    return f"A sample of ten times as many pairs has {100 * (1 - 10**-exponent):.0f} % less error."
+    return f"Ten times the sampled pairs reduce the error by {100 * (1 - 10**-exponent):.0f} %."
 
 
 def share_of_first_rank(weights: pd.DataFrame) -> str:
@@ -197,10 +197,10 @@ def share_of_first_rank(weights: pd.DataFrame) -> str:
 def gain_of_samples(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> str:
     """State the score that the first model would reach with twice the samples, by the first leading metric."""
     names = Legend(legend)
-    metrics = [metric for metric in curves["metric"].unique() if names.leads(metric)]
-    if not metrics:
+    metric = next(filter(names.leads, curves["metric"].unique()), None)
+    if metric is None:
         return ""
-    part = curves[curves["metric"] == metrics[0]]
+    part = curves[curves["metric"] == metric]
     dataset, model = part[["dataset", "model"]].iloc[0]
     part = part[(part["dataset"] == dataset) & (part["model"] == model)]
     now = part[part["kind"] == "measured"].iloc[-1]
@@ -210,7 +210,7 @@ def gain_of_samples(curves: pd.DataFrame, legend: pd.DataFrame | None = None) ->
     score, place = twice["score"].iloc[0], f" on {dataset}" if curves["dataset"].nunique() > 1 else ""
     return (
         f"With twice the samples, {model} would reach {score:.3f} instead of {now['score']:.3f} by "
-        f"{names.text(metrics[0])}{place}."
+        f"{names.text(metric)}{place}."
     )
 
 
