@@ -11,6 +11,8 @@ JOINED = {
 SHOWN = [
     *TABLES,
     *FIGURES,
+    *expand([*rules.examine_labels.output, rules.fit_final_model.output.columns], dataset=FINAL_DATASETS)
+    * FINAL["fit"],
     *[path for path in STUDY_FILES if re.search("(cross_testing/models|recommendation/.*|quality_.*)[.]csv$", path)],
 ]
 # The report, and a page for the parts of papers if the study has some.

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from fairfold.figures.label_scores import MOST_LABELS, plot_label_scores
+from fairfold.report.contents import Item, Section
 from fairfold.report.dataset_page import render_dataset_page, unlearned
+from fairfold.report.page import render_report
 
 LOSSES = ["features", "n_features", "loss", "lowest", "highest"]
 
@@ -54,6 +56,22 @@ def test_it_needs_nothing_else_and_escapes_names(given):
     page = render_dataset_page("<i>mine</i>", "gcForest+", "10 samples.", **given)
     assert "<i>" not in page and "<b>" not in page and "l<0>" not in page
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
+
+
+def test_the_report_has_the_same_lists(given, tmp_path):
+    folder = tmp_path / "final/mine"
+    folder.mkdir(parents=True)
+    names = ("label_scores", "likely_label_errors", "label_error_precision", "feature_importance")
+    for name, key in zip(names, ("label_scores", "label_errors", "precision", "importance"), strict=True):
+        given[key].to_csv(folder / f"{name}.csv", index=False)
+    (folder / "columns.json").write_text('{"name": "gcForest+"}')
+    files = [path.relative_to(tmp_path).as_posix() for path in folder.iterdir()]
+    entry = Item("Cells to check", open=True, final="final/*/likely_label_errors.csv")
+    text = text_of(render_report(tmp_path, files, {"seed": 1}, [Section("final", "Final model", [entry])]))
+    assert "gcForest+ was fitted to all rows of mine." in text
+    assert "Likely missing positives" in text and "s2, s3" in text and "&lt;b&gt;" in text
+    assert "13 of the first 20 cells of such a list were hidden positives" in text
+    assert "All labels, the hardest first" not in text  # the section on labels has them
 
 
 def test_of_many_labels_the_first_are_drawn():

@@ -16,9 +16,9 @@ from fairfold.figures.spec import FigureSpec, figure_specs
 FOLDER = PROJECT / "workflow" / "report"
 KINDS = (
     *("failures", "figure", "table", "sentences", "published", "thresholds", "costs", "versions"),
-    "file",
+    *("file", "final"),
 )
-_FILE_KINDS = ("figure", "table", "published", "thresholds")
+_FILE_KINDS = ("figure", "table", "published", "thresholds", "final")
 PAGES = ("report", "papers")
 
 
@@ -58,6 +58,8 @@ class Item:
         Path of a table, of the comparison with published numbers, of the folder of benchmarks, or of a text file.
     thresholds : str or None, default=None
         Path of the tables of decisions by threshold.
+    final : str or None, default=None
+        Path of the likely label errors that final models found. Other tables of the models are in the same folders.
     sentences : str or None, default=None
         Path of a table of sentences.
     failures : list of str or None, default=None
@@ -82,6 +84,7 @@ class Item:
     costs: str | None = None
     thresholds: str | None = None
     file: str | None = None
+    final: str | None = None
     sentences: str | None = None
     failures: list[str] | None = None
     versions: bool | None = None

@@ -15,6 +15,11 @@ from fairfold.report.templates import render
 
 _SHOWN = 20  # Rows of likely label errors, and of features.
 _NAMED = 12  # Labels listed in a sentence.
+_OF_FEATURES = (
+    "Loss of average precision on left-out samples if a feature, or a group of correlated features, is permuted. It "
+    "shows what the model uses, not what causes a label."
+)
+_TOO_MANY_FEATURES = "The dataset has too many features to measure their importance."
 _LABEL_ERRORS = {
     "missing": "Likely missing positives",
     "wrong negative": "Likely wrong negatives",
@@ -54,24 +59,61 @@ def render_dataset_page(
     str
         HTML page.
     """
+    parts = final_parts(label_scores, label_errors, precision, importance)
+    return render(
+        "dataset.html.jinja",
+        **{"version": __version__, "dataset": dataset, "data": data, "model": model, "folder": folder},
+        parts=parts,
+    )
+
+
+def final_parts(
+    label_scores: pd.DataFrame, label_errors: pd.DataFrame, precision: pd.DataFrame, importance: pd.DataFrame
+) -> list[dict[str, Any]]:
+    """Describe a final model in three parts: cells to check, labels and features.
+
+    Parameters
+    ----------
+    label_scores, label_errors, precision, importance : DataFrame
+        Tables of :mod:`fairfold.final` for the dataset.
+
+    Returns
+    -------
+    list of dict
+        Parts with the keys ``id``, ``title``, ``sentences`` and ``tables``. A table has a title and HTML.
+    """
     faults = unlearned(label_scores)
     found = [
         f"After {row.hidden_rate} % of positives were hidden on purpose, {row.n_found} of the first {row.depth} cells "
         f"of such a list were hidden positives; of random cells, {row.depth * row.chance:.1f} would be."
         for row in precision[precision["depth"].isin([20, 50])].itertuples()
     ]
+    n_learned = len(label_scores) - sum(map(len, faults.values()))
+    learned = f"{n_learned} of {len(label_scores)} labels are predicted better than by guessing."
     features = importance[:_SHOWN].drop(columns="n_features")
-    return render(
-        "dataset.html.jinja",
-        **{"version": __version__, "dataset": dataset, "data": data, "model": model, "folder": folder},
-        found=found,
-        n_labels=len(label_scores),
-        n_learned=len(label_scores) - sum(map(len, faults.values())),
-        faults=[f"Labels {reason}: {shortened(names, _NAMED)}." for reason, names in faults.items()],
-        label_tables=[_label_table(label_scores)],
-        label_error_tables=list(_label_error_tables(label_errors)),
-        feature_tables=[_table("Features, the most important first", features, _SHOWN)] if len(features) else [],
-    )
+    return [
+        {
+            "id": "cells",
+            "title": "Cells to check",
+            "sentences": ["The predictions of left-out samples contradict these labels the most.", *found],
+            "tables": list(_label_error_tables(label_errors)),
+        },
+        {
+            "id": "labels",
+            "title": "Labels",
+            "sentences": [
+                learned,
+                *(f"Labels {reason}: {shortened(names, _NAMED)}." for reason, names in faults.items()),
+            ],
+            "tables": [_label_table(label_scores)],
+        },
+        {
+            "id": "features",
+            "title": "Features",
+            "sentences": [_OF_FEATURES if len(features) else _TOO_MANY_FEATURES],
+            "tables": [_table("Features, the most important first", features, _SHOWN)] if len(features) else [],
+        },
+    ]
 
 
 def unlearned(label_scores: pd.DataFrame) -> dict[str, list[str]]:

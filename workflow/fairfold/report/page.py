@@ -12,9 +12,11 @@ from typing import Any
 import pandas as pd
 
 from fairfold import __version__
+from fairfold.core.files import read_json, read_table
 from fairfold.report.answers import group_sentences
 from fairfold.report.contents import PAGES, Item, Section, is_on, load_contents, owner, pages_of, select
 from fairfold.report.costs import costs_sentence, gather_costs
+from fairfold.report.dataset_page import final_parts
 from fairfold.report.failures import failures_of
 from fairfold.report.images import embedded_image
 from fairfold.report.published import published_sentences
@@ -30,6 +32,13 @@ _OF_VERDICTS = (
     *("datasets", "missing_rates", "complete_scores", "score_summary", "scar_tests", "data_warnings", "recommendation"),
 )
 _TITLES = {"papers": "Parts of papers"}
+# Tables of a final model, with their columns of text.
+_OF_FINAL: dict[str, tuple[str, ...]] = {
+    "label_scores": ("label",),
+    "likely_label_errors": ("sample", "label"),
+    "label_error_precision": (),
+    "feature_importance": ("features",),
+}
 
 
 @dataclass(frozen=True)
@@ -155,7 +164,8 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
         elif content:  # Empty content means that nothing failed.
             frame = {"kind": entry.kind, "id": f"{section.id}-{position + 1}", "title": entry.title}
             caption = text_html(entry.caption, study.config, entry.labels_of)
-            is_open = entry.open and len(content.get("images", content.get("choosers", ()))) <= _CARDS_AT_FIRST
+            shown = next((content[key] for key in ("images", "choosers", "models") if key in content), ())
+            is_open = entry.open and len(shown) <= _CARDS_AT_FIRST
             items.append({**frame, "is_open": is_open, "caption": caption, "n_failed": 0, **content})
     return {
         **{"id": section.id, "title": section.title, "items": items, "absent": absent, "more": more},
@@ -229,6 +239,25 @@ def _thresholds(entry: Item, study: Study) -> dict[str, Any] | None:
     return {"choosers": choosers} if choosers else None
 
 
+def _final(entry: Item, study: Study) -> dict[str, Any] | None:
+    models = [_final_model(PurePosixPath(file).parent, name, study) for file, name in study.own(entry)]
+    return {"models": models} if models else None
+
+
+def _final_model(folder: PurePosixPath, dataset: str, study: Study) -> dict[str, Any]:
+    scores, *others = (read_table(study.results / folder / f"{name}.csv", *texts) for name, texts in _OF_FINAL.items())
+    model = read_json(study.results / folder / "columns.json")["name"]
+    parts = final_parts(scores, *others)
+    for part in parts:
+        if part["id"] == "labels":  # The section on labels has their scores.
+            part["tables"] = []
+    return {
+        "lead": f"{model} was fitted to all rows of {dataset}. Scores are of the same model on left-out samples.",
+        "parts": parts,
+        "files": [("Model card", f"{folder}/README.md"), ("All cells to check", f"{folder}/likely_label_errors.csv")],
+    }
+
+
 def _costs(entry: Item, study: Study) -> dict[str, Any]:
     costs = gather_costs(study.results / entry.source)
     tables = [{"name": "Steps", "html": table_html(table_of(costs), "Steps"), "file": None}]
@@ -267,5 +296,5 @@ def _read(file: str, study: Study) -> pd.DataFrame:
 _BUILDERS: dict[str, Callable[[Item, Study], dict[str, Any] | None]] = {
     **{"failures": _failures, "figure": _figure, "table": _table},
     **{"sentences": _sentences, "published": _published, "thresholds": _thresholds},
-    **{"costs": _costs, "versions": _versions, "file": _file},
+    **{"costs": _costs, "versions": _versions, "file": _file, "final": _final},
 }

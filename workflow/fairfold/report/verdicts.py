@@ -107,7 +107,7 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
         "n_alike": int((board["verdict"] == NOT_DIFFERENT).sum()),
         "axes": _axes(board),
         "cautions": [*_cautions(best, tables)],
-        "final": f"final/{dataset}/report.html" if has_final else None,
+        "has_final": has_final,
     }
 
 
