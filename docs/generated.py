@@ -404,7 +404,7 @@ def published_figure(paper: str) -> str:
     from fairfold.figures.published import plot_published
 
     DRAWN.mkdir(exist_ok=True)
-    name = f"published_{paper.partition(',')[0].lower()}.png"
+    name = f"published_{re.split(r'[^a-z]', paper.lower())[0]}.png"
     save_figure(plot_published(_published_beside_ours().query("paper == @paper")), [DRAWN / name])
     return f"```{{image}} /_drawn/{name}\n:alt: Distances between the numbers of {paper} and ours\n```"
 

@@ -3,11 +3,13 @@
 import gzip
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
 KEPT = Path(__file__).resolve().parents[2] / "resources" / "regenerated"
+MEASURED = KEPT.parent / "measured"
 SPLITTERS = ["random", "IS", "OptiSplit-rLD"]
 MODELS = ["RF+ET", "SLCForest"]
 WIN_PERCENTAGE = ["draws_needed", "classifiers", "illustration"]
@@ -90,6 +92,40 @@ def test_what_does_not_scatter_has_the_printed_digits(printed, place, number):
     rows = printed[(printed["place"] == place) & ~printed["paper"].str.startswith("Tiittanen")]
     assert len(rows) == number
     assert (rows["difference_in_digits"].abs() <= 0.5).all()
+
+
+def test_posteriors_of_arrhythmia():
+    """Calibrated posteriors are better than uniform ones, and the printed rows agree with ours."""
+    examples = kept("tables/ecoc/examples.csv").set_index("example")
+    assert examples.loc["arrhythmia", "log_loss"] < 0.5 * np.log(13)
+    # MATLAB's documentation prints an error of 0.04 for the model of example 1 (page of kfoldfun).
+    assert abs(examples.loc["linear", "error"] - 0.04) < 2 * np.sqrt(0.04 * 0.96 / 150)
+    rows = pd.read_csv(MEASURED / "arrhythmia_posteriors.csv")
+    posteriors = kept("ecoc/arrhythmia/posteriors.csv").query("candidate == 1").set_index("row")["posterior"]
+    np.testing.assert_allclose(posteriors[rows["sample_index"] - 1], rows["calibrated_bradley_terry"], atol=2e-5)
+    variants = rows.filter(regex="calibrated")
+    assert variants.corrwith(rows["printed"]).min() > 0.9
+    # The iteration of the page gives the printed spread. The minimum of the divergence does not.
+    distance = variants.sub(rows["printed"], axis=0).abs().mean()
+    assert distance.idxmin() == "uncalibrated_page" and distance.min() < 0.1
+
+
+def test_cross_testing_with_the_folds_of_the_authors(printed):
+    points = printed.query("paper.str.startswith('Korjus') and place.str.match('Figure .$')")
+    distance = points["difference_in_se"].dropna()
+    assert len(points) == 142 and (distance.abs() <= 2).mean() > 0.9 and (distance**2).mean() < 1.4
+    claims = printed.query("paper.str.startswith('Korjus') and what.str.contains('0.5: within')")
+    assert len(claims) == 58 and (claims["ours"] > 0).all()
+    assert claims["note"].str.match(r"ours [+-]\d\.\d+ ± ").all()
+
+
+def test_the_search_of_the_text_beside_that_of_the_code():
+    both = pd.read_csv(MEASURED / "six_combinations.csv")
+    assert len(both) == 91 and both["six_combinations_repetitions"].min() >= 500
+    simulated = both.query("figure == 'fig4' and x >= 100")
+    assert (simulated["six_combinations"] - simulated["published"]).min() > 0.05
+    # The published points are those of the search of C only.
+    assert (simulated["c_only"] - simulated["published"]).abs().max() < 0.02
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         notes.append(text if mine is None else "ours {:+.3f} ± {:.3f}, ".format(*mine) + f"theirs {of_theirs}")
     what = published["claim"] + " (1: yes, 0.5: within two standard errors)"
     file = "tables/cross_testing_" + published["figure"] + ".csv"
-    return with_distances(published, PAPER, what=what, ours=found, file=file, note=notes, is_apart=True)
+    return with_distances(published, PAPER, what=what, ours=found, file=file, note=notes)
 
 
 def _difference(
