@@ -148,7 +148,7 @@ def test_inner_and_outer_folds_differ_in_number():
 
 
 def test_a_drawn_test_part_is_stratified_and_uniform():
-    y = np.repeat(["a", "b", "c"], [30, 12, 1])
+    y = np.repeat(np.array(["a", "b", "c"], dtype=object), [30, 12, 1])
     drawn = np.array([draw_test_part(y, 14, np.random.default_rng(seed)) for seed in range(600)])
     assert (drawn.sum(axis=1) == 14).all()
     assert {*drawn[:, :30].sum(axis=1)} <= {9, 10, 11} and {*drawn[:, 30:42].sum(axis=1)} <= {3, 4, 5}

@@ -248,7 +248,8 @@ def draw_test_part(strata: np.ndarray, n_test: int, rng: np.random.Generator) ->
     >>> int(is_test[:6].sum()), int(is_test[6:].sum())
     (3, 2)
     """
-    stratum = np.unique(np.nan_to_num(strata, nan=-1), axis=0, return_inverse=True)[1].ravel()
+    axis = 0 if strata.ndim > 1 else None  # NumPy has no axis for classes of dtype object.
+    stratum = np.unique(np.nan_to_num(strata, nan=-1), axis=axis, return_inverse=True)[1].ravel()
     order = rng.permutation(len(stratum))
     order = order[np.argsort(stratum[order], kind="stable")]
     sizes = np.bincount(stratum)
