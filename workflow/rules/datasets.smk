@@ -47,13 +47,14 @@ rule inspect_dataset:
     input:
         "results/datasets/{dataset}.npz",
     output:
-        "results/datasets/{dataset}.warnings.csv",
+        "results/datasets/{dataset}.audit.csv",
     log:
         "results/logs/inspect_dataset/{dataset}.log",
     priority: 1  # before the long training jobs
     localrule: True  # shows its warnings on the screen
     params:
         n_splits=config["folds"]["n_splits"],
+        strict=config["data"]["strict"],
         code=code("inspect_dataset"),
     script:
         "../scripts/inspect_dataset.py"
@@ -63,5 +64,5 @@ FILES_OF["data"] = [
     *expand(rules.prepare_dataset.output, dataset=dict.fromkeys([*USED_DATASETS, *EXAMPLE_DATASETS])),
     *rules.describe_datasets.output,
     *expand(rules.inspect_dataset.output, dataset=OWN_DATASETS),
-    *["results/tables/data_warnings.csv"] * bool(OWN_DATASETS),
+    *["results/tables/audit.csv"] * bool(OWN_DATASETS),
 ]

@@ -2,7 +2,7 @@
 
 # Name -> tables with the same columns, which are concatenated.
 JOINED = {
-    "data_warnings": expand("results/datasets/{dataset}.warnings.csv", dataset=OWN_DATASETS),
+    "audit": expand("results/datasets/{dataset}.audit.csv", dataset=OWN_DATASETS),
     "fold_effect": expand("results/splitting/fold_effect/{dataset}.csv", dataset=FOLD_EFFECT["datasets"]),
     "mechanisms": MECHANISM_PARTS,
     "ecoc/examples": expand("results/ecoc/{example}/summary.csv", example=ECOC_EXAMPLES),

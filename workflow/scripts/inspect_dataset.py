@@ -1,4 +1,4 @@
-"""Write the warnings about one dataset to a table, the screen and the log."""
+"""Audit one dataset, and write the findings to a table, the screen and the log."""
 
 import logging
 import sys
@@ -6,7 +6,7 @@ import sys
 from adapter import logged
 from fairfold.core.files import write_table
 from fairfold.datasets import Dataset
-from fairfold.datasets.data_warnings import find_data_warnings, warning_lines
+from fairfold.datasets.audit import audit_dataset, finding_lines, stop_on_errors
 from fairfold.splitting.group_warnings import group_warnings
 
 with logged(snakemake.log):
@@ -14,11 +14,14 @@ with logged(snakemake.log):
     # Folds defined in the data do not depend on groups.
     groups = data.groups if data.fold_of is None else None
     about_groups = group_warnings(groups, data.group_names, n_splits, *data.left_out.get("groups", ("",)))
-    data_warnings = find_data_warnings(data, n_splits, about_groups)
-    write_table(data_warnings, snakemake.output[0])
-    lines = warning_lines(data_warnings, snakemake.output[0])
+    table = audit_dataset(data, n_splits, about_groups)
+    table.insert(0, "dataset", data.id)
+    write_table(table, snakemake.output[0])
+    lines = finding_lines(table)
     for line in lines:
         logging.warning(line)
+    if snakemake.params.strict:
+        stop_on_errors(table)
 
 for line in lines:
     print(line, file=sys.stderr)

@@ -416,8 +416,8 @@ class TestStudy:
         folder = table.with_name("My-plants-2-study")
         write_results(folder, "My-plants-2")
         (folder / "results/datasets").mkdir()
-        warning = {"dataset": "My-plants-2", "kind": "empty column", "sentence": "column 'x' is empty"}
-        pd.DataFrame([warning]).to_csv(folder / "results/datasets/My-plants-2.warnings.csv", index=False)
+        warning = {"dataset": "My-plants-2", "severity": "warning", "message": "column 'x' is empty"}
+        pd.DataFrame([warning]).to_csv(folder / "results/datasets/My-plants-2.audit.csv", index=False)
         lines = [
             *("warning: the disk is old\n", "warning: My-plants-2: column 'x' is empty\n", "Select jobs\n"),
             *(event("plan", {"inspect_dataset": 1, "train": 1}), event("log", "Job stats")),

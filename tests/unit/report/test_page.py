@@ -185,21 +185,22 @@ def test_tables_have_links_to_their_files(page):
     assert "CSV files with all rows" in page.text
 
 
-DATA_WARNINGS = "dataset,kind,column,label,n_rows,sentence\n"
+AUDIT = "dataset,check,severity,where,message,evidence\n"
 
 
 def test_warnings_stand_on_the_first_screen(results, files, config, write_leaderboard):
-    rows = "NA,named like a fold,fold,,,leave it out\nNA,named like a fold,<cv>,,,too\nNA,duplicated rows,,,3,3 rows\n"
-    (results / "tables/data_warnings.csv").write_text(DATA_WARNINGS + rows)
+    rows = "NA,named like a fold,warning,<cv>,x; leave it out,\nNA,size,note,rows,x; y,\n"
+    rows += "NA,duplicated rows,warning,rows,3 rows; remove,\n"
+    (results / "tables/audit.csv").write_text(AUDIT + rows)
     config["data"]["own"] = {"NA": {}}
     board = write_leaderboard("NA")
-    text = Page(render_report(results, [*files, "tables/data_warnings.csv", board], config)).text
+    text = Page(render_report(results, [*files, "tables/audit.csv", board], config)).text
     first, rest = text.split("Columns, rows and labels of your data", 1)
-    assert "Data warnings 3" in first
-    assert "Named like a fold (2), duplicated rows (1)." in first
+    assert "Data warnings 2" in first
+    assert "Named like a fold, duplicated rows." in first
     assert "<cv>" in rest
-    (results / "tables/data_warnings.csv").write_text(DATA_WARNINGS)
-    text = Page(render_report(results, [*files, "tables/data_warnings.csv", board], config)).text
+    (results / "tables/audit.csv").write_text(AUDIT)
+    text = Page(render_report(results, [*files, "tables/audit.csv", board], config)).text
     assert "Data warnings none" in text and "Check your data" not in text
 
 

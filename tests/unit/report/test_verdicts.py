@@ -21,7 +21,14 @@ def tables(write_leaderboard, results):
         "missing_rates": pd.DataFrame(rates).assign(dataset="water", reason=""),
         "complete_scores": pd.DataFrame(scores).assign(dataset="water"),
         "score_summary": pd.DataFrame(summary).assign(dataset="water", mean=[0.9, 0.8, 0.7, 0.6]),
-        "data_warnings": pd.DataFrame({"dataset": ["water", "other"], "kind": "duplicated rows"}),
+        "audit": pd.DataFrame(
+            {
+                "dataset": ["water", "other"],
+                "check": "duplicated rows",
+                "severity": "warning",
+                "message": "copies; remove",
+            }
+        ),
     }
 
 
@@ -54,7 +61,13 @@ def test_cautions_explain_intervals_and_missing_labels(tables):
     assert "average precision would then be up to 0.800" in missing
     assert "The best model was a after 30 % and b after 50 % of the positives were hidden" in missing
     assert "The interval reaches further up than down" in missing
-    assert cautions["Check your data first"].startswith("Duplicated rows (1).")
+    assert cautions["Check your data first"].startswith("Duplicated rows.")
+    assert "An error in the data" not in cautions
+    tables["audit"]["severity"] = "error"
+    assert card_of(tables)["cautions"][0] == (
+        "An error in the data",
+        "Copies; remove. Until then, trust no score.",
+    )
     tables["complete_scores"]["high"] = 0.6
     assert card_of(tables)["coverage"] is None
 

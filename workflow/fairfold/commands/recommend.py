@@ -122,12 +122,21 @@ def _answers(results: Path, datasets: list[str], in_full: bool) -> Iterator[str]
         scores = read_table(path) if path.is_file() else None
         most_models = len(board) if in_full else _MOST_MODELS
         yield from [dataset] * in_full
+        yield from _errors(results / "datasets" / f"{dataset}.audit.csv")
         yield from answer_lines(board, numbers, rates, n_samples, scores, most_models=most_models)
         for heading, sentences in groups[dataset].items() if in_full else ():
             yield f"\n{heading}"
             for sentence in sentences:
                 yield textwrap.fill(sentence, _WIDTH, initial_indent="  - ", subsequent_indent="    ")
         yield from [""] * in_full
+
+
+def _errors(path: Path) -> Iterator[str]:
+    """Yield the errors that the audit found in a dataset of the user."""
+    if path.is_file():
+        audit = read_table(path)
+        for message in audit.loc[audit["severity"] == "error", "message"]:
+            yield textwrap.fill(f"Error in the data: {message}. Until then, trust no score.", _WIDTH)
 
 
 def _next_steps(results: Path, datasets: list[str]) -> Iterator[str]:

@@ -99,7 +99,7 @@ class Run:
             print(text, file=self.stream, flush=True)
             if not text.startswith(_UNIMPORTANT):
                 self.last_lines.append(text)
-            if text.startswith("warning: "):
+            if text.startswith(("warning: ", "error: ")):
                 self._show(text)
 
     def _handle(self, method: str, arguments: list) -> None:
@@ -170,7 +170,7 @@ def introduction(results: Path) -> Iterator[str]:
         A line. There are none if the study has no data of the user, or the target does not need their tables.
     """
     from fairfold.core.files import read_table
-    from fairfold.datasets.data_warnings import warning_lines
+    from fairfold.datasets.audit import finding_lines
     from fairfold.recommendation.answer import count
 
     if not (results / "config.yaml").is_file() or not (results / "tables" / "datasets.csv").is_file():
@@ -179,11 +179,10 @@ def introduction(results: Path) -> Iterator[str]:
     own, study, folds = config["data"]["own"], config["weak_labels"], config["folds"]
     sizes = read_table(results / "tables" / "datasets.csv").set_index("dataset")
     for name in (name for name in own if name in sizes.index):
-        path = results / "datasets" / f"{name}.warnings.csv"
-        warnings = read_table(path)
-        yield from warning_lines(warnings, str(path))
+        path = results / "datasets" / f"{name}.audit.csv"
+        yield from (lines := finding_lines(read_table(path)))
         shape = ", ".join(count(sizes.loc[name, f"n_{noun}s"], noun) for noun in ("sample", "feature", "label"))
-        n_warnings = count(len(warnings), "data warning") if len(warnings) else "No data warnings"
+        n_warnings = count(len(lines), "data warning") if lines else "No data warnings"
         yield f"{Path(own[name]['path']).name}: {shape}. {n_warnings}."
     if own:
         models, n_folds = count(len(study["models"]), "model"), folds["n_splits"] * folds["repeats"]

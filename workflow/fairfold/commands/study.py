@@ -26,7 +26,7 @@ SNAKEFILE = PROJECT / "Snakefile"
 CONFIGURATION = "study.yaml"
 _OF_A_TABLE = (
     *("labels", "id", "groups", "ignore", "weights", "dates", "hierarchy"),
-    *("models", "missing_rates", "folds", "repeats", "seed"),
+    *("models", "missing_rates", "folds", "repeats", "seed", "strict"),
 )
 _LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
 _N_PERIODS = 5  # test periods of a study by dates
@@ -75,6 +75,7 @@ def add_to(commands: Any) -> None:
     add("--repeats", **number, help="number of cross-validations, each on other folds (default: 1)")
     rates = "percentages of positives to hide (default: 0 30 50 70)"
     add("--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help=rates)
+    add("--strict", action="store_true", default=None, help="stop if the audit of the table finds an error")
     add("--seed", **number, help="seed of all random numbers (default: 1)")
     final = "fit the recommended model to all rows (default for a table)"
     add("--final", action=argparse.BooleanOptionalAction, help=final)
@@ -226,4 +227,5 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     if "dates" not in given:  # Learning curves draw random folds.
         compared["sample_curves"] = {"datasets": [name], **_LEARNING_CURVE}
     study |= {"weak_labels": {"datasets": [name], **compared}} | ({"folds": folds} if folds else {})
+    study["data"] |= {"strict": True} if options.strict else {}
     return study | ({"final": {"fit": True}} if _fits_final(options) else {})

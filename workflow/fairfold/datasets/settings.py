@@ -248,6 +248,9 @@ class Data(Settings):
     study without it; `tables/unavailable.csv` and the report list the parts that lack it. A wrong checksum or an
     interrupted download is always an error."""
 
+    strict: bool = False
+    """Whether an error of the audit stops the study. Otherwise it stands first in the answer."""
+
     left_out: dict[str, str] = {}
     """Excluded datasets by id, each with the reason. `skip` adds to them."""
 

@@ -29,7 +29,7 @@ from fairfold.report.versions import gather_versions
 
 _CARDS_AT_FIRST = 3  # Verdicts of more datasets are folded below their summary.
 _OF_VERDICTS = (
-    *("datasets", "missing_rates", "complete_scores", "score_summary", "scar_tests", "data_warnings", "recommendation"),
+    *("datasets", "missing_rates", "complete_scores", "score_summary", "scar_tests", "audit", "recommendation"),
 )
 _TITLES = {"papers": "Parts of papers"}
 # Tables of a final model, with their columns of text.

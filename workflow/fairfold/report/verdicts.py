@@ -35,7 +35,7 @@ def verdicts(tables: Tables, has_final: bool) -> list[dict[str, Any]]:
     ----------
     tables : mapping of str to DataFrame
         Tables of the study by name: ``leaderboard``, and optionally ``datasets, missing_rates, complete_scores,
-        score_summary, scar_tests, data_warnings, recommendation``.
+        score_summary, scar_tests, audit, recommendation``.
     has_final : bool
         Whether the study fits final models.
 
@@ -138,8 +138,8 @@ def _strip(tables: Tables, missing: str | None) -> Iterator[tuple[str, str]]:
     """Yield names and values of the facts about the data."""
     for data in tables.get("datasets", pd.DataFrame())[:1].to_dict("records"):
         yield from ((name, f"{data[column]:{digits}}") for column, (name, digits) in _SIZES.items() if column in data)
-    if "data_warnings" in tables:
-        yield "Data warnings", f"{len(tables['data_warnings'])}" if len(tables["data_warnings"]) else "none"
+    if "audit" in tables:
+        yield "Data warnings", str(len(_warned(tables)) or "none")
     if missing:
         yield "Missing positives", missing
 
@@ -181,6 +181,9 @@ def _coverage(tables: Tables) -> str | None:
 
 def _cautions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
     """Yield headings and texts of what limits the answer."""
+    warned = _warned(tables)
+    for row in warned[warned["severity"] == "error"].itertuples():
+        yield "An error in the data", f"{row.message[0].upper()}{row.message[1:]}. Until then, trust no score."
     own = _estimate(tables)
     if own is not None and not best.empty:
         yield "If labels are missing", " ".join(_if_missing(best.iloc[0], own, tables))
@@ -195,9 +198,15 @@ def _cautions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
         )
     elif len(best) and np.isfinite(best["low"].iloc[0]):
         yield "How well intervals hold here", "Not checked: this study hides no labels on purpose."
-    if len(warned := tables.get("data_warnings", ())):
-        kinds = ", ".join(f"{kind} ({n})" for kind, n in warned["kind"].value_counts(sort=False).items())
+    if len(warned):
+        kinds = ", ".join(dict.fromkeys(warned["check"]))
         yield "Check your data first", f"{kinds[0].upper()}{kinds[1:]}. The section on data lists each warning."
+
+
+def _warned(tables: Tables) -> pd.DataFrame:
+    """Return the errors and warnings of the audit."""
+    table = tables.get("audit", pd.DataFrame(columns=["check", "severity", "message"]))
+    return table[table["severity"] != "note"]
 
 
 def _about_decisions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:

@@ -1,16 +1,17 @@
 """Warnings about data: each kind is found, and ordinary data have no warnings."""
 
 import dataclasses
+import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
 from fairfold.datasets import Dataset, load_catalog, prepare
-from fairfold.datasets import data_warnings as module
+from fairfold.datasets.audit import COLUMNS, audit_dataset, columns, finding_lines, findings, leaks
 from fairfold.datasets.columns import plain_name
-from fairfold.datasets.data_warnings import COLUMNS, find_data_warnings, warning_lines
 
 N = 120
 
@@ -29,11 +30,40 @@ def make(task="multilabel", convert=np.asarray, Y=None, **features):
     return Dataset("mine", task, convert(values), Y, tuple(X), tuple(names))
 
 
+OTHERS = {
+    "row_order",
+    "unpredicted label",
+    "order dependence",
+    "near duplicates",
+    "other unit",
+    "implied label",
+    "leak",
+}
+
+
+def warned(data, n_splits=5, about_groups=()):
+    """Return all warnings of columns, rows and labels, one each."""
+    rows = []
+    for name, finding in findings(data, n_splits, about_groups):
+        kind, (column, label) = (
+            finding.check or name,
+            (re.findall(rf"{part} '([^']*)'", finding.where) for part in ("column", "(?:label|class)")),
+        )
+        if finding.severity == "warning" and kind not in OTHERS:
+            rows.append((kind, "".join(column[:1]), "".join(label[:1]), finding.message, finding.evidence))
+    return pd.DataFrame(rows, columns=["kind", "column", "label", "sentence", "evidence"])
+
+
 def found(data, n_splits=5):
-    table = find_data_warnings(data, n_splits)
+    return warned(data, n_splits)[["kind", "column", "label"]].to_numpy().tolist()
+
+
+def test_the_table_has_a_row_for_each_kind():
+    table = audit_dataset(make(**{f"plant_{j}_id": np.arange(N) % 50 + j for j in range(5)}))
     assert tuple(table) == COLUMNS
-    assert (table["dataset"] == "mine").all()
-    return table[["kind", "column", "label"]].to_numpy().tolist()
+    row = table.set_index("check").loc["named like an identifier"]
+    assert row["severity"] == "warning" and row["where"].startswith("column 'plant_0_id', column 'plant_1_id'")
+    assert row["message"].endswith("leave it out (ignore) (and 4 more)")
 
 
 CASES = {
@@ -93,11 +123,11 @@ def test_ordinary_data_have_none(convert):
     ],
 )
 def test_names_count_as_a_whole(name, kind):
-    assert module._kind_of_name(plain_name(name)) == kind
+    assert columns.kind_of_name(plain_name(name)) == kind
 
 
 def test_the_warning_states_how_many_values_are_left():
-    table = find_data_warnings(make(taken=20240112130000 + np.arange(N) % 60), 5)
+    table = warned(make(taken=20240112130000 + np.arange(N) % 60), 5)
     assert "column 'taken' has 60 values, but single precision keeps 1; subtract" in table["sentence"][0]
 
 
@@ -117,7 +147,7 @@ def test_embedded_datasets_have_none_that_matter():
     generated = [entry for entry in load_catalog().values() if entry.format == "generated"]
     generated = [entry for entry in generated if "Stand-in" not in entry.title]
     names = [entry.id for entry in generated if entry.generator["function"] != "expression_like"]
-    kinds = {name: set(find_data_warnings(prepare(name), 5)["kind"]) for name in names}
+    kinds = {name: set(warned(prepare(name), 5)["kind"]) for name in names}
     assert kinds.pop("iris") == {"duplicated rows"}  # one flower is duplicated
     assert kinds.pop("go-like-small") == {"label with fewer positives than folds"}
     for name in ("gene-ontology-like", "gene-ontology-large"):
@@ -139,9 +169,9 @@ def test_what_chance_gives_to_some_feature_is_no_warning(n_positives):
 
 def test_blocks_of_columns_change_nothing(monkeypatch):
     features = {name: values for each, _ in CASES.values() for name, values in each.items()}
-    whole = find_data_warnings(make(**features), 5)
-    monkeypatch.setattr(module, "_CELLS_AT_ONCE", 1)
-    assert find_data_warnings(make(**features), 5).equals(whole)
+    whole = warned(make(**features), 5)
+    monkeypatch.setattr(leaks, "_CELLS_AT_ONCE", 1)
+    assert warned(make(**features), 5).equals(whole)
     assert len(whole) > 8
 
 
@@ -174,16 +204,16 @@ def test_duplicated_rows(convert):
     X[:, 0] = 0.0
     X[[10, 20, 30]], Y[[10, 20]], Y[30] = X[5], Y[5], 1 - Y[5]
     X[10, 0] = -0.0
-    table = find_data_warnings(Dataset("mine", "multilabel", convert(X), convert(Y), (*"abc",), (*"yz",)), 5)
+    table = warned(Dataset("mine", "multilabel", convert(X), convert(Y), (*"abc",), (*"yz",)), 5)
     assert table["kind"].tolist() == ["duplicated rows"]
-    assert table["n_rows"].tolist() == [3]
+    assert table["evidence"].tolist() == ["2.5% of rows, the first is row 11"]
     assert "3 rows have the features of an earlier row, 1 of them with other labels" in table["sentence"][0]
 
 
 def test_labels_that_cannot_be_scored():
     Y = np.zeros((N, 5), dtype=np.int8)
     Y[:, 1], Y[:4, 2], Y[:5, 3], Y[: N // 2, 4] = 1, 1, 1, 1
-    table = find_data_warnings(make(Y=Y), 5)
+    table = warned(make(Y=Y), 5)
     assert table[["kind", "label"]].to_numpy().tolist() == [
         ["label without positives", "label_a"],
         ["label without negatives", "label_b"],
@@ -218,16 +248,9 @@ def test_columns_of_one_stem_are_not_taken_for_labels():
     assert kinds == [["named like a label", "y3", ""]]
 
 
-def test_warnings_are_short():
-    features = {f"plant_{j}_id": np.arange(N) % 50 + j for j in range(5)}
-    lines = warning_lines(find_data_warnings(make(**features, fold=np.arange(N) % 5), 5), "data_warnings.csv")
-    assert lines[0] == (
-        "warning: mine: column 'plant_0_id' is named like an identifier and is used as a feature; if it is one, set it "
-        "as groups or leave it out (ignore)"
-    )
-    assert [line.split("'")[1] for line in lines if "column" in line] == [*list(features)[:3], "fold"]
-    assert lines[3] == "warning: mine: and 2 more of this kind, see data_warnings.csv"
-    assert warning_lines(find_data_warnings(make(), 5), "data_warnings.csv") == []
+def test_lines_start_with_errors():
+    table = pd.DataFrame({"severity": ["error", "warning", "note"], "message": ["a; b", "c; d", "e; f"]})
+    assert list(finding_lines(table.assign(dataset="mine"))) == ["error: mine: a; b", "warning: mine: c; d"]
 
 
 @pytest.mark.parametrize(
@@ -240,20 +263,20 @@ def test_warnings_are_short():
     ],
 )
 def test_the_advice_names_the_key_for_such_a_column(column, values, advice):
-    found = find_data_warnings(make(**{column: values}), 5).set_index("column")
+    found = warned(make(**{column: values}), 5).set_index("column")
     assert advice in found.loc[[column], "sentence"].iloc[0]
 
 
 def test_empty_cells_of_labels_are_reported():
     Y = make().Y.astype(np.float32)
     Y[[3, 3, 7], [0, 1, 1]] = np.nan
-    table = find_data_warnings(make(Y=Y), 5).set_index("kind")
+    table = warned(make(Y=Y), 5).set_index("kind")
     row = table.loc["unmeasured labels"]
-    assert row["sentence"].startswith("3 label cells are empty and count as unmeasured") and row["n_rows"] == 2
+    assert row["sentence"].startswith("3 label cells are empty and count as unmeasured") and row["evidence"] == "2 rows"
 
 
 def sentences(data, n_splits=5):
-    table = find_data_warnings(data, n_splits)
+    table = warned(data, n_splits)
     return {kind: part["sentence"].tolist() for kind, part in table.groupby("kind", sort=False)}
 
 
@@ -261,7 +284,7 @@ def sentences(data, n_splits=5):
 def test_labels_that_are_alike(convert):
     Y = make().Y
     Y = np.column_stack([Y, Y[:, 0], 1 - Y[:, 1], Y[:, 0]])
-    table = find_data_warnings(make(convert=convert, Y=Y), 5)
+    table = warned(make(convert=convert, Y=Y), 5)
     assert table[["kind", "label"]].to_numpy().tolist() == [
         ["identical labels", "label_c"],
         ["complementary labels", "label_d"],
@@ -372,12 +395,12 @@ def test_one_feature_of_two_values_must_repeat():
 
 @pytest.mark.parametrize("case", CASES)
 def test_each_warning_is_one_sentence_with_advice(case):
-    for sentence in find_data_warnings(make(**CASES[case][0]), 5)["sentence"]:
+    for sentence in warned(make(**CASES[case][0]), 5)["sentence"]:
         assert sentence.count("; ") == 1 and ". " not in sentence and len(sentence.split()) <= 35
 
 
 def test_a_table_with_the_same_label_twice():
-    path = Path(__file__).parents[2] / "cases" / "identical-labels.csv"
+    path = Path(__file__).parents[3] / "cases" / "identical-labels.csv"
     stanza = {"path": str(path), "format": "csv", "labels": {"prefix": "label_"}}
     data = prepare(load_catalog().with_own({"mine": stanza})["mine"])
     assert sentences(data) == {
@@ -389,5 +412,5 @@ def test_a_table_with_the_same_label_twice():
 
 def test_warnings_about_groups_are_put_in_the_table():
     data = dataclasses.replace(make(), groups=np.arange(N) % 3, left_out={"groups": ("site",)})
-    row = find_data_warnings(data, 5, [("uneven groups", "folds are uneven; use fewer")]).set_index("kind")
+    row = warned(data, 5, [("uneven groups", "folds are uneven; use fewer")]).set_index("kind")
     assert row.loc["uneven groups", ["column", "sentence"]].tolist() == ["site", "folds are uneven; use fewer"]

@@ -1,0 +1,185 @@
+"""Inject faults into clean datasets and count those that the audit finds, beside cleanlab's Datalab and tabaudit.
+
+    pip install cleanlab tabaudit        # optional
+    python benchmarks/audit.py [--datasets emotions yeast ...] [--repeats 1] [--output resources/measured/audit.csv]
+
+The datasets are those of the mirror and of scikit-learn that have features, at most 8,000 rows, and labels that are
+predicted better than chance. A fault is left out if it changes the labels of fewer than a tenth of the rows, such as a
+shift of sorted labels by one row. A fault counts as found if the audit reports an error or warning of its kind. The
+table lists false errors and warnings of the datasets as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from fairfold.core.seeds import seed_for
+from fairfold.datasets import load_catalog, prepare
+from fairfold.datasets.audit import audit_table
+from fairfold.datasets.audit.alignment import Alignment
+from fairfold.errors import DataError
+
+KNOWN = ("GrampositivePseAAC", "VirusPseAAC", "CAL500")  # Rows are out of order as published.
+Table = tuple[np.ndarray, np.ndarray]
+
+
+def _rows(order: Callable[[int, np.random.Generator], np.ndarray]) -> Callable[..., Table]:
+    return lambda X, Y, rng: (X, Y[order(len(Y), rng)])
+
+
+def _swapped(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Exchange two blocks of 12 to 30 % of the rows."""
+    first, second, gap = (int(n * rng.uniform(*span)) for span in ((0.12, 0.3), (0.12, 0.3), (0, 0.2)))
+    start = int(rng.integers(0, n - first - second - gap + 1))
+    ends = np.cumsum([start, first, gap, second])
+    a, b, c, d = (np.arange(*each) for each in zip(ends, [*ends[1:], n], strict=True))
+    return np.concatenate([np.arange(start), c, b, a, d])
+
+
+def _half(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> Table:
+    order, half = np.lexsort(Y.T[::-1]), len(Y) // 2
+    part, mixed = slice(half) if rng.random() < 0.5 else slice(half, None), order.copy()
+    mixed[part] = rng.permutation(order[part])
+    return X[order], Y[mixed]
+
+
+def _copies(noise: float) -> Callable[..., Table]:
+    def inject(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> Table:
+        chosen = rng.choice(len(X), max(len(X) // 20, 5), replace=False)
+        copies = X[chosen] + noise * np.nanstd(X, axis=0) * rng.normal(size=(len(chosen), X.shape[1]))
+        order = rng.permutation(len(X) + len(chosen))
+        return np.vstack([X, copies])[order], np.vstack([Y, Y[chosen]])[order]
+
+    return inject
+
+
+def _leak(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> Table:
+    label = Y[:, np.argmin(np.abs(np.nanmean(Y, axis=0) - 0.5))]
+    return np.column_stack([X, np.where(rng.random(len(Y)) < 0.05, 1 - label, label)]), Y
+
+
+def _groups(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> Table:
+    group = rng.permutation(np.arange(len(X)) // 5)
+    effects = 1.5 * np.nanstd(X, axis=0) * rng.normal(size=(group.max() + 1, X.shape[1]))
+    return np.column_stack([X + effects[group], group]), Y
+
+
+def _placeholder(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> Table:
+    X = X.copy()
+    X[rng.random(len(X)) < 0.05, int(np.argmax(np.nanstd(X, axis=0) > 0))] = (
+        -999 if np.nanmax(np.abs(X)) < 300 else -1e9 + 1
+    )
+    return X, Y
+
+
+FAULTS: dict[str, tuple[Callable[..., Table], tuple[str, ...]]] = {
+    "shift by 1": (_rows(lambda n, rng: np.roll(np.arange(n), 1)), ("row_order",)),
+    "shift by 10 %": (_rows(lambda n, rng: np.roll(np.arange(n), n // 10)), ("row_order",)),
+    "reversed": (_rows(lambda n, rng: np.arange(n)[::-1]), ("row_order",)),
+    "two blocks swapped": (_rows(_swapped), ("row_order",)),
+    "shuffled sorted half": (_half, ("row_order",)),
+    "5 % copies": (_copies(0), ("duplicated rows",)),
+    "5 % near copies": (_copies(0.01), ("near duplicates", "duplicated rows")),
+    "leak, 5 % noise": (_leak, ("leak", "predicts a label", "equal to a label")),
+    "group effects": (_groups, ("group effects",)),
+    "placeholder": (_placeholder, ("placeholder", "other unit")),
+}
+
+
+def clean_tables(names: list[str]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield name, dense features and 0/1 labels of the datasets that are available without a download."""
+    for name, entry in load_catalog().items():
+        if (names and name not in names) or (
+            not names and (name in KNOWN or entry.generator.get("function") == "go_like")
+        ):
+            continue
+        try:
+            data = prepare(name, offline=True, progress=False)
+        except DataError:
+            continue
+        if not data.X.shape[1] or data.X.shape[0] > 8000:
+            continue
+        X, Y = (each.toarray() if sparse.issparse(each) else np.asarray(each, dtype=float) for each in (data.X, data.Y))
+        yield (
+            name,
+            X,
+            Y if data.task == "multilabel" else np.eye(len(data.label_names))[data.Y][:, data.task == "binary" :],
+        )
+
+
+def is_applicable(Y: np.ndarray, faulty: np.ndarray) -> bool:
+    """Return whether at least a tenth of the rows have other labels."""
+    return len(Y) != len(faulty) or np.mean((faulty != Y).any(axis=1)) >= 0.1
+
+
+def is_predictable(X: np.ndarray, Y: np.ndarray) -> bool:
+    """Return whether the relation is at least 8 standard deviations above that of permuted labels."""
+    rng = np.random.default_rng(0)
+    aligned = Alignment(X, Y, rng)
+    chance = [aligned.strength(aligned.labels[rng.permutation(len(Y))]) for _ in range(50)]
+    return aligned.strength(aligned.labels) > np.mean(chance) + 8 * np.std(chance)
+
+
+def datalab_findings(X: np.ndarray, Y: np.ndarray) -> set[str]:
+    """Return the names of Datalab's issues for the most even label."""
+    from cleanlab import Datalab
+
+    label = Y[:, np.argmin(np.abs(np.nanmean(Y, axis=0) - 0.5))].astype(int)
+    lab = Datalab({"X": X, "y": label}, label_name="y", verbosity=0)
+    lab.find_issues(features=np.nan_to_num(X), issue_types={"near_duplicate": {}, "non_iid": {}, "null": {}})
+    summary = lab.get_issue_summary()
+    return set(summary.loc[summary["num_issues"] > 0, "issue_type"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--datasets", nargs="+", default=[])
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--output", default="")
+    options = parser.parse_args()
+    has_datalab = find_spec("cleanlab") is not None
+    rows = []
+    for name, X, Y in clean_tables(options.datasets):
+        begin = time.process_time()
+        clean = audit_table(X, Y)
+        seconds, severities = time.process_time() - begin, clean["severity"].value_counts()
+        counts = {"errors": severities.get("error", 0), "warnings": severities.get("warning", 0), "seconds": seconds}
+        rows.append({"dataset": name, "fault": "none", **counts})
+        known = set(clean.loc[clean["severity"] != "note", "check"])
+        before = datalab_findings(X, Y) if has_datalab else set()
+        print(f"{name:24s} {rows[-1]}", flush=True)
+        can_tell = is_predictable(X, Y)
+        for fault, (inject, kinds) in FAULTS.items():
+            for repeat in range(options.repeats):
+                faulty = inject(X, Y, np.random.default_rng(seed_for(repeat, name, fault)))
+                of_order = kinds == ("row_order",)
+                compared = Y[np.lexsort(Y.T[::-1])] if inject is _half else Y
+                if (of_order and not (can_tell and is_applicable(compared, faulty[1]))) or known & set(kinds):
+                    continue
+                table = audit_table(*faulty)
+                found = bool(set(table.loc[table["severity"] != "note", "check"]) & set(kinds))
+                rows.append({"dataset": name, "fault": fault, "found": found})
+                if has_datalab:
+                    rows[-1]["found_by_datalab"] = bool(datalab_findings(*faulty) - before)
+                if not found:
+                    print(f"{name:24s} {fault} is not found", flush=True)
+    results = pd.DataFrame(rows)
+    if options.output:
+        results.to_csv(options.output, index=False)
+    print(
+        results[results["fault"] != "none"]
+        .groupby("fault", sort=False)
+        .agg(n=("found", "size"), found=("found", "sum"))
+    )
+    print(results.loc[results["fault"] == "none", ["errors", "warnings", "seconds"]].agg(["sum", "max"]))
+
+
+if __name__ == "__main__":
+    main()

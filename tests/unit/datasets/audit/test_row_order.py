@@ -1,0 +1,98 @@
+"""Labels in another order than the features are found and repaired; ordinary data have no finding."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fairfold.datasets.audit import audit_table
+from fairfold.datasets.audit.alignment import Alignment
+from fairfold.datasets.audit.row_order import ranges_of, rows_of
+
+N = 240
+ROWS = np.arange(N)
+MOVED = np.concatenate([ROWS[:60], ROWS[110:170], ROWS[60:110], ROWS[170:]])
+FAULTS = {
+    "shifted by a row": np.roll(ROWS, 1),
+    "shifted by a tenth": np.roll(ROWS, N // 10),
+    "reversed": ROWS[::-1],
+    "two blocks swapped": MOVED,
+}
+
+
+def make(seed=0, sort=False):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, 6))
+    Y = (X[:, :4] + 0.7 * rng.normal(size=(N, 4)) > [0, 0.3, -0.3, 0.8]).astype(float)
+    order = np.lexsort(Y.T) if sort else ROWS
+    return X[order], Y[order]
+
+
+def errors(X, Y, **options):
+    table = audit_table(X, Y, **options)
+    return table[(table["severity"] == "error") & (table["check"] == "row_order")]
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_found(fault, convert):
+    X, Y = make()
+    (message,) = errors(convert(X), convert(Y[FAULTS[fault]]))["message"]
+    assert "different row orders" in message and "; check how the table was made" in message
+
+
+@pytest.mark.parametrize("fault", ["shifted by a row", "shifted by a tenth", "reversed"])
+def test_the_repair_restores_the_order(fault):
+    X, Y = make()
+    (message,) = errors(X, Y[FAULTS[fault]])["message"]
+    ranges = eval(message.partition("label_rows: ")[2].partition(" of data")[0])
+    assert np.array_equal(Y[FAULTS[fault]][rows_of(ranges)], Y)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("sort", [False, True])
+def test_ordinary_data_have_no_error(seed, sort):
+    X, Y = make(seed, sort)
+    assert errors(X, Y).empty
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_unrelated_data_have_no_error(seed):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(N, 6)), (rng.random((N, 3)) < 0.3).astype(float)
+    smooth = np.cumsum(X, axis=0)
+    assert errors(X, Y).empty and errors(smooth, Y[np.lexsort(Y.T)]).empty
+
+
+def test_shuffled_half_of_sorted_labels():
+    X, Y = make(sort=True)
+    order = ROWS.copy()
+    order[: N // 2] = np.random.default_rng(1).permutation(N // 2)
+    assert len(errors(X, Y[order])) == 1
+
+
+def test_labels_sorted_alone():
+    X, Y = make()
+    table = audit_table(X, Y[np.lexsort(Y.T)])
+    assert "the labels are sorted, the features are not" in table.loc[table["check"] == "row_order", "message"].item()
+
+
+def test_ranges_describe_any_order():
+    order = np.random.default_rng(0).permutation(20)
+    for each in (order, ROWS, ROWS[::-1], MOVED):
+        assert np.array_equal(rows_of(ranges_of(each)), each)
+    assert ranges_of(ROWS) == [(0, N)] and ranges_of(ROWS[::-1]) == [(N, 0)]
+
+
+def test_the_profile_equals_a_plain_loop():
+    alignment = Alignment(*make(), np.random.default_rng(0))
+    labels = alignment.labels
+    expected = [alignment.strength(np.roll(labels, -shift, axis=0)) for shift in range(N)]
+    np.testing.assert_allclose(alignment.profile(labels), expected, atol=1e-12)  # rounding of Fourier transforms
+
+
+def test_predictions_leave_one_row_out():
+    alignment = Alignment(*make(), np.random.default_rng(0))
+    labels, changed = alignment.labels, alignment.labels.copy()
+    changed[7] += 5
+    moved = alignment.predictions(changed)
+    np.testing.assert_allclose(moved[7], alignment.predictions(labels)[7], atol=1e-9)

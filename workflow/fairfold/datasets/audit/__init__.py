@@ -1,0 +1,206 @@
+"""Checks of a table before models are compared on it.
+
+Each module declares its checks in ``SPECS``, like other plug-ins. :func:`audit_table` runs all of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from fairfold.core.plugins import declared
+from fairfold.core.threads import one_thread_each
+from fairfold.datasets.audit.spec import Audited, Finding
+from fairfold.datasets.dataset import Dataset
+from fairfold.errors import DataError, shortened
+
+COLUMNS = ("check", "severity", "where", "message", "evidence")
+"""Columns of the table of findings."""
+
+SEVERITIES = ("error", "warning", "note")
+_FEWEST_ROWS = 4
+
+
+def audit_table(
+    X: Any,
+    Y: Any,
+    *,
+    groups: Any = None,
+    ids: Any = None,
+    names: tuple[Sequence[str], Sequence[str]] | None = None,
+    random_state: int = 0,
+    n_splits: int = 5,
+) -> pd.DataFrame:
+    """Check whether a table can be used to compare models.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features; NaN is missing.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Labels of 0/1; NaN is unmeasured.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample. Copies within a group are no finding.
+    ids : array-like of shape (n_samples,), default=None
+        Names of the samples, for messages.
+    names : tuple of (sequence of str, sequence of str), default=None
+        Names of the features and of the labels. By default, they are numbered.
+    random_state : int, default=0
+        Seed of samples and permutations.
+    n_splits : int, default=5
+        Planned number of folds.
+
+    Returns
+    -------
+    DataFrame
+        One row for each kind of finding, errors first, with the columns ``check``, ``severity`` ("error", "warning" or
+        "note"), ``where``, ``message`` ("finding; advice") and ``evidence``.
+
+    Raises
+    ------
+    DataError
+        If the shapes differ, or labels have other values.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 5))
+    >>> Y = X[:, :3] > 0
+    >>> audit_table(X, Y).query("severity == 'error'").empty
+    True
+    >>> found = audit_table(X, np.roll(Y, 1, axis=0))
+    >>> found.loc[0, "message"].partition(";")[0]
+    'features and labels are in different row orders: the labels are shifted by 1 row'
+    """
+    X, Y = (sparse.csr_array(each) if sparse.issparse(each) else np.atleast_2d(np.asarray(each)) for each in (X, Y))
+    X, Y = X.astype(np.float64), Y.astype(np.float64)
+    if X.shape[0] != Y.shape[0]:
+        raise DataError(f"X has {X.shape[0]} rows and Y has {Y.shape[0]}. Give both the same rows.")
+    cells = Y.data if sparse.issparse(Y) else Y
+    if not (np.isin(cells, (0, 1)) | np.isnan(cells)).all():
+        raise DataError("Y: expected 0, 1 or NaN. Encode each label as a 0/1 column.")
+    features, labels = names or ([f"feature_{j}" for j in range(X.shape[1])], [f"label_{j}" for j in range(Y.shape[1])])
+    numbers = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    sample_ids = None if ids is None else np.asarray(ids).astype(str)
+    of_rows = {"groups": numbers, "sample_ids": sample_ids}
+    data = Dataset("table", "multilabel", X, Y, tuple(map(str, features)), tuple(map(str, labels)), **of_rows)
+    return audit_dataset(data, n_splits, random_state=random_state)
+
+
+def audit_dataset(
+    data: Dataset, n_splits: int = 5, about_groups: Iterable[tuple[str, str]] = (), *, random_state: int = 0
+) -> pd.DataFrame:
+    """Check whether a prepared dataset can be used to compare models.
+
+    Parameters
+    ----------
+    data : Dataset
+        Prepared dataset. Each class of a multiclass task counts as a label.
+    n_splits : int, default=5
+        Number of folds of the study.
+    about_groups : iterable of (str, str), default=()
+        Kinds and sentences of warnings about groups, from ``fairfold.splitting.group_warnings.group_warnings``.
+    random_state : int, default=0
+        Seed of samples and permutations.
+
+    Returns
+    -------
+    DataFrame
+        Table of :func:`audit_table`.
+
+    Examples
+    --------
+    >>> X = np.column_stack([np.arange(40.0) % 7, np.linspace(0, 1, 40) ** 2])
+    >>> Y = np.column_stack([np.arange(40) % 2, np.arange(40) % 4 == 0]).astype(np.int8)
+    >>> data = Dataset("plants", "multilabel", X, Y, ("patient_id", "height"), ("shade", "water"))
+    >>> audit_dataset(data).loc[0, ["check", "where"]].tolist()
+    ['named like an identifier', "column 'patient_id'"]
+    """
+    by_check: dict[tuple[str, str], list[Finding]] = defaultdict(list)
+    for name, finding in findings(data, n_splits, about_groups, random_state=random_state):
+        by_check[finding.check or name, finding.severity].append(finding)
+    rows = [_row(check, severity, found) for (check, severity), found in by_check.items()]
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    order = table["severity"].map(SEVERITIES.index).to_numpy(dtype=int)
+    return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+
+def finding_lines(table: pd.DataFrame) -> list[str]:
+    """Format the errors and warnings of datasets, errors first.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Result of :func:`audit_dataset` with a column ``dataset``.
+
+    Returns
+    -------
+    list of str
+        Lines to print.
+
+    Examples
+    --------
+    >>> row = {"dataset": "plants", "severity": "warning", "message": "column 'x' is empty; leave it out"}
+    >>> finding_lines(pd.DataFrame([row]))
+    ["warning: plants: column 'x' is empty; leave it out"]
+    """
+    shown = table[table["severity"] != "note"].sort_values("severity", kind="stable")
+    return [f"{row.severity}: {row.dataset}: {row.message}" for row in shown.itertuples()]
+
+
+def stop_on_errors(table: pd.DataFrame) -> None:
+    """Raise an error if the audit found one.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Result of :func:`audit_dataset`.
+
+    Raises
+    ------
+    DataError
+        If a finding is an error.
+    """
+    if len(messages := table.loc[table["severity"] == "error", "message"]):
+        raise DataError(
+            f"the audit found {len(messages)} error{'s' * (len(messages) > 1)}: {'. '.join(messages)}. Repair the data."
+        )
+
+
+def findings(
+    data: Dataset, n_splits: int = 5, about_groups: Iterable[tuple[str, str]] = (), *, random_state: int = 0
+) -> Iterator[tuple[str, Finding]]:
+    """Run all checks on a dataset.
+
+    Parameters
+    ----------
+    data : Dataset
+        Prepared dataset.
+    n_splits : int, default=5
+        Number of folds of the study.
+    about_groups : iterable of (str, str), default=()
+        Kinds and sentences of warnings about groups.
+    random_state : int, default=0
+        Seed of samples and permutations.
+
+    Yields
+    ------
+    tuple of (str, Finding)
+        Name of the check and one of its findings.
+    """
+    table = Audited(data, n_splits, random_state, tuple(about_groups))
+    with one_thread_each(), np.errstate(all="ignore"):
+        for name, (check, _) in declared(__name__).items():
+            yield from ((name, finding) for finding in check.find(table))
+
+
+def _row(check: str, severity: str, found: list[Finding]) -> tuple[str, str, str, str, str]:
+    """Join the findings of one kind."""
+    first, where = found[0], shortened([each.where for each in found], 5)
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return check, severity, where, first.message + more, first.evidence

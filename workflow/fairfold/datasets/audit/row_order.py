@@ -1,0 +1,438 @@
+"""Find labels that stand in another order than the features.
+
+The strength of the relation between features and labels is compared for the given order and for re-orderings: circular
+shifts, the reversed order, moved blocks and exchanged blocks. Chance gains are those of the same search after labels
+are permuted among rows with similar features, which keeps the relation as observed but no order within it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import fft
+
+from fairfold.datasets.audit.alignment import Alignment
+from fairfold.datasets.audit.spec import Audited, Check, Finding
+
+_N_DRAWS, _FEW_DRAWS, _CLEAR = 20, 8, 15.0  # Fewer draws suffice for a gain of 15 standard deviations.
+_N_CLUSTERS = 10
+_LEAST = 0.02  # Smaller relative gains are ignored.
+_WORTH = 1.05  # least factor of a further move
+_SIMPLE = 0.9  # least share of the largest gain
+_LEVEL = 1e-3
+_MOST_ROWS = 30_000
+_MOST_RANGES = 12  # A repair of more ranges is not clear.
+_FEWEST_ROWS = 20
+_NONE, _STRONG = 3.0, 6.0  # standard deviations of a relation
+
+
+class Order(NamedTuple):
+    """Order of the label rows and the strength of its relation with the features."""
+
+    strength: float
+    rows: np.ndarray
+
+
+def find(table: Audited) -> Iterator[Finding]:
+    """Find labels in another order than the features.
+
+    Parameters
+    ----------
+    table : Audited
+        The table.
+
+    Yields
+    ------
+    Finding
+        At most one error.
+    """
+    n = min(table.n_samples, _MOST_ROWS)
+    if n < _FEWEST_ROWS:
+        return
+    aligned, rng = table.alignment(n), table.rng("row_order")
+    if not (aligned.features.shape[1] and aligned.labels.shape[1]):
+        return
+    part = f" (first {n:,} rows)" if n < table.n_samples else ""
+    given, (found, p) = aligned.strength(aligned.labels), best_order(aligned, rng)
+    if p < _LEVEL:
+        found = simplest(aligned, found)
+        ranges = ranges_of(found.rows)
+        advice = "check how the table was made"
+        if len(ranges) <= _MOST_RANGES and not part:
+            shown = ", ".join(f"[{start}, {stop}]" for start, stop in ranges)
+            advice += f", or re-order the labels with label_rows: [{shown}] of data.variants"
+        evidence = f"explained variance {given:.3f} as given, {found.strength:.3f} re-ordered, p = {p:.1g}{part}"
+        message = f"features and labels are in different row orders{_about(ranges)}; {advice}"
+        yield Finding("error", "labels", message, evidence)
+    elif where := shuffled_part(aligned, rng):
+        first, last, evidence = where
+        message = (
+            f"the labels of rows {first + 1} to {last + 1} are unrelated to the features, while both agree elsewhere "
+            "and the features follow an order; restore the row order of these labels"
+        )
+        yield Finding("error", f"rows {first + 1} to {last + 1}", message, evidence)
+    else:
+        yield from _one_side(aligned, rng)
+
+
+def _one_side(aligned: Alignment, rng: np.random.Generator) -> Iterator[Finding]:
+    """Find labels or features that were sorted alone: one side depends on the row number, and nothing else does."""
+    whole = _part(aligned, np.arange(len(aligned)), rng)
+    one, other = ("labels", "features") if whole.labels > whole.features else ("features", "labels")
+    if whole.relation < _NONE and max(whole[1:]) > _STRONG and min(whole[1:]) < _NONE:
+        message = (
+            f"the {one} are sorted, the {other} are not, and both are unrelated; check whether one side was sorted"
+        )
+        yield Finding("warning", one, message, f"relation {whole.relation:.1f} standard deviations above chance")
+
+
+def _rows(number: int) -> str:
+    return f"{number} row{'s' * (number > 1)}"
+
+
+def _about(ranges: list[tuple[int, int]]) -> str:
+    """Describe simple re-orderings."""
+    if len(ranges) == 1:
+        return ": the labels are reversed"
+    if len(ranges) == 2 and all(start < stop for start, stop in ranges):
+        return f": the labels are shifted by {_rows(min(stop - start for start, stop in ranges))}"
+    return f": {len(ranges)} blocks of labels changed places" if len(ranges) <= _MOST_RANGES else ""
+
+
+def best_order(aligned: Alignment, rng: np.random.Generator) -> tuple[Order, float]:
+    """Search for a better order of the labels.
+
+    Parameters
+    ----------
+    aligned : Alignment
+        Features and labels.
+    rng : Generator
+        Random numbers.
+
+    Returns
+    -------
+    tuple of (Order, float)
+        Best order and the probability of its gain by chance, from a Gumbel distribution.
+    """
+    given, best, p = aligned.strength(aligned.labels), Order(0.0, np.arange(len(aligned))), 1.0
+    groups, shifted = None, 0.0
+    if _persistence(aligned.features) > 0.75 and _persistence(aligned.labels) > 0.5:
+        return best, p  # Both drift along the rows, so many orders fit well.
+    for search in (_shifted, _rearranged):
+        found = search(aligned, aligned.labels)
+        gain, shifted = found.strength - given, shifted or found.strength
+        is_shift = found.strength <= _WORTH * shifted
+        if gain <= _LEAST * given or (is_shift and _is_locally_aligned(aligned)):
+            continue
+        groups = _similar_rows(aligned) if groups is None else groups
+        its_p = 2 * _chance(aligned, search, gain, groups, rng)
+        if (its_p < _LEVEL and found.strength > (1 + _LEAST) * best.strength) or its_p < p >= _LEVEL:
+            best, p = found, min(p, its_p)
+    return best, p
+
+
+def _persistence(rows: np.ndarray) -> float:
+    """Return the correlation of neighboring rows, from 0 to 0.99."""
+    return float(np.clip((rows[1:] * rows[:-1]).sum() / max((rows**2).sum(), 1e-12), 0, 0.99))
+
+
+def _is_locally_aligned(aligned: Alignment) -> bool:
+    """Return whether small shifts of sorted labels weaken the relation.
+
+    Sorted labels have few changes, so a large shift may fit better by chance. Then changes coincide as given.
+    """
+    Y, n = aligned.labels, len(aligned)
+    if _persistence(Y) < 0.5:
+        return False
+    by = max(n // 40, 2)
+    return all(
+        bool((np.diff([aligned.strength(np.roll(Y, sign * by * times, axis=0)) for times in range(4)]) < 0).all())
+        for sign in (1, -1)
+    )
+
+
+def _chance(
+    aligned: Alignment,
+    search: Callable[[Alignment, np.ndarray], Order],
+    gain: float,
+    groups: np.ndarray,
+    rng: np.random.Generator,
+) -> float:
+    gains: list[float] = []
+    while len(gains) < _N_DRAWS:
+        labels = aligned.labels[_permuted_within(groups, rng)]
+        gains.append(search(aligned, labels).strength - aligned.strength(labels))
+        if len(gains) >= _FEW_DRAWS:
+            z = (gain - np.mean(gains)) / max(np.std(gains, ddof=1), 1e-12)
+            if z > _CLEAR or z < 1:
+                break
+    return float(-np.expm1(-np.exp(-(np.pi / np.sqrt(6) * z + np.euler_gamma))))
+
+
+def _similar_rows(aligned: Alignment) -> np.ndarray:
+    from sklearn.cluster import MiniBatchKMeans
+
+    # Features that drift along the rows need more clusters.
+    n_clusters = max(min(int(_N_CLUSTERS / (1 - _persistence(aligned.features))), len(aligned) // 8), 1)
+    return MiniBatchKMeans(n_clusters, n_init=3, random_state=0, batch_size=2048).fit_predict(aligned.features)
+
+
+def _permuted_within(groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    order = np.arange(len(groups))
+    for group in np.unique(groups):
+        members = np.flatnonzero(groups == group)
+        order[members] = rng.permutation(members)
+    return order
+
+
+# --- search -----------------------------------------------------------------------------------------------------------
+
+
+def _shifted(aligned: Alignment, labels: np.ndarray) -> Order:
+    """Return the best circular shift of the labels or of the reversed labels, other than the given order."""
+    rows, found = np.arange(len(aligned)), []
+    for order in (rows, rows[::-1]):
+        strengths = aligned.profile(labels[order])
+        strengths[: int(order[0] == 0)] = 0  # the given order
+        shift = int(np.argmax(strengths))
+        found.append(Order(float(strengths[shift]), np.roll(order, -shift)))
+    return max(found, key=lambda each: each.strength)
+
+
+def _rearranged(aligned: Alignment, labels: np.ndarray) -> Order:
+    """Return the best order after two moves of blocks, starting from the given order and from the best shift."""
+    starts = np.arange(len(aligned)), _shifted(aligned, labels).rows
+    return max((_moves(aligned, labels, start) for start in starts), key=lambda each: each.strength)
+
+
+def _moves(aligned: Alignment, labels: np.ndarray, start: np.ndarray, n_moves: int = 2) -> Order:
+    best = Order(aligned.strength(labels[start]), start)
+    for _ in range(n_moves):
+        rows, before = best.rows, best.strength
+        for first, last, shift in _segments(aligned, labels[rows]):
+            for moved in _with_block(len(rows), first, last, shift):
+                strength = aligned.strength(labels[rows[moved]])
+                if strength > best.strength:
+                    best = Order(strength, rows[moved])
+        if best.strength <= _WORTH * before:
+            return Order(before, rows)
+    return best
+
+
+def _segments(aligned: Alignment, labels: np.ndarray, most: int = 12) -> list[tuple[int, int, int]]:
+    """Find segments of rows whose predictions fit the labels of other rows better than their own.
+
+    Candidate shifts are peaks of the correlation between the predictions of a window and all labels.
+    """
+    n, predicted = len(labels), aligned.predictions(labels)
+    own, width, size = (predicted * labels).sum(axis=1), max(n // 6, 8), fft.next_fast_len(2 * n)
+    spectrum, shifts = fft.rfft(labels, size, axis=0), set()
+    for start in range(0, n - width + 1, max(width // 2, 1)):
+        window = np.zeros_like(predicted)
+        window[start : start + width] = predicted[start : start + width]
+        correlation = fft.irfft((fft.rfft(window, size, axis=0).conj() * spectrum).sum(axis=1), size)
+        inside = np.arange(8 - start - width, n - start - 8)
+        shifts |= set(inside[np.argsort(-correlation[inside % size], kind="stable")[:3]].tolist())
+    found = []
+    for shift in sorted(shifts - {0}):
+        low, high = max(0, -shift), min(n, n - shift)
+        gains = (predicted[low:high] * labels[low + shift : high + shift]).sum(axis=1) - own[low:high]
+        total = np.concatenate([[0], np.cumsum(gains)])
+        last = int(np.argmax(total - np.minimum.accumulate(total)))
+        first = int(np.argmin(total[: last + 1]))
+        if last - first >= 4:
+            found.append((total[last] - total[first], low + first, low + last, shift))
+    return [each[1:] for each in sorted(found, reverse=True)[:most]]
+
+
+def _with_block(n: int, first: int, last: int, shift: int) -> Iterator[np.ndarray]:
+    """Yield orders in which rows ``first`` to ``last`` have the labels of the rows shifted by ``shift``.
+
+    The block is moved, or exchanged with the block in its place.
+    """
+    rows, a, b = np.arange(n), first + shift, last + shift
+    moved = rows.copy()
+    if shift > 0:
+        moved[first:b] = np.concatenate([rows[a:b], rows[first:a]])
+    else:
+        moved[a:last] = np.concatenate([rows[b:last], rows[a:b]])
+    yield moved
+    if abs(shift) >= last - first:
+        moved = rows.copy()
+        moved[first:last], moved[a:b] = rows[a:b], rows[first:last]
+        yield moved
+
+
+# --- repair -----------------------------------------------------------------------------------------------------------
+
+
+def ranges_of(rows: np.ndarray) -> list[tuple[int, int]]:
+    """Describe an order of rows by ranges.
+
+    Parameters
+    ----------
+    rows : ndarray of int of shape (n_samples,)
+        The order.
+
+    Returns
+    -------
+    list of tuple of (int, int)
+        Start and stop of each range, as in :func:`rows_of`.
+
+    Examples
+    --------
+    >>> ranges_of(np.array([2, 3, 0, 1]))
+    [(2, 4), (0, 2)]
+    >>> ranges_of(np.array([3, 2, 1, 0]))
+    [(4, 0)]
+    """
+    ranges: list[tuple[int, int]] = []
+    steps = np.diff(rows)
+    begin = 0
+    while begin < len(rows):
+        step = int(steps[begin]) if begin < len(steps) and abs(steps[begin]) == 1 else 1
+        others = np.flatnonzero(steps[begin:] != step)
+        end = begin + int(others[0]) if others.size else len(rows) - 1
+        first, last = int(rows[begin]), int(rows[end])
+        ranges.append((first, last + 1) if step == 1 else (first + 1, last))
+        begin = end + 1
+    return ranges
+
+
+def rows_of(ranges: Sequence[Sequence[int]]) -> np.ndarray:
+    """Return the rows of several ranges, one after the other.
+
+    Parameters
+    ----------
+    ranges : sequence of (int, int)
+        Start and stop of each range. If the start is larger, the rows from start - 1 down to stop follow.
+
+    Returns
+    -------
+    ndarray of int
+        The rows.
+
+    Examples
+    --------
+    >>> rows_of([[2, 4], [2, 0]]).tolist()
+    [2, 3, 1, 0]
+    """
+    parts = [np.arange(a, b) if a <= b else np.arange(b, a)[::-1] for a, b in ranges]
+    return np.concatenate(parts).astype(np.int64)
+
+
+def simplest(aligned: Alignment, found: Order) -> Order:
+    """Return the simplest order, of a shift, one move and the given order, with nearly the largest gain.
+
+    Parameters
+    ----------
+    aligned : Alignment
+        Features and labels.
+    found : Order
+        Best order.
+
+    Returns
+    -------
+    Order
+        The order, with refined borders.
+    """
+    labels, rows = aligned.labels, np.arange(len(aligned))
+    orders = [_shifted(aligned, labels), _moves(aligned, labels, rows, n_moves=1), found]
+    orders = [refined(aligned, each) for each in orders]
+    least = _SIMPLE * max(each.strength for each in orders) + (1 - _SIMPLE) * aligned.strength(labels)
+    return next(each for each in orders if each.strength >= least)
+
+
+def refined(aligned: Alignment, order: Order) -> Order:
+    """Move the borders of the ranges of an order as long as the strength grows.
+
+    Parameters
+    ----------
+    aligned : Alignment
+        Features and labels.
+    order : Order
+        Order of the labels.
+
+    Returns
+    -------
+    Order
+        An order that is at least as strong.
+    """
+    ranges, best = ranges_of(order.rows), order
+    if not 1 < len(ranges) <= _MOST_RANGES:
+        return order
+    borders = sorted({border for each in ranges for border in each})
+    places = [tuple(borders.index(border) for border in each) for each in ranges]
+    steps = [sign * 2**power for power in range(6) for sign in (1, -1)]
+    is_better = True
+    while is_better:
+        is_better = False
+        for at in range(1, len(borders) - 1):
+            for step in steps:
+                moved = borders.copy()
+                moved[at] += step
+                if not moved[at - 1] < moved[at] < moved[at + 1]:
+                    continue
+                rows = rows_of([(moved[a], moved[b]) for a, b in places])
+                if (strength := aligned.strength(aligned.labels[rows])) > best.strength + 1e-9:
+                    best, borders, is_better = Order(strength, rows), moved, True
+    return best
+
+
+# --- parts without a relation -----------------------------------------------------------------------------------------
+
+
+class _Part(NamedTuple):
+    """Standardized relations of a part: features and labels with each other, and each with the row number."""
+
+    relation: float
+    features: float
+    labels: float
+
+
+def _part(aligned: Alignment, rows: np.ndarray, rng: np.random.Generator) -> _Part:
+    X, Y = (each[rows] - each[rows].mean(axis=0) for each in (aligned.features, aligned.labels))
+    waves = np.cos(np.pi * np.outer(np.arange(len(rows)) + 0.5, np.arange(1, 13)) / len(rows))
+    draws = [rng.permutation(len(rows)) for _ in range(_N_DRAWS)]
+
+    def standardize(A: np.ndarray, B: np.ndarray) -> float:
+        chance = [((A[order].T @ B) ** 2).sum() for order in draws]
+        return float((((A.T @ B) ** 2).sum() - np.mean(chance)) / max(np.std(chance, ddof=1), 1e-12))
+
+    return _Part(standardize(X, Y), standardize(X, waves), standardize(Y, waves))
+
+
+def shuffled_part(aligned: Alignment, rng: np.random.Generator) -> tuple[int, int, str] | None:
+    """Find a part in which only the features depend on the row number, while features and labels agree elsewhere.
+
+    Parameters
+    ----------
+    aligned : Alignment
+        Features and labels.
+    rng : Generator
+        Random numbers.
+
+    Returns
+    -------
+    tuple of (int, int, str) or None
+        First row, last row and evidence, or None.
+    """
+    rows, n = np.arange(len(aligned)), len(aligned)
+    candidates = []
+    for cut in sorted({n * share // 20 for share in range(4, 17)}):
+        for part, rest in ((rows[:cut], rows[cut:]), (rows[cut:], rows[:cut])):
+            share = (aligned.labels[part] - aligned.labels[part].mean(axis=0)) ** 2
+            if min(len(part), len(rest)) < _FEWEST_ROWS or share.sum() < len(part) / n / 4:  # a single class
+                continue
+            inside = _part(aligned, part, rng)
+            if inside.relation < _NONE and inside.labels < _NONE and inside.features > _STRONG:
+                outside = _part(aligned, rest, rng)
+                if outside.relation > _STRONG and outside.labels > _STRONG:
+                    evidence = f"standard deviations above chance: relation {inside.relation:.1f}"
+                    candidates.append((outside.relation + inside.features, int(part[0]), int(part[-1]), evidence))
+    return max(candidates)[1:] if candidates else None
+
+
+SPECS = (Check("row_order", find),)

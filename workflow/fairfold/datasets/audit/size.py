@@ -1,0 +1,59 @@
+"""Find tables that are too small or too empty for any comparison, and state what the others can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import sparse
+
+from fairfold.datasets.audit.spec import Audited, Check, Finding
+
+_FEWEST_ROWS = 10
+
+
+def find(table: Audited) -> Iterator[Finding]:
+    """Find tables without usable rows, features or labels, and estimate the smallest difference that can be detected.
+
+    Parameters
+    ----------
+    table : Audited
+        The table.
+
+    Yields
+    ------
+    Finding
+        Errors, or one note.
+    """
+    data, n = table.data, table.n_samples
+    k, n_measured = table.counts
+    both = (k > 0) & (k < n_measured)
+    if n < _FEWEST_ROWS:
+        yield Finding(
+            "error", "rows", f"the table has {n} rows; add rows to have at least {_FEWEST_ROWS}", check="few rows"
+        )
+    if data.X.shape[1] and _is_empty(data.X):
+        yield Finding("error", "features", "all features are empty or constant; add others", check="no features")
+    if not both.any():
+        yield Finding("error", "labels", "no label has both 0 and 1; correct them", check="no labels")
+    elif n >= _FEWEST_ROWS:
+        positives = np.minimum(k, n_measured - k)[both]
+        # Half-width of an interval for the difference of two paired shares that differ in a tenth of the samples.
+        width = 1.96 * np.sqrt(0.1 / n)
+        message = f"accuracies of two models that differ in 10 % of samples must differ by {width:.3f} to be told apart"
+        evidence = f"{n} rows, {np.median(positives):.0f} samples of the rarer value in the median label"
+        yield Finding(
+            "note", "rows", f"{message.replace('told apart', 'significant')}; add rows to lower this", evidence
+        )
+
+
+def _is_empty(X: np.ndarray | sparse.csr_array) -> bool:
+    if sparse.issparse(X):
+        X = sparse.csc_array(X)
+        spans = np.asarray(abs(X.max(axis=0) - X.min(axis=0)).todense()).ravel()
+        return not (spans > 0).any()
+    high, low = (np.where(np.isnan(X), gap, X) for gap in (-np.inf, np.inf))
+    return not (high.max(axis=0, initial=-np.inf) > low.min(axis=0, initial=np.inf)).any()
+
+
+SPECS = (Check("size", find),)
