@@ -143,6 +143,8 @@ class Entry:
         Size of the published training part, and the source of the split.
     tests_split : bool
         Whether a variant is tested on the published test part.
+    label_rows : tuple of (int, int)
+        Ranges of rows that restore the order of the labels, or none.
     header : bool
         Whether the first line of a CSV file names the columns.
     missing_value : str or None
@@ -208,6 +210,7 @@ class Entry:
     published: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     split: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     tests_split: bool = False
+    label_rows: tuple[tuple[int, ...], ...] = ()
     header: bool = True
     missing_value: str | None = None
     missing_values: str | None = None
@@ -253,7 +256,9 @@ class Entry:
             The entry.
         """
         files = tuple(DataFile(**{**file, "urls": tuple(file["urls"])}) for file in stanza.get("files", ()))
-        return cls(**{**stanza, "files": files, "used_by": tuple(stanza.get("used_by", ()))})
+        label_rows = tuple(map(tuple, stanza.get("label_rows", ())))
+        used_by = tuple(stanza.get("used_by", ()))
+        return cls(**{**stanza, "files": files, "label_rows": label_rows, "used_by": used_by})
 
     @classmethod
     def from_own(cls, dataset: str, stanza: Mapping[str, Any]) -> Entry:
@@ -315,6 +320,8 @@ class Entry:
             expected = changes.get("expected", self.expected)
             kept = {key: value for key, value in expected.items() if key in ("n_samples", "n_features")}
             changes |= {"label_filter": stanza["label_filter"], "expected": kept}
+        if "label_rows" in stanza:
+            changes["label_rows"] = tuple(map(tuple, stanza["label_rows"]))
         if "folds" in stanza:
             if not self.split:
                 raise ConfigError(f"{where}.folds: {self.id} has no published split. Leave it out.")

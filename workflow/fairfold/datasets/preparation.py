@@ -103,6 +103,7 @@ def prepare(
         kind = svmlight.format_of(entry.path) if entry.path and entry.format == "csv" else entry.format
         read = _READERS[kind](entry, paths)
     _check_published(read, entry)
+    read = _with_label_rows(read, entry)
     read = _with_split(_with_hierarchy(read, entry), entry)
     result = _filter_labels(read, entry) if read.task == "multilabel" else read
     _check_expectations(result, entry)
@@ -424,6 +425,21 @@ def _with_hierarchy(data: Dataset, entry: Entry) -> Dataset:
         )
     logger.warning("%s: %s. All %d implied labels are added.", entry.id, found, n_lacking)
     return dataclasses.replace(data, Y=whole, hierarchy=hierarchy)
+
+
+def _with_label_rows(data: Dataset, entry: Entry) -> Dataset:
+    """Restore the order of the labels."""
+    if not entry.label_rows:
+        return data
+    from fairfold.datasets.audit.row_order import rows_of
+
+    rows, n_samples = rows_of(entry.label_rows), data.shape[0]
+    if not np.array_equal(np.sort(rows), np.arange(n_samples)):
+        raise DataError(
+            f"dataset {entry.id}: label_rows has {len(rows)} rows, {len(np.unique(rows))} of them different, but the "
+            f"data have {n_samples}. Name each row once, from 0 to {n_samples - 1}."
+        )
+    return dataclasses.replace(data, Y=data.Y[rows])
 
 
 def _with_split(data: Dataset, entry: Entry) -> Dataset:

@@ -204,8 +204,11 @@ class OwnDataset(Source):
     and HistGB, and is one-hot elsewhere. For `csv` and `arff` with several labels."""
 
 
+LabelRows = Annotated[list[Annotated[list[NonNegative], Field(min_length=2, max_length=2)]], NonEmpty]
+
+
 class Variant(SparseSettings):
-    """A variant of a catalog dataset, with other `parameters`, `label_filter` or `folds`."""
+    """A variant of a catalog dataset, with other `parameters`, `label_filter`, `label_rows` or `folds`."""
 
     of: Name
     """ID of the catalog dataset."""
@@ -219,6 +222,10 @@ class Variant(SparseSettings):
 
     label_filter: LabelFilter | None = None
     """Bounds that replace those of the catalog. `{}` keeps all labels."""
+
+    label_rows: LabelRows | None = None
+    """Order of the rows of the labels, if they and the features are in different orders in the file: ranges of rows as
+    `[start, stop]` from 0, one after the other. A start above the stop counts down. `fairfold audit` prints them."""
 
     folds: Literal["published"] | None = None
     """`published` trains and tests on the published parts in place of `folds.method`. `folds.repeats` must be 1."""
@@ -409,6 +416,9 @@ class CatalogEntry(Source):
     published: Published | None = None
 
     split: PublishedSplit | None = None
+
+    label_rows: LabelRows | None = None
+    """Order of the rows of the labels, as in `data.variants`, for files that have them in another order."""
 
     citation: str
     """Publication of the dataset."""

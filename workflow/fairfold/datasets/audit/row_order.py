@@ -25,7 +25,7 @@ _LEVEL = 1e-3
 _MOST_ROWS = 30_000
 _MOST_RANGES = 12  # A repair of more ranges is not clear.
 _FEWEST_ROWS = 20
-_NONE, _STRONG = 3.0, 6.0  # standard deviations of a relation
+_NONE, _STRONG = 3.0, 5.0  # standard deviations of a relation
 
 
 class Order(NamedTuple):
@@ -401,7 +401,8 @@ def _part(aligned: Alignment, rows: np.ndarray, rng: np.random.Generator) -> _Pa
         chance = [((A[order].T @ B) ** 2).sum() for order in draws]
         return float((((A.T @ B) ** 2).sum() - np.mean(chance)) / max(np.std(chance, ddof=1), 1e-12))
 
-    return _Part(standardize(X, Y), standardize(X, waves), standardize(Y, waves))
+    bands = waves[:, :3], waves
+    return _Part(standardize(X, Y), *(max(standardize(side, band) for band in bands) for side in (X, Y)))
 
 
 def shuffled_part(aligned: Alignment, rng: np.random.Generator) -> tuple[int, int, str] | None:
