@@ -157,7 +157,8 @@ class _Search:
         self._positives = label_sizes(labels)  # Moves do not change them.
         self._losses = self._losses_of(slice(None))
         self._loss = self._losses.sum()
-        self._ranking, self._first, self._slopes = self._losses[:0], 0, None
+        self._ranking, self._first = self._losses[:0], 0
+        self._slopes: np.ndarray | None = None
         # Rows of each label in the order of their moves: fewest labels first.
         by_size = np.argsort(np.diff(labels.indptr), kind="stable")
         by_size = by_size[movable[by_size]]
@@ -185,7 +186,7 @@ class _Search:
             most, least = -np.partition(-self._losses, (place, until))[[place, until]]
             some = np.flatnonzero((self._losses >= least) & (self._losses <= most))
             self._ranking = some[np.argsort(self._losses[some], kind="stable")[::-1]]
-            self._first = np.count_nonzero(self._losses > most)
+            self._first = int(np.count_nonzero(self._losses > most))
         return self._ranking[place - self._first]
 
     def try_label(self, label: int) -> bool:
@@ -215,16 +216,16 @@ class _Search:
         """Return the derivative of the total loss of the other labels by the reciprocal share of each fold."""
         if self._objective == "dcp":
             return np.zeros(len(self._shares))
-        if self._slopes is None:
-            self._slopes = _relative_slopes(self._counts, self._fold_sizes, self._positives)
-            self._slope_sums = self._slopes.sum(axis=1)
-        return self._slope_sums - self._slopes[:, touched].sum(axis=1)
+        if (slopes := self._slopes) is None:
+            self._slopes = slopes = _relative_slopes(self._counts, self._fold_sizes, self._positives)
+            self._slope_sums = slopes.sum(axis=1)
+        return self._slope_sums - slopes[:, touched].sum(axis=1)
 
     def _losses_after(
         self, touched: np.ndarray | None, slopes: np.ndarray | None, old_sizes: np.ndarray
     ) -> np.ndarray | None:
         """Return the losses of all labels after a move, or None if their total cannot have fallen."""
-        if touched is None or not self._fold_sizes.all():
+        if touched is None or slopes is None or not self._fold_sizes.all():
             return self._losses_of(slice(None))
         losses = self._losses_of(touched)
         others = slopes @ (1 / self._fold_sizes - 1 / old_sizes) * old_sizes.sum()

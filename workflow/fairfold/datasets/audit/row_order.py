@@ -165,7 +165,7 @@ def _chance(
         labels = aligned.labels[_permuted_within(groups, rng)]
         gains.append(search(aligned, labels).strength - aligned.strength(labels))
         if len(gains) >= _FEW_DRAWS:
-            z = (gain - np.mean(gains)) / max(np.std(gains, ddof=1), 1e-12)
+            z = (gain - np.mean(gains)) / max(float(np.std(gains, ddof=1)), 1e-12)
             if z > _CLEAR or z < 1:
                 break
     return float(-np.expm1(-np.exp(-(np.pi / np.sqrt(6) * z + np.euler_gamma))))
