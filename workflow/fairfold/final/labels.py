@@ -221,7 +221,7 @@ def likely_label_errors(
     >>> cells = likely_label_errors(X, Y, P, ["leaf"], ["a", "b", "c", "d", "e"], most=1)
     >>> cells.loc[cells["kind"] == "missing", ["sample", "posterior", "share_of_neighbors", "neighbors"]]
       sample  posterior  share_of_neighbors neighbors
-    0      c        0.8                  0.5       d, e
+    0      c        0.8                 0.5      d, e
     """
     Y = _codes(Y, "Y", P.shape)
     near = _neighbors(X, np.arange(len(Y)) if groups is None else groups)
