@@ -157,6 +157,7 @@ class _Search:
         self._positives = label_sizes(labels)  # Moves do not change them.
         self._losses = self._losses_of(slice(None))
         self._loss = self._losses.sum()
+        self._spare = self._losses.copy()  # Reused, because allocating such arrays takes longer than filling them.
         self._ranking, self._first = self._losses[:0], 0
         self._slopes: np.ndarray | None = None
         # Rows of each label in the order of their moves: fewest labels first.
@@ -183,7 +184,10 @@ class _Search:
         """
         if not 0 <= place - self._first < len(self._ranking):
             until = min(place + _RANKED, len(self._losses)) - 1
-            most, least = -np.partition(-self._losses, (place, until))[[place, until]]
+            ascending = len(self._losses) - 1 - np.array([until, place])
+            self._spare[:] = self._losses
+            self._spare.partition(ascending)
+            least, most = self._spare[ascending]
             some = np.flatnonzero((self._losses >= least) & (self._losses <= most))
             self._ranking = some[np.argsort(self._losses[some], kind="stable")[::-1]]
             self._first = int(np.count_nonzero(self._losses > most))
@@ -202,7 +206,8 @@ class _Search:
         self._move(moved, origin, to)
         losses = self._losses_after(touched, slopes, old_sizes)
         if losses is not None and (loss := losses.sum()) < self._loss:
-            self._losses, self._loss, self._ranking, self._slopes = losses, loss, self._ranking[:0], None
+            self._spare, self._losses, self._loss = self._losses, losses, loss
+            self._ranking, self._slopes = self._ranking[:0], None
             return True
         self._move(moved, to, origin)
         return False
@@ -216,10 +221,9 @@ class _Search:
         """Return the derivative of the total loss of the other labels by the reciprocal share of each fold."""
         if self._objective == "dcp":
             return np.zeros(len(self._shares))
-        if (slopes := self._slopes) is None:
-            self._slopes = slopes = _relative_slopes(self._counts, self._fold_sizes, self._positives)
-            self._slope_sums = slopes.sum(axis=1)
-        return self._slope_sums - slopes[:, touched].sum(axis=1)
+        if self._slopes is None:
+            self._slopes = _relative_slopes(self._counts, self._fold_sizes, self._positives)
+        return self._slopes - _relative_slopes(self._counts[:, touched], self._fold_sizes, self._positives[touched])
 
     def _losses_after(
         self, touched: np.ndarray | None, slopes: np.ndarray | None, old_sizes: np.ndarray
@@ -233,9 +237,9 @@ class _Search:
             return None
         if self._objective == "rld":
             return self._losses_of(slice(None))
-        changed = self._losses.copy()
-        changed[touched] = losses
-        return changed
+        self._spare[:] = self._losses
+        self._spare[touched] = losses
+        return self._spare
 
     def _losses_of(self, labels: np.ndarray | slice) -> np.ndarray:
         counts, positives = self._counts[:, labels], self._positives[labels]
@@ -277,15 +281,16 @@ def _mark(rows, indptr, indices, is_marked):  # noqa: ANN001, ANN202
             is_marked[indices[entry]] = True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"})  # The order of the sum does not matter.
 def _relative_slopes(counts, fold_sizes, positives):  # noqa: ANN001, ANN202
-    """Return the derivative of rLD of each label by the reciprocal share of each fold."""
-    slopes = np.empty(counts.shape)
+    """Return the derivative of the total rLD by the reciprocal share of each fold."""
+    slopes = np.empty(len(fold_sizes))
     for fold in range(len(fold_sizes)):
-        share = fold_sizes[fold] / fold_sizes.sum()
+        share, held, total = fold_sizes[fold] / fold_sizes.sum(), counts[fold], 0.0
         for label in range(counts.shape[1]):
-            rate = counts[fold, label] / max(positives[label], 1)
-            slopes[fold, label] = (rate if rate > share else -rate) / len(fold_sizes)
+            rate = held[label] / max(positives[label], 1)
+            total += rate if rate > share else -rate
+        slopes[fold] = total / len(fold_sizes)
     return slopes
 
 
@@ -319,7 +324,9 @@ def relative_label_losses(counts, fold_sizes, proportions, positives):  # noqa: 
         share, held = fold_sizes[fold] / fold_sizes.sum(), counts[fold]
         for label in range(len(losses)):
             losses[label] += abs(1 - held[label] / (max(positives[label], 1) * share))
-    return np.where(positives > 0, losses / len(fold_sizes), 0.0)
+    for label in range(len(losses)):
+        losses[label] = losses[label] / len(fold_sizes) if positives[label] > 0 else 0.0
+    return losses
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -349,7 +356,9 @@ def class_proportion_losses(counts, fold_sizes, proportions, positives):  # noqa
         held = counts[fold]
         for label in range(len(losses)):
             losses[label] = max(losses[label], held[label] / max(positives[label], 1) - proportions[fold])
-    return np.where(positives > 0, losses, 0.0)
+    for label in range(len(losses)):
+        losses[label] = losses[label] if positives[label] > 0 else 0.0
+    return losses
 
 
 OBJECTIVES = {"rld": relative_label_losses, "dcp": class_proportion_losses}
