@@ -8,6 +8,8 @@ The script keeps these files:
 - the tables that the report shows for the five papers or reads for their figures. Large tables are rounded to five
   digits and packed; the largest ones and raw measurements of samples are omitted.
 - `published.csv`: every printed number next to our result, with the command that recomputes ours.
+- `split_stand_ins.csv`, written by `benchmarks/stand_ins.py`: splits of stand-ins for matrices that could not be
+  downloaded. The script only reads this file.
 - `parts.csv`: jobs, CPU seconds and memory of each rule.
 - `unavailable.csv` and `failures.csv`: unavailable data and results without a number, with the reasons.
 - `run.csv`: seed, versions and machine.
@@ -28,7 +30,7 @@ import pandas as pd
 
 from fairfold.core.config import load_yaml
 from fairfold.core.files import read_json
-from fairfold.datasets import load_catalog
+from fairfold.datasets import load_catalog, prepare
 from fairfold.papers.published.comparison import COMPARISONS, compare_published
 from fairfold.report.contents import figures_of, load_contents, select
 from fairfold.report.costs import gather_costs
@@ -36,11 +38,14 @@ from fairfold.report.failures import failures_of
 from fairfold.report.published import published_sentences
 from fairfold.report.results import read_results
 from fairfold.report.versions import gather_versions
+from fairfold.splitting.comparison import describe_labels
 from fairfold.study import check_study, leave_out
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED, KEPT = ROOT / "resources" / "published", ROOT / "resources" / "regenerated"
+STAND_INS = KEPT / "split_stand_ins.csv"
 COMMAND = "snakemake --cores 2 results/{} --configfile config/paper.yaml"
+STAND_IN_COMMAND = f"python -u benchmarks/stand_ins.py {STAND_INS.relative_to(ROOT)}"
 SECTIONS = ("splitting", "weak-labels", "cross-testing", "win-percentage", "ecoc")  # report sections, one per paper
 DATA = "win_percentage/*/samples.csv"  # input data, not results
 LARGEST, LARGEST_PACKED = 150_000, 130_000  # bytes; larger tables are packed or omitted
@@ -71,12 +76,18 @@ def published_beside_ours(results: Path, config: Mapping[str, Any]) -> pd.DataFr
     files = {name: sorted(results.glob(pattern)) for name, pattern in COMPARED.items()}
     ours = {name: pd.concat(map(pd.read_csv, paths), ignore_index=True) for name, paths in files.items() if paths}
     ours["sizes"] = pd.DataFrame([{"dataset": name, **entry.expected} for name, entry in load_catalog().items()])
+    splits = pd.read_csv(STAND_INS)
+    ours["stand_ins"] = splits
+    sizes = [{"dataset": name, **describe_labels(prepare(name).Y)} for name in splits["dataset"].unique()]
+    ours["stand_in_matrices"] = pd.DataFrame(sizes)
     both = compare_published(printed, ours, config)
     is_lacking = both["note"].str.match("not computed here|no number here|no dataset here")
     is_left_out = both["note"].str.contains("which is left out", regex=False)
     is_there = both["file"].map(lambda file: (results / file).exists())
     both.loc[is_lacking & ~is_left_out & ~is_there, "note"] = "the run has not come to it"
-    return both.assign(command=both.pop("file").map(COMMAND.format))
+    command = both.pop("file").map(COMMAND.format)
+    is_stand_in = both["note"].str.contains("stand-in", regex=False)
+    return both.assign(command=command.mask(is_stand_in, STAND_IN_COMMAND))
 
 
 def tables_to_keep(results: Path, config: Mapping[str, Any]) -> Iterator[str]:
@@ -125,8 +136,11 @@ def main() -> None:
         "unavailable": left_out,
         "run": run_of(config, options.commit, options.machine),
     }
-    shutil.rmtree(KEPT, ignore_errors=True)
-    KEPT.mkdir(parents=True)
+    for path in KEPT.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path != STAND_INS:
+            path.unlink()
     for table in dict.fromkeys(tables_to_keep(options.results, config)):
         source, target = options.results / table, KEPT / table
         content = source.read_bytes()

@@ -1,6 +1,6 @@
 """Split stand-ins for the matrices of Table 1 of Tiittanen, Holm & Törönen (2021) that cannot be downloaded.
 
-    python benchmarks/stand_ins.py resources/regenerated/stand_ins.csv [--repeats 10] [--seconds 1800] [--gigabytes 8]
+    python benchmarks/stand_ins.py resources/regenerated/split_stand_ins.csv [--repeats 10] [--seconds 1800]
 
 Each split runs in a process of its own. The script appends one row per split with measures, CPU seconds and peak memory
 (MiB, data included), or the reason why there is none. Rows that the file already has are not repeated.

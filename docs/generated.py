@@ -266,7 +266,8 @@ def splits_beside_published() -> str:
     for (dataset, splitter), part in both.groupby(["dataset", "splitter"], sort=False):
         of = part.set_index("measure")
         cells = (f"{of.loc[m, 'published']:g} / {of.loc[m, 'ours']:.3g}" if m in of.index else "" for m in _MEASURES)
-        rows.append([dataset, splitter, *cells])
+        is_stand_in = part["note"].str.startswith("a stand-in").all()
+        rows.append([f"{dataset}, stand-in" if is_stand_in else dataset, splitter, *cells])
     return table(["matrix", "method", *(f"{measure}, printed / ours" for measure in _MEASURES)], rows)
 
 

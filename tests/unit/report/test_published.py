@@ -22,3 +22,5 @@ def test_sentences_count_by_paper():
         "y: 1 published number, none with a counterpart here.",
     ]
     assert published_sentences(table[table["paper"] == "y"])[0].startswith("None of this configuration's data")
+    stand_ins = table.assign(note=["", "", "", "a stand-in of the same size", "", ""])
+    assert published_sentences(stand_ins)[0].startswith("x: 5 published numbers, 4 with a counterpart here (1 of stand")

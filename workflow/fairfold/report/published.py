@@ -41,7 +41,8 @@ def published_sentences(comparison: pd.DataFrame) -> list[str]:
     Parameters
     ----------
     comparison : DataFrame
-        Columns ``paper, place, what, published, ours, difference_in_se, difference_in_digits``.
+        Columns ``paper, place, what, published, ours, difference_in_se, difference_in_digits``, and ``note`` if some
+        numbers are of stand-ins.
 
     Returns
     -------
@@ -59,7 +60,9 @@ def _sentence(paper: str, rows: pd.DataFrame) -> str:
     counted = f"{paper}: {len(rows):,} published number{'s' * (len(rows) > 1)}"
     if computed.empty:
         return f"{counted}, none with a counterpart here."
-    parts = [f"{counted}, {len(computed):,} with a counterpart here"]
+    n_stand_ins = computed["note"].astype(str).str.startswith("a stand-in").sum() if "note" in computed else 0
+    apart = f" ({n_stand_ins:,} of stand-ins)" if n_stand_ins else ""
+    parts = [f"{counted}, {len(computed):,} with a counterpart here{apart}"]
     for column, most, what in _NEGLIGIBLE:
         sizes = computed[column].dropna().abs()
         if len(sizes):

@@ -64,6 +64,21 @@ def test_seconds_stand_beside_ours_and_are_not_compared(used):
     assert table["note"][1] == "not computed here: splitting.datasets needs b"
 
 
+def test_stand_ins_are_shown_and_not_compared(used):
+    published = printed(*(("b", name, "rLD", "0.4") for name in ("IS", "random", "SS")), ("a", "IS", "seconds", "5"))
+    names = ["IS", "IS-first-seen", "random", "random"]
+    stand_ins = pd.DataFrame({"dataset": "b-like", "splitter": names, "repeat": [0, 0, 0, 1]})
+    stand_ins = stand_ins.assign(rLD=[0.1, 0.2, 0.3, 0.5], seconds=1.0)
+    table = compare_splits(published, {"stand_ins": stand_ins}, used)
+    np.testing.assert_allclose(table["ours"], [0.2, 0.4, np.nan, np.nan])
+    assert table[["difference_in_se", "difference_in_digits"]].isna().all(axis=None)
+    assert table["note"].str.startswith("a stand-in").tolist() == [True, True, False, False]
+    sizes = printed(("b", "max", "9", ""), columns=("dataset", "quantity", "value", "note"))
+    matrices = pd.DataFrame({"dataset": ["b-like"], "max": [9]})
+    row = compare_label_matrices(sizes, {"stand_in_matrices": matrices}, used).iloc[0]
+    assert row["ours"] == 9 and row["note"].startswith("a stand-in") and np.isnan(row["difference_in_digits"])
+
+
 def test_the_order_of_the_paper_is_that_of_pairs_too(used):
     published = printed(("a", "IS", "rLD", "0.40"), ("a", "SOIS", "rLD", "0.30"))
     ours = summary(*(("a", name, "rLD", value, 0.1, 4) for name, value in (("SOIS", 0.2), ("SOIS-first-seen", 0.3))))

@@ -15,6 +15,7 @@ PACKAGES = "Public packages"
 _RUNS, _FOLDS = 10, 5  # setting of Table 2; the packages ran once with the same number of folds
 _KEYS = ["dataset", "splitter", "measure"]
 _SECONDS = "timings/quality_against_seconds.csv"
+_STAND_IN = "a stand-in of the same size, density and class sizes, so not compared"
 _OTHER_MACHINE = "of Python 3.6.8 on an AMD Opteron at 1.4 GHz, so not compared"
 _AS_PUBLISHED = {"IS": "IS-first-seen", "SOIS": "SOIS-first-seen"}  # label order of the paper's package
 # The published code has one seed, so its ten runs are identical.
@@ -34,7 +35,8 @@ def compare_label_matrices(published: pd.DataFrame, ours: Tables, config: Mappin
     published : DataFrame
         Columns ``dataset, quantity, value, note``.
     ours : mapping of str to DataFrame
-        ``label_matrices`` has one row per dataset and one column per quantity.
+        ``label_matrices`` has one row per dataset and one column per quantity. ``stand_in_matrices`` (optional)
+        has the same columns for generated datasets that stand in for those of the paper.
     config : mapping of str to object
         Configuration with the datasets.
 
@@ -47,14 +49,29 @@ def compare_label_matrices(published: pd.DataFrame, ours: Tables, config: Mappin
     long = None if wide is None else wide.melt("dataset", var_name="quantity", value_name="ours")
     both = with_results(published, long, ["dataset", "quantity"], ["ours"])
     absent = _absent(both, config)
+    stand_ins = ours.get("stand_in_matrices")
+    long = None if stand_ins is None else stand_ins.melt("dataset", var_name="quantity")
+    other = _of_stand_ins(both, long, ["dataset", "quantity"])
     return with_distances(
         both,
         PAPER,
         place="Table 1",
         what=joined(both, ["dataset", "quantity"]),
+        ours=both["ours"].fillna(other),
+        is_apart=other.notna(),
         file="tables/label_matrices.csv",
-        note=notes_of(absent, both["note"], index=both.index),
+        note=notes_of(absent.mask(other.notna(), _STAND_IN), both["note"], index=both.index),
     )
+
+
+def _of_stand_ins(both: pd.DataFrame, long: pd.DataFrame | None, keys: list[str]) -> pd.Series:
+    """Return the mean number of the generated datasets, NaN where ours is of the dataset of the paper."""
+    number = "mean" if "mean" in both else "ours"
+    if long is None:
+        return pd.Series(np.nan, both.index)
+    long = long.assign(dataset=long["dataset"].str.removesuffix("-like"), value=long["value"].astype(float))
+    means = long.groupby(keys)["value"].mean().rename("stand_in").reset_index()
+    return with_results(both, means, keys, ["stand_in"])["stand_in"].mask(both[number].notna())
 
 
 def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
@@ -67,7 +84,9 @@ def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     published : DataFrame
         Columns ``dataset, splitter, measure, value``.
     ours : mapping of str to DataFrame
-        ``splits`` is the summary of :func:`fairfold.splitting.comparison.summarize_splits`. The published IS is
+        ``stand_ins``, which is optional, has splits of generated datasets in the columns ``dataset, splitter, repeat,
+        seconds`` and one column per measure. ``splits`` is the summary of
+        :func:`fairfold.splitting.comparison.summarize_splits`. The published IS is
         compared with ``IS-first-seen``, which uses the label order of the paper, or with ``IS`` if that is missing. The
         same holds for SOIS. ``split_seconds`` has the columns ``dataset, splitter, seconds``; it is optional.
     config : mapping of str to object
@@ -90,17 +109,21 @@ def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     where = both["seconds"].isna().map({True: f"ours are in {_SECONDS}", False: "ours the mean of our splits"})
     absent = _absent(both, config)
     of_time = absent.where(absent != "", _OTHER_MACHINE + "; " + where)
+    stand_ins = _as_published(ours.get("stand_ins"), _AS_PUBLISHED, [*_KEYS[:2], "repeat"])
+    measures = [*both["measure"].unique()]
+    long = None if stand_ins is None else stand_ins.melt(_KEYS[:2], measures, var_name="measure").dropna()
+    other = _of_stand_ins(both.assign(mean=both["mean"].fillna(both["seconds"])), long, _KEYS)
     n_published = both["splitter"].isin(_ONE_START).map({True: 1, False: _RUNS})
     return with_distances(
         both,
         PAPER,
         place="Table 2",
         what=joined(both, _KEYS),
-        ours=both["mean"].mask(is_time, both["seconds"]),
+        ours=both["mean"].mask(is_time, both["seconds"]).fillna(other),
         scatter=both["sd"] * np.sqrt(1 / n_published + 1 / both["n_repeats"]),
-        is_apart=is_time,
+        is_apart=is_time | other.notna(),
         file=("splitting/" + both["dataset"] + ".csv").mask(is_time, _SECONDS),
-        note=runs.mask(is_time, of_time),
+        note=runs.mask(is_time, of_time).mask(other.notna(), _STAND_IN),
     )
 
 
