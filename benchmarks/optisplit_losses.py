@@ -16,7 +16,7 @@ from _record import record
 from fairfold.datasets import prepare
 from fairfold.splitting import OptiSplit, optisplit
 
-FEW = optisplit._FEW
+SPARSE = optisplit._SPARSE
 
 
 class Plain(optisplit._Search):
@@ -32,7 +32,7 @@ class Plain(optisplit._Search):
 
 
 def run(search: type, Y: object, objective: str) -> tuple[float, np.ndarray]:
-    optisplit._Search, optisplit._FEW = search, np.inf if search is Plain else FEW
+    optisplit._Search, optisplit._SPARSE = search, np.inf if search is Plain else SPARSE
     started = time.process_time()
     fold_of = OptiSplit(objective=objective, random_state=0).assign(Y)
     return time.process_time() - started, fold_of

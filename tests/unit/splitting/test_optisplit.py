@@ -93,7 +93,7 @@ def test_same_tries_and_folds_as_the_published_algorithm(monkeypatch, seed, obje
 def test_updated_losses_and_order_equal_recomputed_ones(monkeypatch, objective):
     """Many equal losses, few ranked labels at a time and few labels per row reach all branches."""
     monkeypatch.setattr(module, "_RANKED", 7)
-    monkeypatch.setattr(module, "_FEW", 0)
+    monkeypatch.setattr(module, "_SPARSE", 0)
     rng = np.random.default_rng(0)
     Y = (rng.random((400, 300)) < 0.012).astype(int)
     seen = {"rejected": 0, "computed": 0}

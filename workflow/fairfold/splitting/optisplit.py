@@ -17,7 +17,7 @@ from fairfold.splitting.labels import Rows, count_positives, label_sizes
 from fairfold.splitting.measures import target_sizes
 from fairfold.splitting.random import random_folds
 
-_FEW = 2000  # Computing the losses of so many labels is faster than finding out which changed.
+_SPARSE = 8  # Computing all losses is faster if the moved rows have more than one in so many labels.
 _RANKED = 256  # Labels whose order is computed at a time.
 _ROUNDING = 1e-6  # Far above the rounding error of a total loss, which is below 1e-9 for a million labels.
 
@@ -52,9 +52,9 @@ class OptiSplit(FoldSplitter):
         Fold of each sample to start from. ``None`` starts from random folds of equal size. This parameter cannot be
         combined with groups.
     ties : {"last", "random"}, default="last"
-        Which of several labels with the same loss comes first: the last column, or a random one. The published code
-        leaves this to an unstable sort, whose results are those of ``"random"``. With many rare labels,
-        ``"last"`` gives more even folds.
+        Order of labels with the same loss: the last column first, or a random order that changes after each success, so
+        that the skipped labels are not always those that failed. The published code leaves the order to an unstable
+        sort, whose results are those of ``"random"``. With many rare labels, ``"last"`` gives more even folds.
 
     Notes
     -----
@@ -95,9 +95,7 @@ class OptiSplit(FoldSplitter):
         if self.refine:
             return start
         labels, has_labels = minority_labels(rows.labels), np.diff(rows.labels.indptr) > 0
-        if self.ties == "random":
-            labels = labels[:, rng.permutation(labels.shape[1])]
-        search = _Search(labels, has_labels, start, proportions, self.objective)
+        search = _Search(labels, has_labels, start, proportions, self.objective, rng if self.ties == "random" else None)
         for _ in range(self.max_epochs):
             if not search.epoch():
                 break
@@ -148,12 +146,19 @@ class _Search:
     """Folds, positives of each label in each fold, and losses of the labels."""
 
     def __init__(
-        self, labels: sp.csr_array, movable: np.ndarray, fold_of: np.ndarray, shares: np.ndarray, objective: str
+        self,
+        labels: sp.csr_array,
+        movable: np.ndarray,
+        fold_of: np.ndarray,
+        shares: np.ndarray,
+        objective: str,
+        rng: np.random.Generator | None,
     ) -> None:
         self.labels, self.fold_of = labels, fold_of
-        self._shares, self._objective = shares, objective
+        self._shares, self._objective, self._rng = shares, objective, rng
         self._counts = count_positives(labels, fold_of, len(shares))
         self._fold_sizes = np.bincount(fold_of, minlength=len(shares))
+        self._labels_per_row = labels.nnz / labels.shape[0]
         self._positives = label_sizes(labels)  # Moves do not change them.
         self._losses = self._losses_of(slice(None))
         self._loss = self._losses.sum()
@@ -178,7 +183,7 @@ class _Search:
         return changed
 
     def _label_at(self, place: int) -> int:
-        """Return the label at a place in the order of decreasing loss; the last of equal labels comes first.
+        """Return the label at a place in the order of decreasing loss.
 
         The order of some labels is kept until losses change, because most attempts fail.
         """
@@ -189,6 +194,8 @@ class _Search:
             self._spare.partition(ascending)
             least, most = self._spare[ascending]
             some = np.flatnonzero((self._losses >= least) & (self._losses <= most))
+            if self._rng is not None:
+                some = self._rng.permutation(some)
             self._ranking = some[np.argsort(self._losses[some], kind="stable")[::-1]]
             self._first = int(np.count_nonzero(self._losses > most))
         return self._ranking[place - self._first]
@@ -201,7 +208,8 @@ class _Search:
         if not len(moved):
             return False
         origin, old_sizes = self.fold_of[moved], self._fold_sizes.copy()
-        touched = self._labels_of(moved) if len(self._losses) > _FEW else None
+        is_small = _SPARSE * len(moved) * self._labels_per_row < len(self._losses)
+        touched = self._labels_of(moved) if is_small else None
         slopes = None if touched is None else self._slopes_of_others(touched)
         self._move(moved, origin, to)
         losses = self._losses_after(touched, slopes, old_sizes)
