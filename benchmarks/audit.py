@@ -24,6 +24,7 @@ from fairfold.core.seeds import seed_for
 from fairfold.datasets import load_catalog, prepare
 from fairfold.datasets.audit import audit_table
 from fairfold.datasets.audit.alignment import Alignment
+from fairfold.datasets.audit.row_order import rows_of
 from fairfold.errors import DataError
 
 KNOWN = ("GrampositivePseAAC", "VirusPseAAC", "CAL500")  # Rows are out of order as published.
@@ -96,7 +97,7 @@ FAULTS: dict[str, tuple[Callable[..., Table], tuple[str, ...]]] = {
 def clean_tables(names: list[str]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Yield name, dense features and 0/1 labels of the datasets that are available without a download."""
     for name, entry in load_catalog().items():
-        is_wanted = name in names if names else name not in KNOWN
+        is_wanted = name in names if names else not name.startswith(KNOWN)
         if not is_wanted or entry.generator.get("function") == "go_like":
             continue
         try:
@@ -132,12 +133,42 @@ def datalab_findings(X: np.ndarray, Y: np.ndarray) -> set[str]:
     return set(summary.loc[summary["num_issues"] > 0, "issue_type"])
 
 
+def draw_repairs(path: str) -> None:
+    """Draw how well predictions agree with the labels along the rows, as published and repaired."""
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update({"font.size": 8, "axes.titlesize": 9})
+    figure, axes = plt.subplots(1, len(KNOWN), figsize=(7.2, 2.2), layout="constrained")
+    for panel, name in zip(axes, KNOWN, strict=True):
+        data, repaired = prepare(name, offline=True), prepare(f"{name}-repaired", offline=True)
+        given, aligned = (Alignment(each.X, each.Y, np.random.default_rng(0)) for each in (data, repaired))
+        predicted, window = aligned.predictions(aligned.labels), max(len(aligned) // 12, 1)
+        signs = np.sign((given.labels[label_rows(name)] * aligned.labels).sum(axis=0))
+        for labels, text in ((given.labels * signs, "as published"), (aligned.labels, "repaired")):
+            agreement = pd.Series((predicted * labels).sum(axis=1)).rolling(window, center=True, min_periods=1).mean()
+            panel.plot(agreement * len(aligned), label=text, linewidth=1.2)
+        panel.set(title=name, xlabel="row")
+        panel.axhline(0, color="#777777", linewidth=0.6)
+    axes[0].set_ylabel("agreement with predictions")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
+    figure.savefig(path, dpi=160)
+
+
+def label_rows(name: str) -> np.ndarray:
+    """Return the order of the labels in the repaired dataset."""
+    return rows_of(load_catalog()[f"{name}-repaired"].label_rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--datasets", nargs="+", default=[])
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--output", default="")
+    parser.add_argument("--figure", default="", help="draw the repaired datasets of the catalog instead")
     options = parser.parse_args()
+    if options.figure:
+        draw_repairs(options.figure)
+        return
     has_datalab = find_spec("cleanlab") is not None
     rows = []
     for name, X, Y in clean_tables(options.datasets):
