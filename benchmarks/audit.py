@@ -176,8 +176,8 @@ def main() -> None:
         clean = audit_table(X, Y)
         seconds, severities = time.process_time() - begin, clean["severity"].value_counts()
         counts = {"errors": severities.get("error", 0), "warnings": severities.get("warning", 0), "seconds": seconds}
-        rows.append({"dataset": name, "fault": "none", **counts})
         known = set(clean.loc[clean["severity"] != "note", "check"])
+        rows.append({"dataset": name, "fault": "none", **counts, "checks": "; ".join(sorted(known))})
         before = datalab_findings(X, Y) if has_datalab else set()
         print(f"{name:24s} {rows[-1]}", flush=True)
         given = relation(X, Y)
@@ -197,6 +197,7 @@ def main() -> None:
     results = pd.DataFrame(rows)
     if options.output:
         results.to_csv(options.output, index=False)
+    print(results["checks"].dropna().str.get_dummies("; ").sum().to_string())
     print(
         results[results["fault"] != "none"]
         .groupby("fault", sort=False)

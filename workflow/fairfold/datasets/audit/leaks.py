@@ -44,7 +44,7 @@ def find(table: Audited) -> Iterator[Finding]:
     least = np.minimum(k, n - k)[testable].min(initial=max(data.shape[0] - 1, 1))
     what = "label" if data.task == "multilabel" else "class"
     telling, odds = [], [np.zeros((0, len(k)))]
-    kept = [np.zeros(0, dtype=np.int64)]
+    kept, binary = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=bool)]
     for columns, values in _blocks(data.X, least):
         is_whole = np.flatnonzero((values == np.round(values)).all(axis=0))
         differ = (np.diff(np.sort(values[:, is_whole], axis=0), axis=0) > 0).all(axis=0) & (len(values) >= _LEAST_ROWS)
@@ -60,10 +60,14 @@ def find(table: Audited) -> Iterator[Finding]:
                 of_label = f"{what} {names[label]!r}", names[label]
                 telling.append(_gives_away(data.feature_names[columns[j]], *of_label, bool(is_binary[j]), side > 0))
         kept.append(columns)
+        binary.append(is_binary)
         odds.append(_odds(table, values))
     yield from telling
     if not telling:
-        yield from _ahead(table, np.concatenate(kept), np.vstack(odds))
+        features, is_word, ratios = np.concatenate(kept), np.concatenate(binary), np.vstack(odds)
+        # A noisy copy of a label may be the only 0/1 column among good features.
+        found = [*_ahead(table, features, ratios)] or [*_ahead(table, features[is_word], ratios[is_word])]
+        yield from found
 
 
 def _odds(table: Audited, values: np.ndarray) -> np.ndarray:
@@ -79,8 +83,9 @@ def _odds(table: Audited, values: np.ndarray) -> np.ndarray:
 
 def _ahead(table: Audited, columns: np.ndarray, odds: np.ndarray) -> Iterator[Finding]:
     """Find labels that one column predicts nearly without error and far better than all other columns."""
-    if len(columns) < 2:
+    if not len(columns):
         return
+    odds = np.vstack([odds, np.ones(odds.shape[1])])  # of guessing
     best = np.argmax(odds, axis=0)
     for label in np.flatnonzero(odds.max(axis=0) >= _ODDS):
         first, second = odds[best[label], label], np.partition(odds[:, label], -2)[-2]

@@ -23,7 +23,7 @@ _WORTH = 1.05  # least factor of a further move
 _SIMPLE = 0.9  # least share of the largest gain
 _LEVEL = 1e-3
 _MOST_ROWS = 30_000
-_MOST_RANGES = 12  # A repair of more ranges is not clear.
+_MOST_RANGES, _CLEAR_RANGES = 12, 5  # of a search for a repair, and of a repair to show
 _FEWEST_ROWS = 20
 _NONE, _STRONG = 3.0, 5.0  # standard deviations of a relation
 
@@ -60,7 +60,7 @@ def find(table: Audited) -> Iterator[Finding]:
         found = simplest(aligned, found)
         ranges = ranges_of(found.rows)
         advice = "check how the table was made"
-        if len(ranges) <= _MOST_RANGES and not part:
+        if len(ranges) <= _CLEAR_RANGES and not part:
             shown = ", ".join(f"[{start}, {stop}]" for start, stop in ranges)
             advice += f", or re-order the labels with label_rows: [{shown}] of data.variants"
         evidence = f"explained variance {given:.3f} as given, {found.strength:.3f} re-ordered, p = {p:.1g}{part}"
@@ -98,7 +98,7 @@ def _about(ranges: list[tuple[int, int]]) -> str:
         return ": the labels are reversed"
     if len(ranges) == 2 and all(start < stop for start, stop in ranges):
         return f": the labels are shifted by {_rows(min(stop - start for start, stop in ranges))}"
-    return f": {len(ranges)} blocks of labels changed places" if len(ranges) <= _MOST_RANGES else ""
+    return f": {len(ranges)} blocks of labels changed places" if len(ranges) <= _CLEAR_RANGES else ""
 
 
 def best_order(aligned: Alignment, rng: np.random.Generator) -> tuple[Order, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -13,8 +13,10 @@ from scipy import sparse
 
 from fairfold.core.seeds import seed_for
 from fairfold.core.validation import unmeasured_cells
-from fairfold.datasets.audit.alignment import Alignment
 from fairfold.datasets.dataset import Dataset
+
+if TYPE_CHECKING:
+    from fairfold.datasets.audit.alignment import Alignment
 
 Severity = Literal["error", "warning", "note"]
 _CHANCE = 0.01  # Maximum expected number of pairs that agree by chance, for a finding.
@@ -163,6 +165,8 @@ class Audited:
         Alignment
             Features and labels.
         """
+        from fairfold.datasets.audit.alignment import Alignment  # Loads SciPy's transforms.
+
         if n_rows not in self._alignments:
             Y = sparse.csc_array(self.labels.T) if self.measured is None else self.data.Y
             self._alignments[n_rows] = Alignment(self.data.X[:n_rows], Y[:n_rows], self.rng("alignment"))
