@@ -22,7 +22,7 @@ _AS_PUBLISHED = {"IS": "IS-first-seen", "SOIS": "SOIS-first-seen"}  # label orde
 _ONE_START = ("OptiSplit-DCP", "OptiSplit-rLD")
 _HOW = {
     **dict.fromkeys(_ONE_START, "published of ten runs with one start, for which the standard error allows"),
-    "SS": "sizes of their folds drift further (ED), and with them DCP; why is not known",
+    "SS": "their last fold absorbs the drift of sizes, as with drift=last",
     "PMBSRS": "ours gives rows that are left over to the smallest folds",
 }
 
