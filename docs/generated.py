@@ -410,6 +410,17 @@ def published_figure(paper: str) -> str:
     return f"```{{image}} /_drawn/{name}\n:alt: Distances between the numbers of {paper} and ours\n```"
 
 
+def stand_in_figure() -> str:
+    """Draw Figure 5 of the win-percentage paper for simulated data with the sizes of its endpoints."""
+    from fairfold.figures import save_figure
+    from fairfold.figures.win_percentage import plot_win_percentages
+
+    DRAWN.mkdir(exist_ok=True)
+    wins = pd.read_csv(REGENERATED / "tables/win_percentage/stand_in_win_percentages.csv.gz")
+    save_figure(plot_win_percentages(wins), [DRAWN / "stand_ins.png"])
+    return "```{image} /_drawn/stand_ins.png\n:alt: Win percentages on simulated data by number of draws\n```"
+
+
 def _number(value: float) -> str:
     return "" if pd.isna(value) else f"{value:.5g}"
 
@@ -460,7 +471,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
         *(configuration, models, deep_forests, splitters, metrics, datasets, command_line),
         *(race, race_regret, splits),
         *(weak_label_claims, cross_testing_agreement),
-        *(splits_beside_published, published_of, published_figure, codes_beside_published),
+        *(splits_beside_published, published_of, published_figure, stand_in_figure, codes_beside_published),
         *(regenerated_run, regenerated_failures, regenerated_sentences, regenerated_numbers, regenerated_figures),
     )
 }
