@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
@@ -74,8 +75,8 @@ def _groups(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> Table:
 
 def _placeholder(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> Table:
     X = X.copy()
-    X[rng.random(len(X)) < 0.05, int(np.argmax(np.nanstd(X, axis=0) > 0))] = (
-        -999 if np.nanmax(np.abs(X)) < 300 else -1e9 + 1
+    X[rng.random(len(X)) < 0.05, int(np.argmax(np.nanstd(X, axis=0) > 0))] = -float(
+        "9" * (3 + len(str(int(np.nanmax(np.abs(X))))))
     )
     return X, Y
 
@@ -122,15 +123,34 @@ def relation(X: np.ndarray, Y: np.ndarray) -> float:
     return (aligned.strength(aligned.labels) - np.mean(chance)) / np.std(chance)
 
 
-def datalab_findings(X: np.ndarray, Y: np.ndarray) -> set[str]:
-    """Return the names of Datalab's issues for the most even label."""
+def _most_even(Y: np.ndarray) -> np.ndarray:
+    return Y[:, np.argmin(np.abs(np.nanmean(Y, axis=0) - 0.5))].astype(int)
+
+
+def datalab_counts(X: np.ndarray, Y: np.ndarray) -> dict[str, int]:
+    """Return the number of issues of each type that cleanlab's Datalab finds with the most even label."""
     from cleanlab import Datalab
 
-    label = Y[:, np.argmin(np.abs(np.nanmean(Y, axis=0) - 0.5))].astype(int)
-    lab = Datalab({"X": X, "y": label}, label_name="y", verbosity=0)
+    lab = Datalab({"X": X, "y": _most_even(Y)}, label_name="y", verbosity=0)
     lab.find_issues(features=np.nan_to_num(X), issue_types={"near_duplicate": {}, "non_iid": {}, "null": {}})
-    summary = lab.get_issue_summary()
-    return set(summary.loc[summary["num_issues"] > 0, "issue_type"])
+    return lab.get_issue_summary().set_index("issue_type")["num_issues"].to_dict()
+
+
+def tabaudit_counts(X: np.ndarray, Y: np.ndarray) -> dict[str, int]:
+    """Return the number of findings of each check of tabaudit with the most even label."""
+    from tabaudit import run_audit
+
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(y=_most_even(Y))
+    found = run_audit(table, target="y").findings
+    return Counter(f"{each.check} {each.severity}" for each in found)
+
+
+PEERS = {"cleanlab": datalab_counts, "tabaudit": tabaudit_counts}
+
+
+def peer_finds(before: dict[str, int], after: dict[str, int], n_rows: int) -> bool:
+    """Return whether a type of issue is new, or has a fiftieth of the rows more."""
+    return any(n > before.get(kind, 0) + (n_rows / 50 if before.get(kind, 0) else 0) for kind, n in after.items())
 
 
 def draw_repairs(path: str) -> None:
@@ -169,7 +189,7 @@ def main() -> None:
     if options.figure:
         draw_repairs(options.figure)
         return
-    has_datalab = find_spec("cleanlab") is not None
+    peers = {name: count for name, count in PEERS.items() if find_spec(name) is not None}
     rows = []
     for name, X, Y in clean_tables(options.datasets):
         begin = time.process_time()
@@ -178,7 +198,7 @@ def main() -> None:
         counts = {"errors": severities.get("error", 0), "warnings": severities.get("warning", 0), "seconds": seconds}
         known = set(clean.loc[clean["severity"] != "note", "check"])
         rows.append({"dataset": name, "fault": "none", **counts, "checks": "; ".join(sorted(known))})
-        before = datalab_findings(X, Y) if has_datalab else set()
+        before = {peer: count(X, Y) for peer, count in peers.items()}
         print(f"{name:24s} {rows[-1]}", flush=True)
         given = relation(X, Y)
         for fault, (inject, kinds) in FAULTS.items():
@@ -190,8 +210,8 @@ def main() -> None:
                 table = audit_table(*faulty)
                 found = bool(set(table.loc[table["severity"] != "note", "check"]) & set(kinds))
                 rows.append({"dataset": name, "fault": fault, "found": found})
-                if has_datalab:
-                    rows[-1]["found_by_datalab"] = bool(datalab_findings(*faulty) - before)
+                for peer, count in peers.items():
+                    rows[-1][f"found_by_{peer}"] = peer_finds(before[peer], count(*faulty), len(X))
                 if not found:
                     print(f"{name:24s} {fault} is not found", flush=True)
     results = pd.DataFrame(rows)

@@ -215,11 +215,9 @@ def _placeholder(values: np.ndarray) -> float | None:
     numbers, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     for at in (0, -1):
         others = np.delete(numbers, at)
-        is_code = re.fullmatch(r"-?9+(\.0)?|-1(\.0)?", str(numbers[at])) is not None
-        if is_code and counts[at] > 1 and counts[at] == counts[[0, -1]].max() and len(others) > 1:
-            gap, spread = np.abs(numbers[at] - others).min(), np.ptp(others)
-            if gap > (3 if abs(numbers[at]) >= 99 else 1e9) * spread:
-                return float(numbers[at])
+        is_code = re.fullmatch(r"-?99+", f"{numbers[at]:.15g}") is not None
+        if is_code and counts[at] > 1 and len(others) > 1 and np.abs(numbers[at] - others).min() > 3 * np.ptp(others):
+            return float(numbers[at])
     return None
 
 
