@@ -8,8 +8,8 @@ The script keeps these files:
 - the tables that the report shows for the five papers or reads for their figures. Large tables are rounded to five
   digits and packed; the largest ones and raw measurements of samples are omitted.
 - `published.csv`: every printed number next to our result, with the command that recomputes ours.
-- `split_stand_ins.csv`, written by `benchmarks/stand_ins.py`: splits of stand-ins for matrices that could not be
-  downloaded. The script only reads this file.
+- files of other runs, such as `split_stand_ins.csv` of `benchmarks/stand_ins.py`: splits of stand-ins for matrices
+  that could not be downloaded. The script does not change them.
 - `parts.csv`: jobs, CPU seconds and memory of each rule.
 - `unavailable.csv` and `failures.csv`: unavailable data and results without a number, with the reasons.
 - `run.csv`: seed, versions and machine.
@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -44,6 +43,8 @@ from fairfold.study import check_study, leave_out
 ROOT = Path(__file__).parents[1]
 PUBLISHED, KEPT = ROOT / "resources" / "published", ROOT / "resources" / "regenerated"
 STAND_INS = KEPT / "split_stand_ins.csv"
+# Files of other runs, which resources/README.md names. They stay.
+OTHER_RUNS = ("*stand_in*.csv*", "win_percentage/searches.csv", "win_percentage/random_labels.csv")
 COMMAND = "snakemake --cores 2 results/{} --configfile config/paper.yaml"
 STAND_IN_COMMAND = f"python -u benchmarks/stand_ins.py {STAND_INS.relative_to(ROOT)}"
 SECTIONS = ("splitting", "weak-labels", "cross-testing", "win-percentage", "ecoc")  # report sections, one per paper
@@ -132,14 +133,12 @@ def main() -> None:
     made = {
         "published": published,
         "parts": gather_costs(options.results / "benchmarks").round(1),
-        "failures": failures(options.results, config),
+        "failures": failures(options.results),
         "unavailable": left_out,
         "run": run_of(config, options.commit, options.machine),
     }
-    for path in KEPT.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path)
-        elif path != STAND_INS:
+    for path in KEPT.rglob("*.csv*"):
+        if not any(path.match(pattern) for pattern in OTHER_RUNS):
             path.unlink()
     for table in dict.fromkeys(tables_to_keep(options.results, config)):
         source, target = options.results / table, KEPT / table

@@ -265,53 +265,14 @@ def splits_beside_published() -> str:
     rows = []
     for (dataset, splitter), part in both.groupby(["dataset", "splitter"], sort=False):
         of = part.set_index("measure")
-        cells = (f"{of.loc[m, 'published']:g} / {of.loc[m, 'ours']:.3g}" if m in of.index else "" for m in _MEASURES)
+        values = of[["published", "ours"]].map(lambda value: f"{value:,.0f}" if value >= 100 else f"{value:.3g}")
+        cells = (" / ".join(values.loc[m]) if m in of.index else "" for m in _MEASURES)
         is_stand_in = part["note"].str.startswith("a stand-in").all()
         rows.append([f"{dataset}, stand-in" if is_stand_in else dataset, splitter, *cells])
     return table(["matrix", "method", *(f"{measure}, printed / ours" for measure in _MEASURES)], rows)
 
 
 _MEASURES = ("ED", "LD", "DCP", "rLD")
-
-
-def cross_testing_agreement() -> str:
-    """Show differences of the cross-testing figures from the published ones, in standard errors."""
-    both = _computed().query("paper.str.startswith('Korjus')").dropna(subset="difference_in_se")
-    both = both.assign(data=both["what"].str.split(", ").str[0])
-    rows = []
-    for (place, data), part in both.groupby(["place", "data"]):
-        sizes = part["difference_in_se"].abs()
-        largest = part.loc[sizes.idxmax()]
-        where = largest["what"].removeprefix(f"{data}, ").replace("_", " ")
-        text = f"{largest['difference_in_se']:+.2f} ({where})"
-        rows.append([f"{place}, {data}", len(part), (sizes <= 2).sum(), f"{(sizes**2).mean():.2f}", text])
-    return table(["figure, data", "points", "within two", "mean square", "largest"], rows)
-
-
-def published_of(paper: str) -> str:
-    """List the numbers of a paper that have a counterpart in our results, in the order of the paper."""
-    both = _computed().query("paper == @paper")
-    rows = []
-    for row in both.itertuples():
-        note = "" if pd.isna(row.note) else row.note
-        rows.append([row.place, row.what, f"{row.published:g}", _number(row.ours), _distance(row), note])
-    return table(["place", "number", "printed", "ours", "difference", "note"], rows)
-
-
-def codes_beside_published() -> str:
-    """Compare the rows on MATLAB's page with the mean of our samples of the same classes."""
-    both = _computed().query("place in ('example custom-loss', 'example posterior')")
-    keys = both["what"].str.extract(r"row (\d+), (.*), (\w+) of (\w+)$").set_axis([*_ROW, "class"], axis=1)
-    both = both.assign(**keys)
-    rows = []
-    for (place, number, classes, quantity), part in both.groupby(["place", *_ROW], sort=False):
-        of = part.set_index("class")
-        cells = (f"{of.loc[name, 'published']:.3g} / {of.loc[name, 'ours']:.3g}" for name in of.index)
-        rows.append([place.removeprefix("example "), number, classes, quantity.replace("_", " "), *cells])
-    return table(["example", "row", "true as predicted", "number", *of.index], rows)
-
-
-_ROW = ["row", "classes", "quantity"]
 
 
 def _published_beside_ours() -> pd.DataFrame:
@@ -470,8 +431,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
     for each in (
         *(configuration, models, deep_forests, splitters, metrics, datasets, command_line),
         *(race, race_regret, splits),
-        *(weak_label_claims, cross_testing_agreement),
-        *(splits_beside_published, published_of, published_figure, stand_in_figure, codes_beside_published),
+        *(weak_label_claims, splits_beside_published, published_figure, stand_in_figure),
         *(regenerated_run, regenerated_failures, regenerated_sentences, regenerated_numbers, regenerated_figures),
     )
 }
