@@ -120,14 +120,14 @@ def best_order(aligned: Alignment, rng: np.random.Generator) -> tuple[Order, flo
     groups, shifted = None, 0.0
     if _persistence(aligned.features) > 0.75 and _persistence(aligned.labels) > 0.5:
         return best, p  # Both drift along the rows, so many orders fit well.
-    for search in (_shifted, _rearranged):
+    for search in _SEARCHES:
         found = search(aligned, aligned.labels)
-        gain, shifted = found.strength - given, shifted or found.strength
-        is_shift = found.strength <= _WORTH * shifted
+        gain, shifted = found.strength - given, found.strength if search is _shifted else shifted
+        is_shift = search is _shifted or (search is _rearranged and found.strength <= _WORTH * shifted)
         if gain <= _LEAST * given or (is_shift and _is_locally_aligned(aligned)):
             continue
         groups = _similar_rows(aligned) if groups is None else groups
-        its_p = 2 * _chance(aligned, search, gain, groups, rng)
+        its_p = len(_SEARCHES) * _chance(aligned, search, gain, groups, rng)
         if (its_p < _LEVEL and found.strength > (1 + _LEAST) * best.strength) or its_p < p >= _LEVEL:
             best, p = found, min(p, its_p)
     return best, p
@@ -188,6 +188,13 @@ def _permuted_within(groups: np.ndarray, rng: np.random.Generator) -> np.ndarray
 
 
 # --- search -----------------------------------------------------------------------------------------------------------
+
+
+def _nearby(aligned: Alignment, labels: np.ndarray) -> Order:
+    """Return the best circular shift by at most three rows; chance finds less among few candidates."""
+    rows = np.arange(len(aligned))
+    orders = [np.roll(rows, -shift) for shift in (-3, -2, -1, 1, 2, 3)]
+    return max((Order(aligned.strength(labels[each]), each) for each in orders), key=lambda each: each.strength)
 
 
 def _shifted(aligned: Alignment, labels: np.ndarray) -> Order:
@@ -264,6 +271,8 @@ def _with_block(n: int, first: int, last: int, shift: int) -> Iterator[np.ndarra
         moved[first:last], moved[a:b] = rows[a:b], rows[first:last]
         yield moved
 
+
+_SEARCHES = (_nearby, _shifted, _rearranged)
 
 # --- repair -----------------------------------------------------------------------------------------------------------
 
