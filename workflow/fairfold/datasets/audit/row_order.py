@@ -81,7 +81,7 @@ def _one_side(aligned: Alignment, rng: np.random.Generator) -> Iterator[Finding]
     """Find labels or features that were sorted alone: one side depends on the row number, and nothing else does."""
     whole = _part(aligned, np.arange(len(aligned)), rng)
     one, other = ("labels", "features") if whole.labels > whole.features else ("features", "labels")
-    if whole.relation < _NONE and max(whole[1:]) > _STRONG and min(whole[1:]) < _NONE:
+    if whole.relation < _NONE and max(whole[1:]) > max(_STRONG, 5 * min(whole[1:])):
         message = (
             f"the {one} are sorted, the {other} are not, and both are unrelated; check whether one side was sorted"
         )
@@ -404,7 +404,7 @@ class _Part(NamedTuple):
 def _part(aligned: Alignment, rows: np.ndarray, rng: np.random.Generator) -> _Part:
     X, Y = (each[rows] - each[rows].mean(axis=0) for each in (aligned.features, aligned.labels))
     waves = np.cos(np.pi * np.outer(np.arange(len(rows)) + 0.5, np.arange(1, 13)) / len(rows))
-    draws = [rng.permutation(len(rows)) for _ in range(_N_DRAWS)]
+    draws = [rng.permutation(len(rows)) for _ in range(3 * _N_DRAWS)]
 
     def standardize(A: np.ndarray, B: np.ndarray) -> float:
         chance = [((A[order].T @ B) ** 2).sum() for order in draws]
