@@ -195,7 +195,7 @@ def test_warnings_stand_on_the_first_screen(results, files, config, write_leader
     config["data"]["own"] = {"NA": {}}
     board = write_leaderboard("NA")
     text = Page(render_report(results, [*files, "tables/audit.csv", board], config)).text
-    first, rest = text.split("Columns, rows and labels of your data", 1)
+    first, rest = text.split("Findings of the audit", 1)
     assert "Data warnings 2" in first
     assert "Named like a fold, duplicated rows." in first
     assert "<cv>" in rest

@@ -87,8 +87,8 @@ def audit_table(
     features, labels = names or ([f"feature_{j}" for j in range(X.shape[1])], [f"label_{j}" for j in range(Y.shape[1])])
     numbers = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
     sample_ids = None if ids is None else np.asarray(ids).astype(str)
-    columns = tuple(map(str, features)), tuple(map(str, labels))
-    data = Dataset("table", "multilabel", X, Y, *columns, groups=numbers, sample_ids=sample_ids)
+    of_columns = tuple(map(str, features)), tuple(map(str, labels))
+    data = Dataset("table", "multilabel", X, Y, *of_columns, groups=numbers, sample_ids=sample_ids)
     return audit_dataset(data, n_splits, random_state=random_state)
 
 
