@@ -214,9 +214,9 @@ def main() -> None:
                     rows[-1][f"found_by_{peer}"] = peer_finds(before[peer], count(*faulty), len(X))
                 if not found:
                     print(f"{name:24s} {fault} is not found", flush=True)
+        if options.output:
+            pd.DataFrame(rows).to_csv(options.output, index=False)
     results = pd.DataFrame(rows)
-    if options.output:
-        results.to_csv(options.output, index=False)
     print(results["checks"].dropna().str.get_dummies("; ").sum().to_string())
     print(
         results[results["fault"] != "none"]

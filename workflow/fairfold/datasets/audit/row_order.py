@@ -25,7 +25,7 @@ _LEVEL = 1e-3
 _MOST_ROWS = 30_000
 _MOST_RANGES, _CLEAR_RANGES = 12, 5  # of a search for a repair, and of a repair to show
 _FEWEST_ROWS = 20
-_NONE, _STRONG = 3.0, 5.0  # standard deviations of a relation
+_NONE, _STRONG, _EXPECTED = 3.0, 5.0, 8.0  # standard deviations of a relation
 
 
 class Order(NamedTuple):
@@ -439,7 +439,8 @@ def shuffled_part(aligned: Alignment, rng: np.random.Generator) -> tuple[int, in
             inside = _part(aligned, part, rng)
             if inside.relation < _NONE and inside.labels < _NONE and inside.features > _STRONG:
                 outside = _part(aligned, rest, rng)
-                if outside.relation > _STRONG and outside.labels > _STRONG:
+                expected = min(outside.relation, outside.labels) * min(len(part) / len(rest), 1)
+                if expected > _EXPECTED:
                     evidence = f"standard deviations above chance: relation {inside.relation:.1f}"
                     candidates.append((outside.relation + inside.features, int(part[0]), int(part[-1]), evidence))
     return max(candidates)[1:] if candidates else None
