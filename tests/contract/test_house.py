@@ -183,6 +183,7 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "cross_testing": "cross_validate_and_cross_test cross_validate_and_test nested_cross_validate",
     "cross_testing.candidates": "make_candidates",
     "cross_testing.procedures": "Outcome compare_procedures",
+    "cross_testing.repeats": "repeat_procedure",
     "papers.cross_testing_experiment": "Setting run_repetitions",
     "papers.cross_testing_points": "summarize",
     "win_percentage": "GAUSSIAN_CLASSIFIERS draw_feature_sets draws_needed evaluate_all_pairs evaluate_feature_sets "

@@ -38,8 +38,7 @@ from fairfold.core.runs import lock_of_folder, remove_damage  # noqa: E402
 from fairfold.errors import StudyError  # noqa: E402
 from fairfold.models.registry import spec_of  # noqa: E402
 from fairfold.papers.published.comparison import COMPARISONS as PUBLISHED  # noqa: E402
-from fairfold.report.contents import FOLDER as PAGES  # noqa: E402
-from fairfold.report.contents import figures_of, load_contents, pages_of  # noqa: E402
+from fairfold.report.contents import FOLDER, figures_of, load_contents, pages_of  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 
 # Snakemake does not convert nested values such as `--config folds="{'n_splits': 7}"` from text.
@@ -121,11 +120,7 @@ def figures_for(part):
 
 
 def files_of(*stages):
-    """List all files of stages: figures, tables, and the files that they are made from.
-
-    Snakemake looks for a missing file only where a target names it. A deleted array or table would otherwise stay missing
-    for as long as the report is up to date.
-    """
+    """List all files of stages, because Snakemake looks for a missing file only where a target names it."""
     found = [path for stage in stages for path in FILES_OF[stage]]
     figures = [figure for figure in DRAWN.values() if figure.section in stages]
     return [*found, *[f"results/{figure.path}{suffix}" for figure in figures for suffix in (".pdf", ".png")]]

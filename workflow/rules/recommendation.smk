@@ -1,5 +1,6 @@
 # Estimate the missing rate of each dataset and recommend models.
 
+LEAST = min(WEAK_LABELS["missing_rates"], default=0)
 AS_THEY_ARE = {"dataset": WEAK_LABELS["datasets"], "rate": 0}
 
 
@@ -84,12 +85,7 @@ rule recommend_models:
 rule describe_predictions:
     input:
         dataset="results/datasets/{dataset}.npz",
-        predictions=expand(
-            rules.train_and_score.output.predictions,
-            rate=min(WEAK_LABELS["missing_rates"], default=0),
-            part=PARTS_OF_UNIT,
-            allow_missing=True,
-        ),
+        predictions=expand(rules.train_and_score.output.predictions, rate=LEAST, part=PARTS_OF_UNIT, allow_missing=True),
         leaderboard=rules.recommend_models.output.leaderboard,
     output:
         labels="results/tables/labels/{dataset}.csv",

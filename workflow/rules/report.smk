@@ -29,8 +29,7 @@ rule render_report:
     log:
         "results/logs/render_report.log",
     params:
-        # includes templates, style, captions and contents
-        code=code_of(SCRIPTS / "render_report.py", PAGES),
+        code=code_of(SCRIPTS / "render_report.py", FOLDER),
     script:
         "../scripts/render_report.py"
 
@@ -45,7 +44,7 @@ rule pack_figures:
     log:
         "results/logs/pack_figures.log",
     params:
-        code=code_of(SCRIPTS / "pack_figures.py", PAGES),
+        code=code_of(SCRIPTS / "pack_figures.py", FOLDER),
     script:
         "../scripts/pack_figures.py"
 

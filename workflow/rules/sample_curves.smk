@@ -2,6 +2,7 @@
 
 SAMPLE_CURVES = WEAK_LABELS["sample_curves"]
 CURVE_MODELS = SAMPLE_CURVES["models"] or WEAK_LABELS["models"]
+CURVES = {"dataset": SAMPLE_CURVES["datasets"], "rate": SAMPLE_CURVES["missing_rate"], "model": CURVE_MODELS}
 
 
 rule score_by_samples:
@@ -25,12 +26,7 @@ rule score_by_samples:
         "../scripts/score_by_samples.py"
 
 
-SAMPLE_CURVES_PARTS = expand(
-    rules.score_by_samples.output,
-    dataset=SAMPLE_CURVES["datasets"],
-    rate=SAMPLE_CURVES["missing_rate"],
-    model=CURVE_MODELS,
-)
+SAMPLE_CURVES_PARTS = expand(rules.score_by_samples.output, **CURVES)
 
 
 rule tabulate_sample_curves:

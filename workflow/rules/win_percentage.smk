@@ -2,10 +2,8 @@
 
 WIN_PERCENTAGE = config["win_percentage"]
 PAIRS_OF = WIN_PERCENTAGE["datasets"]
-PAIR_SETTING = {
-    **{name: WIN_PERCENTAGE[name] for name in ("n_splits", "n_repeats", "kurtosis_multiple")},
-    "n_best": WIN_PERCENTAGE["reevaluation"]["n_pairs"],
-}
+PAIR_SETTING = {name: WIN_PERCENTAGE[name] for name in ("n_splits", "n_repeats", "kurtosis_multiple")}
+PAIR_SETTING["n_best"] = WIN_PERCENTAGE["reevaluation"]["n_pairs"]
 PERMUTED_PAIRS = range(0, WIN_PERCENTAGE["n_permutations"], WIN_PERCENTAGE["permutations_per_job"])
 MODEL_SETS = WIN_PERCENTAGE["models"]
 SETS_OF = {"dataset": MODEL_SETS["datasets"], "rate": MODEL_SETS["missing_rate"]}
@@ -95,11 +93,9 @@ rule search_pairs:
         "results/win_percentage/{dataset}/search.csv",
     log:
         "results/logs/search_pairs/{dataset}.log",
-    benchmark:
-        "results/benchmarks/search_pairs/{dataset}.tsv"
     params:
-        seed=config["seed"],
         **{name: WIN_PERCENTAGE[name] for name in ("kurtosis_multiple", "n_splits", "n_repeats", "search")},
+        seed=config["seed"],
         code=code("search_pairs"),
     script:
         "../scripts/search_pairs.py"
@@ -112,7 +108,7 @@ rule tabulate_win_percentages:
         permuted=expand(rules.permute_pairs.output, dataset=PAIRS_OF, first=PERMUTED_PAIRS),
         searches=expand(rules.search_pairs.output, dataset=PAIRS_OF),
     output:
-        **{"random_labels": "results/tables/win_percentage/random_labels.csv"} if WIN_PERCENTAGE["n_permutations"] > 1 else {},
+        random_labels=["results/tables/win_percentage/random_labels.csv"] * (WIN_PERCENTAGE["n_permutations"] > 1),
         wins="results/tables/win_percentage/win_percentages.csv",
         searches="results/tables/win_percentage/searches.csv",
     log:

@@ -26,5 +26,5 @@ with logged(snakemake.log):
             chance.append(random_label_table(options["permuted"], draws, **of_chance))
     write_table(pd.concat(tables), snakemake.output.wins)
     write_table(concat_tables(snakemake.input.searches), snakemake.output.searches)
-    if chance:
-        write_table(pd.concat(chance), snakemake.output.random_labels)
+    for path in snakemake.output.random_labels:
+        write_table(pd.concat(chance), path)

@@ -49,7 +49,7 @@ def repeat_procedure(
     Parameters
     ----------
     procedure : callable
-        One of the three functions of :mod:`fairfold.cross_testing`.
+        One of the three functions of ``fairfold.cross_testing``.
     candidates, X, y
         See :func:`~fairfold.cross_testing.nested_cross_validate`.
     n_repeats : int, default=10

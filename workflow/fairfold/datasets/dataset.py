@@ -15,7 +15,7 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.files import read_arrays, write_arrays
 from fairfold.core.folds import BEFORE
 from fairfold.core.hierarchy import Hierarchy
-from fairfold.core.validation import Negatives, check_binary, unmeasured_cells, with_nan
+from fairfold.core.validation import UNMEASURED, Negatives, check_binary, unmeasured_cells, with_nan
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
 
@@ -211,7 +211,9 @@ class Dataset:
             if (namespaces := facts.pop("namespaces", None)) is not None:
                 facts["hierarchy"] = Hierarchy(arrays["edges"], len(facts["label_names"]), tuple(namespaces))
             facts |= {name: arrays.get(name) for name in _OF_SAMPLES}
-            return cls(X=_unpack("X", arrays), Y=with_nan(_unpack("Y", arrays)), **facts)
+            data = cls(X=_unpack("X", arrays), Y=_unpack("Y", arrays), **facts)
+            _check_parts(data)
+            return dataclasses.replace(data, Y=with_nan(data.Y))
         except Exception as error:  # Arrays from other sources may have any type and shape.
             raise DataError(f"{path} is not a dataset written by fairfold ({error}). Prepare it again.") from None
 
@@ -234,3 +236,19 @@ def _unpack(name: str, arrays: Mapping[str, np.ndarray]) -> Matrix:
     if not matrix.has_canonical_format:
         raise ValueError(f"indices of {name} are unsorted or repeated")
     return matrix
+
+
+def _check_parts(data: Dataset) -> None:
+    """Raise ``ValueError`` if arrays of a dataset do not fit together."""
+    n_samples, _, n_labels = data.shape
+    is_multilabel = data.task == "multilabel"
+    shapes = {"X": (n_samples, len(data.feature_names)), "Y": (n_samples, n_labels) if is_multilabel else (n_samples,)}
+    for name, shape in {**shapes, **dict.fromkeys(_OF_SAMPLES, (n_samples,))}.items():
+        values = getattr(data, name)
+        if values is not None and values.shape != shape:
+            found = f"{name.replace('_', ' ')} are {values.dtype} of {values.shape}"
+            raise ValueError(f"{found}, for {n_samples} samples and {n_labels} labels")
+    if data.Y.size and not UNMEASURED <= data.Y.min() <= data.Y.max() <= (1 if is_multilabel else n_labels - 1):
+        raise ValueError("labels have unknown codes")
+    if data.hierarchy is not None and data.hierarchy.first_violation(data.Y) is not None:
+        raise ValueError("labels break the true-path rule of their hierarchy")
