@@ -26,22 +26,22 @@ def test_a_table_becomes_an_answer(table, python, monkeypatch, capfd):
     monkeypatch.setattr(sys, "executable", python)
     asked = ["study", str(table), "--labels", "is_", "--id", "leaf", "--models", "logistic", "kNN", "--cores", "2"]
     assert main([*asked, "--missing-rates", "0", "--no-final"]) == 0
-    messages, messages = capfd.readouterr()
+    answer, messages = capfd.readouterr()
     lines = messages.splitlines()
     introduction = lines.index(f"{table.name}: 80 samples, 3 features, 3 labels. No data warnings.")
     assert lines[introduction + 1] == "2 models, 5 folds, 0 % of positives hidden: 10 trainings."
     folder = table.with_name("my-leaves-study")
     assert re.fullmatch(rf"\[#+\] \d+ jobs done in .* \(log: {re.escape(str(folder))}/logs/study.log\)", lines[-2])
     assert "Traceback" not in (folder / "logs/study.log").read_text()
-    assert re.match(r"Use (logistic|kNN)\. ", messages) and len(messages.splitlines()) <= 20
-    assert messages.splitlines()[-1] == f"Report:   {folder / 'results/report.html'}"
+    assert re.match(r"Use (logistic|kNN)\. ", answer) and len(answer.splitlines()) <= 20
+    assert answer.splitlines()[-1] == f"Report:   {folder / 'results/report.html'}"
     assert (folder / "results/report.html").is_file()
     assert set(pd.read_csv(folder / "results/tables/weak_label_scores.csv")["model"]) == {"logistic", "kNN"}
 
     assert main([*asked, "--missing-rates", "0", "--no-final"]) == 0
     assert "All results are up to date" in capfd.readouterr().err
     assert main(["recommend", str(folder), "--dataset", "my-leaves"]) == 0
-    assert capfd.readouterr().out == messages
+    assert capfd.readouterr().out == answer
     assert main(["recommend", str(folder), "--all"]) == 0
     assert "To rank labels by their probability" in capfd.readouterr().out
 

@@ -19,6 +19,7 @@ import yaml
 from browser import find_browser, see, served
 from snakemake.cli import get_argument_parser
 
+from fairfold.commands.study import LEARNING_CURVE
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import Entry
 from fairfold.final.model import fit_final
@@ -87,7 +88,8 @@ def reader(tmp_path_factory):
         (place / "my-plants.csv").write_text(blocks(TABLE, "csv")[0])
     # `fairfold study` writes this file and rejects a different one.
     stanza = {"path": "../my-plants.csv", "labels": {"prefix": "label_"}}
-    study = {"seed": 1, "data": {"own": {"my-plants": stanza}}, "weak_labels": {"datasets": ["my-plants"]}}
+    compared = {"datasets": ["my-plants"], "sample_curves": {"datasets": ["my-plants"], **LEARNING_CURVE}}
+    study = {"seed": 1, "data": {"own": {"my-plants": stanza}}, "weak_labels": compared}
     (folder / "my-plants-study").mkdir()
     (folder / "my-plants-study/study.yaml").write_text(yaml.safe_dump(study))
     plants = pd.read_csv(folder / "my-plants.csv")
@@ -153,6 +155,9 @@ def test_each_command_can_be_run(reader, results, command):
         return
     if command.startswith(("apptainer", "sh")):
         assert re.search(r"fairfold\.sif|with_slurm\.sh", done.stdout), done.stdout
+        return
+    if command.startswith("fairfold audit"):
+        assert "the table has 2 rows; add rows" in done.stdout
         return
     planned = int(re.search(r"^total +(\d+)$", done.stdout, re.MULTILINE)[1])
     assert planned > 0

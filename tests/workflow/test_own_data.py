@@ -161,7 +161,7 @@ def test_too_few_samples_are_refused_before_training(study):
     plants(8).to_csv(mine.folder / "mine.csv", index=False)
     code, output = mine.run()
     assert code != 0
-    assert "DataError: dataset mine: 8 samples are too few for weak_labels: with 9 folds, 7 are used" in output
+    assert "DataError: dataset mine: 8 samples are too few for weak_labels. A tree draws half of the training" in output
     assert "] split_dataset: " not in output and "Traceback" not in output
 
     # The check depends on the settings and is repeated when they change.

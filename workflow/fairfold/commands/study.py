@@ -28,7 +28,7 @@ _OF_A_TABLE = (
     *("labels", "id", "groups", "ignore", "weights", "dates", "hierarchy"),
     *("models", "missing_rates", "folds", "repeats", "seed", "strict"),
 )
-_LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
+LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
 _N_PERIODS = 5  # test periods of a study by dates
 _SUFFIXES = re.compile(
     r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|svm|libsvm|svmlight|gz|bz2|xz|zst|zip))+$", re.IGNORECASE
@@ -225,7 +225,7 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     compared: dict[str, Any] = {key: given[key] for key in ("missing_rates", "models") if key in given}
     study = {"seed": given.get("seed", 1), "data": {"own": {name: dataset}}}
     if "dates" not in given:  # Learning curves draw random folds.
-        compared["sample_curves"] = {"datasets": [name], **_LEARNING_CURVE}
+        compared["sample_curves"] = {"datasets": [name], **LEARNING_CURVE}
     study |= {"weak_labels": {"datasets": [name], **compared}} | ({"folds": folds} if folds else {})
     study["data"] |= {"strict": True} if options.strict else {}
     return study | ({"final": {"fit": True}} if _fits_final(options) else {})
