@@ -119,7 +119,7 @@ def best_order(aligned: Alignment, rng: np.random.Generator) -> tuple[Order, flo
     given, best, p = aligned.strength(aligned.labels), Order(0.0, np.arange(len(aligned))), 1.0
     groups, shifted = None, 0.0
     if _persistence(aligned.features) > 0.75 and _persistence(aligned.labels) > 0.5:
-        return best, p  # Both drift along the rows, so many orders fit well.
+        return best, p  # Both drift along the rows: many orders fit well.
     for search in _SEARCHES:
         found = search(aligned, aligned.labels)
         gain, shifted = found.strength - given, found.strength if search is _shifted else shifted
@@ -255,7 +255,7 @@ def _segments(aligned: Alignment, labels: np.ndarray, most: int = 12) -> list[tu
 
 
 def _with_block(n: int, first: int, last: int, shift: int) -> Iterator[np.ndarray]:
-    """Yield orders in which rows ``first`` to ``last`` have the labels of the rows shifted by ``shift``.
+    """Yield orders that give rows ``first`` to ``last`` the labels of the rows shifted by ``shift``.
 
     The block is moved, or exchanged with the block in its place.
     """
@@ -415,7 +415,7 @@ def _part(aligned: Alignment, rows: np.ndarray, rng: np.random.Generator) -> _Pa
 
 
 def shuffled_part(aligned: Alignment, rng: np.random.Generator) -> tuple[int, int, str] | None:
-    """Find a part in which only the features depend on the row number, while features and labels agree elsewhere.
+    """Find a part where only the features depend on the row number, while features and labels agree elsewhere.
 
     Parameters
     ----------
