@@ -102,7 +102,7 @@ def test_win_percentages():
     densities = densities.assign(density=[2, 1, 1, 2], pairs=[6, 1, 3, 2])
     assert findings.best_at_high_performance(densities) == "At the highest performance, b is most often the best."
     assert findings.best_of_most_pairs(densities) == (
-        "a is the best classifier of a pair more often than any other: of 75 % of the pairs."
+        "a is more often the best classifier of a pair than any other: of 75 % of the pairs."
     )
     curves = pd.DataFrame({"n_draws": [1, 9, 1, 9], "classifier": list("aabb"), "win_percentage": [0.9, 0.2, 0.1, 0.8]})
     assert findings.winner(curves) == "b wins most often at the largest N."
