@@ -39,8 +39,6 @@ rule correct_scores:
         identical="results/weak_labels/{dataset}/rate-{rate}/identical_models.csv",
     log:
         "results/logs/correct_scores/{dataset}_{rate}.log",
-    benchmark:
-        "results/benchmarks/correct_scores/{dataset}_{rate}.tsv"
     params:
         seed=config["seed"],
         threshold=WEAK_LABELS["forest"]["threshold"],

@@ -13,8 +13,6 @@ rule score_by_samples:
         "results/sample_curves/{dataset}/rate-{rate}/{model}.csv",
     log:
         "results/logs/score_by_samples/{dataset}_{rate}_{model}.log",
-    benchmark:
-        "results/benchmarks/score_by_samples/{dataset}_{rate}_{model}.tsv"
     params:
         seed=config["seed"],
         shares=SAMPLE_CURVES["shares"],
