@@ -65,3 +65,15 @@ def test_a_wrong_table_is_refused_with_the_reason(table, python, monkeypatch, ca
     assert "StudyError: Step prepare_dataset failed: " in messages and "no column name starts with 'was_'" in messages
     assert f"Log of the study: {table.with_name('my-leaves-study') / 'logs/study.log'}" in messages
     assert "Traceback" not in messages
+
+
+def test_rows_out_of_order_stop_a_strict_study_before_it_splits(tmp_path, python, monkeypatch, capfd):
+    monkeypatch.setattr(sys, "executable", python)
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    labels = pd.DataFrame(np.roll(X > 0, 1, axis=0).astype(int), columns=["is_a", "is_b", "is_c"])
+    table = tmp_path / "shifted.csv"
+    pd.DataFrame(X, columns=["width", "height", "age"]).join(labels).to_csv(table, index=False)
+    assert main(["study", str(table), "--labels", "is_", "--models", "logistic", "--strict"]) == 1
+    messages = "".join(capfd.readouterr())
+    assert "the labels are shifted by 1 row" in messages and "Correct the table" in messages
+    assert not (tmp_path / "shifted-study/results/folds").exists()

@@ -3,6 +3,8 @@
 # The final models are a separate target.
 USED_DATASETS = list(dict(study.used_datasets({**config, "final": {"datasets": []}})))
 OWN_DATASETS = [name for name in dict(study.used_datasets(config)) if name in config["data"]["own"]]
+# With data.strict, a dataset is split only if its audit has no error.
+STRICT_AUDITS = {name: f"results/datasets/{name}.audit.csv" for name in OWN_DATASETS if config["data"]["strict"]}
 EXAMPLE_DATASETS = [study.EXAMPLE_DATASETS[example] for example in config["ecoc"]["examples"]]
 DESCRIBED_DATASETS = list(dict.fromkeys([*config["weak_labels"]["datasets"], *OWN_DATASETS]))
 

@@ -7,6 +7,7 @@ FOLD_EFFECT = SPLITTING["fold_effect"]
 rule split_dataset:
     input:
         "results/datasets/{dataset}.npz",
+        lambda wildcards: STRICT_AUDITS.get(wildcards.dataset, []),
     output:
         folds="results/folds/{dataset}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz",
     log:

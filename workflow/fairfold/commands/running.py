@@ -23,7 +23,7 @@ LOG = Path("logs", "study.log")
 """Log file of a study in its folder."""
 _CONTINUES = "Run the same command again to continue; finished results are kept."
 _CORRECT_FIRST = "Correct the table or the options of the command, then rerun it."
-_READS_DATA = "prepare_dataset"  # rule
+_READ_DATA = ("prepare_dataset", "inspect_dataset")  # rules
 _OF_DATA = ("CellError", "DataError")
 _ERROR = re.compile(r"^(\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
 _MOST_STEPS = 3  # failed steps in a message
@@ -137,9 +137,9 @@ class Run:
 
     def _is_data_refused(self) -> bool:
         """Return whether an error of the data stopped the study, so that the same command would fail again."""
-        if [*self.failed] != [_READS_DATA]:
+        if len(self.failed) != 1 or (step := next(iter(self.failed))) not in _READ_DATA:
             return False
-        _, errors = self._errors_of(self.failed[_READS_DATA])
+        _, errors = self._errors_of(self.failed[step])
         return bool(errors) and errors[-1][0] in _OF_DATA and "run the same command" not in errors[-1][1]
 
     def _about_step(self, step: str, logs: list[str]) -> Iterator[str]:
