@@ -140,8 +140,14 @@ def test_a_study_in_which_nothing_ran_has_figures_that_state_so(curves, imputati
         plot_imputation(imputation[imputation["missing_rate"] == 0]),
         plot_label_frequencies(*(part.head(0) for part in frequencies)),
     ]
-    for figure in figures:
-        assert [text.get_text() for text in figure.texts] == ["nothing to draw: no model has a score"]
+    whys = ["has a cascade", "has a score", "has a score"]
+    for figure, why in zip(figures, whys, strict=True):
+        assert [text.get_text() for text in figure.texts] == [f"nothing to draw: no model {why}"]
+
+
+def test_a_study_without_cascades_states_so(curves):
+    figure = plot_learning_curves(curves[curves["model"] == "RF+ET"])
+    assert [text.get_text() for text in figure.texts] == ["nothing to draw: no model has a cascade"]
 
 
 def test_a_rate_at_which_nothing_ran_is_an_empty_panel(curves):

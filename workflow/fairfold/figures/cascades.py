@@ -46,8 +46,8 @@ def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = Non
         negated, so higher is better in every panel. Each axis spans at least 0.1. Models without a cascade have no
         line. If a dataset has a shorter cascade, its last value is carried forward.
     """
-    if curves.empty:
-        return empty_figure()
+    if not (curves["level"] > 0).any():
+        return empty_figure("no model has a cascade")
     keys = ["dataset", "missing_rate", "model", "metric"]
     start = curves[curves["level"] == 0].set_index(keys)["mean"].rename("start")
     curves = curves.join(start, on=keys)
