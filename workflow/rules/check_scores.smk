@@ -38,6 +38,5 @@ rule check_scores:
     localrule: True  # short, and the profile of a cluster would retry it
     params:
         parts=lambda wildcards: [part for part in TARGETS[wildcards.target][1] for _ in SCORES_OF[part]],
-        code=code("check_scores"),
     script:
         "../scripts/check_scores.py"

@@ -5,7 +5,6 @@ import os
 import re
 import sys
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 
 from snakemake.sourcecache import infer_source_file
@@ -67,12 +66,6 @@ wildcard_constraints:
     first=r"\d+",
     part=r"\d+",
     mechanism="[a-z]+",
-
-
-@cache
-def code(script):
-    """Return the checksum of the code that a script runs, so that an update outdates its results."""
-    return code_of(SCRIPTS / f"{script}.py")
 
 
 def numbers_of_job(firsts):

@@ -35,7 +35,6 @@ rule repeat_procedures:
         repetitions=numbers_of_job(EXPERIMENT_JOBS["first"]),
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         search={name: CROSS_TESTING[name] for name in ("parameters", "n_permutations", "folds")},
-        code=code("repeat_procedures"),
     script:
         "../scripts/repeat_procedures.py"
 
@@ -59,7 +58,6 @@ rule cross_test_models:
         splitter=config["folds"]["method"],
         models={model: study.model_settings(config, model, CHOSEN_FROM) for model in CHOSEN_FROM["candidates"]},
         own=study.checksums_of_own(config, CHOSEN_FROM["candidates"]),
-        code=code("cross_test_models"),
     script:
         "../scripts/cross_test_models.py"
 
@@ -81,7 +79,6 @@ rule tabulate_cross_testing:
         figures=CROSS_TESTING_FIGURES,
         candidates=CHOSEN_FROM["candidates"],
         alpha=CROSS_TESTING["alpha"],
-        code=code("tabulate_cross_testing"),
     script:
         "../scripts/tabulate_cross_testing.py"
 

@@ -22,7 +22,6 @@ rule prepare_dataset:
         dataset=lambda wildcards: wildcards.dataset,
         fingerprint=lambda wildcards: CATALOG[wildcards.dataset].fingerprint,
         versions=lambda wildcards: CATALOG[wildcards.dataset].versions,
-        code=code("prepare_dataset"),
     script:
         "../scripts/prepare_dataset.py"
 
@@ -40,7 +39,6 @@ rule describe_datasets:
     params:
         labels_are=[CATALOG[dataset].labels_are for dataset in DESCRIBED_DATASETS],
         left_out=LEFT_OUT,
-        code=code("describe_datasets"),
     script:
         "../scripts/describe_datasets.py"
 
@@ -57,7 +55,6 @@ rule inspect_dataset:
     params:
         n_splits=config["folds"]["n_splits"],
         strict=config["data"]["strict"],
-        code=code("inspect_dataset"),
     script:
         "../scripts/inspect_dataset.py"
 

@@ -25,7 +25,6 @@ rule predict_ecoc:
     params:
         seed=config["seed"],
         n_splits=ECOC["n_splits"],
-        code=code("predict_ecoc"),
     script:
         "../scripts/predict_ecoc.py"
 
@@ -42,7 +41,6 @@ rule compare_codes:
     params:
         seed=config["seed"],
         options={"n_splits": ECOC["n_splits"], "designs": ECOC["comparison"]["designs"]},
-        code=code("compare_codes"),
     script:
         "../scripts/compare_codes.py"
 

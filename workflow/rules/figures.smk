@@ -20,7 +20,6 @@ rule draw_overview:
         "results/logs/draw_overview.log",
     params:
         figures=lambda wildcards, output: {name: [DRAWN[name].spec.name, DRAWN[name].options] for name in output.keys()},
-        code=code("draw_figures"),
     script:
         "../scripts/draw_figures.py"
 

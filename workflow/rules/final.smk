@@ -31,7 +31,6 @@ rule fit_final_model:
         model=FINAL["model"],
         settings={model: study.model_settings(config, model) for model in FINAL_MODELS},
         own=study.checksums_of_own(config, FINAL_MODELS),
-        code=code("fit_final_model"),
     script:
         "../scripts/fit_final_model.py"
 
@@ -58,7 +57,6 @@ rule examine_labels:
         hidden=30,
         settings=rules.fit_final_model.params.settings,
         own=study.checksums_of_own(config, FINAL_MODELS),
-        code=code("examine_labels"),
     script:
         "../scripts/examine_labels.py"
 
@@ -72,8 +70,6 @@ rule write_dataset_page:
         page="results/final/{dataset}/report.html",
     log:
         "results/logs/write_dataset_page/{dataset}.log",
-    params:
-        code=code("write_dataset_page"),
     script:
         "../scripts/write_dataset_page.py"
 

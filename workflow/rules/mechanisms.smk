@@ -21,8 +21,6 @@ rule examine_observed_labels:
         "results/tables/scar_tests.csv",
     log:
         "results/logs/examine_observed_labels.log",
-    params:
-        code=code("examine_observed_labels"),
     script:
         "../scripts/examine_observed_labels.py"
 
@@ -46,7 +44,6 @@ rule score_mechanism:
         models={model: study.model_settings(config, model, MECHANISMS) for model in TRAINED},
         threshold=WEAK_LABELS["forest"]["threshold"],
         own=study.checksums_of_own(config, MECHANISM_MODELS),
-        code=code("score_mechanism"),
     script:
         "../scripts/score_mechanism.py"
 

@@ -26,7 +26,6 @@ rule write_config:
     priority: 1  # `fairfold study` shows the plan first
     params:
         config=config,
-        code=code("write_config"),
     script:
         "../scripts/write_config.py"
 
@@ -48,8 +47,6 @@ rule compare_published:
         "results/tables/published.csv",
     log:
         "results/logs/compare_published.log",
-    params:
-        code=code("compare_published"),
     script:
         "../scripts/compare_published.py"
 

@@ -28,7 +28,6 @@ rule repeat_weak_labels:
         first_levels={model: study.first_level(config, model) for model in STABILITY_MODELS},
         forest={**WEAK_LABELS["forest"], **STABILITY["forest"]},
         own=study.checksums_of_own(config, STABILITY_MODELS),
-        code=code("repeat_weak_labels"),
     script:
         "../scripts/repeat_weak_labels.py"
 
@@ -43,8 +42,6 @@ rule tabulate_rank_stability:
         "results/tables/rank_stability.csv",
     log:
         "results/logs/tabulate_rank_stability.log",
-    params:
-        code=code("tabulate_rank_stability"),
     script:
         "../scripts/tabulate_rank_stability.py"
 

@@ -22,7 +22,6 @@ rule estimate_label_frequency:
         model=study.model_of_study(config, study.REFERENCE),
         # with many labels, a few represent all
         n_labels=lambda wildcards: study.REFERENCE_LABELS if wildcards.dataset in WITH_OWN_REFERENCE else None,
-        code=code("estimate_label_frequency"),
     script:
         "../scripts/estimate_label_frequency.py"
 
@@ -42,7 +41,6 @@ rule correct_scores:
     params:
         seed=config["seed"],
         threshold=WEAK_LABELS["forest"]["threshold"],
-        code=code("correct_scores"),
     script:
         "../scripts/correct_scores.py"
 
@@ -75,7 +73,6 @@ rule recommend_models:
         rope=WEAK_LABELS["rope"],
         n_repeats=config["folds"]["repeats"],
         hierarchical=HIERARCHICAL["dataset"],
-        code=code("recommend_models"),
     script:
         "../scripts/recommend_models.py"
 
@@ -94,7 +91,6 @@ rule describe_predictions:
         "results/logs/describe_predictions/{dataset}.log",
     params:
         seed=config["seed"],
-        code=code("describe_predictions"),
     script:
         "../scripts/describe_predictions.py"
 

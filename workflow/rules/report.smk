@@ -60,8 +60,6 @@ rule concat_tables:
         # An empty pattern would match every name; "(?!)" matches none.
         joined="|".join(name for name, parts in JOINED.items() if parts) or "(?!)",
     localrule: True  # short; in a submission, the tables of one part would wait for another part
-    params:
-        code=code("concat_tables"),
     script:
         "../scripts/concat_tables.py"
 
@@ -79,6 +77,5 @@ rule describe_models:
         used=study.used_models(config),
         own=config["models"],
         own_code=study.checksums_of_own(config, WEAK_LABELS["models"]),
-        code=code("describe_models"),
     script:
         "../scripts/describe_models.py"

@@ -19,7 +19,6 @@ rule score_by_samples:
         settings=lambda wildcards: study.model_settings(config, wildcards.model, SAMPLE_CURVES),
         threshold=WEAK_LABELS["forest"]["threshold"],
         own=study.checksums_of_own(config, CURVE_MODELS),
-        code=code("score_by_samples"),
     script:
         "../scripts/score_by_samples.py"
 
@@ -37,7 +36,6 @@ rule tabulate_sample_curves:
     params:
         n_splits=config["folds"]["n_splits"],
         seed=config["seed"],
-        code=code("tabulate_sample_curves"),
     script:
         "../scripts/tabulate_sample_curves.py"
 

@@ -20,7 +20,6 @@ rule split_dataset:
         repeats="{repeats}",
         seed=config["seed"],
         n_splits="{n_splits}",
-        code=code("split_dataset"),
     script:
         "../scripts/split_dataset.py"
 
@@ -43,7 +42,6 @@ rule compare_splitters:
         n_splits=config["folds"]["n_splits"],
         repeats=SPLITTING["repeats"],
         splitters=SPLITTING["methods"],
-        code=code("compare_splitters"),
     script:
         "../scripts/compare_splitters.py"
 
@@ -63,7 +61,6 @@ rule estimate_fold_effect:
         n_splits=config["folds"]["n_splits"],
         methods=list(dict.fromkeys(["random", *SPLITTING["methods"]])),
         effort={name: FOLD_EFFECT[name] for name in ("n_halvings", "n_repeats")},
-        code=code("estimate_fold_effect"),
     script:
         "../scripts/estimate_fold_effect.py"
 
@@ -84,8 +81,6 @@ rule tabulate_splitting:
         seconds="results/timings/quality_against_seconds.csv",
     log:
         "results/logs/tabulate_splitting.log",
-    params:
-        code=code("tabulate_splitting"),
     script:
         "../scripts/tabulate_splitting.py"
 

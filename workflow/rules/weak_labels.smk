@@ -31,7 +31,6 @@ rule mask_labels:
         "results/logs/mask_labels/{dataset}_{rate}.log",
     params:
         seed=config["seed"],
-        code=code("mask_labels"),
     script:
         "../scripts/mask_labels.py"
 
@@ -55,7 +54,6 @@ rule train_and_score:
         seed=config["seed"],
         unit=UNIT_OPTIONS,
         models=lambda wildcards: [study.model_of_study(config, model) for model in MODELS_OF_PART[int(wildcards.part)]],
-        code=code("train_and_score"),
     script:
         "../scripts/train_and_score.py"
 
@@ -82,7 +80,6 @@ rule tabulate_weak_labels:
     params:
         datasets=WEAK_LABELS["datasets"],
         alpha=WEAK_LABELS["alpha"],
-        code=code("tabulate_weak_labels"),
     script:
         "../scripts/tabulate_weak_labels.py"
 
@@ -96,8 +93,6 @@ rule score_hierarchies:
         summary="results/tables/hierarchical_summary.csv",
     log:
         "results/logs/score_hierarchies.log",
-    params:
-        code=code("score_hierarchies"),
     script:
         "../scripts/score_hierarchies.py"
 
@@ -118,7 +113,6 @@ rule score_many_labels:
         "results/benchmarks/score_many_labels.tsv"
     params:
         options={name: WEAK_LABELS["many_labels"][name] for name in ("bands", "propensity")},
-        code=code("score_many_labels"),
     script:
         "../scripts/score_many_labels.py"
 

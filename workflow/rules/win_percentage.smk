@@ -34,7 +34,6 @@ rule evaluate_pairs:
         setting=PAIR_SETTING,
         reevaluation={name: WIN_PERCENTAGE["reevaluation"][name] for name in ("n_splits", "n_repeats", "corrected")},
         alpha=WIN_PERCENTAGE["alpha"],
-        code=code("evaluate_pairs"),
     script:
         "../scripts/evaluate_pairs.py"
 
@@ -52,7 +51,6 @@ rule permute_pairs:
         seed=config["seed"],
         permutations=numbers_of_job(PERMUTED_PAIRS),
         setting=PAIR_SETTING,
-        code=code("permute_pairs"),
     script:
         "../scripts/permute_pairs.py"
 
@@ -81,7 +79,6 @@ rule tabulate_pairs:
         titles=[CATALOG[dataset].title for dataset in PAIRS_OF],
         kurtosis_multiple=WIN_PERCENTAGE["kurtosis_multiple"],
         sampling=WIN_PERCENTAGE["sampling"],
-        code=code("tabulate_pairs"),
     script:
         "../scripts/tabulate_pairs.py"
 
@@ -96,7 +93,6 @@ rule search_pairs:
     params:
         **{name: WIN_PERCENTAGE[name] for name in ("kurtosis_multiple", "n_splits", "n_repeats", "search")},
         seed=config["seed"],
-        code=code("search_pairs"),
     script:
         "../scripts/search_pairs.py"
 
@@ -115,7 +111,6 @@ rule tabulate_win_percentages:
         "results/logs/tabulate_win_percentages.log",
     params:
         **{name: WIN_PERCENTAGE[name] for name in ("kurtosis_multiple", "most_draws", "alpha", "independent")},
-        code=code("tabulate_win_percentages"),
     script:
         "../scripts/tabulate_win_percentages.py"
 
@@ -144,7 +139,6 @@ rule evaluate_feature_sets:
         ),
         exchange=MODEL_SETS["exchange"],
         own=study.checksums_of_own(config, SETS_MODELS),
-        code=code("evaluate_feature_sets"),
     script:
         "../scripts/evaluate_feature_sets.py"
 
@@ -161,7 +155,6 @@ rule tabulate_model_wins:
         "results/logs/tabulate_model_wins.log",
     params:
         alpha=WIN_PERCENTAGE["alpha"],
-        code=code("tabulate_model_wins"),
     script:
         "../scripts/tabulate_model_wins.py"
 
