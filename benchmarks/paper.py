@@ -30,7 +30,7 @@ import pandas as pd
 from fairfold.core.config import load_yaml
 from fairfold.core.files import read_json
 from fairfold.datasets import load_catalog, prepare
-from fairfold.papers.published.comparison import COMPARISONS, compare_published
+from fairfold.papers.published.comparison import COMPARISONS, OUR_TABLES, compare_published
 from fairfold.report.contents import figures_of, load_contents, select
 from fairfold.report.costs import gather_costs
 from fairfold.report.failures import failures_of
@@ -51,23 +51,12 @@ SECTIONS = ("splitting", "weak-labels", "cross-testing", "win-percentage", "ecoc
 DATA = "win_percentage/*/samples.csv"  # input data, not results
 LARGEST, LARGEST_PACKED = 150_000, 130_000  # bytes; larger tables are packed or omitted
 # Tables that the comparisons with the papers read, by their names there
-COMPARED = {
+COMPARED = OUR_TABLES | {
     "cross_testing": "tables/cross_testing_fig[0-9].csv",
-    "label_matrices": "tables/label_matrices.csv",
-    "splits": "tables/split_summary.csv",
     "split_seconds": "timings/quality_against_seconds.csv",
     "scores": "weak_labels/*/rate-*/scores_*.csv",
     "fit_seconds": "timings/models/*_*_*.csv",
-    "best_pairs": "tables/win_percentage/best_pairs.csv",
-    "draws_needed": "tables/win_percentage/draws_needed.csv",
-    "pairs_of_datasets": "tables/win_percentage/datasets.csv",
-    "classifiers": "tables/win_percentage/classifiers.csv",
-    "illustration": "tables/win_percentage/illustration.csv",
-    "win_percentages": "tables/win_percentage/win_percentages.csv",
-    "sampling_law": "tables/win_percentage/sampling_law.csv",
-    "sampling_errors": "tables/win_percentage/sampling_errors.csv",
     "ecoc_values": "ecoc/*/values.csv",
-    "arrhythmia_classes": "tables/ecoc/arrhythmia_classes.csv",
 }
 
 

@@ -3,13 +3,13 @@
 # Part of the configuration that trains models -> tables with their scores or the reasons for missing scores.
 SCORES_OF = {
     "weak_labels": ["results/tables/weak_label_scores.csv"],
-    "weak_labels.rank_stability": STABILITY_PARTS,
-    "weak_labels.sample_curves": SAMPLE_CURVES_PARTS,
+    "weak_labels.rank_stability": expand(rules.repeat_weak_labels.output, **STABILITY_JOBS),
+    "weak_labels.sample_curves": expand(rules.score_by_samples.output.scores, **CURVES),
     "weak_labels.mechanisms": ["results/tables/mechanisms.csv"] * bool(MECHANISMS["datasets"]),
     "cross_testing.models": ["results/cross_testing/models.csv"] * bool(CHOSEN_FROM["datasets"]),
     "win_percentage.models": ["results/tables/win_percentage/model_sets.csv"] * bool(SETS_OF["dataset"]),
 }
-PAGE_FILES = [*rules.render_report.output, *rules.describe_models.output]
+PAGE_FILES = [*rules.render_report.output, *rules.describe_study.output]
 # Target -> its files, and the parts whose models it scores.
 TARGETS = {
     "study": ([*STUDY_FILES, *FIGURES, *PAGE_FILES, *FINAL_OF_STUDY], [*SCORES_OF]),

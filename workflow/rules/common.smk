@@ -4,7 +4,6 @@ import logging
 import os
 import re
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 from snakemake.sourcecache import infer_source_file
@@ -33,10 +32,10 @@ logging.raiseExceptions = False
 from fairfold import study  # noqa: E402
 from fairfold.core.config import typed  # noqa: E402
 from fairfold.core.provenance import code_of  # noqa: E402
-from fairfold.core.runs import lock_of_folder, remove_damage  # noqa: E402
+from fairfold.core.runs import remove_damage  # noqa: E402
 from fairfold.errors import StudyError  # noqa: E402
 from fairfold.models.registry import spec_of  # noqa: E402
-from fairfold.papers.published.comparison import COMPARISONS as PUBLISHED  # noqa: E402
+from fairfold.papers.published.comparison import COMPARISONS, OUR_TABLES  # noqa: E402
 from fairfold.report.contents import FOLDER, figures_of, load_contents, pages_of  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 
@@ -56,15 +55,12 @@ FILES_OF = {}
 
 
 wildcard_constraints:
+    **dict.fromkeys(("n_splits", "repeats", "first", "part"), r"\d+"),
     dataset="|".join(map(re.escape, CATALOG)),
     rate=r"\d{1,2}",
     splitter="|".join(map(re.escape, METHOD_NAMES)),
-    n_splits=r"\d+",
-    repeats=r"\d+",
     model="|".join(map(re.escape, [*study.used_models(config), study.REFERENCE])),
     experiment="|".join(map(re.escape, config["cross_testing"]["experiments"])) or "none",
-    first=r"\d+",
-    part=r"\d+",
     mechanism="[a-z]+",
 
 
@@ -105,10 +101,10 @@ def read_by_figures(part):
 
 def figures_for(part):
     """Return the files of each figure of a part; Snakemake's own report shows them, too."""
-    files = {name: [f"results/{figure.path}.pdf"] for name, figure in drawn_for(part).items()}
+    files = {}
     for name, figure in drawn_for(part).items():
-        shown = {"category": figure.category, "labels": {"figure": figure.label}}
-        files[name].append(report(f"results/{figure.path}.png", **shown))
+        shown = report(f"results/{figure.path}.png", category=figure.category, labels={"figure": figure.label})
+        files[name] = [f"results/{figure.path}.pdf", shown]
     return files
 
 
@@ -126,7 +122,5 @@ def scored(target):
 
 
 if workflow.is_main_process:
-    # Damaged results are removed and recomputed. Skip this if another run holds the lock of the folder.
-    with suppress(StudyError), lock_of_folder():
-        for path, flaw in remove_damage("results").items():
-            print(f"warning: {path}: {flaw}. It is recomputed.", file=sys.stderr)
+    for path, flaw in remove_damage("results").items():
+        print(f"warning: {path}: {flaw}. It is recomputed.", file=sys.stderr)

@@ -4,11 +4,7 @@ CROSS_TESTING = config["cross_testing"]
 EXPERIMENTS = CROSS_TESTING["experiments"]
 CHOSEN_FROM = CROSS_TESTING["models"]
 CROSS_TESTING_FIGURES = sorted({each["figure"] for each in EXPERIMENTS.values()})
-CHOICE_TABLES = [
-    "results/cross_testing/models.csv",
-    "results/timings/cross_testing_models.csv",
-    "results/tables/cross_testing_models.csv",
-]
+CHOICE_TABLES = ["cross_testing/models", "timings/cross_testing_models", "tables/cross_testing_models"]
 CHOICE_OPTIONS = ("n_splits", "test_fraction", "n_permutations", "n_samples", "exchange")
 # A job runs a range of repetitions and is named after the first one. A killed run loses only its running jobs.
 EXPERIMENT_JOBS = {
@@ -72,7 +68,7 @@ rule tabulate_cross_testing:
         interpretation="results/tables/interpretation.csv",
         repetitions=["results/cross_testing/repetitions.csv"] * bool(EXPERIMENTS),
         points=expand("results/tables/cross_testing_{figure}.csv", figure=CROSS_TESTING_FIGURES),
-        models=CHOICE_TABLES * bool(CHOSEN_FROM["datasets"]),
+        models=expand("results/{table}.csv", table=CHOICE_TABLES * bool(CHOSEN_FROM["datasets"])),
     log:
         "results/logs/tabulate_cross_testing.log",
     params:

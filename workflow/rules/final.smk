@@ -77,8 +77,7 @@ rule write_dataset_page:
 # A target of its own.
 FINAL_FILES = [
     *expand(rules.examine_labels.input.folds, dataset=FINAL_DATASETS),
-    *expand(rules.fit_final_model.output, dataset=FINAL_DATASETS),
-    *expand(rules.examine_labels.output, dataset=FINAL_DATASETS),
+    *expand([*rules.fit_final_model.output, *rules.examine_labels.output], dataset=FINAL_DATASETS),
     *expand(rules.write_dataset_page.output, dataset=FINAL_DATASETS),
 ]
 # Further files of a study.

@@ -1,45 +1,36 @@
-# Compare published numbers with those of the study.
+# Write the configuration and the models of the study, and compare published numbers with its results.
 
 PAGE_EXAMPLES = [name for name in ECOC_EXAMPLES if name in ("custom-loss", "posterior")]
-# Published result -> our table, if this configuration computes it.
-COMPARED_TABLES = {
-    "label_matrices": "results/tables/label_matrices.csv",
-    "splits": "results/tables/split_summary.csv",
-    "scores": "results/tables/weak_label_scores.csv",
-    "best_pairs": "results/tables/win_percentage/best_pairs.csv",
-    "draws_needed": "results/tables/win_percentage/draws_needed.csv",
-    "pairs_of_datasets": "results/tables/win_percentage/datasets.csv",
-    "classifiers": "results/tables/win_percentage/classifiers.csv",
-    "illustration": "results/tables/win_percentage/illustration.csv",
-    "win_percentages": "results/tables/win_percentage/win_percentages.csv",
-    "sampling_law": "results/tables/win_percentage/sampling_law.csv",
-    "sampling_errors": "results/tables/win_percentage/sampling_errors.csv",
-    "arrhythmia_classes": "results/tables/ecoc/arrhythmia_classes.csv",
-}
+COMPARED_FILES = {name: f"results/{path}" for name, path in OUR_TABLES.items()}
 
 
-rule write_config:
+rule describe_study:
     output:
-        "results/config.yaml",
+        config="results/config.yaml",
+        models="results/tables/models.csv",
+        legend="results/legend.csv",
     log:
-        "results/logs/write_config.log",
+        "results/logs/describe_study.log",
     priority: 1  # `fairfold study` shows the plan first
+    localrule: True  # short; in a submission, the figures of one part would wait for another part
     params:
         config=config,
+        used=study.used_models(config),
+        own=study.checksums_of_own(config, WEAK_LABELS["models"]),
     script:
-        "../scripts/write_config.py"
+        "../scripts/describe_study.py"
 
 
 # In a module, output paths start with the module's prefix. Snakemake adds it to inputs, so it is removed here.
-PREFIX = rules.write_config.output[0].removesuffix("results/config.yaml")
+PREFIX = rules.describe_study.output.config.removesuffix("results/config.yaml")
 for stage, files in FILES_OF.items():
     FILES_OF[stage] = [path.removeprefix(PREFIX) for path in files]
 
 
 rule compare_published:
     input:
-        **{name: path for name, path in COMPARED_TABLES.items() if path in sum(FILES_OF.values(), [])},
-        **{f"published_{name}": workflow.source_path(f"../../resources/published/{name}.csv") for name in PUBLISHED},
+        **{name: path for name, path in COMPARED_FILES.items() if path in sum(FILES_OF.values(), [])},
+        **{f"published_{name}": workflow.source_path(f"../../resources/published/{name}.csv") for name in COMPARISONS},
         cross_testing=rules.tabulate_cross_testing.output.points,
         ecoc_values=expand("results/ecoc/{example}/values.csv", example=PAGE_EXAMPLES),
         config="results/config.yaml",

@@ -32,12 +32,9 @@ rule repeat_weak_labels:
         "../scripts/repeat_weak_labels.py"
 
 
-STABILITY_PARTS = expand(rules.repeat_weak_labels.output, **STABILITY_JOBS)
-
-
 rule tabulate_rank_stability:
     input:
-        STABILITY_PARTS,
+        expand(rules.repeat_weak_labels.output, **STABILITY_JOBS),
     output:
         "results/tables/rank_stability.csv",
     log:
@@ -48,6 +45,6 @@ rule tabulate_rank_stability:
 
 FILES_OF["rank_stability"] = [
     *expand(rules.repeat_weak_labels.input.folds, dataset=STABILITY["datasets"], splitter=STABILITY["splitters"]),
-    *STABILITY_PARTS,
+    *rules.tabulate_rank_stability.input,
     *[*rules.tabulate_rank_stability.output] * bool(STABILITY["datasets"]),
 ]

@@ -4,6 +4,7 @@
 JOINED = {
     "audit": expand("results/datasets/{dataset}.audit.csv", dataset=OWN_DATASETS),
     "fold_effect": expand("results/splitting/fold_effect/{dataset}.csv", dataset=FOLD_EFFECT["datasets"]),
+    "sample_curves": expand(rules.score_by_samples.output.curve, **CURVES),
     "mechanisms": MECHANISM_PARTS,
     "ecoc/examples": expand("results/ecoc/{example}/summary.csv", example=ECOC_EXAMPLES),
     "ecoc/comparison": expand("results/ecoc/comparison/{dataset}.csv", dataset=COMPARED),
@@ -62,20 +63,3 @@ rule concat_tables:
     localrule: True  # short; in a submission, the tables of one part would wait for another part
     script:
         "../scripts/concat_tables.py"
-
-
-rule describe_models:
-    output:
-        models="results/tables/models.csv",
-        legend="results/legend.csv",
-    log:
-        "results/logs/describe_models.log",
-    localrule: True  # short; in a submission, the figures of one part would wait for another part
-    params:
-        names=WEAK_LABELS["models"],
-        variant=WEAK_LABELS["variant"],
-        used=study.used_models(config),
-        own=config["models"],
-        own_code=study.checksums_of_own(config, WEAK_LABELS["models"]),
-    script:
-        "../scripts/describe_models.py"

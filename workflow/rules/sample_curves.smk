@@ -10,11 +10,13 @@ rule score_by_samples:
         dataset="results/datasets/{dataset}.npz",
         folds=folds_of(config["folds"]["n_splits"], repeats=SAMPLE_CURVES["repeats"]),
     output:
-        "results/sample_curves/{dataset}/rate-{rate}/{model}.csv",
+        scores="results/sample_curves/{dataset}/rate-{rate}/{model}.csv",
+        curve="results/sample_curves/{dataset}/rate-{rate}/{model}_curve.csv",
     log:
         "results/logs/score_by_samples/{dataset}_{rate}_{model}.log",
     params:
         seed=config["seed"],
+        n_splits=config["folds"]["n_splits"],
         shares=SAMPLE_CURVES["shares"],
         settings=lambda wildcards: study.model_settings(config, wildcards.model, SAMPLE_CURVES),
         threshold=WEAK_LABELS["forest"]["threshold"],
@@ -23,25 +25,8 @@ rule score_by_samples:
         "../scripts/score_by_samples.py"
 
 
-SAMPLE_CURVES_PARTS = expand(rules.score_by_samples.output, **CURVES)
-
-
-rule tabulate_sample_curves:
-    input:
-        SAMPLE_CURVES_PARTS,
-    output:
-        "results/tables/sample_curves.csv",
-    log:
-        "results/logs/tabulate_sample_curves.log",
-    params:
-        n_splits=config["folds"]["n_splits"],
-        seed=config["seed"],
-    script:
-        "../scripts/tabulate_sample_curves.py"
-
-
 FILES_OF["sample_curves"] = [
     *expand(rules.score_by_samples.input.folds, dataset=SAMPLE_CURVES["datasets"]),
-    *SAMPLE_CURVES_PARTS,
-    *[*rules.tabulate_sample_curves.output] * bool(SAMPLE_CURVES["datasets"]),
+    *expand(rules.score_by_samples.output, **CURVES),
+    *["results/tables/sample_curves.csv"] * bool(SAMPLE_CURVES["datasets"]),
 ]

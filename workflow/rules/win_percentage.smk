@@ -55,34 +55,6 @@ rule permute_pairs:
         "../scripts/permute_pairs.py"
 
 
-rule tabulate_pairs:
-    input:
-        data=expand("results/datasets/{dataset}.npz", dataset=PAIRS_OF),
-        pairs=expand(rules.evaluate_pairs.output.pairs, dataset=PAIRS_OF),
-        best_pairs=expand(rules.evaluate_pairs.output.table, dataset=PAIRS_OF),
-    output:
-        draws="results/tables/win_percentage/draws_needed.csv",
-        classifiers="results/tables/win_percentage/classifiers.csv",
-        datasets="results/tables/win_percentage/datasets.csv",
-        best_pairs="results/tables/win_percentage/best_pairs.csv",
-        joint="results/tables/win_percentage/joint_densities.csv",
-        curves="results/tables/win_percentage/illustration.csv",
-        weights="results/tables/win_percentage/rank_weights.csv",
-        densities="results/tables/win_percentage/performance_densities.csv",
-        example="results/tables/win_percentage/sampling_example.csv",
-        errors="results/tables/win_percentage/sampling_errors.csv",
-        law="results/tables/win_percentage/sampling_law.csv",
-    log:
-        "results/logs/tabulate_pairs.log",
-    params:
-        seed=config["seed"],
-        titles=[CATALOG[dataset].title for dataset in PAIRS_OF],
-        kurtosis_multiple=WIN_PERCENTAGE["kurtosis_multiple"],
-        sampling=WIN_PERCENTAGE["sampling"],
-    script:
-        "../scripts/tabulate_pairs.py"
-
-
 rule search_pairs:
     input:
         "results/datasets/{dataset}.npz",
@@ -97,22 +69,39 @@ rule search_pairs:
         "../scripts/search_pairs.py"
 
 
-rule tabulate_win_percentages:
+rule tabulate_pairs:
     input:
         data=expand("results/datasets/{dataset}.npz", dataset=PAIRS_OF),
         pairs=expand(rules.evaluate_pairs.output.pairs, dataset=PAIRS_OF),
+        best_pairs=expand(rules.evaluate_pairs.output.table, dataset=PAIRS_OF),
         permuted=expand(rules.permute_pairs.output, dataset=PAIRS_OF, first=PERMUTED_PAIRS),
         searches=expand(rules.search_pairs.output, dataset=PAIRS_OF),
     output:
         random_labels=["results/tables/win_percentage/random_labels.csv"] * (WIN_PERCENTAGE["n_permutations"] > 1),
         wins="results/tables/win_percentage/win_percentages.csv",
         searches="results/tables/win_percentage/searches.csv",
+        draws="results/tables/win_percentage/draws_needed.csv",
+        classifiers="results/tables/win_percentage/classifiers.csv",
+        datasets="results/tables/win_percentage/datasets.csv",
+        best_pairs="results/tables/win_percentage/best_pairs.csv",
+        joint="results/tables/win_percentage/joint_densities.csv",
+        curves="results/tables/win_percentage/illustration.csv",
+        weights="results/tables/win_percentage/rank_weights.csv",
+        densities="results/tables/win_percentage/performance_densities.csv",
+        example="results/tables/win_percentage/sampling_example.csv",
+        errors="results/tables/win_percentage/sampling_errors.csv",
+        law="results/tables/win_percentage/sampling_law.csv",
     log:
-        "results/logs/tabulate_win_percentages.log",
+        "results/logs/tabulate_pairs.log",
     params:
-        **{name: WIN_PERCENTAGE[name] for name in ("kurtosis_multiple", "most_draws", "alpha", "independent")},
+        **{
+            name: WIN_PERCENTAGE[name]
+            for name in ("kurtosis_multiple", "most_draws", "alpha", "independent", "sampling")
+        },
+        seed=config["seed"],
+        titles=[CATALOG[dataset].title for dataset in PAIRS_OF],
     script:
-        "../scripts/tabulate_win_percentages.py"
+        "../scripts/tabulate_pairs.py"
 
 
 rule evaluate_feature_sets:
@@ -160,9 +149,9 @@ rule tabulate_model_wins:
 
 
 FILES_OF["win_percentage"] = [
-    *rules.tabulate_win_percentages.input.permuted,
+    *rules.tabulate_pairs.input.permuted,
     *expand(rules.evaluate_pairs.output, dataset=PAIRS_OF),
-    *[*rules.tabulate_pairs.output, *rules.tabulate_win_percentages.output] * bool(PAIRS_OF),
+    *[*rules.tabulate_pairs.output] * bool(PAIRS_OF),
     *expand(rules.evaluate_feature_sets.input.folds, **SETS_OF),
     *rules.tabulate_model_wins.input,
     *[*rules.tabulate_model_wins.output] * bool(SETS_OF["dataset"]),

@@ -1,17 +1,17 @@
-"""Train a model on shares of each fold's training part, on several splits of one dataset."""
+"""Train a model on shares of each fold's training part, and extrapolate its scores to more samples."""
 
 import numpy as np
 import pandas as pd
 
 from adapter import logged
-from fairfold.core.files import read_arrays, write_table
+from fairfold.core.files import read_arrays, read_table, write_table
 from fairfold.core.folds import only_fold
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
-from fairfold.recommendation.sample_curves import scores_by_samples, shares_of_training
+from fairfold.recommendation.sample_curves import sample_curves, scores_by_samples, shares_of_training
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 with logged(snakemake.log):
@@ -56,4 +56,6 @@ with logged(snakemake.log):
 
     tables = [curves_of(repeat, fold_of) for repeat, fold_of in enumerate(folds)]
     columns = [*unit, "model", "repeat", "share", "n_train", "fold", "metric", "value", "reason"]
-    write_table(pd.concat(tables, ignore_index=True)[columns], snakemake.output[0])
+    write_table(pd.concat(tables, ignore_index=True)[columns], snakemake.output.scores)
+    curve = sample_curves(read_table(snakemake.output.scores), n_splits=params.n_splits, seed=params.seed)
+    write_table(curve, snakemake.output.curve)

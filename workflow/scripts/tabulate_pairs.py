@@ -1,4 +1,4 @@
-"""Tabulate the datasets with feature pairs, the best pairs, samples of pairs, and the illustrative example."""
+"""Tabulate the datasets with feature pairs, the best pairs, win percentages, samples of pairs, and the example."""
 
 import pandas as pd
 from tqdm import tqdm
@@ -10,14 +10,26 @@ from fairfold.datasets import Dataset
 from fairfold.papers.win_percentage_sampling import sampling_errors, sampling_example, sampling_laws, synthetic_rmse
 from fairfold.papers.win_percentage_tables import classifier_table, dataset_row, density_table, draws_table
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation, gaussian_features
+from fairfold.win_percentage.pair_evaluation import histograms_from_arrays
+from fairfold.win_percentage.tables import random_label_table, win_table
+from fairfold.win_percentage.win import draws_grid
 
 with logged(snakemake.log):
     files, params = snakemake.input, snakemake.params
-    rows, histograms = [], {}
+    rows, wins, chance, histograms, draws = [], [], [], {}, draws_grid(params.most_draws)
     for data, title, pairs in zip(map(Dataset.load, files.data), params.titles, files.pairs, strict=True):
         kept = gaussian_features(data.X, params.kurtosis_multiple)
         rows.append(dataset_row(data.id, title, data.X, data.Y, kept))
         histograms[data.id] = PairEvaluation.from_arrays(read_arrays(pairs)).histogram
+
+        paths = [path for path in files.permuted if f"/{data.id}/" in path]
+        permuted = [each for path in paths for each in histograms_from_arrays(read_arrays(path))]
+        options = {"dataset": data.id, "alpha": params.alpha}
+        n_independent = len(kept) if params.independent == "features" else None
+        known = {**options, "n_independent": n_independent, "permuted": permuted}
+        wins.append(win_table(histograms[data.id], GAUSSIAN_CLASSIFIERS, draws, **known))
+        if len(permuted) > 1:
+            chance.append(random_label_table(permuted, draws, n_features=len(kept), **options))
     densities = [density_table(each, GAUSSIAN_CLASSIFIERS, dataset=name) for name, each in histograms.items()]
 
     options = {**params.sampling, "random_state": params.seed}
@@ -27,6 +39,8 @@ with logged(snakemake.log):
     errors += [sampling_errors(each, name, **options) for name, each in tqdm(histograms.items())]
     errors = pd.concat(errors)
     tables = {
+        "wins": pd.concat(wins),
+        "searches": concat_tables(files.searches),
         "draws": draws_table(),
         "classifiers": classifier_table(),
         "datasets": pd.concat(rows),
@@ -39,3 +53,5 @@ with logged(snakemake.log):
     }
     for name, table in tables.items():
         write_table(table, snakemake.output[name])
+    for path in snakemake.output.random_labels:
+        write_table(pd.concat(chance), path)

@@ -29,7 +29,7 @@ _ERROR = re.compile(r"^(\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
 _MOST_STEPS = 3  # failed steps in a message
 _MOST_LINES = 12  # last lines in a message
 _SECONDS_BETWEEN_LINES = 15
-_INTRODUCED = ("write_config", "inspect_dataset", "describe_datasets")  # rules that the introduction needs
+_INTRODUCED = ("describe_study", "inspect_dataset", "describe_datasets")  # rules that the introduction needs
 _UNIMPORTANT = ("Using workflow specific profile", "Complete log(s)", "Exiting because a job execution failed")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 from pathlib import Path
@@ -42,7 +43,7 @@ def remove_damage(results: str | os.PathLike[str]) -> dict[str, str]:
     """Delete damaged results, so Snakemake recomputes them.
 
     Only results that changed since the last call are checked. A file in the working directory stores the time of that
-    call.
+    call. If another run holds the lock of the working directory, nothing is checked.
 
     Parameters
     ----------
@@ -57,11 +58,12 @@ def remove_damage(results: str | os.PathLike[str]) -> dict[str, str]:
     found = {}
     last = _CHECKED.stat().st_mtime_ns if _CHECKED.exists() else 0
     files = [path for path in Path(results).rglob("[!.]*") if path.suffix in _SUFFIXES and path.is_file()]
-    for path in sorted(path for path in files if path.stat().st_mtime_ns >= last):
-        try:
-            check_whole(path)
-        except DamagedFileError as error:
-            path.unlink()
-            found[str(path)] = error.args[-1]
-    _CHECKED.touch()
+    with contextlib.suppress(StudyError), lock_of_folder():
+        for path in sorted(path for path in files if path.stat().st_mtime_ns >= last):
+            try:
+                check_whole(path)
+            except DamagedFileError as error:
+                path.unlink()
+                found[str(path)] = error.args[-1]
+        _CHECKED.touch()
     return found

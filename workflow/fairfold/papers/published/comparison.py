@@ -28,6 +28,21 @@ COMPARISONS: Mapping[str, Callable[[pd.DataFrame, Tables, Mapping[str, Any]], pd
     "ecoc_examples": ecoc.compare_examples,
     "ecoc_arrhythmia": ecoc.compare_classes,
 }
+# Name in the comparisons -> our table
+OUR_TABLES: Mapping[str, str] = {
+    "label_matrices": "tables/label_matrices.csv",
+    "splits": "tables/split_summary.csv",
+    "scores": "tables/weak_label_scores.csv",
+    "pairs_of_datasets": "tables/win_percentage/datasets.csv",
+    "best_pairs": "tables/win_percentage/best_pairs.csv",
+    "draws_needed": "tables/win_percentage/draws_needed.csv",
+    "classifiers": "tables/win_percentage/classifiers.csv",
+    "illustration": "tables/win_percentage/illustration.csv",
+    "win_percentages": "tables/win_percentage/win_percentages.csv",
+    "sampling_law": "tables/win_percentage/sampling_law.csv",
+    "sampling_errors": "tables/win_percentage/sampling_errors.csv",
+    "arrhythmia_classes": "tables/ecoc/arrhythmia_classes.csv",
+}
 
 
 def compare_published(published: Tables, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
