@@ -143,7 +143,8 @@ def results(reader, python):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_can_be_run(reader, results, command):
     done = results[command].result()
-    assert done.returncode == 0, done.stdout + done.stderr
+    status = int(command.startswith("fairfold audit"))  # The table has only 2 rows.
+    assert done.returncode == status, done.stdout + done.stderr
     if command.startswith("make"):
         assert re.search("pytest|fairfold study|snakemake|sphinx", done.stdout), done.stdout
         return

@@ -24,17 +24,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status, 1 for an error of the user.
+        Exit status, 1 for an error of the user or an audit with errors.
     """
-    words = sys.argv[1:] if arguments is None else [*arguments]
+    words, status = sys.argv[1:] if arguments is None else [*arguments], 0
     try:
         check_threads(os.cpu_count() or 1)  # NumPy needs them to be imported.
         with ignore_closed_output():
-            _run(words)
+            status = _run(words)
     except StudyError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
-    return 0
+    return status
 
 
 class _Parser(argparse.ArgumentParser):
@@ -44,12 +44,12 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}. Run `{self.prog} --help` for the options.\n")
 
 
-def _run(words: list[str]) -> None:
+def _run(words: list[str]) -> int:
     from fairfold.core.files import disk_faults
 
     options = _parser().parse_args(words)
     with disk_faults():
-        options.run(options)
+        return options.run(options) or 0
 
 
 def _parser() -> argparse.ArgumentParser:

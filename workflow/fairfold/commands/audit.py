@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fairfold.errors import ConfigError, DataError
+from fairfold.errors import ConfigError, DataError, shortened
+
+if TYPE_CHECKING:
+    from fairfold.datasets import Dataset
 
 _WIDTH = 100  # characters per line
+_NAMES = ("feature_names", "label_names")
 
 
 def add_to(commands: Any) -> None:
@@ -24,7 +29,7 @@ def add_to(commands: Any) -> None:
         "audit",
         help="check a table before a study",
         description="Check whether a table can be used to compare models: row order, copies, leaks, labels, features "
-        "and size. The exit status is 1 with --strict if there is an error.",
+        "and size. The exit status is 1 if the table has an error, and 0 if it has only warnings and notes.",
     )
     add = parser.add_argument
     add("table", type=Path, help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with one row per sample")
@@ -34,12 +39,13 @@ def add_to(commands: Any) -> None:
     add("--ignore", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
     add("--folds", type=int, default=5, metavar="N", help="planned number of folds (default: 5)")
     add("--seed", type=int, default=1, metavar="N", help="seed of samples and permutations (default: 1)")
-    add("--strict", action="store_true", help="fail if there is an error")
+    add("--test", type=Path, metavar="FILE", help="test file with the same columns, which should not repeat rows")
+    add("--strict", action="store_true", help="exit with status 1 also if there is a warning")
     add("-o", "--output", type=Path, metavar="FILE", help="write the findings to a CSV file")
     parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> int:
     """Print the findings, errors first.
 
     Parameters
@@ -47,27 +53,32 @@ def run(options: argparse.Namespace) -> None:
     options : argparse.Namespace
         Parsed arguments.
 
+    Returns
+    -------
+    int
+        Exit status: 1 if the table has an error or, with ``--strict``, a warning.
+
     Raises
     ------
     ConfigError
         If the number of folds is not at least 2.
     DataError
-        If the table cannot be read, or has an error with ``--strict``.
+        If a table cannot be read, or the test file has other columns.
     """
     from fairfold.core.files import write_table
-    from fairfold.datasets import load_catalog, prepare
-    from fairfold.datasets.audit import SEVERITIES, audit_dataset, stop_on_errors
-    from fairfold.datasets.svmlight import format_of
+    from fairfold.datasets.audit import SEVERITIES, audit_dataset
 
-    if not options.table.is_file():
-        raise DataError(f"there is no file {options.table} in {Path.cwd()}. Check the path of the table.")
     if options.folds < 2:
         raise ConfigError(f"--folds is {options.folds}. Choose at least 2.")
-    labels = {"prefix": options.labels[0]} if len(options.labels) == 1 else {"columns": options.labels}
-    stanza: dict[str, Any] = {"path": str(options.table), "format": format_of(options.table), "labels": labels}
-    stanza |= {key: value for key in ("id", "groups", "ignore") if (value := getattr(options, key))}
-    data = prepare(load_catalog().with_own({"table": stanza})["table"])
-    table = audit_dataset(data, options.folds, random_state=options.seed)
+    data = _read(options.table, options)
+    test = None if options.test is None else _read(options.test, options)
+    if test is not None:
+        for kind in _NAMES:
+            if other := set(getattr(data, kind)) ^ set(getattr(test, kind)):
+                names = shortened(sorted(other), 5)
+                raise DataError(f"{options.test}: only one file has {names}. Give both files the same columns.")
+        test = _in_order(test, data)
+    table = audit_dataset(data, options.folds, random_state=options.seed, test=test)
     if options.output:
         write_table(table, options.output)
     for row in table.itertuples():
@@ -76,5 +87,24 @@ def run(options: argparse.Namespace) -> None:
             print(textwrap.fill(row.evidence, _WIDTH, initial_indent="  ", subsequent_indent="  "))
     counts = table["severity"].value_counts().reindex(SEVERITIES, fill_value=0)
     print(", ".join(f"{number} {name}{'s' * (number != 1)}" for name, number in counts.items()))
-    if options.strict:
-        stop_on_errors(table)
+    return int(counts["error"] > 0 or (options.strict and counts["warning"] > 0))
+
+
+def _read(path: Path, options: argparse.Namespace) -> Dataset:
+    from fairfold.datasets import load_catalog, prepare
+    from fairfold.datasets.svmlight import format_of
+
+    if not path.is_file():
+        raise DataError(f"there is no file {path} in {Path.cwd()}. Check the path of the table.")
+    labels = {"prefix": options.labels[0]} if len(options.labels) == 1 else {"columns": options.labels}
+    stanza: dict[str, Any] = {"path": str(path), "format": format_of(path), "labels": labels}
+    stanza |= {key: value for key in ("id", "groups", "ignore") if (value := getattr(options, key))}
+    return prepare(load_catalog().with_own({"table": stanza})["table"])
+
+
+def _in_order(test: Dataset, data: Dataset) -> Dataset:
+    """Return the test data with their columns in the order of the training data."""
+    features, labels = ([getattr(test, kind).index(name) for name in getattr(data, kind)] for kind in _NAMES)
+    return dataclasses.replace(
+        test, X=test.X[:, features], Y=test.Y[:, labels], feature_names=data.feature_names, label_names=data.label_names
+    )

@@ -72,6 +72,8 @@ class Table:
         Names of all columns in the order of the file.
     decimal_mark : {".", ","}
         Decimal mark of the numbers in the file.
+    mixed_codings : mapping of str to tuple of str
+        Columns of truth values in several spellings, with the spellings.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class Table:
     ignored: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
     decimal_mark: str = "."
+    mixed_codings: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.header:  # All columns contain numbers.

@@ -29,7 +29,7 @@ LEFT_OUT: Mapping[str, str] = {
 """Kinds of columns that are neither features nor labels, and what logs and tables call them."""
 
 _FACTS: tuple[str, ...] = ("id", "task", "feature_names", "label_names", "left_out", "group_names")
-_FACTS += ("negatives", "missing_value", "decimal_mark")
+_FACTS += ("negatives", "missing_value", "decimal_mark", "mixed_codings")
 _OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights")  # one entry per sample, or None
 
 
@@ -80,6 +80,8 @@ class Dataset:
         Text of a missing feature in the file, in addition to the usual ones, or None.
     decimal_mark : {".", ","}, default="."
         Decimal mark of the numbers in the file.
+    mixed_codings : mapping of str to tuple of str, default={}
+        Features of truth values in several spellings, such as ``yes`` and ``1``, with the spellings.
 
     Examples
     --------
@@ -110,6 +112,7 @@ class Dataset:
     hierarchy: Hierarchy | None = None
     missing_value: str | None = None
     decimal_mark: str = "."
+    mixed_codings: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -205,6 +208,7 @@ class Dataset:
             for name in ("feature_names", "label_names", "group_names"):
                 facts[name] = tuple(map(str, facts[name]))
             facts["left_out"] = {kind: tuple(map(str, names)) for kind, names in facts["left_out"].items()}
+            facts["mixed_codings"] = {name: tuple(each) for name, each in facts.get("mixed_codings", {}).items()}
             if categories := facts.get("categories"):
                 values = {column: tuple(each) for column, each in categories["values"].items()}
                 facts["categories"] = Categories(categories["encoding"], values)

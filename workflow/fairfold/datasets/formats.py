@@ -20,6 +20,7 @@ import re
 import textwrap
 import warnings
 from array import array
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -115,14 +116,16 @@ def read_csv(
     numeric = [at for at in range(len(columns)) if at not in apart]
     may_lack = {columns.index(name) for name in categorical if gaps}
     decimals = _decimals(file, {at: columns[at] for at in numeric}, missing, header)
-    layout = _Layout(columns, numeric, text_at, may_lack, missing, gaps, decimals)
+    words: Counter[tuple[str, str]] = Counter()
+    layout = _Layout(columns, numeric, text_at, may_lack, missing, gaps, decimals, words)
     values, text = _read_rows(path, _numbered(path, rows), layout)
     if file.text is not None:  # A refused table may be read again, with words in its label columns.
         decimals.log(path)
     if ROW_NAMES in columns:
         logger.info("%s: column 1 has no name. It is read as row names and ignored.", path)
     names = tuple(columns[at] for at in numeric)
-    return Table(names, values, path.name, text, tuple(left_out), tuple(columns), decimals.mark)
+    codings = _mixed_codings(words, dict(zip(names, values.T, strict=True)))
+    return Table(names, values, path.name, text, tuple(left_out), tuple(columns), decimals.mark, codings)
 
 
 def _decimals(
@@ -145,6 +148,7 @@ class _Layout(NamedTuple):
     missing: str | None = None
     gaps: bool = False
     decimals: Decimals = Decimals()
+    words: Counter[tuple[str, str]] | None = None  # counts of truth values by column and spelling
 
 
 def _numbered(path: Path, rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
@@ -175,9 +179,22 @@ def _read_rows(
         for at, found in texts.items():
             found.append(_text(cells[at], columns[at], place, layout.missing, gaps=at in layout.may_lack))
         chosen = layout.decimals.numbers(cells if accepts_all else [cells[at] for at in layout.numeric], layout.missing)
-        numbers.extend(_numbers(chosen, names, place, layout.missing, gaps=layout.gaps))
+        numbers.extend(_numbers(chosen, names, place, layout.missing, gaps=layout.gaps, words=layout.words))
     values = np.asarray(numbers).reshape(n_rows, len(names))  # no copy
     return values, {columns[at]: np.array(cells) for at, cells in texts.items()}
+
+
+def _mixed_codings(words: Counter[tuple[str, str]], values: Mapping[str, np.ndarray]) -> dict[str, tuple[str, ...]]:
+    """Return the spellings of truth values in each column that mixes them with numbers or with other spellings."""
+    found = {}
+    for column in dict.fromkeys(name for name, _ in words):
+        counts = {word: n for (name, word), n in words.items() if name == column}
+        styles = {(word.casefold() in ("yes", "no"), word.islower(), word.isupper()) for word in counts}
+        numbers = values[column][~np.isnan(values[column])]
+        is_mixed = len(numbers) > sum(counts.values())
+        if is_mixed or len(styles) > 1:
+            found[column] = (*sorted(counts), *(f"{number:g}" for number in np.unique(numbers)[: 3 * is_mixed]))
+    return found
 
 
 def text_columns_of(
@@ -396,10 +413,20 @@ def position_of(columns: Sequence[str], wanted: str | int, path: Path) -> int:
 
 
 def _numbers(
-    cells: Sequence[str], columns: Iterable[str], position: str, missing: str | None = None, *, gaps: bool = False
+    cells: Sequence[str],
+    columns: Iterable[str],
+    position: str,
+    missing: str | None = None,
+    *,
+    gaps: bool = False,
+    words: Counter[tuple[str, str]] | None = None,
 ) -> array[float]:
-    """Return the numbers of one row. ``columns`` is used only in error messages."""
+    """Return the numbers of one row, and count its truth values in ``words``."""
     numbers = plain_numbers(cells) if missing is None else None
+    if numbers is None and words is not None:
+        columns = list(columns)
+        placed = zip(cells, columns, strict=True)
+        words.update((name, cell.strip()) for cell, name in placed if cell.strip().casefold() in TRUTHS)
     placed = zip(cells, columns, strict=True)
     return numbers or array("d", (_number(cell, name, position, missing, gaps=gaps) for cell, name in placed))
 

@@ -157,7 +157,8 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
         data = _split_labels(entry, *_with_label_table(entry, table), categorical)
     else:
         data = _split_labels(entry, table, _label_columns(entry, table.header, paths, table.ignored), categorical)
-    return dataclasses.replace(data, decimal_mark=table.decimal_mark)
+    codings = {name: spelled for name, spelled in table.mixed_codings.items() if name in data.feature_names}
+    return dataclasses.replace(data, decimal_mark=table.decimal_mark, mixed_codings=codings)
 
 
 def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:

@@ -3,9 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from fairfold.__main__ import main
-from fairfold.datasets.audit import audit_table
+from fairfold.datasets import Dataset
+from fairfold.datasets.audit import audit_table, findings
+from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
 
 N = 200
@@ -94,18 +97,95 @@ def test_wrong_arrays():
         audit_table(np.eye(3), np.eye(3) * 2)
 
 
+def table_of(X, Y):
+    table = pd.DataFrame(np.hstack([X, Y]).round(4))
+    table.columns = [*"abcdefgh", *(f"label_{j}" for j in range(3))]
+    return table.astype({f"label_{j}": int for j in range(3)})
+
+
+def audit(folder, table, *options):
+    table.to_csv(folder / "my.csv", index=False)
+    return main(["audit", str(folder / "my.csv"), "--labels", "label_", *options])
+
+
 def test_the_command(tmp_path, capsys):
     _, X, Y = make()
-    table = pd.DataFrame(np.hstack([X, np.roll(Y, 1, axis=0)]).round(4))
-    table.columns = [*"abcdefgh", *(f"label_{j}" for j in range(3))]
-    table = table.astype({f"label_{j}": int for j in range(3)})
-    table.to_csv(tmp_path / "my.csv", index=False)
-    arguments = ["audit", str(tmp_path / "my.csv"), "--labels", "label_", "-o", str(tmp_path / "found.csv")]
-    assert main(arguments) == 0
+    assert audit(tmp_path, table_of(X, np.roll(Y, 1, axis=0)), "-o", str(tmp_path / "found.csv")) == 1
     text = capsys.readouterr().out
     assert text.startswith("error: features and labels are in different row orders: the labels are shifted by 1 row;")
     assert "1 error, " in text
     assert pd.read_csv(tmp_path / "found.csv")["check"][0] == "row_order"
-    assert main([*arguments, "--strict"]) == 1
-    assert "the audit found 1 error" in capsys.readouterr().err
     assert main(["audit", str(tmp_path / "none.csv"), "--labels", "label_"]) == 1
+
+
+def test_warnings_fail_only_with_strict(tmp_path, capsys):
+    _, X, Y = make()
+    table = table_of(X, Y)
+    assert audit(tmp_path, table, "--strict") == 0
+    table["b"] = np.where(np.arange(N) % 2, "yes", "Yes")
+    assert audit(tmp_path, table) == 0
+    assert "column 'b' mixes codings of yes and no" in capsys.readouterr().out
+    assert audit(tmp_path, table, "--strict") == 1
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_a_test_file_that_repeats_rows(convert):
+    rng, X, Y = make()
+    train, test = (convert(X[:150]), Y[:150]), (X[150:].copy(), Y[150:].copy())
+    assert kinds(*train, test=test) == set() and "copies in the test file" in kinds(
+        *train, severity="error", test=train
+    )
+    test[0][:9] = X[:9]
+    assert kinds(*train, test=(convert(test[0]), test[1])) == {"copies in the test file"}
+    test[0][:9] = X[:9] + 1e-3 * rng.normal(size=(9, 8))
+    assert kinds(*train, test=(convert(test[0]), test[1])) == {"near copies in the test file"}
+    with pytest.raises(DataError, match="test has 7 features and 3 labels, the table 8 and 3"):
+        audit_table(X, Y, test=(X[:, 1:], Y))
+
+
+def test_the_command_reads_a_test_file(tmp_path, capsys):
+    _, X, Y = make()
+    table, path = table_of(X, Y), str(tmp_path / "test.csv")
+    table[table.columns[::-1]].to_csv(path, index=False)
+    assert audit(tmp_path, table, "--test", path) == 1
+    assert "all 200 rows of the test file are copies of training rows" in " ".join(capsys.readouterr().out.split())
+    table.drop(columns="c").to_csv(path, index=False)
+    assert audit(tmp_path, table, "--test", path) == 1
+    assert "test.csv: only one file has c. Give both files the same columns." in capsys.readouterr().err
+
+
+def test_copies_in_the_folds_of_the_data():
+    _, X, Y = make()
+    X[:20] = X[20:40]
+    table = audit_table(X, Y)
+    assert (
+        table.loc[table["check"] == "duplicated rows", "evidence"]
+        .item()
+        .endswith("16.0% of test rows have a copy in training")
+    )
+    data = Dataset("mine", "multilabel", X, Y, tuple("abcdefgh"), tuple("xyz"), fold_of=np.arange(N) // 40)
+    (found,) = (each for name, each in findings(data) if name == "duplicates")
+    assert found.evidence.endswith("0.0% of test rows have a copy in training")
+
+
+def test_two_scales_in_a_column():
+    rng, X, Y = make()
+    X[:, 3] = rng.normal(1.7, 0.1, N)
+    assert kinds(X, Y) == set()
+    X[::3, 3] *= 100
+    table = audit_table(X, Y)
+    assert (
+        table["message"][table["check"] == "mixed scales"]
+        .item()
+        .startswith("column 'feature_3' contains two scales, one 100 times the other")
+    )
+
+
+def test_spellings_of_categories():
+    _, X, Y = make()
+    values = {"sex": ("Female", "female ", "male"), "smokes": ("1", "yes"), "color": ("blue", "green")}
+    names = (*"abcdefgh", *(f"{column}={value}" for column, each in values.items() for value in each))
+    X = np.hstack([X, np.zeros((N, 7))])
+    data = Dataset("mine", "multilabel", X, Y, names, tuple("xyz"), categories=Categories("one-hot", values))
+    found = [each for name, each in findings(data) if name == "mixed codings"]
+    assert [each.evidence for each in found] == ["'Female' = 'female '", "'1' = 'yes'"]

@@ -206,7 +206,9 @@ def test_duplicated_rows(convert):
     X[10, 0] = -0.0
     table = warned(Dataset("mine", "multilabel", convert(X), convert(Y), (*"abc",), (*"yz",)), 5)
     assert table["kind"].tolist() == ["duplicated rows"]
-    assert table["evidence"].tolist() == ["2.5% of rows, the first is row 11"]
+    assert table["evidence"].tolist() == [
+        "2.5% of rows, the first is row 11; 3.3% of test rows have a copy in training"
+    ]
     assert "3 rows have the features of an earlier row, 1 of them with other labels" in table["sentence"][0]
 
 

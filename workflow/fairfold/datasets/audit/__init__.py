@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from fairfold.core.arrays import Matrix
 from fairfold.core.plugins import declared
 from fairfold.core.threads import one_thread_each
 from fairfold.datasets.audit.spec import Audited, Finding
@@ -35,6 +36,7 @@ def audit_table(
     names: tuple[Sequence[str], Sequence[str]] | None = None,
     random_state: int = 0,
     n_splits: int = 5,
+    test: tuple[Any, Any] | None = None,
 ) -> pd.DataFrame:
     """Check whether a table can be used to compare models.
 
@@ -54,6 +56,8 @@ def audit_table(
         Seed of samples and permutations.
     n_splits : int, default=5
         Planned number of folds.
+    test : tuple of (array-like, array-like), default=None
+        Features and labels of test data in another file, which should not repeat rows of the table.
 
     Returns
     -------
@@ -77,23 +81,42 @@ def audit_table(
     >>> found.loc[0, "message"].partition(";")[0]
     'features and labels are in different row orders: the labels are shifted by 1 row'
     """
-    X, Y = (sparse.csr_array(each) if sparse.issparse(each) else np.atleast_2d(np.asarray(each)) for each in (X, Y))
-    X, Y = X.astype(np.float64), Y.astype(np.float64)
-    if X.shape[0] != Y.shape[0]:
-        raise DataError(f"X has {X.shape[0]} rows and Y has {Y.shape[0]}. Give both the same rows.")
-    cells = Y.data if sparse.issparse(Y) else Y
-    if not (np.isin(cells, (0, 1)) | np.isnan(cells)).all():
-        raise DataError("Y: expected 0, 1 or NaN. Encode each label as a 0/1 column.")
+    X, Y = _arrays(X, Y, ("X", "Y"))
     features, labels = names or ([f"feature_{j}" for j in range(X.shape[1])], [f"label_{j}" for j in range(Y.shape[1])])
     numbers = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
     sample_ids = None if ids is None else np.asarray(ids).astype(str)
     of_columns = tuple(map(str, features)), tuple(map(str, labels))
     data = Dataset("table", "multilabel", X, Y, *of_columns, groups=numbers, sample_ids=sample_ids)
-    return audit_dataset(data, n_splits, random_state=random_state)
+    other = None
+    if test is not None:
+        X_test, Y_test = _arrays(*test, ("X of test", "Y of test"))
+        if (X_test.shape[1], Y_test.shape[1]) != (X.shape[1], Y.shape[1]):
+            raise DataError(
+                f"test has {X_test.shape[1]} features and {Y_test.shape[1]} labels, the table {X.shape[1]} and "
+                f"{Y.shape[1]}. Give both the same columns."
+            )
+        other = Dataset("test", "multilabel", X_test, Y_test, *of_columns)
+    return audit_dataset(data, n_splits, random_state=random_state, test=other)
+
+
+def _arrays(X: Any, Y: Any, names: tuple[str, str]) -> tuple[Matrix, Matrix]:
+    X, Y = (sparse.csr_array(each) if sparse.issparse(each) else np.atleast_2d(np.asarray(each)) for each in (X, Y))
+    X, Y = X.astype(np.float64), Y.astype(np.float64)
+    if X.shape[0] != Y.shape[0]:
+        raise DataError(f"{names[0]} has {X.shape[0]} rows and {names[1]} has {Y.shape[0]}. Give both the same rows.")
+    cells = Y.data if sparse.issparse(Y) else Y
+    if not (np.isin(cells, (0, 1)) | np.isnan(cells)).all():
+        raise DataError(f"{names[1]}: expected 0, 1 or NaN. Encode each label as a 0/1 column.")
+    return X, Y
 
 
 def audit_dataset(
-    data: Dataset, n_splits: int = 5, about_groups: Iterable[tuple[str, str]] = (), *, random_state: int = 0
+    data: Dataset,
+    n_splits: int = 5,
+    about_groups: Iterable[tuple[str, str]] = (),
+    *,
+    random_state: int = 0,
+    test: Dataset | None = None,
 ) -> pd.DataFrame:
     """Check whether a prepared dataset can be used to compare models.
 
@@ -107,6 +130,8 @@ def audit_dataset(
         Kinds and sentences of warnings about groups, from ``fairfold.splitting.group_warnings.group_warnings``.
     random_state : int, default=0
         Seed of samples and permutations.
+    test : Dataset, default=None
+        Test data in another file, with the same columns.
 
     Returns
     -------
@@ -122,7 +147,7 @@ def audit_dataset(
     ['named like an identifier', "column 'patient_id'"]
     """
     by_check: dict[tuple[str, str], list[Finding]] = defaultdict(list)
-    for name, finding in findings(data, n_splits, about_groups, random_state=random_state):
+    for name, finding in findings(data, n_splits, about_groups, random_state=random_state, test=test):
         by_check[finding.check or name, finding.severity].append(finding)
     rows = [_row(check, severity, found) for (check, severity), found in by_check.items()]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
@@ -173,7 +198,12 @@ def stop_on_errors(table: pd.DataFrame) -> None:
 
 
 def findings(
-    data: Dataset, n_splits: int = 5, about_groups: Iterable[tuple[str, str]] = (), *, random_state: int = 0
+    data: Dataset,
+    n_splits: int = 5,
+    about_groups: Iterable[tuple[str, str]] = (),
+    *,
+    random_state: int = 0,
+    test: Dataset | None = None,
 ) -> Iterator[tuple[str, Finding]]:
     """Run all checks on a dataset.
 
@@ -187,13 +217,15 @@ def findings(
         Kinds and sentences of warnings about groups.
     random_state : int, default=0
         Seed of samples and permutations.
+    test : Dataset, default=None
+        Test data in another file, with the same columns.
 
     Yields
     ------
     tuple of (str, Finding)
         Name of the check and one of its findings.
     """
-    table = Audited(data, n_splits, random_state, tuple(about_groups))
+    table = Audited(data, n_splits, random_state, tuple(about_groups), test)
     with one_thread_each(), np.errstate(all="ignore"):
         for name, (check, _) in declared(__name__).items():
             yield from ((name, finding) for finding in check.find(table))

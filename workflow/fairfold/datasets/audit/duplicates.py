@@ -36,36 +36,82 @@ def find(table: Audited) -> Iterator[Finding]:
         An error if one half of the table repeats the other half, and otherwise a warning.
     """
     data, n = table.data, table.n_samples
-    if not data.X.shape[1] or _must_repeat(data.X):
+    if not data.X.shape[1] or must_repeat(data.X):
         return
-    features, labels = (pd.Series(list(_digests(each))) for each in (data.X, sparse.csr_array(table.labels.T)))
-    groups = pd.Series(np.zeros(n) if data.groups is None else data.groups)
-    repeated = features.duplicated() & ((groups.groupby(features).transform("nunique") > 1) | (data.groups is None))
-    other = labels.groupby(features).transform("first") != labels
-    if n_repeated := int(repeated.sum()):
-        also = f", {other.sum()} of them with other labels" if other.sum() else ""
-        first = data.sample_ids[repeated] if data.sample_ids is not None else np.flatnonzero(repeated) + 1
+    firsts = exact_copies(table)
+    repeated = np.flatnonzero(firsts >= 0)
+    if len(repeated):
+        Y = sparse.csr_array(table.labels.T)
+        n_other = int((abs(Y[repeated] - Y[firsts[repeated]]).sum(axis=1) > 0).sum())
+        also = f", {n_other} of them with other labels" if n_other else ""
+        first = repeated[0] + 1 if data.sample_ids is None else data.sample_ids[repeated[0]]
         sentence = (
-            f"{n_repeated} {'row has' if n_repeated == 1 else 'rows have'} the features of an earlier row{also}, so a "
-            "sample may be in training and in test at once; remove copies, or give the copies of a sample one group "
-            "(groups)"
+            f"{len(repeated)} {'row has' if len(repeated) == 1 else 'rows have'} the features of an earlier row{also}, "
+            "so a sample may be in training and in test at once; remove copies, or give the copies of a sample one "
+            "group (groups)"
         )
-        parts = _identical_parts(features)
-        evidence = f"{n_repeated / n:.1%} of rows, the first is row {first[0]}{parts}"
+        parts = _identical_parts(firsts)
+        share = _share_of_tests(firsts, table)
+        effect = f"; {share:.1%} of test rows have a copy in training" if data.groups is None else ""
+        evidence = f"{len(repeated) / n:.1%} of rows, the first is row {first}{effect}{parts}"
         yield Finding("error" if parts else "warning", "rows", sentence, evidence, "duplicated rows")
     elif n >= _FEWEST_ROWS and data.groups is None:
         yield from _near_copies(table)
 
 
-def _identical_parts(features: pd.Series) -> str:
+def exact_copies(table: Audited) -> np.ndarray:
+    """Return the first row with the same features in another group.
+
+    Parameters
+    ----------
+    table : Audited
+        The table.
+
+    Returns
+    -------
+    ndarray of int of shape (n_samples,)
+        Index of the first such row for each row that repeats it, and otherwise -1.
+    """
+    groups = table.data.groups
+    features = pd.Series(digests(table.data.X))
+    first = pd.Series(np.arange(table.n_samples)).groupby(features).transform("first").to_numpy()
+    is_copy = features.duplicated().to_numpy()
+    if groups is not None:
+        is_copy = is_copy & (pd.Series(groups).groupby(features).transform("nunique") > 1).to_numpy()
+    return np.where(is_copy, first, -1)
+
+
+def _share_of_tests(firsts: np.ndarray, table: Audited) -> float:
+    """Return the share of test rows with a copy in the training part, in the folds of the data or in random ones."""
+    fold_of, sets = table.data.fold_of, np.where(firsts >= 0, firsts, np.arange(len(firsts)))
+    if fold_of is None:
+        sizes = np.bincount(sets)
+        return float((sizes * (1 - table.n_splits ** (1.0 - sizes))).sum() / len(firsts))
+    is_apart = pd.Series(fold_of).groupby(sets).transform("nunique") > 1
+    return float(is_apart[fold_of >= 0].mean())
+
+
+def _identical_parts(firsts: np.ndarray) -> str:
     """Return a text if the last rows repeat the first rows, as when train and test files are the same."""
-    half = len(features) // 2
-    is_same = half >= _FEWEST_ROWS and set(features[-half:]) == set(features[:half]) and features.nunique() > half // 2
+    half = len(firsts) // 2
+    last = firsts[-half:] if half else firsts
+    is_same = half >= _FEWEST_ROWS and bool(((last >= 0) & (last < half)).all()) and len(np.unique(last)) > half // 2
     return ", and both halves of the table are identical" if is_same else ""
 
 
-def _must_repeat(X: Matrix) -> bool:
-    """Return whether the features have fewer combinations of values than the number of rows."""
+def must_repeat(X: Matrix) -> bool:
+    """Return whether the features have fewer combinations of values than the number of rows.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features.
+
+    Returns
+    -------
+    bool
+        Whether rows must repeat.
+    """
     n_combinations = 1
     for j in range(X.shape[1]):
         n_combinations *= len(np.unique(X[:, [j]].toarray() if sparse.issparse(X) else X[:, j]))
@@ -74,11 +120,22 @@ def _must_repeat(X: Matrix) -> bool:
     return True
 
 
-def _digests(matrix: Matrix) -> Iterator[bytes]:
-    """Yield a digest of each row. Rows of equal numbers have equal digests."""
+def digests(matrix: Matrix) -> list[bytes]:
+    """Return a digest of each row. Rows of equal numbers have equal digests.
+
+    Parameters
+    ----------
+    matrix : {ndarray, sparse matrix} of shape (n_samples, n_columns)
+        The rows.
+
+    Returns
+    -------
+    list of bytes
+        Digests.
+    """
     rows = canonical(matrix)
-    for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-        yield digest(rows.indices[start:end], rows.data[start:end])
+    ends = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+    return [digest(rows.indices[start:end], rows.data[start:end]) for start, end in ends]
 
 
 def digest(*arrays: np.ndarray) -> bytes:
@@ -98,35 +155,54 @@ def digest(*arrays: np.ndarray) -> bytes:
 
 
 def _near_copies(table: Audited) -> Iterator[Finding]:
-    """Find rows that are much closer to one row than to all others.
-
-    The ratio of the distances of the second and the first neighbor has a Pareto distribution, whose exponent is the
-    intrinsic dimension. The ratios of later neighbors give that dimension.
-    """
-    from sklearn.neighbors import NearestNeighbors
-
-    n, rng = min(table.n_samples, _MOST_ROWS), table.rng("duplicates")
-    Z = standardized(table.data.X[:n], rng)
-    if Z.shape[1] < 2:
-        return
-    distances, near = NearestNeighbors(n_neighbors=5, algorithm="brute").fit(Z).kneighbors()
-    ratios = distances[:, 1:] / np.maximum(distances[:, :-1], 1e-12)
-    later = np.log(ratios[:, 2:3]) * 3
-    dimension = 1 / max(later.mean(), 1e-3)
-    close = np.flatnonzero((ratios[:, 0] > _RATIO) & (near[near[:, 0], 0] == np.arange(n)))
-    chance = stats.binom.sf(len(close) - 1, n, min(_RATIO**-dimension, 1.0))
-    if len(close) > max(4, n // 100) and chance < _LEVEL:
-        Y = table.labels[:, close].toarray(), table.labels[:, near[close, 0]].toarray()
+    n, (close, near) = min(table.n_samples, _MOST_ROWS), near_copies(table.data.X, table.rng("duplicates"))
+    if len(close):
+        Y = table.labels[:, close].toarray(), table.labels[:, near[close]].toarray()
         same = np.mean((Y[0] == Y[1]).all(axis=0))
         message = (
             f"{len(close)} rows are near copies of another row, so a sample may be in training and in test at once; "
             "remove copies, or give the copies of a sample one group (groups)"
         )
         evidence = f"{len(close) / n:.1%} of rows, {same:.0%} with the same labels, rows {close[0] + 1} and "
-        evidence += f"{near[close[0], 0] + 1}" + (f", first {n:,} rows" if n < table.n_samples else "")
+        evidence += f"{near[close[0]] + 1}" + (f", first {n:,} rows" if n < table.n_samples else "")
         yield Finding("warning", "rows", message, evidence, "near duplicates")
-    else:
-        yield from _near_rows(near[:, 0], table)
+    elif len(near):
+        yield from _near_rows(near, table)
+
+
+def near_copies(X: Matrix, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Find rows that are much closer to one row than to all others.
+
+    The ratio of the distances of the second and the first neighbor has a Pareto distribution, whose exponent is the
+    intrinsic dimension. The ratios of later neighbors give that dimension.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Features. The first 10,000 rows are used.
+    rng : Generator
+        Random numbers.
+
+    Returns
+    -------
+    close : ndarray of int
+        Rows that are near copies. Empty if chance may explain them.
+    near : ndarray of int
+        Nearest neighbor of each row. Empty if fewer than two features vary.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    n = min(X.shape[0], _MOST_ROWS)
+    Z, none = standardized(X[:n], rng), np.zeros(0, dtype=np.int64)
+    if Z.shape[1] < 2:
+        return none, none
+    distances, near = NearestNeighbors(n_neighbors=5, algorithm="brute").fit(Z).kneighbors()
+    ratios = distances[:, 1:] / np.maximum(distances[:, :-1], 1e-12)
+    later = np.log(ratios[:, 2:3]) * 3
+    dimension = 1 / max(later.mean(), 1e-3)
+    close = np.flatnonzero((ratios[:, 0] > _RATIO) & (near[near[:, 0], 0] == np.arange(n)))
+    chance = stats.binom.sf(len(close) - 1, n, min(_RATIO**-dimension, 1.0))
+    return close if len(close) > max(4, n // 100) and chance < _LEVEL else none, near[:, 0]
 
 
 def _near_rows(near: np.ndarray, table: Audited) -> Iterator[Finding]:

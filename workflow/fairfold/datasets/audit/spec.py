@@ -75,12 +75,15 @@ class Audited:
         Seed of samples and permutations.
     about_groups : tuple of (str, str), default=()
         Kinds and sentences of warnings about groups.
+    test : Dataset, default=None
+        Test data in another file, with the same columns.
     """
 
     data: Dataset
     n_splits: int = 5
     random_state: int = 0
     about_groups: tuple[tuple[str, str], ...] = ()
+    test: Dataset | None = None
 
     @property
     def n_samples(self) -> int:
