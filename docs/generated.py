@@ -26,7 +26,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from fairfold.evaluation.corrections import NOT_CORRECTED
-from fairfold.evaluation.metrics import METRICS, ON_REQUEST
+from fairfold.evaluation.metrics import FURTHER_METRICS, METRICS
 
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED, PUBLISHED = ROOT / "resources/measured", ROOT / "resources/published"
@@ -163,12 +163,18 @@ def splitters() -> str:
 def metrics() -> str:
     """List every metric."""
     better = {1: "higher", -1: "lower"}
+    requested = {name: f"{each.use}, on request" for name, each in FURTHER_METRICS.items()}
     rows = [
         [
-            *(f"`{name}`", each.label, better[each.direction], each.use if name in METRICS else "on request"),
+            *(
+                f"`{name}`",
+                each.label,
+                better[each.direction],
+                requested.get(name, each.use),
+            ),
             *(each.needs, each.scikit_learn, NOT_CORRECTED if each.correction is None else "corrected"),
         ]
-        for name, each in (METRICS | ON_REQUEST).items()
+        for name, each in METRICS.items()
     ]
     heads = ["name", "name in figures", "better", "use", "NaN without", "scikit-learn without it", "missing labels"]
     return table(heads, rows)

@@ -27,7 +27,7 @@ def make_data(n, n_labels):
 def predictions_of(model, X):
     found = [model.predict_proba(X), model.predict(X), *model.staged_predict_proba(X)]
     if hasattr(model, "predict_observed_proba"):
-        found += [model.predict_observed_proba(X), model.predict(X, objective="f1")]
+        found += [model.predict_observed_proba(X), model.predict(X, objective="f1_micro")]
     return found
 
 

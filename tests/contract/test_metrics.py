@@ -137,7 +137,7 @@ def test_scores_and_ranks_have_it(results):
 
 def test_it_has_the_correction_of_its_entry(results):
     assert results["corrected"]["precision"] == pytest.approx(results["scores"]["precision"])
-    assert {"precision", "macro_precision"} <= results["corrected"].keys()
+    assert {"precision", "recall_micro"} <= results["corrected"].keys()
     assert not {"recall", "gap"} & results["corrected"].keys()
     assert results["error"].startswith("metrics: 'recall' cannot be corrected for missing labels. Choose from")
 
@@ -149,7 +149,7 @@ def test_without_a_correction_tables_state_so(results):
 
 def test_it_has_the_thresholds_of_its_entry(results):
     names, threshold = results["thresholds"]
-    assert names == ["f1", "hamming_loss", "mcc", "precision"]
+    assert names == ["f1_micro", "hamming_loss", "mcc", "precision"]
     assert threshold == results["sparse threshold"] == pytest.approx(results["highest"])
 
 

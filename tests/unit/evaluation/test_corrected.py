@@ -47,13 +47,13 @@ def test_of_complete_labels_they_are_the_scores(table, weighted):
         assert found[metric] == pytest.approx(expected[metric], abs=1e-12)
     options, hits = {"sample_weight": weights}, P > 0.5
     flat = {} if weights is None else {"sample_weight": np.repeat(weights, Y.shape[1])}
-    assert found["f1"] == pytest.approx(f1_score(Y.ravel(), hits.ravel(), **flat), abs=1e-12)
-    assert found["macro_f1"] == pytest.approx(f1_score(Y, hits, average="macro", **options), abs=1e-12)
+    assert found["f1_micro"] == pytest.approx(f1_score(Y.ravel(), hits.ravel(), **flat), abs=1e-12)
+    assert found["f1_macro"] == pytest.approx(f1_score(Y, hits, average="macro", **options), abs=1e-12)
     macro = {"average": "macro", **options}
-    assert found["macro_average_precision"] == pytest.approx(average_precision_score(Y, P, **macro), abs=1e-12)
-    assert found["macro_roc_auc"] == pytest.approx(roc_auc_score(Y, P, **macro), abs=1e-12)
+    assert found["average_precision_macro"] == pytest.approx(average_precision_score(Y, P, **macro), abs=1e-12)
+    assert found["roc_auc_macro"] == pytest.approx(roc_auc_score(Y, P, **macro), abs=1e-12)
     of_labels = [matthews_corrcoef(y, hit, **options) for y, hit in zip(Y.T, hits.T, strict=True)]
-    assert found["macro_mcc"] == pytest.approx(np.mean(of_labels), abs=1e-12)
+    assert found["mcc_macro"] == pytest.approx(np.mean(of_labels), abs=1e-12)
 
 
 def test_unmeasured_labels_take_no_part(table):
@@ -63,7 +63,7 @@ def test_unmeasured_labels_take_no_part(table):
     expected = multilabel_scores(np.where(gone, np.nan, Y), P)
     for metric in COMPLETE:
         assert found[metric] == pytest.approx(expected[metric], abs=1e-12)
-    for metric, score in (("macro_average_precision", average_precision_score), ("macro_roc_auc", roc_auc_score)):
+    for metric, score in (("average_precision_macro", average_precision_score), ("roc_auc_macro", roc_auc_score)):
         by_label = [score(y[~no], p[~no]) for y, p, no in zip(Y.T, P.T, gone.T, strict=True)]
         assert found[metric] == pytest.approx(np.mean(by_label), abs=1e-12)
 
@@ -232,7 +232,7 @@ def test_they_are_close_where_samples_are_many(many, frequency):
     for metric in CORRECTED:
         mean = np.mean([each[metric] for each in found])
         assert mean == pytest.approx(truth[metric], abs=0.02), metric
-    for metric in ("average_precision", "macro_average_precision", "f1", "mcc", "hamming_loss"):
+    for metric in ("average_precision", "average_precision_macro", "f1_micro", "mcc", "hamming_loss"):
         assert abs(naive[metric] - truth[metric]) > 2 * abs(found[0][metric] - truth[metric]) + 0.01
 
 
@@ -247,14 +247,14 @@ def test_frequencies_may_differ_between_labels_and_cells(many):
     for metric in CORRECTED:
         assert found[metric] == pytest.approx(truth[metric], abs=0.03), metric
         assert of_cells[metric] == pytest.approx(found[metric], abs=1e-12)
-    assert abs(alike["macro_average_precision"] - truth["macro_average_precision"]) > 0.05
+    assert abs(alike["average_precision_macro"] - truth["average_precision_macro"]) > 0.05
 
 
 def test_labels_without_an_observed_positive_are_left_out_of_means(table):
     Y, P = table
     rare = np.column_stack([Y, np.zeros(len(Y), dtype=int)])
     wide = np.column_stack([P, np.linspace(0, 1, len(P))])
-    for metric in ("macro_average_precision", "macro_roc_auc", "macro_f1", "macro_mcc"):
+    for metric in ("average_precision_macro", "roc_auc_macro", "f1_macro", "mcc_macro"):
         found = [corrected_scores(*each, 0.8, metrics=[metric])[metric] for each in ((rare, wide), (Y, P))]
         assert found[0] == found[1]
 
@@ -276,7 +276,7 @@ def test_what_needs_two_labels_is_undefined_for_one(table, kind, frequency):
 @pytest.mark.parametrize("weights", [None, np.arange(1.0, 151)])
 def test_without_a_negative_there_is_nothing_to_order(table, kind, weights):
     _, P = table
-    given = {"metrics": [*UNDEFINED, "ranking_loss", "macro_mcc", "macro_average_precision"], "sample_weight": weights}
+    given = {"metrics": [*UNDEFINED, "ranking_loss", "mcc_macro", "average_precision_macro"], "sample_weight": weights}
     assert np.isnan([*corrected_scores(np.ones(P.shape, dtype=int), kind(P), 1.0, **given).values()]).all()
     half = np.ones(P.shape, dtype=int)  # consistent with a population of positives only
     half[::2] = 0
@@ -288,7 +288,7 @@ def test_means_over_labels_leave_out_labels_without_a_negative(table):
     Y, P = table
     wide = np.column_stack([Y, np.ones(len(Y), dtype=int)]), np.column_stack([P, np.linspace(0, 1, len(P))])
     for metric in UNDEFINED:
-        name = f"macro_{metric}"
+        name = f"{metric}_macro"
         found = [corrected_scores(*each, 1.0, metrics=[name])[name] for each in (wide, (Y, P))]
         assert found[0] == found[1], metric
 
@@ -316,16 +316,16 @@ def test_nothing_observed_states_nothing(table):
 def test_estimates_stay_in_the_range_of_their_score(table):
     Y, P = table
     found = corrected_scores(hide(Y, 0.9), P, 0.05)
-    assert found["hamming_loss"] == 1 - (P > 0.5).mean() and found["f1"] > 0
+    assert found["hamming_loss"] == 1 - (P > 0.5).mean() and found["f1_micro"] > 0
     left = {metric for metric, value in found.items() if np.isnan(value)}  # no negatives remain
-    assert left == {"average_precision", "roc_auc", "mcc"} | {f"macro_{name}" for name in UNDEFINED}
+    assert left == {"average_precision", "roc_auc", "mcc"} | {f"{name}_macro" for name in UNDEFINED}
     assert all(0 <= value <= 1 for metric, value in found.items() if metric not in left)
 
 
 class TestDraws:
     def test_they_scatter_as_estimates_do(self, many):
         Y, P = (each[:1500] for each in many)
-        metrics = ["average_precision", "roc_auc", "f1", "hamming_loss", "ranking_loss"]
+        metrics = ["average_precision", "roc_auc", "f1_micro", "hamming_loss", "ranking_loss"]
         draws = corrected_draws(hide(Y, 0.5), P, 0.5, metrics=metrics, n_draws=60)
         again = [
             corrected_scores(hide(Y[rows], 0.5, seed), P[rows], 0.5, metrics=metrics)
@@ -342,11 +342,11 @@ class TestDraws:
         observed = Y.copy()
         observed[:42] = 0
         truth = matthews_corrcoef(Y.ravel(), P.ravel() > 0.5)
-        draws = corrected_draws(observed, P, 0.3, metrics=["mcc", "macro_mcc", "hamming_loss"], n_draws=400)
-        assert draws["macro_mcc"].max() <= 0 < truth  # without draws for hidden positives
+        draws = corrected_draws(observed, P, 0.3, metrics=["mcc", "mcc_macro", "hamming_loss"], n_draws=400)
+        assert draws["mcc_macro"].max() <= 0 < truth  # without draws for hidden positives
         assert np.quantile(draws["mcc"], 0.025) <= 0 and np.quantile(draws["mcc"], 0.975) > truth
-        complete = corrected_draws(observed, P, 1.0, metrics=["mcc", "macro_mcc"], n_draws=20)
-        np.testing.assert_allclose(complete["mcc"], complete["macro_mcc"])  # nothing can be hidden
+        complete = corrected_draws(observed, P, 1.0, metrics=["mcc", "mcc_macro"], n_draws=20)
+        np.testing.assert_allclose(complete["mcc"], complete["mcc_macro"])  # nothing can be hidden
 
     @pytest.mark.parametrize("frequency", [0.3, 0.7])
     def test_hidden_hits_are_drawn_as_what_is_seen_leaves_them(self, monkeypatch, frequency):
@@ -360,7 +360,9 @@ class TestDraws:
         monkeypatch.setattr(corrected, "_counts", lambda *given: hidden.append(given[2]) or counts(*given))
         Y = np.zeros((50, 1), dtype=int)
         Y[:3] = 1
-        corrected_draws(Y, Y * 0.9, frequency, metrics=["f1"], n_draws=2000, counts=np.ones((2000, 50), dtype=int))
+        corrected_draws(
+            Y, Y * 0.9, frequency, metrics=["f1_micro"], n_draws=2000, counts=np.ones((2000, 50), dtype=int)
+        )
         for k in (0, 3):
             totals = np.arange(k, 400)
             law = binom.pmf(k, totals, frequency)
@@ -412,8 +414,10 @@ class TestDraws:
     def test_frequencies_that_scatter_widen_the_interval(self, table):
         Y, P = table
         rng = np.random.default_rng(8)
-        known = corrected_draws(hide(Y, 0.5), P, 0.5, n_draws=80, metrics=["f1"])["f1"]
-        guessed = corrected_draws(hide(Y, 0.5), P, lambda rows: rng.uniform(0.3, 0.8), n_draws=80, metrics=["f1"])["f1"]
+        known = corrected_draws(hide(Y, 0.5), P, 0.5, n_draws=80, metrics=["f1_micro"])["f1_micro"]
+        guessed = corrected_draws(
+            hide(Y, 0.5), P, lambda rows: rng.uniform(0.3, 0.8), n_draws=80, metrics=["f1_micro"]
+        )["f1_micro"]
         assert guessed.std() > 1.5 * known.std()
 
     def test_groups_are_drawn_whole(self, table):

@@ -5,7 +5,7 @@ from sklearn import metrics as sklearn_metrics
 
 from fairfold.errors import DataError
 from fairfold.evaluation.at_k import inverse_propensities, ndcg_at_k, propensity_scored_precision_at_k, recall_at_k
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, ON_REQUEST, PLACES, metric_of, metrics_of
+from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, METRICS, PLACES, metrics_of
 from fairfold.evaluation.scores import multilabel_scores
 
 
@@ -72,15 +72,15 @@ def test_small_sparse_matrices_score_as_dense_ones(Y, P):
     np.testing.assert_equal(multilabel_scores(np.array(Y), sparse.csr_array(np.array(P, dtype=float))), dense)
 
 
-ALL = (*METRICS, *ON_REQUEST)
+ALL = tuple(METRICS)
 
 
 def undefined(Y, P, weights=None, metrics=ALL):
     """Return the names of the metrics that are NaN, and check that other scores are not perfect."""
-    inverse, metrics = np.full(Y.shape[1], 2.0), [m for m in metrics if weights is None or "coverage" not in m]
+    inverse, metrics = np.full(Y.shape[1], 2.0), [m for m in metrics if weights is None or "coverage_at" not in m]
     scores = multilabel_scores(Y, P, metrics=metrics, sample_weight=weights, inverse_propensity=inverse)
     for name, value in scores.items():
-        assert value != metric_of(name).best, name
+        assert value != METRICS[name].best, name
     return {name for name, value in scores.items() if np.isnan(value)}
 
 
@@ -88,6 +88,9 @@ def at_all_places(*names):
     return {f"{name}_at_{k}" for name in names for k in PLACES}
 
 
+OF_BOTH = ("label_ranking_average_precision", "one_error", "coverage_error")
+OF_LABELS = ("average_precision_macro", "roc_auc_macro")
+OF_POSITIVES = [name for name, metric in METRICS.items() if metric.needs == "a positive label"]
 AT_K = at_all_places("precision", "recall", "ndcg", "coverage", "propensity_scored_precision")
 
 
@@ -96,18 +99,24 @@ AT_K = at_all_places("precision", "recall", "ndcg", "coverage", "propensity_scor
 class TestUndefined:
     def test_one_label(self, kind, weights):
         Y, P = np.array([[0], [1], [1]]), kind(np.array([[0.9], [0.2], [0.8]]))
-        expected = {"ranking_loss"} | at_all_places("recall", "ndcg", "coverage", "propensity_scored_precision")
-        assert undefined(Y, P, weights) == {name for name in expected if weights is None or "coverage" not in name}
+        expected = {"ranking_loss", *OF_BOTH} | at_all_places(
+            "recall", "ndcg", "coverage", "propensity_scored_precision"
+        )
+        assert undefined(Y, P, weights) == {name for name in expected if weights is None or "coverage_at" not in name}
 
     def test_all_negative(self, kind, weights):
         Y, P = np.zeros((3, 7), dtype=int), kind(np.full((3, 7), 0.6))
-        expected = {"roc_auc", "average_precision", "mcc", "ranking_loss", "f1", *AT_K}
-        assert undefined(Y, P, weights) == {name for name in expected if weights is None or "coverage" not in name}
+        expected = {"roc_auc", "average_precision", "mcc", "ranking_loss", *OF_POSITIVES, *OF_BOTH, *OF_LABELS, *AT_K}
+        assert undefined(Y, P, weights) == {name for name in expected if weights is None or "coverage_at" not in name}
 
     def test_all_positive(self, kind, weights):
         Y, P = np.ones((3, 7), dtype=int), kind(np.tile([0.6, 0.4, 0.7, 0.6, 0.4, 0.6, 0.9], (3, 1)))
-        expected = {"roc_auc", "average_precision", "mcc", "ranking_loss", *at_all_places("precision", "ndcg")}
-        assert undefined(Y, P, weights) == expected | at_all_places("propensity_scored_precision")
+        expected = {"roc_auc", "average_precision", "mcc", "ranking_loss", *OF_BOTH, *OF_LABELS}
+        perfect = [
+            name for name in ALL if name not in ("precision_micro", "precision_samples")
+        ]  # no predicted label is wrong
+        found = undefined(Y, P, weights, perfect)
+        assert found == expected | at_all_places("precision", "ndcg", "propensity_scored_precision")
 
     def test_ranking_loss_is_that_of_scikit_learn_unless_no_sample_has_both(self, kind, weights):
         Y = np.array([[1, 1, 1], [0, 0, 0], [1, 0, 0]])
@@ -135,14 +144,14 @@ class TestUndefined:
         ("roc_auc", sklearn_metrics.roc_auc_score, True),
         ("average_precision", sklearn_metrics.average_precision_score, True),
         ("mcc", sklearn_metrics.matthews_corrcoef, False),
-        ("f1", sklearn_metrics.f1_score, False),
+        ("f1_micro", sklearn_metrics.f1_score, False),
     ],
 )
 @pytest.mark.filterwarnings("ignore")
 def test_what_entries_state_of_scikit_learn_is_so(metric, theirs, of_probabilities):
     """Where a score is NaN, scikit-learn returns the value given in the entry; elsewhere both are equal."""
     scores = np.array([0.2, 0.7, 0.6])
-    defaults = metric_of(metric).scikit_learn
+    defaults = METRICS[metric].scikit_learn
     for truth in ([0, 0, 0], [1, 1, 1], [0, 1, 0]):
         found = multilabel_scores(np.array([truth]).T, scores[:, None], metrics=[metric])[metric]
         other = theirs(truth, scores if of_probabilities else scores > 0.5)
@@ -153,9 +162,9 @@ def test_what_entries_state_of_scikit_learn_is_so(metric, theirs, of_probabiliti
 
 
 def test_a_score_that_is_nan_states_what_it_needs():
-    for name in (*METRICS, *ON_REQUEST):
-        assert metric_of(name).needs and metric_of(name).scikit_learn, name
-        assert metric_of(name).undefined.endswith(metric_of(name).needs)
+    for name in METRICS:
+        assert METRICS[name].needs and METRICS[name].scikit_learn, name
+        assert METRICS[name].undefined.endswith(METRICS[name].needs)
 
 
 def test_an_undefined_score_is_never_the_best_level():
@@ -198,7 +207,7 @@ def test_scores_at_k_are_those_of_their_functions(example):
     inverse = inverse_propensities(Y)
     names = metrics_of("top")
     scores = multilabel_scores(Y, P, metrics=names, sample_weight=weights, inverse_propensity=inverse)
-    assert tuple(scores) == names and {*names} == {*METRICS} - {*BASIC_METRICS}
+    assert tuple(scores) == names and {*names} == {*METRICS} - {*BASIC_METRICS} - {*FURTHER_METRICS}
     expected = {}
     for k in PLACES:
         expected[f"recall_at_{k}"] = recall_at_k(Y, P, k, sample_weight=weights)[-1]

@@ -12,7 +12,7 @@ from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests import load_model
 from fairfold.models import make_model
 
-SCORES = {"mcc": matthews_corrcoef, "f1": f1_score}
+SCORES = {"mcc": matthews_corrcoef, "f1_micro": f1_score}
 
 
 def best_thresholds(P, objective, by="pooled"):
@@ -40,11 +40,13 @@ def test_no_other_threshold_has_a_better_expected_score(objective, seed):
 
 def test_pooled_and_by_label():
     P = np.random.default_rng(0).beta(0.5, 2, size=(50, 3)) * [1, 0.5, 0.1]
-    np.testing.assert_array_equal(best_thresholds(P, "f1"), np.repeat(best_thresholds(P.reshape(-1, 1), "f1"), 3))
-    alone = [best_thresholds(P[:, [label]], "f1")[0] for label in range(3)]
-    np.testing.assert_array_equal(best_thresholds(P, "f1", by="label"), alone)
+    np.testing.assert_array_equal(
+        best_thresholds(P, "f1_micro"), np.repeat(best_thresholds(P.reshape(-1, 1), "f1_micro"), 3)
+    )
+    alone = [best_thresholds(P[:, [label]], "f1_micro")[0] for label in range(3)]
+    np.testing.assert_array_equal(best_thresholds(P, "f1_micro", by="label"), alone)
     np.testing.assert_array_equal(best_thresholds(P, "hamming_loss", by="label"), [0.5] * 3)
-    assert all_thresholds(P)["f1"] == {"pooled": [best_thresholds(P, "f1")[0]] * 3, "label": alone}
+    assert all_thresholds(P)["f1_micro"] == {"pooled": [best_thresholds(P, "f1_micro")[0]] * 3, "label": alone}
 
 
 def test_what_is_surely_positive_is_predicted_and_nothing_is_where_nothing_can_be():
@@ -85,7 +87,7 @@ def test_thresholds_of_sparse_probabilities_are_those_of_dense_ones(seed, share)
 
 def test_sparse_probabilities_above_1_are_refused():
     with pytest.raises(DataError, match="probabilities must be"):
-        best_thresholds(sparse.csr_array([[0, 1.5]]), "f1")
+        best_thresholds(sparse.csr_array([[0, 1.5]]), "f1_micro")
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +104,11 @@ def test_models_predict_for_an_objective(data, name, tmp_path):
     model = make_model(name, random_state=0, **settings).fit(X[:200], Y[:200])
     proba = model.predict_proba(X[200:])
     kept = getattr(model, "estimator_", model).thresholds_
-    for objective, by in product(("mcc", "f1", "hamming_loss"), ("pooled", "label")):
+    for objective, by in product(("mcc", "f1_micro", "hamming_loss"), ("pooled", "label")):
         found = model.predict(X[200:], objective=objective, by=by)
         np.testing.assert_array_equal(found, proba > kept[objective][by])
     np.testing.assert_array_equal(model.predict(X[200:]), model.predict(X[200:], objective="hamming_loss"))
-    assert max(kept["f1"]["pooled"]) < 0.5  # half of the best F1
+    assert max(kept["f1_micro"]["pooled"]) < 0.5  # half of the best F1
     if name == "gcForest+":
         model.save(tmp_path / "model.npz")
         again = load_model(tmp_path / "model.npz").predict(X, objective="mcc", by="label")
@@ -114,7 +116,7 @@ def test_models_predict_for_an_objective(data, name, tmp_path):
     with pytest.raises(ModelError, match="unknown objective 'f2'"):
         model.predict(X[200:], objective="f2")
     with pytest.raises(ModelError, match="by is 'sample'; it must be 'pooled' or 'label'"):
-        model.predict(X[200:], objective="f1", by="sample")
+        model.predict(X[200:], objective="f1_micro", by="sample")
 
 
 @pytest.mark.parametrize("name", ["gcForest", "logistic"])

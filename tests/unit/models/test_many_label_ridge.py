@@ -271,5 +271,5 @@ def test_the_default_model_pools_it_with_forests_where_labels_are_many(tmp_path)
     np.testing.assert_array_equal(again, P.toarray())  # Dense labels give the same numbers in an array.
     model.save(tmp_path / "model.npz")
     assert load_model(tmp_path / "model.npz").predict_proba(X[200:]).data.tobytes() == P.data.tobytes()
-    decided = model.predict(X[200:], objective="f1")
+    decided = model.predict(X[200:], objective="f1_micro")
     assert sparse.issparse(decided) and set(np.unique(decided.data)) <= {1}

@@ -53,17 +53,11 @@ from fairfold.core.validation import check_weights
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.corrected_cells import Cells, Ranking, RankingLoss, WeightedCells, check_frequency
 from fairfold.evaluation.corrections import Correction, Estimates
-from fairfold.evaluation.metrics import METRICS, ON_REQUEST, metric_of
+from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.plain_scores import quotient
 
-MACRO = "macro_"  # Prefix of metrics that are averaged over labels.
-CORRECTED = tuple(
-    f"{prefix}{name}"
-    for name, metric in (METRICS | ON_REQUEST).items()
-    if metric.correction is not None
-    for prefix in ("", MACRO)[: 1 + metric.correction.by_label]
-)
-"""Metrics with a correction, and their means over labels."""
+CORRECTED = tuple(name for name, metric in METRICS.items() if metric.correction is not None)
+"""Metrics with a correction."""
 
 _CELLS_AT_ONCE = 1 << 17  # Limit for the draws that are scored together: one megabyte per sum.
 
@@ -92,8 +86,8 @@ def corrected_scores(
     threshold : float, default=0.5
         A label is predicted if its probability exceeds this threshold.
     metrics : iterable of str, default=CORRECTED
-        Scores to estimate, from ``CORRECTED``. Scores without the prefix ``macro_`` pool all (sample, label) pairs.
-        Scores with it are averaged over labels, except labels without an observed positive or with an undefined score.
+        Scores to estimate, from ``CORRECTED``. Scores with the suffix ``_macro`` are averaged over labels, except
+        labels without an observed positive or with an undefined score. Other scores pool all (sample, label) pairs.
     sample_weight : array-like of shape (n_samples,) or None, default=None
         Positive weight of each sample. Copies of a sample are assumed to lack the same labels.
 
@@ -125,7 +119,7 @@ def corrected_scores(
     >>> Y = np.array([[1, 0], [0, 1], [0, 0], [0, 0]])
     >>> P = np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.1, 0.2]])
     >>> for frequency in (1.0, 0.5):
-    ...     print(round(corrected_scores(Y, P, frequency, metrics=["f1"])["f1"], 2))
+    ...     print(round(corrected_scores(Y, P, frequency, metrics=["f1_micro"])["f1_micro"], 2))
     0.8
     0.86
     """
@@ -198,7 +192,7 @@ def corrected_draws(
     >>> import numpy as np
     >>> Y = np.array([[1, 0], [0, 1], [0, 0], [0, 0]])
     >>> P = np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.1, 0.2]])
-    >>> draws = corrected_draws(Y, P, 0.5, metrics=["f1"], n_draws=20)["f1"]
+    >>> draws = corrected_draws(Y, P, 0.5, metrics=["f1_micro"], n_draws=20)["f1_micro"]
     >>> draws.shape
     (20,)
     """
@@ -285,7 +279,7 @@ class Corrected:
         self._entries = {metric: _entry_of(metric) for metric in metrics}
         self.weights = np.ones(self.cells.shape[0]) if weights is None else weights
         self.threshold, self.metrics = threshold, metrics
-        needed = {macro for correction, _, macro in self._entries.values() if not correction.of_samples}
+        needed = {correction.macro for correction, _ in self._entries.values() if not correction.of_samples}
         of_labels = [Ranking(self.cells, members) for members in self.cells.by_label()] if True in needed else []
         self._rankings = {True: of_labels, False: [Ranking(self.cells)] if False in needed else []}
 
@@ -359,14 +353,14 @@ class Corrected:
         }
 
         found = {}
-        for name, (correction, ends, macro) in self._entries.items():
+        for name, (correction, ends) in self._entries.items():
             if correction.of_samples:
                 losses = [self._ranking_loss(*each) for each in zip(weights, w, of_all_labels, strict=True)]
                 values = [correction.function(losses)]
             else:
                 values = [
                     np.where(part.weighed.positive.any(axis=-1), correction.function(part), np.nan)
-                    for part in pools[macro]
+                    for part in pools[correction.macro]
                 ]
             of_parts = np.clip(np.reshape(values, (-1, len(weights))), *ends)
             # The mean is over the parts that have an observed positive and a defined score.
@@ -416,15 +410,13 @@ def _counts(weighed: WeightedCells, threshold: float, hidden: np.ndarray) -> Est
     )
 
 
-def _entry_of(name: str) -> tuple[Correction, tuple[float, float], bool]:
-    """Return the correction and the range of a score, and whether the score is a mean over labels."""
-    metric, macro = metric_of(name), False
+def _entry_of(name: str) -> tuple[Correction, tuple[float, float]]:
+    """Return the correction and the range of a score."""
+    metric = METRICS.get(name)
     if metric is None:
-        metric, macro = metric_of(name.removeprefix(MACRO)), True
-    if metric is None or (macro and metric.correction is not None and not metric.correction.by_label):
         raise DataError(unknown_name("corrected score", name, CORRECTED))
     if metric.correction is None:
         raise DataError(
             f"metrics: {name!r} cannot be corrected for missing labels. Choose from {', '.join(CORRECTED)}."
         )
-    return metric.correction, metric.range, macro
+    return metric.correction, metric.range

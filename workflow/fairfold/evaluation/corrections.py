@@ -120,15 +120,15 @@ class Correction(NamedTuple):
     function : callable
         Function that takes :class:`Estimates`, or the ranking loss of each draw if `of_samples` is True. It returns
         the corrected metric as an array of shape (n_draws,), with NaN where the metric is undefined.
-    by_label : bool, default=True
-        Whether the mean over labels is also available, under the name of the metric with the prefix ``macro_``.
+    macro : bool, default=False
+        Whether the function is applied to each label, and its results are averaged over labels.
     of_samples : bool, default=False
         Whether the correction uses the labels of each sample. Such a correction requires labels that are missing
         independently of each other and is not applied to hierarchies of labels.
     """
 
     function: Callable[..., np.ndarray]
-    by_label: bool = True
+    macro: bool = False
     of_samples: bool = False
 
 
@@ -194,6 +194,57 @@ def corrected_f1(of: Estimates) -> np.ndarray:
         Estimate of each draw.
     """
     return f1(of.true_positives, of.positives, of.predicted)
+
+
+def corrected_precision(of: Estimates) -> np.ndarray:
+    """Estimate precision on complete labels.
+
+    Parameters
+    ----------
+    of : Estimates
+        Sums estimated for complete labels.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        Estimate of each draw. 0 without predicted labels.
+    """
+    return np.nan_to_num(quotient(of.true_positives, of.predicted))
+
+
+def corrected_recall(of: Estimates) -> np.ndarray:
+    """Estimate recall on complete labels.
+
+    Parameters
+    ----------
+    of : Estimates
+        Sums estimated for complete labels.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        Estimate of each draw. It does not depend on the label frequency, if all labels share one.
+    """
+    return quotient(of.true_positives, of.positives)
+
+
+def corrected_brier_score(of: Estimates) -> np.ndarray:
+    """Estimate the Brier score on complete labels.
+
+    Parameters
+    ----------
+    of : Estimates
+        Sums estimated for complete labels.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        Estimate of each draw. It is linear in the labels and therefore unbiased.
+    """
+    weighed = of.weighed
+    P = weighed.ranking.P
+    of_negatives = np.diff(weighed.until, axis=-1) @ P**2
+    return quotient(of_negatives + weighed.positive @ (1 - 2 * P[weighed.ranking.places]), of.whole)
 
 
 def corrected_hamming_loss(of: Estimates) -> np.ndarray:

@@ -4,6 +4,14 @@ Scores, corrections for missing labels, thresholds, model selection, ranks, tabl
 Metrics with the use ``"top"`` score the first labels of each sample. They are computed for datasets with many labels
 and reported in separate tables. They are not used to select levels or to rank models.
 
+The five metrics of `BASIC_METRICS` are computed for every level of every model and stand in all tables of scores. The
+other metrics are computed on request, for example if one of them is the score of a study.
+
+Averages
+--------
+The suffix of a name states the average. Without a suffix, or with ``_micro``, all (sample, label) pairs form one binary
+problem. ``_macro`` is the mean over labels, ``_samples`` the mean over samples.
+
 Undefined scores
 ----------------
 A score is NaN if the labels do not define it. NaN never counts as a good score: an undefined metric is excluded from
@@ -13,20 +21,22 @@ the comparison of models, and tables show an empty cell or "–". Each entry sta
 The ranking loss follows scikit-learn if at least one sample has both a positive and a negative label: other samples
 then have a loss of 0. It is undefined if no sample has both.
 
-Unmeasured labels are ignored. Means over labels exclude labels with an undefined score.
+F1, precision, recall and accuracy of a label or sample are 0 where they are undefined, as in scikit-learn. Unmeasured
+labels are ignored. Means over labels and samples exclude those without a measured label.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
-from fairfold.evaluation import at_k, corrections, plain_scores
+from fairfold.evaluation import at_k, averaged_scores, corrections, plain_scores
 from fairfold.evaluation.at_k import TopLabels
+from fairfold.evaluation.averaged_scores import Counts, Pairs
 from fairfold.evaluation.corrections import Correction
 
 MANY_LABELS = 50
@@ -59,6 +69,8 @@ class Predictions(NamedTuple):
         Labels with NaN for unmeasured labels. None if no requested metric needs them.
     inverse_propensity : ndarray of shape (n_labels,) or None, default=None
         Inverse propensity of each label. None if no requested metric needs it.
+    pairs : Pairs or None, default=None
+        Pairs that are grouped by label or sample. None if no requested metric needs them.
     """
 
     Y: Matrix
@@ -71,6 +83,7 @@ class Predictions(NamedTuple):
     top: TopLabels | None = None
     sparse_Y: sparse.csr_array | None = None
     inverse_propensity: np.ndarray | None = None
+    pairs: Pairs | None = None
 
 
 class Metric(NamedTuple):
@@ -93,6 +106,11 @@ class Metric(NamedTuple):
         Whether the metric is the main one of its use.
     needs_propensity : bool, default=False
         Whether the metric needs `inverse_propensity`.
+    needs_pairs : bool, default=False
+        Whether the metric needs `pairs`.
+    is_basic : bool, default=True
+        Whether every table of scores includes the metric, and levels are selected by it. Other metrics are computed on
+        request. Not used for metrics of the first labels.
     short : str, default=""
         Name in narrow tables. If empty, `name` is used.
     range : tuple of float, default=(0, 1)
@@ -106,6 +124,8 @@ class Metric(NamedTuple):
     objective : callable, float or None, default=None
         Objective for the choice of thresholds: a function of expected counts, as in
         ``fairfold.evaluation.corrections``, or a fixed threshold. None if no thresholds are chosen for the metric.
+    by_label : bool, default=False
+        Whether the thresholds of labels are chosen one by one, because the metric is a mean over labels.
 
     Examples
     --------
@@ -121,12 +141,15 @@ class Metric(NamedTuple):
     function: Callable[[Predictions], float]
     leads: bool = False
     needs_propensity: bool = False
+    needs_pairs: bool = False
+    is_basic: bool = True
     short: str = ""
     range: tuple[float, float] = (0.0, 1.0)
     needs: str = ""
     scikit_learn: str = ""
     correction: Correction | None = None
     objective: Callable[..., np.ndarray] | float | None = None
+    by_label: bool = False
 
     @property
     def best(self) -> float:
@@ -157,7 +180,7 @@ class Metric(NamedTuple):
         >>> METRICS["hamming_loss"].goodness([0.25, float("nan")])
         array([-0.25, -1.  ])
         """
-        worst = min(self.direction * end for end in (*self.range, self.direction * -1.0))
+        worst = np.nan_to_num(min(self.direction * end for end in (*self.range, self.direction * -1.0)))
         found = self.direction * np.asarray(values, dtype=np.float64)
         return np.where(np.isnan(found), worst, found)
 
@@ -173,12 +196,110 @@ def _of_both(function: Callable[[Predictions], float]) -> Callable[[Predictions]
     return lambda of: function(of) if 0 < of.truth.sum() < of.truth.size else np.nan
 
 
-def _f1(of: Predictions) -> float:
-    weights = np.ones(of.truth.size) if of.weights is None else of.weights
-    true_positives, predicted, positives = (
-        weights @ each for each in (of.truth & of.predicted, of.predicted, of.truth)
-    )
-    return float(corrections.f1(true_positives, predicted, positives)) if positives > 0 else np.nan
+def _pooled(function: Callable[[Counts], np.ndarray]) -> Callable[[Predictions], float]:
+    """Apply a function of counts to all pairs together."""
+
+    def score(of: Predictions) -> float:
+        weights = np.ones(of.truth.size) if of.weights is None else of.weights
+        true_positives, predicted, positives = (
+            weights @ each for each in (of.truth & of.predicted, of.predicted, of.truth)
+        )
+        counts = Counts(*(np.array(each) for each in (true_positives, predicted, positives, weights.sum())))
+        return float(function(counts)) if positives > 0 else np.nan
+
+    return score
+
+
+def _mean_of_labels(function: Callable[[Counts], np.ndarray]) -> Callable[[Predictions], float]:
+    """Average a function of counts over the labels that are measured."""
+
+    def score(of: Predictions) -> float:
+        counts = cast(Pairs, of.pairs).of_labels
+        return float(function(counts)[counts.measured > 0].mean()) if counts.positives.any() else np.nan
+
+    return score
+
+
+def _mean_of_scored(function: Callable[[Pairs], np.ndarray]) -> Callable[[Predictions], float]:
+    """Average a score over the labels that define it."""
+
+    def score(of: Predictions) -> float:
+        found = function(cast(Pairs, of.pairs))
+        return float(found[~np.isnan(found)].mean()) if not np.isnan(found).all() else np.nan
+
+    return score
+
+
+def _mean_of_samples(
+    function: Callable[[Pairs], np.ndarray], defined: Callable[[Counts], np.ndarray], counted: str = "measured"
+) -> Callable[[Predictions], float]:
+    """Average a score over the samples with ``counted`` labels, with NaN unless a sample defines it."""
+
+    def score(of: Predictions) -> float:
+        pairs = cast(Pairs, of.pairs)
+        counts = pairs.of_each_sample
+        kept = getattr(counts, counted) > 0
+        found = function(pairs)[kept] if defined(counts).any() else None
+        return np.nan if found is None else float(np.average(found, weights=pairs.of_samples[kept]))
+
+    return score
+
+
+def _of_samples(function: Callable[[Counts], np.ndarray]) -> Callable[[Predictions], float]:
+    """Average a function of counts over samples."""
+    return _mean_of_samples(lambda pairs: function(pairs.of_each_sample), lambda counts: counts.positives > 0)
+
+
+def _has_both(counts: Counts) -> np.ndarray:
+    return (counts.positives > 0) & (counts.positives < counts.measured)
+
+
+def _f1(of: Counts) -> np.ndarray:
+    return corrections.f1(of.true_positives, of.predicted, of.positives)
+
+
+def _averages(
+    key: str,
+    function: Callable[[Counts], np.ndarray],
+    correction: Callable[..., np.ndarray],
+    objective: Callable[..., np.ndarray] | None = None,
+) -> dict[str, Metric]:
+    """Return the entries of the micro, macro and sample average of a function of counts."""
+    shown, capital = key.replace("f1", "F1"), key.replace("f1", "F1").capitalize()
+    given: dict[str, Any] = {"use": "threshold", "is_basic": False, "needs": "a positive label", "scikit_learn": "0"}
+    return {
+        f"{key}_micro": Metric(
+            1,
+            label=f"micro {shown}",
+            name=f"micro {shown}",
+            function=_pooled(function),
+            correction=Correction(correction),
+            objective=objective,
+            short=capital,
+            **given,
+        ),
+        f"{key}_macro": Metric(
+            1,
+            label=f"macro {shown}",
+            name=f"macro {shown}",
+            function=_mean_of_labels(function),
+            needs_pairs=True,
+            correction=Correction(correction, macro=True),
+            objective=objective,
+            by_label=True,
+            short=f"macro {shown}",
+            **given,
+        ),
+        f"{key}_samples": Metric(
+            1,
+            label=f"sample {shown}",
+            name=f"sample {shown}",
+            function=_of_samples(function),
+            needs_pairs=True,
+            short=f"sample {shown}",
+            **given,
+        ),
+    }
 
 
 def _metrics_at(k: int) -> dict[str, Metric]:
@@ -243,7 +364,7 @@ METRICS = {
         function=lambda of: np.average(of.truth != of.predicted, weights=of.weights),
         needs="a measured label",
         scikit_learn="an error",
-        correction=Correction(corrections.corrected_hamming_loss, by_label=False),
+        correction=Correction(corrections.corrected_hamming_loss),
         objective=0.5,
     ),
     "ranking_loss": Metric(
@@ -254,7 +375,7 @@ METRICS = {
         function=lambda of: plain_scores.label_ranking_loss(of.Y, of.P, of.of_samples),
         needs="a sample with a positive and a negative label",
         scikit_learn="0; an error for one label",
-        correction=Correction(np.asarray, by_label=False, of_samples=True),
+        correction=Correction(np.asarray, of_samples=True),
     ),
     "mcc": Metric(
         1,
@@ -270,52 +391,147 @@ METRICS = {
         correction=Correction(corrections.corrected_mcc),
         objective=corrections.mcc,
     ),
-    **{name: metric for k in PLACES for name, metric in _metrics_at(k).items()},
-}
-ON_REQUEST = {
-    "f1": Metric(
+    **_averages("f1", _f1, corrections.corrected_f1, corrections.f1),
+    **_averages("precision", averaged_scores.precision_of, corrections.corrected_precision),
+    **_averages("recall", averaged_scores.recall_of, corrections.corrected_recall),
+    "accuracy_samples": Metric(
         1,
-        label="micro F1",
-        name="F1",
+        label="sample accuracy",
+        name="sample accuracy (Jaccard)",
         use="threshold",
-        function=_f1,
+        function=_of_samples(averaged_scores.jaccard_of),
+        needs_pairs=True,
+        is_basic=False,
         needs="a positive label",
         scikit_learn="0",
-        correction=Correction(corrections.corrected_f1),
-        objective=corrections.f1,
-    )
+    ),
+    "subset_accuracy": Metric(
+        1,
+        label="subset accuracy",
+        name="subset accuracy",
+        use="threshold",
+        function=_mean_of_samples(
+            lambda pairs: averaged_scores.is_exact(pairs.of_each_sample), lambda counts: counts.measured > 0
+        ),
+        needs_pairs=True,
+        is_basic=False,
+        needs="a measured label",
+        scikit_learn="an error",
+    ),
+    "mcc_macro": Metric(
+        1,
+        label="macro MCC",
+        name="macro Matthews correlation",
+        use="threshold",
+        function=_mean_of_labels(
+            lambda of: corrections.mcc(of.true_positives, of.predicted, of.positives, of.measured)
+        ),
+        needs_pairs=True,
+        is_basic=False,
+        range=(-1.0, 1.0),
+        needs="a positive label",
+        scikit_learn="0",
+        correction=Correction(corrections.corrected_mcc, macro=True),
+        objective=corrections.mcc,
+        by_label=True,
+    ),
+    "average_precision_macro": Metric(
+        1,
+        label="macro average precision",
+        name="macro average precision",
+        use="ranking",
+        function=_mean_of_scored(Pairs.average_precisions),
+        needs_pairs=True,
+        is_basic=False,
+        short="macro AP",
+        needs="a label with a positive and a negative",
+        scikit_learn="0 for a label without a positive",
+        correction=Correction(corrections.average_precision, macro=True),
+    ),
+    "roc_auc_macro": Metric(
+        1,
+        label="macro AUROC",
+        name="macro AUROC",
+        use="ranking",
+        function=_mean_of_scored(Pairs.areas_under_the_curve),
+        needs_pairs=True,
+        is_basic=False,
+        needs="a label with a positive and a negative",
+        scikit_learn="NaN",
+        correction=Correction(corrections.roc_auc, macro=True),
+    ),
+    "label_ranking_average_precision": Metric(
+        1,
+        label="label ranking average precision",
+        name="label ranking average precision",
+        use="ranking",
+        function=_mean_of_samples(Pairs.precisions_of_ranks, _has_both),
+        needs_pairs=True,
+        is_basic=False,
+        short="LRAP",
+        needs="a sample with a positive and a negative label",
+        scikit_learn="1; an error for one label",
+    ),
+    "one_error": Metric(
+        -1,
+        label="one-error",
+        name="one-error",
+        use="ranking",
+        function=_mean_of_samples(Pairs.wrong_first_labels, _has_both, "positives"),
+        needs_pairs=True,
+        is_basic=False,
+        needs="a sample with a positive and a negative label",
+        scikit_learn="no such function",
+    ),
+    "coverage_error": Metric(
+        -1,
+        label="coverage error",
+        name="coverage error",
+        use="ranking",
+        function=_mean_of_samples(Pairs.coverages, _has_both),
+        needs_pairs=True,
+        is_basic=False,
+        range=(0.0, float("inf")),
+        needs="a sample with a positive and a negative label",
+        scikit_learn="0 or the number of labels",
+    ),
+    "brier_score": Metric(
+        -1,
+        label="Brier score",
+        name="Brier score",
+        use="ranking",
+        function=lambda of: np.average((of.score - of.truth) ** 2, weights=of.weights),
+        is_basic=False,
+        needs="a measured label",
+        scikit_learn="an error",
+        correction=Correction(corrections.corrected_brier_score),
+    ),
+    "calibration_error": Metric(
+        -1,
+        label="calibration error",
+        name="expected calibration error",
+        use="ranking",
+        function=lambda of: averaged_scores.calibration_error(of.truth, of.score, of.weights),
+        is_basic=False,
+        needs="a measured label",
+        scikit_learn="no such function",
+    ),
+    **{name: metric for k in PLACES for name, metric in _metrics_at(k).items()},
 }
-"""Metrics that are computed on request only. Studies have no tables of them."""
 
-BASIC_METRICS = {name: metric for name, metric in METRICS.items() if metric.use != "top"}
-"""Metrics that are computed for any number of labels."""
+BASIC_METRICS = {name: metric for name, metric in METRICS.items() if metric.use != "top" and metric.is_basic}
+"""Metrics of every table of scores, for any number of labels."""
+
+FURTHER_METRICS = {name: metric for name, metric in METRICS.items() if metric.use != "top" and not metric.is_basic}
+"""Metrics that are computed on request, for any number of labels."""
 
 HIGHER_IS_BETTER = {name: metric.direction > 0 for name, metric in METRICS.items()}
 
 
-def metric_of(name: str) -> Metric | None:
-    """Return the entry of a metric in `METRICS` or `ON_REQUEST`.
-
-    Parameters
-    ----------
-    name : str
-        Name of the metric.
-
-    Returns
-    -------
-    Metric or None
-        Entry of the metric, or None if the name is unknown.
-
-    Examples
-    --------
-    >>> metric_of("f1").name
-    'F1'
-    """
-    return METRICS.get(name) or ON_REQUEST.get(name)
-
-
 def metrics_of(use: str) -> tuple[str, ...]:
-    """Return the names of the metrics with a given use, the main metric first.
+    """Return the names of the basic metrics, or of those of the first labels, with a given use.
+
+    The main metric comes first.
 
     Parameters
     ----------
@@ -332,5 +548,5 @@ def metrics_of(use: str) -> tuple[str, ...]:
     >>> metrics_of("ranking")
     ('average_precision', 'roc_auc', 'ranking_loss')
     """
-    names = (name for name, metric in METRICS.items() if metric.use == use)
+    names = (name for name in (METRICS if use == "top" else BASIC_METRICS) if METRICS[name].use == use)
     return tuple(sorted(names, key=lambda name: not METRICS[name].leads))

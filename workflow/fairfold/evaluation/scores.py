@@ -11,7 +11,8 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.validation import UNMEASURED, check_weights, with_nan
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.at_k import top_labels
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, ON_REQUEST, PLACES, Metric, Predictions, metric_of
+from fairfold.evaluation.averaged_scores import Pairs
+from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, PLACES, Metric, Predictions
 from fairfold.evaluation.plain_scores import cells_of, check_pair
 
 
@@ -35,7 +36,7 @@ def multilabel_scores(
     threshold : float, default=0.5
         A label is predicted if its probability exceeds this threshold.
     metrics : iterable of str, optional
-        Metrics to compute, from ``METRICS`` or ``ON_REQUEST``. By default, all of ``METRICS`` except the metrics at k.
+        Metrics to compute, from ``METRICS``. By default, the five of ``BASIC_METRICS``.
     sample_weight : ndarray of shape (n_samples,) or None, default=None
         Positive weight of each sample in means, and of its labels in pooled scores. If None, all samples have weight 1.
     inverse_propensity : ndarray of shape (n_labels,) or None, default=None
@@ -56,14 +57,15 @@ def multilabel_scores(
 
     Notes
     -----
-    ``roc_auc``, ``average_precision``, ``mcc`` (Matthews correlation) and ``f1`` are micro-averaged: all (sample,
-    label) pairs form one binary problem. ``hamming_loss`` is the share of wrong pairs. ``ranking_loss`` is the share of
-    wrongly ordered (positive, negative) label pairs of a sample, averaged over samples. A sample without such a pair
-    has a loss of 0. Lower is better for both losses.
+    ``roc_auc``, ``average_precision`` and ``mcc`` (Matthews correlation) are micro-averaged: all (sample, label) pairs
+    form one binary problem. The suffixes ``_micro``, ``_macro`` and ``_samples`` of other metrics state their average.
+    ``hamming_loss`` is the share of wrong pairs. ``ranking_loss`` is the share of wrongly ordered (positive, negative)
+    label pairs of a sample, averaged over samples. A sample without such a pair has a loss of 0. Lower is better for
+    losses and errors.
 
-    ``hamming_loss``, ``mcc`` and ``f1`` score the predictions ``P > threshold``. The other metrics score the
-    probabilities (Ilidio et al. 2024, Sec. 4.4). Metrics at k, such as ``recall_at_5``, are defined in
-    ``fairfold.evaluation.at_k``.
+    Metrics with the use ``"threshold"``, such as ``mcc`` and ``f1_macro``, score the predictions ``P > threshold``. The
+    other metrics score the probabilities (Ilidio et al. 2024, Sec. 4.4). To score given decisions, pass them as `P`.
+    Metrics at k, such as ``recall_at_5``, are defined in ``fairfold.evaluation.at_k``.
 
     Run time is O(n_samples · n_labels · log(n_samples · n_labels)). For sparse input, the number of stored entries
     replaces n_samples · n_labels.
@@ -87,6 +89,8 @@ def multilabel_scores(
         truth, score, weights = _pairs(Y, P, of_samples)
         predicted = (score > threshold).astype(np.int8)
         predictions = predictions._replace(truth=truth, score=score, predicted=predicted, weights=weights)
+    if any(metric.needs_pairs for metric in entries.values()):
+        predictions = predictions._replace(pairs=Pairs(Y, P, threshold, of_samples))
     if any(metric.use == "top" for metric in entries.values()):
         top = top_labels(P, max(PLACES), unmeasured=Y == UNMEASURED)
         sparse_Y = with_nan(sparse.csr_array(Y))
@@ -119,9 +123,9 @@ def _pairs(Y: Matrix, P: Matrix, of_samples: np.ndarray | None) -> tuple[np.ndar
 def _checked_metrics(names: Iterable[str], inverse_propensity: np.ndarray | None) -> dict[str, Metric]:
     entries: dict[str, Metric] = {}
     for name in names:
-        metric = metric_of(name)
+        metric = METRICS.get(name)
         if metric is None:
-            raise DataError(unknown_name("metric", name, [*METRICS, *ON_REQUEST]))
+            raise DataError(unknown_name("metric", name, METRICS))
         if metric.needs_propensity and inverse_propensity is None:
             raise DataError(
                 f"{name} needs inverse_propensity. Give the result of fairfold.evaluation.at_k.inverse_propensities "

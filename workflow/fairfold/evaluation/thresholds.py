@@ -20,12 +20,12 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix, canonical
 from fairfold.errors import DataError, ModelError, unknown_name
-from fairfold.evaluation.metrics import METRICS, ON_REQUEST
+from fairfold.evaluation.metrics import METRICS
 
 _ENTRIES = {
     name: metric
-    for name, metric in sorted((ON_REQUEST | METRICS).items(), key=lambda entry: not entry[1].leads)
-    if metric.objective is not None
+    for name, metric in sorted(METRICS.items(), key=lambda entry: not entry[1].leads)
+    if metric.objective is not None and not metric.by_label
 }
 OBJECTIVES = tuple(_ENTRIES)
 """Metrics whose entry has an objective."""
@@ -61,7 +61,7 @@ def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
     Examples
     --------
     >>> import numpy as np
-    >>> all_thresholds(np.array([[0.75], [0.5], [0.25]]))["f1"]
+    >>> all_thresholds(np.array([[0.75], [0.5], [0.25]]))["f1_micro"]
     {'pooled': [0.375], 'label': [0.375]}
     """
     is_sparse = sparse.issparse(probabilities)
@@ -125,8 +125,8 @@ def thresholds_of(model: Any, objective: str, by: Literal["pooled", "label"]) ->
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> model = SimpleNamespace(thresholds_={"f1": {"pooled": [0.375, 0.375]}})
-    >>> thresholds_of(model, "f1", "pooled")
+    >>> model = SimpleNamespace(thresholds_={"f1_micro": {"pooled": [0.375, 0.375]}})
+    >>> thresholds_of(model, "f1_micro", "pooled")
     array([0.375, 0.375])
     """
     if not hasattr(model, "thresholds_"):

@@ -135,7 +135,7 @@ class OutOfBagCascade(BaseCascade):
     >>> model.predict([[2.0, -2.0, 0.0], [-2.0, 2.0, 0.0]])
     array([[1, 0],
            [0, 1]])
-    >>> sorted(model.thresholds_["f1"])
+    >>> sorted(model.thresholds_["f1_micro"])
     ['label', 'pooled']
     """
 

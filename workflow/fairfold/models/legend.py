@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairfold.evaluation.metrics import BASIC_METRICS, ON_REQUEST
+from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS
 from fairfold.models.registry import NO_OWN, register_own, spec_of
 
 _COLUMNS = ["kind", "name", "label", "text", "family", "palette_index", "use", "direction", "leads"]
@@ -50,7 +50,7 @@ def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None) ->
     register_own(own or NO_OWN)
     rows: list[tuple] = [
         ("metric", name, metric.label, metric.name, None, None, metric.use, metric.direction, int(metric.leads))
-        for name, metric in (BASIC_METRICS | ON_REQUEST).items()
+        for name, metric in (BASIC_METRICS | FURTHER_METRICS).items()
     ]
     specs = [spec_of(name) for name in dict.fromkeys(models)]
     index_of = {spec.family: spec.palette_index for spec in specs if spec.palette_index is not None}
