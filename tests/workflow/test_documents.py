@@ -37,7 +37,7 @@ FOLDERS = ("config", "benchmarks", "envs", "resources", "results", "tests/cluste
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"{folder}/README.md" for folder in FOLDERS), *PAGES]
 TABLE = "docs/guide/run-my-table.md"
 DOORS = "docs/extend.md"  # tests/workflow/test_doors.py runs it
-PROFILES = "tests/cluster/README.md"  # for engines that are not installed
+PROFILES = "docs/reference/software.md"  # for engines that are not installed
 LANGUAGES = ("sh", "yaml", "csv", "python", "snakemake", "text", "bibtex")  # the last one: see test_module.py
 
 
