@@ -26,6 +26,7 @@ from fairfold.final.settings import Final
 from fairfold.models.own_sources import check_entry, checksum_of
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
 from fairfold.models.settings import Models
+from fairfold.report.publish.settings import Publish
 from fairfold.splitting.methods import METHOD_NAMES
 from fairfold.splitting.settings import Folds, Splitting
 from fairfold.weak_labels.settings import WeakLabels
@@ -68,6 +69,8 @@ class Study(Settings):
     final: Final = Final()
 
     ecoc: ECOC = ECOC()
+
+    publish: Publish = Publish()
 
 
 def json_schema() -> dict[str, Any]:

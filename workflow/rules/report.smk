@@ -50,6 +50,22 @@ rule pack_figures:
         "../scripts/pack_figures.py"
 
 
+# A target of its own.
+rule publish:
+    input:
+        lambda wildcards: [*scored("study"), *FINAL_OF_STUDY],
+    output:
+        "results/publication.zip",
+    log:
+        "results/logs/publish.log",
+    localrule: True  # runs Snakemake to list the jobs of the study
+    params:
+        settings=config["publish"],
+        code=code("publish"),
+    script:
+        "../scripts/publish.py"
+
+
 rule concat_tables:
     input:
         lambda wildcards: JOINED[wildcards.joined],

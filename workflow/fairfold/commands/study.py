@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from fairfold.commands import recommend
+from fairfold.commands import recommend, rerun
 from fairfold.commands.running import run_study
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.files import atomic_open
@@ -53,6 +53,7 @@ def add_to(commands: Any) -> None:
     )
     add = parser.add_argument
     add("table", nargs="?", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with one row per sample")
+    add("--from", type=Path, dest="crate", metavar="ZIP", help="run a published study again; see `fairfold publish`")
     add("-d", "--directory", type=Path, help="folder of the study (default: a folder next to the table, with its name)")
     add("-c", "--cores", type=_cores, default="all", metavar="N", help="number of cores to use (default: all)")
     add("-n", "--dry-run", action="store_true", help="only list the jobs")
@@ -114,7 +115,7 @@ def run(options: argparse.Namespace) -> None:
     command += ["--dry-run"] * options.dry_run
     is_new = configuration is not None and not (folder / CONFIGURATION).exists()
     if configuration is not None:
-        if not options.snakemake:  # Snakemake options may change the configuration.
+        if not options.snakemake and not options.crate:  # Snakemake checks the whole configuration.
             _check(configuration, folder)
         command.append(f"--configfile={_write(configuration, folder)}")
     check_machine(folder)
@@ -129,6 +130,8 @@ def run(options: argparse.Namespace) -> None:
     if not options.dry_run and recommend.is_finished(folder):
         print(file=sys.stderr)
         recommend.print_answer(folder, in_full=options.verbose)
+        if options.crate:
+            print(rerun.comparison(options.crate, folder))
 
 
 def _targets(options: argparse.Namespace) -> list[str]:
@@ -138,14 +141,16 @@ def _targets(options: argparse.Namespace) -> list[str]:
 
 def _fits_final(options: argparse.Namespace) -> bool:
     names_target = options.snakemake and not options.snakemake[0].startswith("-")
-    return options.table is not None and not names_target if options.final is None else options.final
+    is_of_table = options.table is not None and options.crate is None
+    return is_of_table and not names_target if options.final is None else options.final
 
 
 def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]:
     """Return the folder of the study, and its configuration for the study of a table."""
+    if options.crate:
+        return _study_of_crate(options)
     if options.table is None:
-        if given := [name for name in _OF_A_TABLE if getattr(options, name) not in (None, [])]:
-            option = f"--{given[0].replace('_', '-')}"
+        if option := _option_of_table(options):
             raise ConfigError(f"{option} needs a table. Name its file first, as in `fairfold study my-plants.csv`.")
         folder = options.directory or Path()
         check_command_line(["--directory", str(folder)])
@@ -161,15 +166,30 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
         raise DataError(f"--hierarchy: there is no file {options.hierarchy} in {Path.cwd()}. Check the path.")
     folder = options.directory or table.with_name(f"{_name_of(table)}-study")
     configuration, path = _configuration(options, folder), folder / CONFIGURATION
-    # The final model may be added to a study later.
-    if path.exists() and {**load_yaml(path), "final": None} != {**configuration, "final": None}:
+    # The final model and settings of the publication may be added to a study later.
+    added = dict.fromkeys(("final", "publish"))
+    before = (load_yaml(path) if path.exists() else None) or {}
+    if before and {**before, **added} != {**configuration, **added}:
         file, study = shlex.quote(str(path)), shlex.quote(str(folder))
         raise ConfigError(
             f"{path} belongs to a study with other options. Choose another folder with --directory, or change the file "
             f"and run `fairfold study --final --directory {study} --snakemake --configfile {file}`, which keeps all "
             "results that still apply."
         )
-    return folder, configuration
+    return folder, configuration | {key: before[key] for key in ("publish",) if key in before}
+
+
+def _study_of_crate(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
+    """Unpack a published study. Its configuration decides everything."""
+    if option := _option_of_table(options):
+        raise ConfigError(f"{option} cannot change a published study. Leave it out.")
+    folder = options.directory or options.crate.with_name(f"{options.crate.stem}-study")
+    return folder, rerun.unpack(options.crate, folder, Path(options.table) if options.table else None)
+
+
+def _option_of_table(options: argparse.Namespace) -> str | None:
+    given = (name for name in _OF_A_TABLE if getattr(options, name) not in (None, []))
+    return next((f"--{name.replace('_', '-')}" for name in given), None)
 
 
 def _check(configuration: dict[str, Any], folder: Path) -> None:

@@ -15,11 +15,12 @@ from fairfold.figures.spec import Figure
 from fairfold.figures.style import STYLE
 
 DPI = 200  # resolution of pixel images
+_DATES = {".pdf": ("CreationDate",), ".svg": ("Date",)}  # metadata that would change with each run
 # Limit the texts of points in a figure, because they make the report larger.
 MOST_POINTS = 1000
 
 
-def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None:
+def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]], dpi: int = DPI) -> None:
     """Write a figure to one or more files.
 
     Files are written atomically and contain no date. The suffix sets the format, such as PDF or PNG.
@@ -30,6 +31,8 @@ def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None
         Figure to write. It is laid out once for all files.
     paths : iterable of path-like
         Paths of the files.
+    dpi : int, default=200
+        Resolution of pixel images.
 
     Notes
     -----
@@ -39,16 +42,16 @@ def save_figure(figure: Figure, paths: Iterable[str | os.PathLike[str]]) -> None
     """
     import matplotlib as mpl
 
-    with mpl.rc_context(STYLE):
-        figure.set_dpi(DPI)
+    with mpl.rc_context({**STYLE, "svg.hashsalt": "fairfold"}):
+        figure.set_dpi(dpi)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # Otherwise, matplotlib would compute the layout again for each file.
         for path in map(Path, paths):
-            metadata: dict[str, str | None] = {"CreationDate": None} if path.suffix == ".pdf" else {}
+            metadata: dict[str, str | None] = dict.fromkeys(_DATES.get(path.suffix, ()))
             if path.suffix == ".png" and (points := _points(figure)):
                 metadata["Points"] = json.dumps(points, ensure_ascii=False, separators=(",", ":"))
             with atomic_path(path) as temporary:
-                figure.savefig(temporary, dpi=DPI, metadata=metadata)
+                figure.savefig(temporary, dpi=dpi, metadata=metadata)
 
 
 def _points(figure: Figure) -> list[tuple[float, float, str]]:

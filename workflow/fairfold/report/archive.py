@@ -38,6 +38,19 @@ def write_archive(
     }
     content = {position: (Path(results) / file).read_bytes() for position, file in positions.items()}
     content["README.txt"] = _readme(positions, config).encode()
+    write_zip(content, target)
+
+
+def write_zip(content: Mapping[str, bytes], target: str | os.PathLike[str]) -> None:
+    """Write files to a ZIP archive whose bytes depend on their names and content only.
+
+    Parameters
+    ----------
+    content : mapping of str to bytes
+        Content of each file by its path in the archive.
+    target : str or path-like
+        Path of the archive.
+    """
     with atomic_open(target) as stream, zipfile.ZipFile(stream, "w") as archive:
         for position in sorted(content):
             entry = zipfile.ZipInfo(position, _EPOCH)
@@ -56,6 +69,27 @@ def _readme(positions: Mapping[str, str], config: Mapping[str, Any]) -> str:
     texts = ["Figures and tables of a study by fairfold; config.yaml is its configuration.\n"]
     texts += ["\n".join([*sorted(files), "", text, ""]) for text, files in members.items() if text]
     return "\n".join(texts)
+
+
+def caption_of(file: str, config: Mapping[str, Any], contents: Iterable[Section]) -> str:
+    """Return the title and the caption of a figure or table.
+
+    Parameters
+    ----------
+    file : str
+        Path of the PNG or CSV file, relative to the folder of results.
+    config : mapping
+        Configuration of the study.
+    contents : iterable of Section
+        Sections of the report.
+
+    Returns
+    -------
+    str
+        Title and caption in reStructuredText; empty if the report does not show the file.
+    """
+    found = owner(file, contents)
+    return "" if found is None else _description(*found, config).replace("\n", ". ", 1)
 
 
 def _description(section: Section, item: Item, config: Mapping[str, Any]) -> str:

@@ -1,0 +1,102 @@
+"""Facts of a small handwritten study of a table of the user, with a final model and an audit."""
+
+import copy
+
+import pandas as pd
+import pytest
+
+from fairfold.models.legend import legend_table
+from fairfold.report.publish.crate import checksum
+from fairfold.report.publish.facts import Facts, Source
+from fairfold.study import check_config
+
+MODELS = ["RF+ET", "logistic+", "kNN"]
+METRICS = ["average_precision", "roc_auc", "mcc", "hamming_loss"]
+CONFIG = {
+    "seed": 7,
+    "data": {"own": {"plants": {"path": "plants.csv", "labels": {"prefix": "label_"}, "id": "row", "groups": "site"}}},
+    "weak_labels": {"datasets": ["plants"], "missing_rates": [0, 50], "models": MODELS},
+    "final": {"fit": True},
+}
+
+
+def recommendation():
+    rows = []
+    for metric in METRICS:
+        for rank, model in enumerate(MODELS):
+            mean = 0.9 - 0.1 * rank
+            tested = {"p_adjusted": [None, 0.4, 0.01][rank], "is_top": rank < 2, "difference": 0.1 * rank}
+            rows.append(
+                {
+                    **{"metric": metric, "model": model, "mean": mean, "observed": mean, "low": mean - 0.05},
+                    **{"high": mean + 0.05, "rank": rank + 1.0, "n_folds": 5, "alpha": 0.05, **tested},
+                }
+            )
+    return pd.DataFrame(rows).assign(dataset="plants", missing_rate=0, use="ranking")
+
+
+def tables():
+    board = {"model": MODELS, "score": [0.9, 0.8, 0.7], "low": [0.85, 0.75, 0.65], "high": [0.95, 0.85, 0.75]}
+    board |= {"deciding": [0.6, 0.5, 0.4], "verdict": ["best", "not different", "worse"]}
+    scores = {"model": MODELS, "fold": 0, "metric": "average_precision", "value": [0.9, 0.8, None]}
+    scores |= {"missing_rate": 0, "level": 0, "reason": ["", "", "It ran out of memory."]}
+    complete = {"missing_rate": [0, 50], "model": "RF+ET", "metric": "average_precision"}
+    complete |= {"complete": 0.9, "low": 0.85, "high": [0.95, 0.88]}
+    labels = {"model": "RF+ET", "label": ["shade", "moss"], "n_positives": [40, 4]}
+    for name in ("average_precision", "roc_auc", "mcc"):
+        labels |= {name: [0.8, 0.4], f"{name}_low": [0.7, 0.1], f"{name}_high": [0.9, None]}
+    sizes = {"n_samples": [120], "n_features": 2, "n_labels": 2, "label_cardinality": 0.4, "label_density": 0.2}
+    rates = {"hidden_rate": [0, 50], "estimated_rate": [8.0, 50.0], "low": [0.0, 40.0], "high": [20.0, 60.0]}
+    audit = {"check": ["gaps"], "severity": "warning", "message": "column 'height' has 3 empty cells; fill them"}
+    return {
+        "tables/datasets.csv": pd.DataFrame(sizes).assign(labels_are="observed"),
+        "tables/recommendation.csv": recommendation(),
+        "tables/complete_scores.csv": pd.DataFrame(complete),
+        "tables/missing_rates.csv": pd.DataFrame(rates).assign(reason=""),
+        "tables/weak_label_scores.csv": pd.DataFrame(scores),
+        "tables/sample_curves.csv": pd.DataFrame({"model": ["joint-GB"]}),
+        "recommendation/leaderboard.csv": pd.DataFrame(board).assign(metric="average_precision", missing_rate=0),
+        "datasets/plants.audit.csv": pd.DataFrame(audit).assign(where="column 'height'", evidence=""),
+        "final/plants/label_scores.csv": pd.DataFrame(labels),
+    }
+
+
+@pytest.fixture
+def config():
+    """Return the configuration of the study, with defaults."""
+    filled = copy.deepcopy(CONFIG)
+    check_config(filled)
+    return filled
+
+
+@pytest.fixture
+def make_facts(tmp_path, config):
+    """Return a function that writes some tables of the study and returns its facts."""
+
+    def make(written=None, *, is_done=True, **publish):
+        results = tmp_path / "study" / "results"
+        for name, table in tables().items() if written is None else ():
+            (results / name).parent.mkdir(parents=True, exist_ok=True)
+            table.assign(dataset="plants").to_csv(results / name, index=False)
+        results.mkdir(parents=True, exist_ok=True)
+        legend_table(MODELS).to_csv(results / "legend.csv", index=False)
+        (path := results.parent / "plants.csv").write_text("row,site,height,label_shade,label_moss\n")
+        config["publish"] |= publish
+        jobs = {"file": ["results/tables/datasets.csv", "results/datasets/plants.npz"], "rule": "describe_datasets"}
+        jobs |= {"job": "plants", "inputs": "", "ended": "2026-01-02T03:04:05+00:00", "is_done": is_done}
+        counts = {"label": ["shade", "moss"], "positives": [40, 4], "negatives": [70, 116], "unmeasured": [10, 0]}
+        counts |= {"missing_if_positive": [0.01, 0.0], "missing_if_negative": 0.02}
+        features = {"predictor": ["height", "width"], "missing": [3, 0], "mean": 1.5, "sd": 0.1}
+        features |= {"q25": 1.0, "median": 1.5, "q75": 2.0}
+        software = {"software": ["Python", "snakemake", "scikit-learn", "machine"], "version": ["3", "9", "1", "Linux"]}
+        return Facts(
+            results=results,
+            config=config,
+            jobs=pd.DataFrame(jobs),
+            sources=[Source("plants", path.resolve(), "data/plants.csv", checksum(path))],
+            outcomes=pd.DataFrame(counts).assign(dataset="plants"),
+            predictors=pd.DataFrame(features).assign(dataset="plants"),
+            software=pd.DataFrame(software),
+        )
+
+    return make

@@ -1,0 +1,1 @@
+"""Folder for a publication: methods, tables, figures, checklists, data statement, model cards and RO-Crate."""

@@ -1,0 +1,186 @@
+"""Facts of a study that the texts of a publication state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, wraps
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from fairfold.evaluation.metrics import METRICS, metrics_of
+from fairfold.report.results import read_results
+
+LEADERBOARD, SCORES = "recommendation/leaderboard.csv", "tables/weak_label_scores.csv"
+LEAD, DECIDING = metrics_of("ranking")[0], metrics_of("threshold")[0]
+FEW_SAMPLES, FEW_POSITIVES = 100, 10
+"""Below these numbers, the texts warn of too few samples, and of too few positives of a label."""
+
+
+class Source(NamedTuple):
+    """A file that a study reads, or a dataset of the catalog.
+
+    Attributes
+    ----------
+    dataset : str
+        Identifier of the dataset; empty for other files.
+    path : Path or None
+        File of the user. None for a dataset of the catalog.
+    name : str
+        Path in the folder of the publication, or the title of a dataset of the catalog.
+    sha256 : str
+        Checksum of the file, if it exists.
+    about : str
+        Citation and license of a dataset of the catalog.
+    """
+
+    dataset: str
+    path: Path | None
+    name: str
+    sha256: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything that is known of a study.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of results.
+    config : mapping
+        Configuration, with defaults.
+    jobs : DataFrame
+        Files of the study, with the columns ``file, rule, job, inputs, ended, is_done``.
+    sources : list of Source
+        Files and datasets that the study reads.
+    outcomes : DataFrame
+        Columns ``dataset, label, positives, negatives, unmeasured, missing_if_positive, missing_if_negative``.
+    predictors : DataFrame
+        Columns ``dataset, predictor, missing, mean, sd, q25, median, q75``.
+    software : DataFrame
+        Columns ``software, version``, of the final model's machine.
+    """
+
+    results: Path
+    config: Mapping[str, Any]
+    jobs: pd.DataFrame
+    sources: list[Source]
+    outcomes: pd.DataFrame
+    predictors: pd.DataFrame
+    software: pd.DataFrame
+    _tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    @property
+    def datasets(self) -> list[str]:
+        """Datasets on which models are compared."""
+        return list(self.config["weak_labels"]["datasets"])
+
+    @property
+    def own(self) -> Mapping[str, Any]:
+        """Settings of the user's own datasets."""
+        return self.config["data"]["own"]
+
+    @cached_property
+    def finals(self) -> dict[str, str]:
+        """Name of the final model of each dataset that has one."""
+        scores = {dataset: self.of(f"final/{dataset}/label_scores.csv", dataset) for dataset in self.datasets}
+        return {name: str(table["model"].iloc[0]) for name, table in scores.items() if len(table)}
+
+    @property
+    def missing(self) -> pd.DataFrame:
+        """Files that the study has not computed, or that are outdated."""
+        return self.jobs[~self.jobs["is_done"].astype(bool)]
+
+    def table(self, path: str) -> pd.DataFrame:
+        """Read a table of results.
+
+        Parameters
+        ----------
+        path : str
+            Path relative to the folder of results.
+
+        Returns
+        -------
+        DataFrame
+            The table, or an empty table without columns if the study has not computed it.
+        """
+        if path not in self._tables:
+            file = self.results / path
+            self._tables[path] = read_results(file) if file.is_file() else pd.DataFrame()
+        return self._tables[path]
+
+    def of(self, path: str, dataset: str) -> pd.DataFrame:
+        """Return the rows of a table of results for a dataset.
+
+        Parameters
+        ----------
+        path : str
+            Path relative to the folder of results.
+        dataset : str
+            Identifier of the dataset.
+
+        Returns
+        -------
+        DataFrame
+            Rows of the dataset; all rows if the table has no column ``dataset``.
+        """
+        table = self.table(path)
+        return table[table["dataset"] == dataset] if "dataset" in table else table
+
+    def size(self, dataset: str) -> Mapping[str, Any] | None:
+        """Return the row of a dataset in the table of sizes.
+
+        Parameters
+        ----------
+        dataset : str
+            Identifier of the dataset.
+
+        Returns
+        -------
+        mapping or None
+            Row of ``tables/datasets.csv``, or None if the data are not prepared.
+        """
+        rows = self.of("tables/datasets.csv", dataset).to_dict("records")
+        return rows[0] if rows else None
+
+    def best(self, dataset: str) -> Mapping[str, Any] | None:
+        """Return the row of the best model of a dataset.
+
+        Parameters
+        ----------
+        dataset : str
+            Identifier of the dataset.
+
+        Returns
+        -------
+        mapping or None
+            Row of the leaderboard with the name of its metric as ``metric_name``, or None if no model is recommended.
+        """
+        board = self.of(LEADERBOARD, dataset)
+        rows = board[board["verdict"] == "best"].to_dict("records") if len(board) else []
+        return {**rows[0], "metric_name": METRICS[rows[0]["metric"]].name} if rows else None
+
+
+def if_scored(function: Callable[[Facts], list[str]]) -> Callable[[Facts], list[str]]:
+    """Decorate a function so that it returns no sentence before the study has scores.
+
+    Parameters
+    ----------
+    function : callable
+        Function of the facts of a study that returns sentences.
+
+    Returns
+    -------
+    callable
+        The decorated function.
+    """
+
+    @wraps(function)
+    def sentences(facts: Facts) -> list[str]:
+        return function(facts) if len(facts.table(SCORES)) else []
+
+    return sentences

@@ -1,0 +1,55 @@
+"""Figures of a publication at the widths of journals, with captions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fairfold.core.files import atomic_open
+from fairfold.figures import save_figure
+from fairfold.report.archive import caption_of
+from fairfold.report.contents import figures_of, load_contents
+from fairfold.report.publish.facts import Facts
+
+WIDTHS = {"single": 88, "double": 178}
+"""Widths of one and of two columns, in millimeters."""
+_INCH, DPI = 25.4, 300
+_MOST_HEIGHT = 230  # height of a page, in millimeters
+
+
+def write_figures(facts: Facts, folder: Path) -> list[str]:
+    """Draw the figures of a study again, each at the width of one or of two columns.
+
+    Parameters
+    ----------
+    facts : Facts
+        Facts of the study.
+    folder : Path
+        Folder of the files, which are PDF, SVG and PNG with 300 dpi. ``captions.md`` has their captions.
+
+    Returns
+    -------
+    list of str
+        Names of the figures. A figure whose tables are missing is left out.
+    """
+    contents, captions = load_contents(), []
+    done = [path.relative_to(facts.results).as_posix() for path in (facts.results / "tables").rglob("*.csv")]
+    for figure in figures_of(contents, facts.config, done):
+        tables = [facts.table(path) for path in figure.reads]
+        if not all((facts.results / path).is_file() for path in figure.reads):
+            continue
+        drawn, name = figure.spec.draw(*tables, **figure.options), Path(figure.path).name
+        width, height = drawn.get_size_inches()
+        column = "single" if width * _INCH <= WIDTHS["single"] * 1.15 else "double"
+        target = WIDTHS[column] / _INCH
+        # Keep the shape of wide figures, but never shrink the height, because the font size is fixed.
+        drawn.set_size_inches(target, min(height * max(target / width, 1), _MOST_HEIGHT / _INCH))
+        save_figure(drawn, [folder / f"{name}{suffix}" for suffix in (".pdf", ".svg", ".png")], dpi=DPI)
+        finding = figure.spec.finding(*tables) if figure.spec.finding else ""
+        caption = caption_of(f"{figure.path}.png", facts.config, contents)
+        captions.append(
+            f"## {name}\n\nWidth: {WIDTHS[column]} mm ({column} column). {finding} {caption}".rstrip() + "\n"
+        )
+    if captions:
+        with atomic_open(folder / "captions.md", "w", encoding="utf-8") as stream:
+            stream.write("# Captions\n\n" + "\n".join(captions))
+    return [caption.split("\n", 1)[0].removeprefix("## ") for caption in captions]

@@ -1,0 +1,205 @@
+"""Write the folder of a publication and its archive."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fairfold.core.files import atomic_open, write_table
+from fairfold.core.project import PROJECT
+from fairfold.report.archive import write_zip
+from fairfold.report.costs import gather_costs
+from fairfold.report.publish import about_data, about_models, methods
+from fairfold.report.publish.cards import write_cards
+from fairfold.report.publish.checklists import (
+    CHECKLISTS,
+    answer_checklist,
+    checklist_html,
+    checklist_markdown,
+    load_checklist,
+    summary,
+)
+from fairfold.report.publish.crate import write_crate
+from fairfold.report.publish.facts import Facts
+from fairfold.report.publish.figures import write_figures
+from fairfold.report.publish.tables import paper_tables, write_table_files
+
+_COPIED = ("tables/*.csv", "tables/*/*.csv", "recommendation/*.csv", "final/*/*.csv")
+_PRIVATE = ("likely_label_errors.csv", "feature_importance_samples.csv")  # contain samples
+_WORKFLOW = ("Snakefile", "workflow/Snakefile", "workflow/rules/*.smk", "workflow/scripts/*.py")
+_ENVIRONMENT = ("envs/requirements.lock", "envs/environment.yaml")
+_CONTENT = {
+    "methods.md, methods.tex": "the methods, computed from the configuration and the results",
+    "references.bib": "the works that the methods and the checklists cite",
+    "tables/": "tables for LaTeX (booktabs), for word processors (HTML), and as CSV",
+    "figures/": "figures of 88 or 178 mm width, as PDF, SVG and PNG, and captions.md",
+    "data_statement.md": "the data, their checksums and their availability",
+    "checklist-reforms, checklist-tripod-ai": "reporting checklists as Markdown and HTML",
+    "model/": "cards and scores of the final models",
+    "results/": "the tables of the study with all digits",
+    "study.yaml": "the complete configuration",
+    "environment/": "versions of all packages, run time and memory",
+    "workflow/": "the Snakemake workflow",
+    "ro-crate-metadata.json": "the provenance as an RO-Crate (Provenance Run Crate 0.5)",
+}
+
+
+def write_publication(facts: Facts, folder: Path) -> list[str]:
+    """Write the folder of a publication, and an archive with the same files next to it.
+
+    Parameters
+    ----------
+    facts : Facts
+        Facts of the study.
+    folder : Path
+        Folder to write. Its earlier content is deleted.
+
+    Returns
+    -------
+    list of str
+        Sentences on the state of the study and of the checklists.
+    """
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    _copy_results(facts, folder)
+    _copy_software(facts, folder)
+    for table in paper_tables(facts):
+        write_table_files(table, folder / "tables")
+    write_figures(facts, folder / "figures")
+    write_cards(facts, folder / "model")
+    paragraphs = methods.methods(facts)
+    texts = {"methods.md": methods.as_markdown(paragraphs), "methods.tex": methods.as_latex(paragraphs)}
+    texts["references.bib"] = methods.references([line for _, lines in paragraphs for line in lines], _sources())
+    texts["data_statement.md"] = _data_statement(facts)
+    state = about_models.state(facts)
+    texts["README.md"] = _readme(facts, state)
+    _write(texts, folder)  # The checklists name files that exist.
+    sentences = list(state)
+    for name in CHECKLISTS:
+        title, answers = load_checklist(name)["title"], answer_checklist(name, facts, folder)
+        pages = {".md": checklist_markdown(title, answers), ".html": checklist_html(title, answers)}
+        _write({f"checklist-{name}{suffix}": page for suffix, page in pages.items()}, folder)
+        sentences.append(f"{title}: {summary(answers)}")
+    write_crate(facts, folder)
+    content = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    write_zip(content, folder.with_suffix(".zip"))
+    return sentences
+
+
+def _write(texts: Mapping[str, str], folder: Path) -> None:
+    for name, text in texts.items():
+        with atomic_open(folder / name, "w", encoding="utf-8") as stream:
+            stream.write(text)
+
+
+def _sources() -> list[str]:
+    return [load_checklist(name)["source"] for name in CHECKLISTS]
+
+
+def _copy(path: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, target)
+
+
+def _copy_results(facts: Facts, folder: Path) -> None:
+    """Copy the tables of the study, and with ``publish.with_data`` its data and final models."""
+    for pattern in _COPIED:
+        for path in sorted(facts.results.glob(pattern)):
+            if path.name not in _PRIVATE:
+                _copy(path, folder / "results" / path.relative_to(facts.results))
+    for source in facts.sources:
+        if source.path is not None and (facts.config["publish"]["with_data"] or not source.dataset):
+            _copy(source.path, folder / source.name)
+    if facts.config["publish"]["with_data"]:
+        for dataset in facts.finals:
+            for name in ("model.fairfold", "columns.json", "probe.npz"):
+                if (path := facts.results / "final" / dataset / name).is_file():
+                    _copy(path, folder / "model" / dataset / name)
+
+
+def _copy_software(facts: Facts, folder: Path) -> None:
+    """Copy the workflow, and write the configuration and the versions of all packages."""
+    for pattern in _WORKFLOW:
+        for path in sorted(PROJECT.glob(pattern)):
+            _copy(path, folder / path.relative_to(PROJECT))
+    for name in filter(lambda name: (PROJECT / name).is_file(), _ENVIRONMENT):
+        _copy(PROJECT / name, folder / "environment" / Path(name).name)
+    packages = sorted({f"{each.name}=={each.version}" for each in metadata.distributions()}, key=str.lower)
+    config = yaml.safe_dump(portable(facts), sort_keys=True, allow_unicode=True)
+    _write({"environment/requirements.txt": "\n".join(packages) + "\n", "study.yaml": config}, folder)
+    write_table(facts.software, folder / "environment/software.csv")
+    write_table(gather_costs(facts.results / "benchmarks"), folder / "environment/costs.csv")
+
+
+def portable(facts: Facts) -> dict[str, Any]:
+    """Return the configuration with the paths of this folder, and without folders of this machine.
+
+    Parameters
+    ----------
+    facts : Facts
+        Facts of the study.
+
+    Returns
+    -------
+    dict
+        Configuration.
+    """
+    config = yaml.safe_load(yaml.safe_dump(dict(facts.config)))
+    config["data"] |= {"cache": None, "mirrors": []}
+    config["final"]["fit"] |= bool(facts.finals)
+    names = {each.path: each.name for each in facts.sources if each.path is not None}
+    for stanza in config["data"]["own"].values():
+        for part, key in places_of_files(stanza):
+            part[key] = names[(facts.results.parent / part[key]).resolve()]
+    return config
+
+
+def places_of_files(stanza: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    """List the keys of the settings of a dataset that name files.
+
+    Parameters
+    ----------
+    stanza : dict
+        Entry of ``data.own``.
+
+    Returns
+    -------
+    list of tuple of (dict, str)
+        Mapping and key of each path.
+
+    Examples
+    --------
+    >>> places_of_files({"path": "a.csv", "labels": {"prefix": "l_", "hierarchy": "b.obo"}})[1][1]
+    'hierarchy'
+    """
+    keys = [(stanza, "path"), *((stanza["labels"], key) for key in ("xml", "table", "hierarchy"))]
+    return [(part, key) for part, key in [*keys, (stanza.get("samples", {}), "table")] if key in part]
+
+
+def _data_statement(facts: Facts) -> str:
+    sentences = [*about_data.dataset(facts), *about_data.availability(facts)]
+    license_ = facts.config["publish"]["data_license"]
+    rest = f"The data have the license {license_}." if license_ else "To be filled in by the author: the license."
+    if not facts.config["publish"]["data_address"] and facts.own:
+        rest += " To be filled in by the author: where readers get the data."
+    return f"# Data statement\n\n{' '.join(sentences)} {rest}\n"
+
+
+def _readme(facts: Facts, state: list[str]) -> str:
+    files = "\n".join(f"- `{name}`: {what}" for name, what in _CONTENT.items())
+    warning = "".join(f"- {line}\n" for line in state) or "The study is finished, and no model failed.\n"
+    own = any(each.path is not None and each.dataset for each in facts.sources)
+    table = " TABLE" if own and not facts.config["publish"]["with_data"] else ""
+    return (
+        f"# Study of {', '.join(facts.datasets)}\n\n## State\n\n{warning}\n## Files\n\n{files}\n\n"
+        "## Compute the results again\n\nInstall fairfold in the version of `environment/requirements.txt` and run\n\n"
+        f"```sh\nfairfold study --from publication.zip{table}\n```\n\n"
+        "in the folder of the archive. The command checks the data by their checksums, runs the study, and compares "
+        "the tables with those in the archive.\n"
+    )

@@ -1,0 +1,151 @@
+"""Tables of a publication as LaTeX with booktabs rules, and as HTML, which word processors open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+from markupsafe import Markup
+
+from fairfold.core.files import atomic_open
+from fairfold.evaluation.metrics import METRICS
+from fairfold.report.publish.facts import Facts
+from fairfold.report.publish.methods import latex
+from fairfold.report.templates import render
+
+_ALIKE = "†"
+_LABELS = ("average_precision", "roc_auc", "mcc")
+
+
+class PaperTable(NamedTuple):
+    """Table of a publication.
+
+    Attributes
+    ----------
+    name : str
+        Name of its files.
+    caption : str
+        Caption.
+    cells : DataFrame
+        Formatted cells.
+    bold : list of int
+        Rows in bold.
+    """
+
+    name: str
+    caption: str
+    cells: pd.DataFrame
+    bold: list[int]
+
+
+def paper_tables(facts: Facts) -> Iterator[PaperTable]:
+    """Yield the tables that the study supports.
+
+    Parameters
+    ----------
+    facts : Facts
+        Facts of the study.
+
+    Yields
+    ------
+    PaperTable
+        Sizes, outcomes, predictors, scores of models, and scores of labels.
+    """
+    several = len(facts.datasets) > 1
+    if len(sizes := facts.table("tables/datasets.csv")):
+        yield PaperTable("data", "Size of the data.", _rounded(sizes), [])
+    texts = {
+        "outcomes": "Labels of {}: numbers of samples, and percentage of missing feature cells of samples with and "
+        "without the label.",
+        "predictors": "Features of {}: number of missing cells, mean, standard deviation and quartiles.",
+    }
+    for dataset in facts.datasets:
+        suffix = f"-{dataset}" * several
+        for name, text in texts.items():
+            table = getattr(facts, name)
+            rows = table[table["dataset"] == dataset].drop(columns="dataset")
+            if len(rows):
+                yield PaperTable(f"{name}{suffix}", text.format(dataset), _rounded(rows), [])
+        if len(scores := facts.of("tables/recommendation.csv", dataset)):
+            yield _scores(scores, dataset, suffix)
+        if len(labels := facts.of(f"final/{dataset}/label_scores.csv", dataset)):
+            yield _labels(labels, dataset, suffix)
+
+
+def _rounded(table: pd.DataFrame) -> pd.DataFrame:
+    """Format numbers with at most four significant digits, and whole numbers in full."""
+
+    def text(value: object) -> str:
+        if isinstance(value, float) and value != value:
+            return "–"
+        return f"{value:.4g}" if isinstance(value, float) and not value.is_integer() else f"{value:,.0f}"
+
+    shown = table.rename(columns=lambda name: name.replace("_", " "))
+    return shown.map(lambda value: text(value) if isinstance(value, (int, float)) else str(value))
+
+
+def _scores(scores: pd.DataFrame, dataset: str, suffix: str) -> PaperTable:
+    """Compare models by each metric, with intervals and marks of significance."""
+    columns, first = {}, scores["metric"].iloc[0]
+    for metric, rows in scores.groupby("metric", sort=False):
+        marks = (rows["is_top"] & (rows["difference"] != 0)).map({True: _ALIKE, False: ""})
+        columns[METRICS[str(metric)].label] = (rows.apply(_estimate, axis=1) + marks).set_axis(rows["model"])
+    leading = scores[scores["metric"] == first]
+    order = leading.sort_values("rank", kind="stable")["model"]
+    cells = pd.DataFrame(columns).loc[order].rename_axis("model").reset_index()
+    rate, n_folds = scores["missing_rate"].iloc[0], leading["n_folds"].iloc[0]
+    hidden = f" {rate} % of the positives were hidden from training." if rate else ""
+    caption = (
+        f"Scores on {dataset}: means over {n_folds} folds, estimated for complete labels, with 95 % intervals.{hidden} "
+        f"The best model by {METRICS[first].label} is in bold. {_ALIKE}: not significantly different from the best "
+        f"model of the column (corrected resampled t-test, adjusted, level {scores['alpha'].iloc[0]})."
+    )
+    bold = [number for number, model in enumerate(order) if (leading.set_index("model")["difference"] == 0)[model]]
+    return PaperTable(f"scores{suffix}", caption, cells, bold)
+
+
+def _estimate(row: pd.Series) -> str:
+    if row["mean"] != row["mean"]:
+        return "–"
+    return f"{row['mean']:.3f}" + (f" ({row['low']:.3f}–{row['high']:.3f})" if row["low"] == row["low"] else "")
+
+
+def _labels(labels: pd.DataFrame, dataset: str, suffix: str) -> PaperTable:
+    """Tabulate the score of the final model for each label."""
+    cells = labels[["label", "n_positives"]].astype(str).rename(columns={"n_positives": "positives"})
+    for metric in (name for name in _LABELS if name in labels):
+        parts = labels[[metric, f"{metric}_low", f"{metric}_high"]].set_axis(["mean", "low", "high"], axis=1)
+        cells[METRICS[metric].name] = parts.apply(_estimate, axis=1)
+    model = labels["model"].iloc[0]
+    caption = f"Out-of-fold scores of {model} for each label of {dataset}, with 95 % intervals, the lowest first."
+    return PaperTable(f"labels{suffix}", caption, cells, [])
+
+
+def write_table_files(table: PaperTable, folder: Path) -> None:
+    """Write a table as LaTeX, HTML and CSV.
+
+    Parameters
+    ----------
+    table : PaperTable
+        The table.
+    folder : Path
+        Folder of the files.
+    """
+    style = table.cells.style.hide(axis="index")
+    bold = pd.IndexSlice[table.cells.index[table.bold], :]
+    style = style.set_properties(subset=bold, **{"font-weight": "bold"}) if table.bold else style
+    html = style.to_html(table_uuid=table.name)
+    escaped = style.format(latex).format_index(latex, axis="columns")
+    tex = escaped.to_latex(
+        hrules=True,
+        convert_css=True,
+        caption=latex(table.caption),
+        label=f"tab:{table.name}",
+        position_float="centering",
+    )
+    page = render("paper_table.html.jinja", caption=table.caption, table=Markup(html))
+    for suffix, text in ((".tex", tex), (".html", page), (".csv", table.cells.to_csv(index=False))):
+        with atomic_open(folder / f"{table.name}{suffix}", "w", encoding="utf-8") as stream:
+            stream.write(text)
