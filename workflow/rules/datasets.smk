@@ -3,10 +3,10 @@
 # The final models are a separate target.
 USED_DATASETS = list(dict(study.used_datasets({**config, "final": {"datasets": []}})))
 OWN_DATASETS = [name for name in dict(study.used_datasets(config)) if name in config["data"]["own"]]
-# With data.strict, a dataset is split only if its audit has no error.
-STRICT_AUDITS = {name: f"results/datasets/{name}.audit.csv" for name in OWN_DATASETS if config["data"]["strict"]}
 EXAMPLE_DATASETS = [study.EXAMPLE_DATASETS[example] for example in config["ecoc"]["examples"]]
 DESCRIBED_DATASETS = list(dict.fromkeys([*config["weak_labels"]["datasets"], *OWN_DATASETS]))
+# With data.strict, a dataset is split only if its audit has no error.
+STRICT_AUDITS = {name: f"results/datasets/{name}.audit.csv" for name in DESCRIBED_DATASETS if config["data"]["strict"]}
 
 
 rule prepare_dataset:
@@ -47,7 +47,8 @@ rule inspect_dataset:
     input:
         "results/datasets/{dataset}.npz",
     output:
-        "results/datasets/{dataset}.audit.csv",
+        findings="results/datasets/{dataset}.audit.csv",
+        rows="results/tables/audit_rows/{dataset}.csv",
     log:
         "results/logs/inspect_dataset/{dataset}.log",
     priority: 1  # before the long training jobs
@@ -62,6 +63,6 @@ rule inspect_dataset:
 FILES_OF["data"] = [
     *expand(rules.prepare_dataset.output, dataset=dict.fromkeys([*USED_DATASETS, *EXAMPLE_DATASETS])),
     *rules.describe_datasets.output,
-    *expand(rules.inspect_dataset.output, dataset=OWN_DATASETS),
-    *["results/tables/audit.csv"] * bool(OWN_DATASETS),
+    *expand(rules.inspect_dataset.output, dataset=DESCRIBED_DATASETS),
+    *["results/tables/audit.csv"] * bool(DESCRIBED_DATASETS),
 ]

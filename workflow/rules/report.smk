@@ -2,7 +2,7 @@
 
 # Name -> tables with the same columns, which are concatenated.
 JOINED = {
-    "audit": expand("results/datasets/{dataset}.audit.csv", dataset=OWN_DATASETS),
+    "audit": expand("results/datasets/{dataset}.audit.csv", dataset=DESCRIBED_DATASETS),
     "fold_effect": expand("results/splitting/fold_effect/{dataset}.csv", dataset=FOLD_EFFECT["datasets"]),
     "sample_curves": expand(rules.score_by_samples.output.curve, **CURVES),
     "mechanisms": MECHANISM_PARTS,

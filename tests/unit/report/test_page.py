@@ -192,7 +192,6 @@ def test_warnings_stand_on_the_first_screen(results, files, config, write_leader
     rows = "NA,named like a fold,warning,<cv>,x; leave it out,\nNA,size,note,rows,x; y,\n"
     rows += "NA,duplicated rows,warning,rows,3 rows; remove,\n"
     (results / "tables/audit.csv").write_text(AUDIT + rows)
-    config["data"]["own"] = {"NA": {}}
     board = write_leaderboard("NA")
     text = Page(render_report(results, [*files, "tables/audit.csv", board], config)).text
     first, rest = text.split("Findings of the audit", 1)

@@ -141,6 +141,27 @@ def lowest_error(comparison: pd.DataFrame) -> str:
     return _extreme(on_all, "coding", "error", "has the lowest error on average")
 
 
+def changes_of_rows(rows: pd.DataFrame) -> str:
+    """Name the rows before which features and labels change."""
+    points = rows[rows["is_point"].eq(True)]
+    named = [
+        f"{kind} before rows {', '.join(map(str, part['row'][:8]))}" + ", …" * (len(part) > 8)
+        for kind, part in points.groupby("kind", sort=False)
+    ]
+    return f"Changes of {'; of '.join(named)}." if named else ""
+
+
+def copies_of_rows(rows: pd.DataFrame) -> str:
+    """State how many rows are copies, and how many of these are in another fold."""
+    copies = rows.dropna(subset="of_row")
+    if copies.empty:
+        return ""
+    is_near = (copies["kind"] == "near copy").any()
+    known = copies.dropna(subset=["fold", "of_fold"])
+    apart = f", {(known['fold'] != known['of_fold']).sum():,} of them in another fold" if len(known) else ""
+    return f"{len(copies):,} rows are {'near ' * bool(is_near)}copies of an earlier row{apart}."
+
+
 def share_within_error(comparison: pd.DataFrame) -> str:
     """State how many numbers agree with the published ones."""
     known = comparison["difference_in_se"].dropna().abs()

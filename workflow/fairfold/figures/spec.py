@@ -53,6 +53,8 @@ class FigureSpec:
         Configuration key with datasets. If there are fewer than two, the figure is omitted.
     open : bool, default=False
         Whether the report initially shows the figure.
+    optional : bool, default=False
+        Whether the report omits the figure if ``finding`` returns an empty string.
     finding : callable, default=None
         Function that returns the first sentence of the caption, or an empty string. Its parameters are the tables.
     each : str, default=None
@@ -85,6 +87,7 @@ class FigureSpec:
     when: str | None = None
     several: str | None = None
     open: bool = False
+    optional: bool = False
     finding: Callable[..., str] | None = None
     each: str | None = None
     only: Sequence[str] = ()

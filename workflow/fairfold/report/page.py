@@ -161,7 +161,7 @@ def _section(section: Section, study: Study) -> dict[str, Any]:
             absent.append(entry.title)
         elif content and not entry.embed:
             more += content["tables"]
-        elif content:  # Empty content means that nothing failed.
+        elif content:  # Empty content means that there is nothing to show.
             frame = {"kind": entry.kind, "id": f"{section.id}-{position + 1}", "title": entry.title}
             caption = text_html(entry.caption, study.config, entry.labels_of)
             shown = next((content[key] for key in ("images", "choosers", "models") if key in content), ())
@@ -183,7 +183,8 @@ def _number(items: list[dict[str, Any]]) -> None:
 
 def _figure(entry: Item, study: Study) -> dict[str, Any] | None:
     images = [_image(file, name, entry, study) for file, name in study.own(entry)]
-    return {"images": images} if images else None
+    shown = [image for image in images if image["finding"] or entry.spec is None or not entry.spec.optional]
+    return {"images": shown} if shown else {} if images else None
 
 
 def _image(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]:

@@ -14,7 +14,10 @@ import numpy as np
 from scipy import fft
 
 from fairfold.datasets.audit.alignment import Alignment
+from fairfold.datasets.audit.changes import change_points, changes
 from fairfold.datasets.audit.spec import Audited, Check, Finding
+from fairfold.datasets.catalog import load_catalog
+from fairfold.errors import shortened
 
 _N_DRAWS, _FEW_DRAWS, _CLEAR = 20, 8, 15.0  # Fewer draws suffice for a gain of 15 standard deviations.
 _N_CLUSTERS = 10
@@ -59,32 +62,46 @@ def find(table: Audited) -> Iterator[Finding]:
     if p < _LEVEL:
         found = simplest(aligned, found)
         ranges = ranges_of(found.rows)
-        advice = "check how the table was made"
-        if len(ranges) <= _CLEAR_RANGES and not part:
+        advice = _repaired(table) or "check how the table was made"
+        if len(ranges) <= _CLEAR_RANGES and not part and not _repaired(table):
             shown = ", ".join(f"[{start}, {stop}]" for start, stop in ranges)
             advice += f", or re-order the labels with label_rows: [{shown}] of data.variants"
         evidence = f"explained variance {given:.3f} as given, {found.strength:.3f} re-ordered, p = {p:.1g}{part}"
         message = f"features and labels are in different row orders{_about(ranges)}; {advice}"
-        yield Finding("error", "labels", message, evidence)
+        yield Finding("error", "labels", message, evidence + _changes(aligned, rng))
     elif where := shuffled_part(aligned, rng):
         first, last, evidence = where
         message = (
             f"the labels of rows {first + 1} to {last + 1} are unrelated to the features, while both agree elsewhere "
             "and the features follow an order; restore the row order of these labels"
         )
-        yield Finding("error", f"rows {first + 1} to {last + 1}", message, evidence)
+        yield Finding("error", f"rows {first + 1} to {last + 1}", message, evidence + _changes(aligned, rng))
     else:
-        yield from _one_side(aligned, rng)
+        yield from _one_side(aligned, rng, _repaired(table))
 
 
-def _one_side(aligned: Alignment, rng: np.random.Generator) -> Iterator[Finding]:
+def _repaired(table: Audited) -> str:
+    """Return the advice to use a repaired variant of the catalog, or an empty text."""
+    name = f"{table.data.id}-repaired"
+    return f"use the dataset {name}" if name in load_catalog() else ""
+
+
+def _changes(aligned: Alignment, rng: np.random.Generator) -> str:
+    """List the rows with the strongest changes of features and of labels."""
+    texts = []
+    for kind, values in (("features", aligned.features), ("labels", aligned.labels)):
+        if points := change_points(changes(values, rng), len(aligned)):
+            texts.append(f"{kind} change before rows {shortened([str(row + 1) for row in points], 6)}")
+    return "".join(f"; {text}" for text in texts)
+
+
+def _one_side(aligned: Alignment, rng: np.random.Generator, advice: str) -> Iterator[Finding]:
     """Find labels or features that were sorted alone: one side depends on the row number, and nothing else does."""
     whole = _part(aligned, np.arange(len(aligned)), rng)
     one, other = ("labels", "features") if whole.labels > whole.features else ("features", "labels")
     if whole.relation < _NONE and max(whole[1:]) > max(_STRONG, 5 * min(whole[1:])):
-        message = (
-            f"the {one} are sorted, the {other} are not, and both are unrelated; check whether one side was sorted"
-        )
+        message = f"the {one} are sorted, the {other} are not, and both are unrelated; "
+        message += advice or "check whether one side was sorted"
         yield Finding("warning", one, message, f"relation {whole.relation:.1f} standard deviations above chance")
 
 
