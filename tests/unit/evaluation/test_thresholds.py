@@ -107,12 +107,17 @@ def test_models_predict_for_an_objective(data, name, tmp_path):
     for objective, by in product(("mcc", "f1_micro", "hamming_loss"), ("pooled", "label")):
         found = model.predict(X[200:], objective=objective, by=by)
         np.testing.assert_array_equal(found, proba > kept[objective][by])
+    by_label = model.predict(X[200:], objective="f1_micro", by="label")
+    np.testing.assert_array_equal(model.predict(X[200:], objective="f1_macro"), by_label)
+    np.testing.assert_array_equal(model.predict(X[200:], objective=[1, 1, 1]), proba > 0.5)
     np.testing.assert_array_equal(model.predict(X[200:]), model.predict(X[200:], objective="hamming_loss"))
     assert max(kept["f1_micro"]["pooled"]) < 0.5  # half of the best F1
     if name == "gcForest+":
         model.save(tmp_path / "model.npz")
         again = load_model(tmp_path / "model.npz").predict(X, objective="mcc", by="label")
         np.testing.assert_array_equal(again, model.predict(X, objective="mcc", by="label"))
+        again = load_model(tmp_path / "model.npz").predict(X, objective="subset")
+        np.testing.assert_array_equal(again, model.predict(X, objective="subset"))
     with pytest.raises(ModelError, match="unknown objective 'f2'"):
         model.predict(X[200:], objective="f2")
     with pytest.raises(ModelError, match="by is 'sample'; it must be 'pooled' or 'label'"):
@@ -124,5 +129,8 @@ def test_without_calibrated_probabilities_there_is_no_threshold(data, name):
     X, Y = data
     settings = {"n_trees": 5, "max_levels": 1} if name == "gcForest" else {}
     model = make_model(name, random_state=0, **settings).fit(X, Y)
-    with pytest.raises(ModelError, match=r"has no calibrated probabilities, .*Use a model whose name ends with \+"):
-        model.predict(X, objective="mcc")
+    for objective in ("mcc", "subset", "f1_macro"):
+        with pytest.raises(ModelError, match=r"has no calibrated probabilities, .*Use a model whose name ends with \+"):
+            model.predict(X, objective=objective)
+    np.testing.assert_array_equal(model.predict(X, objective="hamming"), model.predict(X))
+    assert model.predict(X, objective="f1_samples").any(axis=1).all()

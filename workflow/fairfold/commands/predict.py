@@ -29,13 +29,12 @@ def add_to(commands: Any) -> None:
     add(
         "--objective",
         metavar="METRIC",
-        help="metric that thresholds maximize, such as mcc (default: threshold 0.5)",
+        help="score that decisions maximize, such as f1_macro, f1_samples or subset (default: threshold 0.5)",
     )
     add(
         "--by",
         choices=["pooled", "label"],
-        default="pooled",
-        help="one threshold for all labels (default) or one per label",
+        help="one threshold for all labels or one per label (default: depends on the score)",
     )
     parser.set_defaults(run=run)
 

@@ -100,7 +100,7 @@ def _best_of_sorted(p: np.ndarray, n: float, score: Callable[..., np.ndarray]) -
     return np.append(0.5, thresholds)[np.append(0.0, goodness).argmax()]
 
 
-def thresholds_of(model: Any, objective: str, by: Literal["pooled", "label"]) -> np.ndarray:
+def thresholds_of(model: Any, objective: str, by: Literal["pooled", "label"] | None = None) -> np.ndarray:
     """Return the thresholds of a fitted model.
 
     Parameters
@@ -108,9 +108,9 @@ def thresholds_of(model: Any, objective: str, by: Literal["pooled", "label"]) ->
     model : object
         Fitted model. Its attribute ``thresholds_`` holds the result of :func:`all_thresholds`.
     objective : str
-        Metric of ``OBJECTIVES``.
-    by : {"pooled", "label"}
-        One threshold for all labels, or one per label.
+        Metric of ``OBJECTIVES``, or the mean over labels of one of them.
+    by : {"pooled", "label"} or None, default=None
+        One threshold for all labels, or one per label. None shares it unless the metric is a mean over labels.
 
     Returns
     -------
@@ -134,8 +134,10 @@ def thresholds_of(model: Any, objective: str, by: Literal["pooled", "label"]) ->
             f"{type(model).__name__} has no calibrated probabilities, and therefore no thresholds for {objective!r}. "
             "Use a model whose name ends with +, or no objective."
         )
-    if objective not in model.thresholds_:
+    metric = METRICS.get(objective)
+    same = [name for name, each in _ENTRIES.items() if metric is not None and each.objective == metric.objective]
+    if not same:
         raise ModelError(unknown_name("objective", objective, OBJECTIVES))
-    if by not in model.thresholds_[objective]:
+    if by not in (None, *(of_metric := model.thresholds_[same[0]])):
         raise ModelError(f"by is {by!r}; it must be 'pooled' or 'label'.")
-    return np.array(model.thresholds_[objective][by])
+    return np.array(of_metric["label" if METRICS[objective].by_label else by or "pooled"])

@@ -25,6 +25,7 @@ from fairfold.datasets.decimals import Learned
 from fairfold.datasets.formats import check_unique
 from fairfold.datasets.names import composed
 from fairfold.errors import DataError, ModelError, shortened
+from fairfold.evaluation.decisions import Objective
 from fairfold.evaluation.fold_scores import labels_for
 from fairfold.models import load_model, make_model
 
@@ -118,7 +119,11 @@ class FinalModel:
             json.dump(parts, stream, indent=1, ensure_ascii=False, default=asdict)
 
     def predict(
-        self, table: pd.DataFrame | Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled"
+        self,
+        table: pd.DataFrame | Matrix,
+        *,
+        objective: Objective | None = None,
+        by: Literal["pooled", "label"] | None = None,
     ) -> dict[str, pd.DataFrame]:
         """Predict the labels of new samples.
 
@@ -127,10 +132,12 @@ class FinalModel:
         table : DataFrame or {ndarray, sparse matrix} of shape (n_samples, n_features)
             DataFrame with a column for each feature, matched by name, in any order. Other columns are ignored. An array
             must have the order of ``features``.
-        objective : str or None, default=None
-            Metric that decisions maximize. None uses the model's default threshold.
-        by : {"pooled", "label"}, default="pooled"
-            Whether decisions use one threshold for all labels, or one for each label.
+        objective : str, array-like of shape (n_labels,) or (n_labels, 2), or None, default=None
+            Metric that decisions maximize, or costs of wrong decisions; see
+            :func:`~fairfold.evaluation.decisions.decide`. None uses the model's default threshold.
+        by : {"pooled", "label"} or None, default=None
+            Whether decisions use one threshold for all labels, or one for each label. None shares it unless the metric
+            is a mean over labels.
 
         Returns
         -------

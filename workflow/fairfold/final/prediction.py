@@ -28,7 +28,7 @@ def predict_file(
     *,
     top: int | None = None,
     objective: str | None = None,
-    by: Literal["pooled", "label"] = "pooled",
+    by: Literal["pooled", "label"] | None = None,
     rows_at_once: int = ROWS,
 ) -> int:
     """Predict the rows of a table file, and write the predictions to a CSV file.
@@ -50,8 +50,9 @@ def predict_file(
         the columns ``rank, label, probability, posterior, decision``, the most likely first.
     objective : str or None, default=None
         Metric that decisions maximize. None uses the model's default threshold.
-    by : {"pooled", "label"}, default="pooled"
-        Whether decisions use one threshold for all labels, or one for each label.
+    by : {"pooled", "label"} or None, default=None
+        Whether decisions use one threshold for all labels, or one for each label. None shares it unless the metric is a
+        mean over labels.
     rows_at_once : int, default=10000
         Number of rows per part. It does not affect results.
 

@@ -24,7 +24,7 @@ from fairfold.core.precision import DistinctValues
 from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.validation import check_training_labels, check_weights, check_whole_number, has_unmeasured, with_nan
 from fairfold.errors import ModelError, first_sentence
-from fairfold.evaluation.thresholds import thresholds_of
+from fairfold.evaluation.decisions import Objective, decide
 from fairfold.forests.levels import Level
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketched import FLOOR, mean_of_forests
@@ -76,19 +76,22 @@ class MultilabelModel(DropTrainingDataMixin, ClassifierMixin, BaseEstimator, ABC
         """
         return with_sparsity(self._best_proba(X), self.sparse_labels_)
 
-    def predict(self, X: Matrix, *, objective: str | None = None, by: Literal["pooled", "label"] = "pooled") -> Matrix:
-        """Predict labels of 0/1: 1 if the probability is above a threshold.
+    def predict(
+        self, X: Matrix, *, objective: Objective | None = None, by: Literal["pooled", "label"] | None = None
+    ) -> Matrix:
+        """Predict labels of 0/1, by a threshold of the probabilities or for the best expected score.
 
         Parameters
         ----------
         X : {array-like, DataFrame, sparse matrix} of shape (n_samples, n_features)
             Samples.
-        objective : str or None, default=None
-            Metric that the threshold optimizes, one of :data:`~fairfold.evaluation.thresholds.OBJECTIVES`. None uses
-            the parameter ``threshold``.
-        by : {"pooled", "label"}, default="pooled"
-            Whether all labels share one threshold or each label has its own, see
-            :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+        objective : str, array-like of shape (n_labels,) or (n_labels, 2), or None, default=None
+            Score that the predictions maximize: ``"hamming"``, ``"mcc"``, ``"f1_micro"``, ``"f1_macro"``,
+            ``"f1_samples"`` or ``"subset"``. An array contains the costs of missed labels, or of wrong predictions and
+            of missed labels; see :func:`~fairfold.evaluation.decisions.decide`. None uses the parameter ``threshold``.
+        by : {"pooled", "label"} or None, default=None
+            Whether all labels share one threshold or each label has its own. None shares it unless the metric is a mean
+            over labels.
 
         Returns
         -------
@@ -98,11 +101,33 @@ class MultilabelModel(DropTrainingDataMixin, ClassifierMixin, BaseEstimator, ABC
         Raises
         ------
         ModelError
-            If ``objective`` is given and the model has no calibrated probabilities.
+            If the objective is unknown, or needs calibrated probabilities that the model lacks.
         """
-        threshold = self.threshold if objective is None else thresholds_of(self._with_thresholds, objective, by)
-        decided: Matrix = are_above(self._best_proba(X), threshold)
-        decided = decided.astype(self._label_type)
+        return self.decide(self._best_proba(X), objective, by)
+
+    def decide(
+        self, P: Matrix, objective: Objective | None = None, by: Literal["pooled", "label"] | None = None
+    ) -> Matrix:
+        """Predict labels of 0/1 from probabilities of this model.
+
+        Parameters
+        ----------
+        P : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Probabilities of :meth:`predict_proba`.
+        objective : str, array-like or None, default=None
+            Score that the predictions maximize, as in :meth:`predict`.
+        by : {"pooled", "label"} or None, default=None
+            Whether all labels share one threshold, as in :meth:`predict`.
+
+        Returns
+        -------
+        {ndarray, csr_array} of shape (n_samples, n_labels)
+            Predicted labels, sparse if the training labels were sparse.
+        """
+        is_above = (
+            are_above(P, self.threshold) if objective is None else decide(P, self._with_thresholds, objective, by)
+        )
+        decided: Matrix = is_above.astype(self._label_type)
         # With one threshold per label, a label can exceed its threshold while its parents do not.
         if self.hierarchy is not None:
             decided = map_rows(self.hierarchy.with_ancestors, decided, 1)

@@ -24,6 +24,7 @@ from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.rounding import ROUNDING, first_best
 from fairfold.core.usage import release_memory
 from fairfold.core.validation import Negatives
+from fairfold.evaluation.decisions import label_sets
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.thresholds import all_thresholds
@@ -102,6 +103,8 @@ class OutOfBagCascade(BaseCascade):
     thresholds_ : dict of dict of list
         Thresholds on the posteriors for each objective, see
         :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+    label_sets_ : dict of str to ndarray
+        Label sets of the training samples, see :func:`~fairfold.evaluation.decisions.label_sets`.
     best_level_ : int
         Level used by ``predict`` and ``predict_proba``.
     best_levels_ : dict of str to int
@@ -219,6 +222,7 @@ class OutOfBagCascade(BaseCascade):
         seen_proba, scored = candidates[self.best_level_]
         self.out_of_fold_proba_ = self._reconciled(seen_proba)
         self.thresholds_ = all_thresholds(scored)
+        self.label_sets_ = label_sets(observed, scored, self.out_of_fold_proba_)
 
     def drop_training_data(self) -> None:
         """Free the attributes of the cascade and its forests that describe the training samples."""

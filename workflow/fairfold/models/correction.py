@@ -13,6 +13,7 @@ from fairfold.core.groups import SampleMetadata
 from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.validation import Negatives, check_weights
 from fairfold.errors import ModelError
+from fairfold.evaluation.decisions import label_sets
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.models.out_of_fold import fit_out_of_fold, observed_probabilities
 from fairfold.models.registry import make_model
@@ -64,6 +65,8 @@ class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorM
         Calibrated out-of-sample probabilities that labels of training samples are observed.
     thresholds_ : dict of dict of list
         Thresholds by objective; see :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+    label_sets_ : dict of str to ndarray
+        Label sets of the training samples; see :func:`~fairfold.evaluation.decisions.label_sets`.
     classes_ : ndarray of shape (n_labels,)
         Column numbers of the labels, from 0.
 
@@ -120,7 +123,9 @@ class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorM
         self.coefficients_ = fit_calibration(Y, P, sample_weight=weights)
         self.label_frequency_ = estimated_label_frequency(Y, P, self.label_frequencies, self.negatives)
         self.out_of_fold_proba_ = calibrate(P, self.coefficients_)
-        self.thresholds_ = all_thresholds(posterior(self.out_of_fold_proba_, self.label_frequency_))
+        positive = posterior(self.out_of_fold_proba_, self.label_frequency_)
+        self.thresholds_ = all_thresholds(positive)
+        self.label_sets_ = label_sets(Y, positive, self.out_of_fold_proba_)
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 

@@ -31,6 +31,7 @@ from fairfold.core.sparse_rows import weighted_sum
 from fairfold.core.usage import release_memory
 from fairfold.core.validation import UNMEASURED, Negatives, check_binary, check_weights
 from fairfold.errors import ModelError
+from fairfold.evaluation.decisions import label_sets
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.sketched import FLOOR
 from fairfold.models.out_of_fold import clone_with, fit_out_of_fold, observed_probabilities
@@ -84,6 +85,8 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         Estimated label frequency, for all labels or for each label. It is 1 if nothing seems to be missing.
     thresholds_ : dict of dict of list
         Thresholds by objective; see :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+    label_sets_ : dict of str to ndarray
+        Label sets of the training samples; see :func:`~fairfold.evaluation.decisions.label_sets`.
     classes_ : ndarray of shape (n_labels,)
         Column numbers of the labels, from 0.
     """
@@ -153,7 +156,9 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         del pooled
         how = self.label_frequencies, self.negatives
         self.label_frequency_ = estimated_label_frequency(Y, self.out_of_fold_proba_, *how)
-        self.thresholds_ = all_thresholds(posterior(self.out_of_fold_proba_, self.label_frequency_))
+        positive = posterior(self.out_of_fold_proba_, self.label_frequency_)
+        self.thresholds_ = all_thresholds(positive)
+        self.label_sets_ = label_sets(Y, positive, self.out_of_fold_proba_)
         release_memory()
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
