@@ -176,6 +176,7 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "evaluation.corrections": "Correction Estimates",
     "evaluation.scores": "multilabel_scores",
     "evaluation.corrected": "corrected_draws corrected_scores",
+    "evaluation.checked_cells": "checked_scores choose_cells compare_checked",
     "evaluation.at_k": "coverage_at_k inverse_propensities ndcg_at_k precision_at_k propensity_scored_precision_at_k "
     "recall_at_k scores_by_frequency_band",
     "evaluation.ranking": "compare_methods compare_ranks percentile_ranks rank_tables",
