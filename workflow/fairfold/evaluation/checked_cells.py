@@ -25,7 +25,7 @@ from fairfold.core.validation import UNMEASURED, check_whole_number
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation import cell_model
 from fairfold.evaluation.cell_model import Cells, Fit, fit_cells
-from fairfold.evaluation.metrics import BASIC_METRICS, ON_REQUEST, Metric, metric_of
+from fairfold.evaluation.metrics import METRICS, Metric
 from fairfold.evaluation.plain_scores import check_pair, quotient
 from fairfold.evaluation.scores import multilabel_scores
 
@@ -36,7 +36,7 @@ SHEET_COLUMNS = ["sample", "label_index", "prediction", "draw_probability", "lab
 WRONG_POSITIVES = 0.05
 """Default for the assumed share of wrong positives."""
 MISSING_RATE, WRONG_SHARE = "missing_rate", "wrong_positives"
-CHECKED_METRICS = (*BASIC_METRICS, *ON_REQUEST)
+CHECKED_METRICS = tuple(name for name, metric in METRICS.items() if metric.use != "top")
 _FLOOR = 0.15  # Share of the draws that ignores influences, in case the model is wrong.
 _N_CENTER = 20  # Draws of the labels that nobody checked, for the estimate.
 _BINS = np.linspace(0, 1, 11)  # Limits of the probabilities in the table of missing rates.
@@ -207,7 +207,7 @@ def checked_scores(
     threshold : float, default=0.5
         A label is predicted if its probability exceeds this threshold.
     metrics : iterable of str, optional
-        Metrics from ``METRICS`` or ``ON_REQUEST``. By default, all except the metrics at k.
+        Metrics from ``METRICS``. By default, all except the metrics at k.
     wrong_positives : float, default=0.05
         Share of observed positives that may be wrong, as a first guess. With 0, observed positives are certain.
     level : float, default=0.95
@@ -476,7 +476,7 @@ def _refuse(sheet: pd.DataFrame, column: str, wrong: np.ndarray, expected: str) 
 def _entries(metrics: Iterable[str]) -> dict[str, Metric]:
     found: dict[str, Metric] = {}
     for name in metrics:
-        metric = metric_of(name)
+        metric = METRICS.get(name)
         if metric is None:
             raise DataError(unknown_name("metric", name, CHECKED_METRICS))
         found[name] = metric
@@ -593,8 +593,14 @@ def _nanstd(values: np.ndarray) -> np.ndarray:
 
 
 def _with_interval(middle: np.ndarray, spread: np.ndarray, ends: tuple[float, float], level: float) -> np.ndarray:
-    """Return estimates and the quantiles of a beta distribution with their standard deviations."""
+    """Return estimates and the quantiles of a beta distribution with their standard deviations.
+
+    Scores without an upper end have quantiles of a normal distribution.
+    """
     low, high = ends
+    if np.isinf(high):
+        margin = scipy.stats.norm.ppf((1 + level) / 2) * spread
+        return np.column_stack([middle, np.maximum(middle - margin, low), middle + margin])
     a = np.clip((middle - low) / (high - low), 1e-9, 1 - 1e-9)
     variance = np.clip((spread / (high - low)) ** 2, 0, 0.99 * a * (1 - a))
     with np.errstate(divide="ignore"):
