@@ -25,7 +25,7 @@ from fairfold.evaluation.metrics import BASIC_METRICS, MANY_LABELS
 from fairfold.final.settings import Final
 from fairfold.models.own_sources import check_entry, checksum_of
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
-from fairfold.models.settings import Models
+from fairfold.models.settings import MLCComparison, Models
 from fairfold.report.publish.settings import Publish
 from fairfold.splitting.methods import METHOD_NAMES
 from fairfold.splitting.settings import Folds, Splitting
@@ -35,7 +35,7 @@ from fairfold.win_percentage.settings import WinPercentage
 Config = Mapping[str, Any]
 _MULTILABEL_PARTS = (
     *("weak_labels", "weak_labels.rank_stability", "weak_labels.sample_curves", "weak_labels.mechanisms"),
-    *("splitting", "splitting.fold_effect", "cross_testing.models", "win_percentage.models", "final"),
+    *("splitting", "splitting.fold_effect", "cross_testing.models", "win_percentage.models", "final", "mlc_comparison"),
 )
 _RANDOM_FOLDS = (  # Parts that draw random folds and train on them.
     *("weak_labels.rank_stability", "weak_labels.sample_curves", "splitting.fold_effect"),
@@ -67,6 +67,8 @@ class Study(Settings):
     win_percentage: WinPercentage = WinPercentage()
 
     final: Final = Final()
+
+    mlc_comparison: MLCComparison = MLCComparison()
 
     ecoc: ECOC = ECOC()
 

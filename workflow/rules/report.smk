@@ -8,6 +8,7 @@ JOINED = {
     "mechanisms": MECHANISM_PARTS,
     "ecoc/examples": expand("results/ecoc/{example}/summary.csv", example=ECOC_EXAMPLES),
     "ecoc/comparison": expand("results/ecoc/comparison/{dataset}.csv", dataset=COMPARED),
+    "mlc_comparison": expand("results/mlc_comparison/{dataset}.csv", dataset=MLC["datasets"]),
 }
 SHOWN = [
     *TABLES,

@@ -6,7 +6,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fairfold.core.settings import Count, MetricName, NonEmpty, Settings, Text, TwoOrMore
+from fairfold.core.settings import (
+    Count,
+    DatasetsPart,
+    MetricName,
+    ModelName,
+    NonEmpty,
+    Proportion,
+    Settings,
+    Text,
+    TwoOrMore,
+)
 
 _MEANING = 'a plain name (letters, digits, "_", "-" and "."); a "+" after it corrects for missing labels'
 OwnModelName = Annotated[
@@ -57,6 +67,23 @@ class Tuning(Settings):
 
     scoring: MetricName = "average_precision"
     """Score to optimize, as in `cross_testing.models.scoring`."""
+
+
+class MLCComparison(DatasetsPart):
+    """Rank of a model among 28 methods of a published comparison, with all labels of each dataset.
+
+    The id of each dataset is its name in the comparison, followed by `-all`. The part is computed by
+    `snakemake mlc_comparison` and by a whole study.
+    """
+
+    model: ModelName = "Stack+"
+    """Model with calibrated probabilities."""
+
+    n_splits: TwoOrMore = 5
+    """Number of splits into training and test samples."""
+
+    test_size: Proportion = 0.4
+    """Share of the test samples."""
 
 
 class Models(Settings):
