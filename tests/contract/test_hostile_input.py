@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import rdata
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -173,6 +173,8 @@ class TestDamagedFiles:
 
     @bounded
     @given(content=st.binary(max_size=100))
+    @example(b"\0" * 200)
+    @example(b"\xff" * 200)
     def test_random_bytes(self, kind, tmp_path, content):
         path = tmp_path / "random"
         path.write_bytes(content)
@@ -295,7 +297,7 @@ def strange_arrays(draw, whole):
 
 
 @pytest.mark.parametrize("kind", ["dataset", "model", "npz"])
-@settings(bounded, max_examples=60)
+@settings(bounded, max_examples=40)
 @given(data=st.data())
 def test_arrays_that_do_not_fit(kind, whole, tmp_path, data):
     """Compiled code never receives input that makes it read beyond its arrays."""
@@ -361,7 +363,7 @@ def changed(data, document):
     return document[0]
 
 
-@settings(bounded, max_examples=60)
+@settings(bounded, max_examples=30)
 @given(data=st.data())
 def test_configurations(data):
     """Accepted configurations have whole numbers, plain names and numbers within their ranges."""
@@ -378,7 +380,7 @@ def test_configurations(data):
         assert not any({*name} & {*"/\\\n\0 "} or name.startswith((".", "-")) for name in names)
 
 
-@settings(bounded, max_examples=60)
+@settings(bounded, max_examples=30)
 @given(data=st.data())
 def test_catalogs(data, tmp_path):
     path = tmp_path / "catalog.yaml"

@@ -217,6 +217,13 @@ def plain(found):
     return np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float64)
 
 
+FEW_FORMS = {"nullable frame", "CSC", "CSR"}  # for functions that train models; all check labels in the same way
+
+
+def is_slow(door):
+    return door.endswith(".fit") or "cross" in door or door in ("fold_effect", "evaluate_multilabel_sets")
+
+
 def assert_same(found, expected):
     if isinstance(expected, list):
         for one, other in zip(found, expected, strict=True):
@@ -230,15 +237,15 @@ def assert_same(found, expected):
 def test_complete_labels_are_the_same_in_every_form(door):
     call = {**DOORS, **NEED_COMPLETE}[door]
     expected = plain(call(COMPLETE))
-    for form, Y in FULL.items():
-        assert_same(plain(call(Y)), expected), form
+    for form in FEW_FORMS & FULL.keys() if is_slow(door) else FULL:
+        assert_same(plain(call(FULL[form])), expected), form
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("door", DOORS)
 def test_unmeasured_labels_are_the_same_in_every_form(door):
     expected = plain(DOORS[door](UNMEASURED["NaN"]))
-    for form in UNMEASURED.keys() - {"NaN"}:
+    for form in (FEW_FORMS if is_slow(door) else {*UNMEASURED}) & UNMEASURED.keys() - {"NaN"}:
         assert_same(plain(DOORS[door](UNMEASURED[form])), expected), form
 
 

@@ -22,7 +22,7 @@ import rdata
 import scipy.io
 import scipy.io.arff
 import xarray
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 from scipy import sparse
@@ -737,66 +737,6 @@ class TestNPZ:
         (tmp_path / "b.npy").rename(tmp_path / "b.npz")
         for path in (tmp_path / "a.npz", tmp_path / "b.npz", write("c.npz", b""), write("d.npz", b"PK\x03\x04")):
             assert "cannot be read as a sparse matrix" in message_of(formats.read_npz, path)
-
-
-READERS = {
-    "csv": formats.read_csv,
-    "arff": formats.read_arff,
-    "xml": formats.read_label_names,
-    "rdata": formats.read_rdata,
-    "npz": formats.read_npz,
-}
-
-
-@pytest.mark.parametrize("kind", READERS)
-class TestEveryReader:
-    def test_absent_file_and_folder(self, tmp_path, kind):
-        assert "No such file" in message_of(READERS[kind], tmp_path / "absent")
-        message_of(READERS[kind], tmp_path)
-
-    @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-    @given(content=st.binary(max_size=300))
-    @example(b"\0" * 200)
-    @example(b"\xff" * 200)
-    def test_random_bytes(self, tmp_path, kind, content):
-        """Random bytes may be a valid file of this kind; otherwise the error is a DataError."""
-        path = tmp_path / "random"
-        path.write_bytes(content)
-        try:
-            READERS[kind](path)
-        except DataError as error:
-            assert "random" in str(error)
-
-    @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-    @given(data=st.data())
-    def test_damaged_file(self, tmp_path, valid_files, kind, data):
-        """A file that is truncated or overwritten in the middle is either read or refused with a DataError."""
-        content = valid_files[kind]
-        start = data.draw(st.integers(0, len(content)))
-        patch = data.draw(st.binary(max_size=8))
-        kept = data.draw(st.sampled_from([content[start + len(patch) :], b""]))
-        path = tmp_path / "damaged"
-        path.write_bytes(content[:start] + patch + kept)
-        try:
-            READERS[kind](path)
-        except DataError as error:
-            assert "damaged" in str(error)
-
-
-@pytest.fixture(scope="module")
-def valid_files(tmp_path_factory):
-    """Return a small valid file of each kind, uncompressed for damage to reach the parsers."""
-    folder = tmp_path_factory.mktemp("valid")
-    rdata.write_rda(folder / "rdata", {"x": FRAME, "y": FACTOR}, compression=None)
-    with (folder / "npz").open("wb") as stream:
-        sparse.save_npz(stream, sparse.eye_array(3).tocsr(), compressed=False)
-    (folder / "csv").write_text('x,"y,z"\n1,2\n3,"4"\n')
-    (folder / "arff").write_text(ARFF + "@data\n{0 1,1 1}\n{2 '5'}\n")
-    (folder / "xml").write_text("<?xml version='1.0'?><labels><label name='a'/></labels>")
-    contents = {kind: (folder / kind).read_bytes() for kind in READERS}
-    for kind, read in READERS.items():
-        read(folder / kind)
-    return contents
 
 
 def test_module_is_light():
