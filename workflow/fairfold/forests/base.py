@@ -303,11 +303,16 @@ class BaseCascade(MultilabelModel):
     def _staged_proba(self, X: Matrix) -> Iterator[np.ndarray]:
         """Yield the uncorrected probabilities of the forests after each level, for features without missing values."""
         new: list[np.ndarray] = []
+        known: dict[int, Matrix] = {}  # Predictors of a level can be the encoders of the next level.
         for level in self.levels_:
             inputs = self._encoder_inputs(X, new, len(level.encoders))
-            new = [encoder.features(features) for encoder, features in zip(level.encoders, inputs, strict=True)]
+            new = [
+                encoder.features(features, known.get(id(encoder.forest)))
+                for encoder, features in zip(level.encoders, inputs, strict=True)
+            ]
             features = append_columns(X, *new)
-            yield mean_of_forests([forest.predict_proba(features) for forest in level.predictors])
+            known = {id(forest): forest.predict_proba(features) for forest in level.predictors}
+            yield mean_of_forests([known[id(forest)] for forest in level.predictors])
 
     def _reconciled_stages(self, X: Matrix) -> Iterator[Matrix]:
         check_is_fitted(self, "levels_")

@@ -106,23 +106,24 @@ class Encoder:
             parts.append(self._few_columns(proba))
         return np.hstack(parts)
 
-    def features(self, X: Matrix) -> np.ndarray:
+    def features(self, X: Matrix, proba: Matrix | None = None) -> np.ndarray:
         """Compute new features of other samples.
 
         Parameters
         ----------
         X : {ndarray, sparse matrix} of shape (n_samples, n_features)
             Features that the forest was fitted on.
+        proba : {ndarray, csr_array} of shape (n_samples, n_labels) or None, default=None
+            Predictions of the forest for these samples, if they are known.
 
         Returns
         -------
         ndarray of shape (n_samples, n_new)
             New features.
         """
-        leaf_of = self.forest.apply(X)
-        parts = [] if self.embedding is None else [self.embedding.transform(leaf_of)]
+        parts = [] if self.embedding is None else [self.embedding.transform(self.forest.apply(X))]
         if self.with_output:
-            parts.append(self._few_columns(self.forest.mean_value(leaf_of)))
+            parts.append(self._few_columns(self.forest.predict_proba(X) if proba is None else proba))
         return np.hstack(parts)
 
     def _few_columns(self, proba: Matrix) -> np.ndarray:

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.samples import DropTrainingDataMixin
@@ -36,10 +37,13 @@ ForestKind = Literal["random_forest", "extra_trees"]
 
 KINDS = ("random_forest", "extra_trees")
 ROWS_AT_ONCE = 1024
+PREDICTED_AT_ONCE = 16_384  # Bounds the memory for the leaves of the samples.
 SPARSE_ROWS_AT_ONCE = 128  # These rows are converted to dense arrays.
 # Single precision represents all integers up to this one.
 EXACT_IN_SINGLE = 2**24
 ALL_LABELS = -1
+LARGE = 5000
+"""Number of training samples from which on models choose other settings, such as larger leaves."""
 
 
 class TreeShape(NamedTuple):
@@ -328,7 +332,11 @@ class MultilabelForest(DropTrainingDataMixin):
         ModelError
             If ``X`` has another number of features than the training data or values that are not finite.
         """
-        return self.mean_value(self.apply(X))
+        X = self._check_features(X)
+        if X.shape[0] <= PREDICTED_AT_ONCE:
+            return self.mean_value(self.apply(X))
+        parts = [self.mean_value(self.apply(X[rows])) for rows in gen_batches(X.shape[0], PREDICTED_AT_ONCE)]
+        return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
     def apply(self, X: Matrix) -> np.ndarray:
         """Find the leaf of each sample in each tree.
