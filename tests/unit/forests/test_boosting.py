@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 from fairfold.core.seeds import seed_for
 from fairfold.errors import ModelError
 from fairfold.forests.boosting import ROUNDS_AT_ONCE, MultilabelBoosting, newton_steps
+from fairfold.forests.trees import LARGE
 
 KINDS = ("random_forest", "extra_trees")
 
@@ -166,3 +167,35 @@ def test_data_that_do_not_fit_are_refused(data):
         small().fit(np.where(X > 0.9, np.inf, X), Y)
     with pytest.raises(ModelError, match=r"X has shape \(300, 8\); it must be \(n_samples, 9\), as in training"):
         small(max_rounds=10).fit(X, Y).predict_proba(X[:, 1:])
+
+
+@pytest.fixture(scope="module")
+def large():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(LARGE, 6))
+    noise = rng.logistic(size=(LARGE, 2))
+    return X, (X[:, :2] + noise > 0.5).astype(np.int8)
+
+
+def test_leaves_of_large_data_are_chosen_by_likelihood(large):
+    X, Y = large
+    automatic = MultilabelBoosting(max_rounds=100).fit(X, Y)
+    assert automatic.min_samples_leaf_ > 5
+    fixed = MultilabelBoosting(max_rounds=100, min_samples_leaf=5).fit(X, Y)
+    assert fixed.min_samples_leaf_ == 5
+    assert log_loss(Y.ravel(), automatic.out_of_fold_proba_.ravel()) < log_loss(
+        Y.ravel(), fixed.out_of_fold_proba_.ravel()
+    )
+
+
+def test_large_data_give_the_same_bytes_with_any_number_of_threads(large):
+    X, Y = large
+    one, two = (MultilabelBoosting(max_rounds=20, n_jobs=n_jobs).fit(X, Y) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.out_of_fold_proba_, two.out_of_fold_proba_)
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_smaller_data_keep_small_leaves(data):
+    X, Y = data
+    written_out = small(min_samples_leaf=5).fit(X, Y)
+    np.testing.assert_array_equal(small().fit(X, Y).predict_proba(X), written_out.predict_proba(X))

@@ -9,14 +9,16 @@ features for each split. The Newton steps use all samples in a leaf.
 Boosting has no out-of-bag samples, because each tree depends on the previous ones. Cross-fitting replaces them: all
 folds advance together, and boosting stops when the likelihood of the held-out samples stops increasing. The final model
 trains for the same number of rounds on all samples. Features are ranked once for all models.
+
+Leaves of a few samples overfit large data. From ``LARGE`` samples on, the leaf size and the number of features per
+split are therefore chosen by held-out likelihood on a subsample, where leaves hold the same share of the samples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -38,9 +40,15 @@ from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.simd import LANES
-from fairfold.forests.trees import KINDS, ForestKind, MultilabelForest, number_of
+from fairfold.forests.trees import KINDS, LARGE, ForestKind, MultilabelForest, number_of
 
 ROUNDS_AT_ONCE = 10  # Number of rounds between evaluations on held-out samples.
+SMALL_LEAF = 5
+LEAF_SHARES = (1 / 30, 1 / 100, 1 / 300, 0.0)  # Candidates for large data as shares of the draws, the cheapest first.
+CHOSEN_ON = 8000  # Number of samples for this choice. Two thirds of them train.
+SHARE_DRAWN = 0.5  # Share of the samples that each tree of large data draws.
+MORE_FEATURES = 3.0  # Candidate for the number of features per split, as a multiple of their square root.
+LEAST_GAIN = 0.01  # Relative gain in likelihood that justifies these slower splits.
 
 
 @dataclass(eq=False, repr=False)
@@ -51,12 +59,14 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
     ----------
     kind : {"random_forest", "extra_trees"}, default="extra_trees"
         Method to choose thresholds, see :class:`~fairfold.forests.trees.MultilabelForest`.
-    max_rounds : int, default=200
-        Maximum number of trees.
+    max_rounds : int or "auto", default="auto"
+        Maximum number of trees. ``"auto"`` is 200, or 500 from ``LARGE`` samples on.
     learning_rate : float, default=0.1
         Factor applied to each Newton step.
-    min_samples_leaf : int, default=5
-        Minimum number of distinct bootstrap samples in a leaf.
+    min_samples_leaf : int or "auto", default="auto"
+        Minimum number of distinct bootstrap samples in a leaf. ``"auto"`` is 5 for fewer than ``LARGE`` samples. From
+        there on, the leaf size and the number of features per split are chosen by held-out likelihood, trees draw half
+        of the samples, and ``kind`` and ``max_features`` are ignored in favor of the best thresholds.
     max_features : "sqrt", int or float, default=0.5
         Number or share of features considered per split, see :class:`~fairfold.forests.trees.MultilabelForest`.
     l2 : float, default=1.0
@@ -64,8 +74,8 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         probability 1/2 and a residual of zero.
     patience : int, default=20
         Number of rounds without a better likelihood of the held-out samples after which boosting stops.
-    n_splits : int, default=3
-        Number of folds of the cross-fitting.
+    n_splits : int or "auto", default="auto"
+        Number of folds of the cross-fitting. ``"auto"`` is 3, or 2 from ``LARGE`` samples on.
     n_jobs : int or None, default=1
         Number of threads. It does not affect the result.
     random_state : int, default=0
@@ -77,6 +87,8 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         Cross-fitted probabilities of the training samples.
     n_rounds_ : int
         Number of trees of the model.
+    min_samples_leaf_ : int
+        Minimum number of distinct bootstrap samples in a leaf of the final model.
     classes_ : ndarray of shape (n_labels,)
         Indices of the labels.
 
@@ -100,13 +112,13 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
 
     _: KW_ONLY
     kind: ForestKind = "extra_trees"
-    max_rounds: int = 200
+    max_rounds: int | Literal["auto"] = "auto"
     learning_rate: float = 0.1
-    min_samples_leaf: int = 5
+    min_samples_leaf: int | Literal["auto"] = "auto"
     max_features: Literal["sqrt"] | int | float = 0.5
     l2: float = 1.0
     patience: int = 20
-    n_splits: int = 3
+    n_splits: int | Literal["auto"] = "auto"
     n_jobs: int | None = 1
     random_state: int = 0
 
@@ -148,20 +160,25 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         weights = check_weights(sample_weight, n_samples, ModelError)
         binned = BinnedMatrix.from_matrix(features, weights=weights)
         Y = to_dense(check_training_labels(Y, n_samples, ModelError), "Y", ModelError).astype(np.float64)
-        if n_samples < self.n_splits:
-            raise ModelError(f"{n_samples} samples are too few for {self.n_splits} folds. Reduce n_splits.")
+        n_splits = _automatic(self.n_splits, n_samples, 3, 2)
+        if n_samples < n_splits:
+            raise ModelError(f"{n_samples} samples are too few for {n_splits} folds. Reduce n_splits.")
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         codes = None if groups is None else group_codes(groups, n_samples)
-        folds = random_parts(n_samples, self.n_splits, codes, seed_for(self.random_state, "folds"))
+        growth = self._choose_growth(binned, Y, codes)
+        folds = random_parts(n_samples, n_splits, codes, seed_for(self.random_state, "folds"))
         unseen = [test for _, test in folds]
         runs = [
-            self._start(binned, Y, np.setdiff1d(np.arange(n_samples), test), fold) for fold, test in enumerate(unseen)
+            self._start(growth, binned, Y, np.setdiff1d(np.arange(n_samples), test), fold)
+            for fold, test in enumerate(unseen)
         ]
-        self.n_rounds_, self.out_of_fold_proba_ = self._boost_until_no_better(runs, Y, unseen)
+        self.n_rounds_, _, self.out_of_fold_proba_ = self._boost_until_no_better(runs, Y, unseen)
+        del runs
         trees: list[tuple] = []
-        final = self._start(binned, Y, np.arange(n_samples), "all")
+        final = self._start(growth, binned, Y, np.arange(n_samples), "all")
         final.continue_boosting(self.n_rounds_, trees)
-        self.base_, self.trees_ = final.base, MultilabelForest.of_trees(self.kind, trees, binned.shape[1])
+        self.min_samples_leaf_ = final.min_samples_leaf
+        self.base_, self.trees_ = final.base, MultilabelForest.of_trees(growth.kind, trees, binned.shape[1])
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
@@ -183,32 +200,65 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         if self.kind not in KINDS:
             raise ModelError(f"kind is {self.kind!r}; it must be {' or '.join(map(repr, KINDS))}.")
         for name, least in (("max_rounds", 1), ("min_samples_leaf", 1), ("patience", 1), ("n_splits", 2)):
-            check_whole_number(name, getattr(self, name), least)
+            if name == "patience" or getattr(self, name) != "auto":
+                check_whole_number(name, getattr(self, name), least)
         for name in ("learning_rate", "l2"):
             value = getattr(self, name)
             if not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
                 raise ModelError(f"{name} is {value!r}; it must be a number above 0.")
 
-    def _start(self, X: BinnedMatrix, Y: np.ndarray, seen: np.ndarray, name: object) -> _Run:
-        seeds = seed_sequence(self.random_state, "rounds", name).generate_state(self.max_rounds, np.uint64)
-        return _Run(self, X, Y, seen, iter(seeds))
+    def _choose_growth(self, X: BinnedMatrix, Y: np.ndarray, groups: np.ndarray | None) -> _Growth:
+        """Choose the leaf size, then the number of features, if the data are large and the leaf size is automatic."""
+        if self.min_samples_leaf != "auto":
+            return _Growth(self.kind, self.max_features, self.min_samples_leaf)
+        if X.shape[0] < LARGE:
+            return _Growth(self.kind, self.max_features, SMALL_LEAF)
+        order = np.random.default_rng(seed_for(self.random_state, "choice")).permutation(X.shape[0])
+        rows = np.sort(order[:CHOSEN_ON])
+        some, Y = X.samples(rows), Y[rows]
+        groups = None if groups is None else groups[rows]
+        seen, unseen = next(iter(random_parts(len(rows), 3, groups, seed_for(self.random_state, "choice"))))
+
+        def likelihood_of(growth: _Growth) -> float:
+            return self._boost_until_no_better([self._start(growth, some, Y, seen, "choice")], Y, [unseen])[1]
+
+        best, best_likelihood = _Growth("random_forest", "sqrt", SMALL_LEAF, 0.0), -np.inf
+        for share in LEAF_SHARES:  # The likelihood has one maximum over leaf sizes, apart from chance.
+            found = likelihood_of(growth := best._replace(leaf_share=share))
+            if found <= best_likelihood:
+                break
+            best, best_likelihood = growth, found
+        more = min(int(MORE_FEATURES * np.sqrt(X.shape[1])), X.shape[1])
+        if likelihood_of(growth := best._replace(max_features=more)) > (1 - LEAST_GAIN) * best_likelihood:
+            best = growth
+        return best
+
+    def _start(self, growth: _Growth, X: BinnedMatrix, Y: np.ndarray, seen: np.ndarray, name: object) -> _Run:
+        n_seeds = _automatic(self.max_rounds, X.shape[0], 200, 500)
+        seeds = seed_sequence(self.random_state, "rounds", name).generate_state(n_seeds, np.uint64)
+        return _Run(growth, X, Y, seen, seeds, self.learning_rate, self.l2)
 
     def _boost_until_no_better(
         self, runs: list[_Run], Y: np.ndarray, unseen: list[np.ndarray]
-    ) -> tuple[int, np.ndarray]:
-        """Return the number of rounds with the best likelihood and the cross-fitted probabilities at that round.
+    ) -> tuple[int, float, np.ndarray]:
+        """Return the number of rounds with the best likelihood, this likelihood and the cross-fitted probabilities.
+
+        Samples that no run leaves out have no probabilities and do not count.
 
         A fold with more positives of a label leaves fewer positives for training. Predictions are therefore taken
         relative to the log-odds of the training part.
         """
         weights = runs[0].weights
         base, of_cells = _log_odds(Y, weights), (Y >= 0) * weights[:, np.newaxis]
-        likelihoods, best, proba = [], 0, np.empty(Y.shape)
+        if len(runs) == 1:
+            of_cells[np.setdiff1d(np.arange(len(Y)), unseen[0])] = 0
+        likelihoods: list[float] = []
+        best, proba, max_rounds = 0, np.empty(Y.shape), runs[0].max_rounds
         with ThreadPoolExecutor(min(effective_n_jobs(self.n_jobs), len(runs))) as pool:
-            for first in range(0, self.max_rounds, ROUNDS_AT_ONCE):
-                rounds = min(ROUNDS_AT_ONCE, self.max_rounds - first)
+            for first in range(0, max_rounds, ROUNDS_AT_ONCE):
+                rounds = min(ROUNDS_AT_ONCE, max_rounds - first)
                 list(pool.map(lambda run, rounds=rounds: run.continue_boosting(rounds), runs))
-                found = np.empty(Y.shape)
+                found = np.full(Y.shape, 0.5)
                 for run, samples in zip(runs, unseen, strict=True):
                     found[samples] = expit(run.log_odds[samples] - run.base + base)
                 likelihood = xlogy(Y, found) + xlogy(1 - Y, 1 - found)
@@ -217,7 +267,25 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
                     best, proba = first + rounds, found
                 elif first + rounds - best >= self.patience:
                     break
-        return best, proba
+        return best, max(likelihoods), proba
+
+
+class _Growth(NamedTuple):
+    """Rules for growing trees, see :class:`MultilabelBoosting`. A leaf share marks large data."""
+
+    kind: ForestKind
+    max_features: Literal["sqrt"] | int | float
+    min_samples_leaf: int
+    leaf_share: float | None = None
+
+    def rules(self, n_samples: int, n_features: int) -> GrowthRules:
+        """Return the rules for trees on this number of samples."""
+        n_draws, leaf = n_samples, self.min_samples_leaf
+        if self.leaf_share is not None:
+            n_draws = int(SHARE_DRAWN * n_samples)
+            leaf = max(leaf, int(self.leaf_share * n_draws))
+        max_features = number_of(self.max_features, n_features, "max_features", "features")
+        return GrowthRules(n_draws, max_features, leaf, random_thresholds=self.kind == "extra_trees")
 
 
 class _Run:
@@ -229,21 +297,33 @@ class _Run:
         Log-odds before the first round.
     log_odds : ndarray of shape (n_samples, n_labels)
         Current log-odds.
+    max_rounds : int
+        Maximum number of rounds.
+    min_samples_leaf : int
+        Minimum number of distinct samples in a leaf.
     """
 
     def __init__(
-        self, model: MultilabelBoosting, X: BinnedMatrix, Y: np.ndarray, seen: np.ndarray, seeds: Iterator[np.uint64]
+        self,
+        growth: _Growth,
+        X: BinnedMatrix,
+        Y: np.ndarray,
+        seen: np.ndarray,
+        seeds: np.ndarray,
+        learning_rate: float,
+        l2: float,
     ) -> None:
         # Samples are drawn individually, because boosting has no out-of-bag predictions.
-        self._features, self._Y, self._pool = X.for_kind(model.kind), Y, replace(X, groups=None).pool(seen)
+        self._features, self._Y, self._pool = X.for_kind(growth.kind), Y, replace(X, groups=None).pool(seen)
         self.weights = np.ones(len(Y)) if X.weights is None else X.weights
-        max_features = number_of(model.max_features, X.shape[1], "max_features", "features")
-        random_thresholds = model.kind == "extra_trees"
-        self._rules = GrowthRules(len(seen), max_features, model.min_samples_leaf, random_thresholds)
-        self._seeds, self._rate, self._l2 = seeds, model.learning_rate, model.l2
+        self._rules = growth.rules(len(seen), X.shape[1])
+        self.max_rounds, self.min_samples_leaf = len(seeds), self._rules.min_samples_leaf
+        self._seeds, self._rate, self._l2 = iter(seeds), learning_rate, l2
         self.base = _log_odds(Y[seen], self.weights[seen])
         self.log_odds = np.tile(self.base, (len(Y), 1))
-        self._residuals = np.zeros((len(Y), -(-Y.shape[1] // LANES) * LANES))
+        # Single precision halves the memory that splits read. Small data keep double precision.
+        dtype = np.float64 if growth.leaf_share is None else np.float32
+        self._residuals = np.zeros((len(Y), -(-Y.shape[1] // LANES) * LANES), dtype=dtype)
         self._is_measured = Y >= 0
 
     def continue_boosting(self, rounds: int, trees: list[tuple] | None = None) -> None:
@@ -263,6 +343,13 @@ class _Run:
             self.log_odds += steps[leaf_of]
             if trees is not None:
                 trees.append((nodes, weights, steps))
+
+
+def _automatic(value: int | Literal["auto"], n_samples: int, small: int, large: int) -> int:
+    """Return a parameter, or its automatic value for this number of samples."""
+    if value != "auto":
+        return value
+    return small if n_samples < LARGE else large
 
 
 def _log_odds(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
