@@ -179,3 +179,35 @@ def test_growth_stops_when_it_does_not_help(data, monkeypatch):
     scores = iter([0.3, 0.1 + 0.2, 0.2, 0.2])  # better only by rounding
     model.fit(X, observed)
     assert len(model.levels_) == 3 and model.best_level_ == 0
+
+
+@pytest.mark.parametrize("name", ["gcForest+", "CaFE-SLC+"])
+def test_predictions_walk_each_forest_once(data, name, monkeypatch):
+    X, _, observed = data
+    model = make_model(name, n_trees=5, max_levels=2, random_state=0).fit(X, observed)
+    expected, new = [], []
+    for level in model.levels_:
+        new = [encoder.features(np.hstack([X, *new])) for encoder in level.encoders]
+        expected.append(np.mean([forest.predict_proba(np.hstack([X, *new])) for forest in level.predictors], axis=0))
+    walks, apply = [], MultilabelForest.apply
+    monkeypatch.setattr(MultilabelForest, "apply", lambda forest, X: walks.append(id(forest)) or apply(forest, X))
+    found = list(super(OutOfBagCascade, model)._staged_proba(X))
+    np.testing.assert_array_equal(found, expected)
+    if name == "gcForest+":
+        assert len(walks) == len(set(walks)) == 2 * len(model.levels_)
+
+
+def test_levels_of_large_data_stop_early_and_predict_the_same(data, monkeypatch):
+    X, _, observed = data
+    settings = {"n_trees": 10, "max_levels": 4, "patience": 4, "random_state": 0}
+    full = make_model("gcForest+", **settings).fit(X, observed)
+    monkeypatch.setattr("fairfold.forests.out_of_bag.LARGE", len(X))
+    model = make_model("gcForest+", **settings).fit(X, observed)
+    n_levels = model.best_level_ + 1
+    assert len(model.levels_) == len(model.oob_scores_) == len(model.calibrations_) == n_levels <= len(full.levels_)
+    assert model.oob_scores_ == full.oob_scores_[:n_levels]
+    gains = np.diff([scores["average_precision"] for scores in full.oob_scores_])
+    assert n_levels <= 1 + np.argmax([*(gains < 0.002), True])
+    staged = zip(model.staged_predict_proba(X), full.staged_predict_proba(X), strict=False)
+    assert all(first.tobytes() == second.tobytes() for first, second in staged)
+    assert not any(hasattr(forest, "leaf_of_") for level in model.levels_[1:-1] for forest in level.predictors)

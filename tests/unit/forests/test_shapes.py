@@ -185,3 +185,18 @@ def test_choosing_shapes_does_not_flatter_the_first_level():
         permuted.append(mean_auroc(labels, out_of_bag))
     assert -0.04 < np.mean(differences) < 0.01, differences
     assert abs(np.mean(permuted) - 0.5) < 3 * np.std(permuted, ddof=1) / np.sqrt(10), permuted
+
+
+@pytest.mark.parametrize("labelwise", [False, True])
+def test_trees_of_large_data_draw_a_limited_number_of_samples(data, labelwise, monkeypatch):
+    X, Y = data
+    monkeypatch.setattr("fairfold.forests.shapes.MOST_DRAWS", 60)
+    Y = Y.astype(float)
+    Y[50:, 0] = np.nan  # Trees of this label can draw only 50 samples.
+    shapes = [TreeShape(max_samples=1.0, labelwise=labelwise), TreeShape(max_samples=0.2)]
+    forest = grow_mixture("random_forest", BinnedMatrix.from_matrix(X), Y, shapes, n_trees=4, random_state=0)
+    draws = forest.weight_[forest.tree_starts_[:-1]]
+    expected = {-1: 60, 0: 12, 1: 60, 2: 60}
+    n_limited = 2 * (Y.shape[1] if labelwise else 1)
+    labels = forest.label_of_tree_[:n_limited].tolist()
+    assert draws.tolist() == [*(expected[label] for label in labels), 48, 48]

@@ -33,10 +33,12 @@ from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
 from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
-from fairfold.forests.trees import MultilabelForest
+from fairfold.forests.trees import LARGE, MultilabelForest
 from fairfold.weak_labels import LabelFrequencies, calibrate, estimated_label_frequency, fit_calibration, posterior
 
 _SELECTS_LEVEL = "average_precision"
+# Large data: growth stops at the first level that gains less than this, because later levels gain even less.
+_LEAST_GAIN = 0.002
 
 
 @dataclass(eq=False, repr=False)
@@ -59,7 +61,9 @@ class OutOfBagCascade(BaseCascade):
     max_levels : int, default=10
         Maximum number of levels above level 0.
     patience : int, default=2
-        Number of levels without improvement of the out-of-bag score after which growth stops.
+        Number of levels without improvement of the out-of-bag score after which growth stops. With ``LARGE`` or more
+        samples and dense labels, growth stops as soon as a level improves the score by less than .002, and levels above
+        ``best_level_`` are dropped.
     min_samples_leaf : int, default=5
         Minimum number of training samples in a leaf with ``shape="paper"``. Ignored with ``shape="auto"``.
     threshold : float, default=0.5
@@ -185,6 +189,7 @@ class OutOfBagCascade(BaseCascade):
         candidates: dict[int, tuple[Matrix, Matrix]] = {}  # Level -> both means, for levels that may be the best.
         signs = random_signs(observed.shape[1], N_NEW, seed) if sparse.issparse(observed) else None
         labels, seen_proba = observed, np.empty(0)
+        is_large = observed.shape[0] >= LARGE and not sparse.issparse(observed)
         new: list[np.ndarray] = []
         for level in range(self.max_levels + 1):
             encoders = []
@@ -195,6 +200,8 @@ class OutOfBagCascade(BaseCascade):
                 new = [encoder.training_features(out_of_bag=True) for encoder in encoders]
                 for forest in (*self.levels_[-1].predictors, *(encoder.forest for encoder in encoders)):
                     forest.drop_oob_proba()
+                    if is_large and level > 1:  # Other models can reuse level 0.
+                        forest.drop_training_data()
             if level == 0:
                 predictors = first_level.predictors
             else:
@@ -214,11 +221,17 @@ class OutOfBagCascade(BaseCascade):
             candidates = {tied: candidates[tied] for tied in np.flatnonzero(scores >= scores.max() - ROUNDING).tolist()}
             if level - self._best_level() >= self.patience:
                 break
+            if is_large and level > 0 and scores[-1] - scores[:-1].max() < _LEAST_GAIN:
+                break
         for forest in predictors:  # This level is now known to be the last.
             forest.drop_oob_proba()
         self.imputation_log_ = [] if imputer is None else imputer.log
         self.best_level_ = self._best_level()
         self.best_levels_ = dict.fromkeys(BASIC_METRICS, self.best_level_)
+        if is_large:
+            for of_levels in (self.levels_, self.training_labels_, self.oob_scores_, self.calibrations_):
+                del of_levels[self.best_level_ + 1 :]
+            del self.label_frequencies_[self.best_level_ + 1 :]
         seen_proba, scored = candidates[self.best_level_]
         self.out_of_fold_proba_ = self._reconciled(seen_proba)
         self.thresholds_ = all_thresholds(scored)

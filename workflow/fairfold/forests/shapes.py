@@ -10,7 +10,8 @@ least a twentieth and by more than one standard error.
 
 The forest is then grown with new random numbers. Its out-of-bag predictions come from trees that did not take part in
 the selection. Levels above the first of a cascade have larger leaves and draw half of the samples per tree, see
-:func:`above_first_level`.
+:func:`above_first_level`. For dense labels, no tree draws more than ``MOST_DRAWS`` samples, because more draws cost
+more than they gain.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ TOGETHER = tuple(TreeShape(leaf, features, 1.0) for features in ("sqrt", 0.3) fo
 N_KEPT = 3
 FIRST_TREES = 10
 RACED_AT_MOST = 4000  # Larger data sets are subsampled: the choice depends little on the number of samples.
+MOST_DRAWS = 8000  # Maximum number of draws per tree of a mixture for dense labels.
 LABELWISE_AT_MOST = 32  # Maximum number of labels.
 LEAST_GAIN = 0.05
 LEAST_LEAF_ABOVE = 5
@@ -74,6 +76,8 @@ def grow_mixture(
     MultilabelForest
         Fitted forest.
     """
+    if not sparse.issparse(Y):
+        shapes = [_with_fewer_draws(shape, X.shape[0]) for shape in shapes]
     shares = [len(part) for part in np.array_split(np.arange(n_trees), len(shapes))]
     return forest_of(Y).joined(
         [
@@ -203,6 +207,13 @@ def choose_shapes(
     if 1 < Y.shape[1] <= LABELWISE_AT_MOST and not is_sketched:
         left[0] = race.labelwise_if_better(left[0])
     return tuple(left)
+
+
+def _with_fewer_draws(shape: TreeShape, n_samples: int) -> TreeShape:
+    """Limit the draws per tree, as a share because trees of a label only draw from its measured samples."""
+    is_share = isinstance(shape.max_samples, float)
+    limited = is_share and shape.max_samples * n_samples > MOST_DRAWS
+    return shape._replace(max_samples=MOST_DRAWS / n_samples) if limited else shape
 
 
 class _Race:
