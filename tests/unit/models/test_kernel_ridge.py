@@ -107,6 +107,22 @@ def test_landmarks_leave_one_out_equals_ridge_regression_on_their_features(data,
         np.testing.assert_allclose(model.out_of_fold_proba_[sample], expected, rtol=0, atol=1e-7)
 
 
+@pytest.mark.parametrize("gamma", GAMMAS)
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_single_precision_for_large_data_changes_little(data, gamma, is_sparse, monkeypatch):
+    X, Y = data
+    X = sparse.csr_array(X) if is_sparse else X
+    monkeypatch.setattr("fairfold.models.kernel_ridge._AT_ONCE", 32)  # several parts
+    settings = {"gammas": (gamma,), "max_exact": 80, "n_landmarks": 20}
+    double = KernelRidgeClassifier(**settings).fit(X, Y)
+    monkeypatch.setattr("fairfold.models.kernel_ridge.LARGE", 90)
+    single = KernelRidgeClassifier(**settings).fit(X, Y)
+    assert single.penalty_ == double.penalty_
+    assert single.predict_proba(X).tobytes() != double.predict_proba(X).tobytes()
+    np.testing.assert_allclose(single.predict_proba(X), double.predict_proba(X), rtol=0, atol=2e-3)
+    np.testing.assert_allclose(single.out_of_fold_proba_, double.out_of_fold_proba_, rtol=0, atol=2e-3)
+
+
 def test_sparse_features_give_the_same(data):
     X, Y = data
     dense, csr = (KernelRidgeClassifier().fit(part, Y) for part in (X, sparse.csr_array(X)))
