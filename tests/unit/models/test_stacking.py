@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from fairfold.core.probabilities import label_probabilities
 from fairfold.errors import ModelError
 from fairfold.forests.boosting import MultilabelBoosting
+from fairfold.forests.out_of_bag import OutOfBagCascade
 from fairfold.models import make_model
 from fairfold.models.kernel_ridge import KernelRidgeClassifier
 from fairfold.models.out_of_fold import fit_out_of_fold
@@ -172,3 +173,16 @@ def test_nothing_to_pool_is_refused(data):
     X, truth, _ = data
     with pytest.raises(ModelError, match="estimators is empty"):
         StackedClassifier([]).fit(X, truth)
+
+
+def test_large_data_have_other_members_with_fewer_trees(data, monkeypatch):
+    X, truth, _ = data
+    forest = ("forest", OutOfBagCascade(n_trees=60, max_levels=0, shape="paper"))
+    stack = StackedClassifier(members()[:1], of_large=[members()[1], forest], random_state=0)
+    assert len(stack.fit(X, truth).estimators_) == 1
+    monkeypatch.setattr("fairfold.models.stacking.LARGE", 500)
+    tree, grown = stack.fit(X, truth).estimators_
+    assert (type(tree), grown.n_trees) == (DecisionTreeClassifier, 40)
+    assert stack.weights_.sum() == pytest.approx(1) and stack.predict_proba(X).shape == truth.shape
+    monkeypatch.setattr("fairfold.models.stacking.LARGE", 1501)
+    assert len(stack.fit(X, truth).estimators_) == 1

@@ -34,6 +34,7 @@ from fairfold.errors import ModelError
 from fairfold.evaluation.decisions import label_sets
 from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.sketched import FLOOR
+from fairfold.forests.trees import LARGE
 from fairfold.models.out_of_fold import clone_with, fit_out_of_fold, observed_probabilities
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
@@ -46,6 +47,7 @@ from fairfold.weak_labels.calibration import (
 _STEPS = 500
 _TOLERANCE = 1e-6
 _MOST_CELLS = 1_000_000  # maximum number of cells (samples times labels) for fitting weights
+_LEAST_TREES = 20  # minimum number of trees of members for large data, unless fewer are requested
 _EQUAL_VOTES = 10.0  # strength of the prior for equal weights, in cells
 
 
@@ -61,6 +63,9 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     of_many : sequence of (str, estimator object) or None, default=None
         Members for sparse labels, which models receive if there are more than ``MOST_EXACT`` labels. None uses
         ``estimators``.
+    of_large : sequence of (str, estimator object) or None, default=None
+        Members for at least ``LARGE`` samples with dense labels. Members with a parameter ``n_trees`` grow fewer trees
+        from twice as many samples on, in inverse proportion to the samples. None uses ``estimators``.
     n_splits : int, default=5
         Number of folds for cross-fitting.
     negatives : {"unlabeled", "confirmed"}, default="unlabeled"
@@ -96,6 +101,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     estimators: Sequence[tuple[str, BaseEstimator]]
     _: KW_ONLY
     of_many: Sequence[tuple[str, BaseEstimator]] | None = None
+    of_large: Sequence[tuple[str, BaseEstimator]] | None = None
     n_splits: int = 5
     negatives: Negatives = "unlabeled"
     label_frequencies: LabelFrequencies = "shared"
@@ -129,7 +135,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         ModelError
             If the pool has no members, or one of them rejects the data.
         """
-        estimators = self.of_many if sparse.issparse(Y) and self.of_many is not None else self.estimators
+        estimators = self._members_for(Y)
         if not estimators:
             raise ModelError("estimators is empty. Provide at least one classifier.")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -162,6 +168,14 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         release_memory()
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
+
+    def _members_for(self, Y: Matrix) -> Sequence[tuple[str, BaseEstimator]]:
+        """Select the members for the labels, and reduce the trees of members for large data."""
+        if sparse.issparse(Y):
+            return self.estimators if self.of_many is None else self.of_many
+        if Y.shape[0] < LARGE or self.of_large is None:
+            return self.estimators
+        return [(name, _with_fewer_trees(member, Y.shape[0])) for name, member in self.of_large]
 
     @property
     def accepts_sparse_labels(self) -> bool:
@@ -200,6 +214,14 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
             Probabilities, sparse if those of all members are.
         """
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
+
+
+def _with_fewer_trees(estimator: BaseEstimator, n_samples: int) -> BaseEstimator:
+    """Reduce the number of trees in inverse proportion to the samples beyond ``2 * LARGE``."""
+    n_trees = estimator.get_params(deep=False).get("n_trees")
+    if n_trees is None:
+        return estimator
+    return clone_with(estimator, n_trees=min(n_trees, max(n_trees * 2 * LARGE // n_samples, _LEAST_TREES)))
 
 
 def _pool(weights: np.ndarray, probabilities: Sequence[Matrix]) -> Matrix:
