@@ -262,6 +262,20 @@ class TestStudy:
         assert "--dry-run" not in command
         assert command[3:7] == ["all", "final", "--quiet", "--snakefile"]  # before options with several arguments
 
+    @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet"])
+    def test_a_large_table_has_fewer_folds_rates_and_models(self, suffix, table, commands, monkeypatch, capsys):
+        monkeypatch.setattr("fairfold.commands.study.LARGE_TABLE", 10)
+        large = table.with_name(f"large.{suffix}")
+        rows = pd.DataFrame({"x": range(10), "label_a": [0, 1] * 5, "label_b": [1, 0] * 5})
+        rows.to_parquet(large) if suffix == "parquet" else rows.to_csv(large, index=False)
+        assert main(["study", str(large), "--labels", "label_", "--folds", "4"]) == 0
+        written = yaml.safe_load((table.with_name("large-study") / "study.yaml").read_text())
+        assert written["folds"] == {"n_splits": 4} and written["weak_labels"]["missing_rates"] == [0, 50]
+        assert "Stack+" in written["weak_labels"]["models"]
+        message = capsys.readouterr().err
+        assert "To save time, the study uses --missing-rates 0 50, --models logistic+" in message
+        assert "--folds" not in message
+
     def test_the_final_model_may_be_added_later(self, table, commands):
         asked = ["study", str(table), "--labels", "label_"]
         assert main([*asked, "--no-final"]) == main(asked) == 0

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import bz2
 import copy
+import gzip
 import importlib.util
+import lzma
 import os
 import re
 import shlex
@@ -30,6 +33,11 @@ _OF_A_TABLE = (
 )
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
 _N_PERIODS = 5  # test periods of a study by dates
+LARGE_TABLE = 20_000  # number of rows from which on the defaults below save run time
+_OF_LARGE: dict[str, Any] = {"folds": 3, "missing_rates": [0, 50]}
+_MODELS_OF_LARGE = ["logistic+", "kernel-ridge+", "joint-GB+", "Stack+"]  # followed by a boosting of another package
+_OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_NOT_LINES = {".xlsx", ".feather", ".npz", ".zst", ".zip"}  # files whose rows are not counted
 _SUFFIXES = re.compile(
     r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|svm|libsvm|svmlight|gz|bz2|xz|zst|zip))+$", re.IGNORECASE
 )
@@ -71,10 +79,16 @@ def add_to(commands: Any) -> None:
     add("--hierarchy", metavar="FILE", help="hierarchy of the labels: an OBO file, or a table of labels and parents")
     add("--ignore", nargs="+", default=[], **column, help="columns to leave out")
     add = parser.add_argument_group("study").add_argument
-    add("--models", nargs="+", default=[], metavar="MODEL", help="models to compare (default: seven models)")
-    add("--folds", **number, help="number of folds, or of test periods with --dates (default: 5)")
+    add(
+        "--models",
+        nargs="+",
+        default=[],
+        metavar="MODEL",
+        help="models to compare (default: seven models, five for large tables)",
+    )
+    add("--folds", **number, help="number of folds, or of test periods with --dates (default: 5, large tables 3)")
     add("--repeats", **number, help="number of cross-validations, each on other folds (default: 1)")
-    rates = "percentages of positives to hide (default: 0 30 50 70)"
+    rates = "percentages of positives to hide (default: 0 30 50 70, large tables 0 50)"
     add("--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help=rates)
     add("--strict", action="store_true", default=None, help="stop if the audit of the table finds an error")
     add("--seed", **number, help="seed of all random numbers (default: 1)")
@@ -108,6 +122,7 @@ def run(options: argparse.Namespace) -> None:
     """
     if importlib.util.find_spec("snakemake") is None:
         raise ConfigError("a study needs packages that are not installed. Run `pip install 'fairfold[study]'`.")
+    _set_defaults_of_large(options)
     folder, configuration = _study_of(options)
     # Targets come first: some Snakemake options take all words up to the next option.
     command = [sys.executable, "-m", "snakemake", *_targets(options), *options.snakemake]
@@ -132,6 +147,42 @@ def run(options: argparse.Namespace) -> None:
         recommend.print_answer(folder, in_full=options.verbose)
         if options.crate:
             print(rerun.comparison(options.crate, folder))
+
+
+def _set_defaults_of_large(options: argparse.Namespace) -> None:
+    """Choose fewer folds, missing rates and models for a large table, except where options are given."""
+    if options.table is None or (n_rows := _count_rows(Path(options.table))) < LARGE_TABLE:
+        return
+    boosting = "LightGBM" if importlib.util.find_spec("lightgbm") else "HistGB"
+    defaults = {**_OF_LARGE, "models": [*_MODELS_OF_LARGE, boosting]}
+    chosen = {name: value for name, value in defaults.items() if getattr(options, name) in (None, [])}
+    vars(options).update(chosen)
+    if chosen:
+        texts = {
+            name: " ".join(map(str, value if isinstance(value, list) else [value])) for name, value in chosen.items()
+        }
+        words = [f"--{name.replace('_', '-')} {text}" for name, text in texts.items()]
+        print(
+            f"{options.table} has about {n_rows:,} rows. To save time, the study uses {', '.join(words)}. Set these "
+            "options for a study of all (5 folds, missing rates 0 30 50 70, and any models).",
+            file=sys.stderr,
+        )
+
+
+def _count_rows(table: Path) -> int:
+    """Count the lines of a text file or the rows of a Parquet file. The count is 0 for other and unreadable files."""
+    suffix = table.suffix.lower()
+    try:
+        if suffix == ".parquet":
+            from pyarrow import parquet
+
+            return parquet.read_metadata(table).num_rows
+        if suffix in _NOT_LINES:
+            return 0
+        with _OPENERS.get(suffix, open)(table, "rb") as stream:
+            return sum(block.count(b"\n") for block in iter(lambda: stream.read(2**20), b""))
+    except (ImportError, OSError, EOFError, ValueError, lzma.LZMAError):
+        return 0  # The study reports what is wrong with the file.
 
 
 def _targets(options: argparse.Namespace) -> list[str]:
