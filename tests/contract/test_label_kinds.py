@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from representatives import REPRESENTATIVES
 from scipy import sparse
 
 from fairfold.evaluation.fold_scores import labels_for, score_on_folds
-from fairfold.models import MODEL_NAMES, load_model, make_model
+from fairfold.models import load_model, make_model
 from fairfold.models.registry import spec_of
 
 FEW = {"n_trees": 4, "max_levels": 1}
@@ -31,13 +32,10 @@ def predictions_of(model, X):
     return found
 
 
-SLOW = ("HistGB+", "chains+", "RBF-SVM+")  # use the same correction code as logistic+
-
-
 @pytest.mark.parametrize(
     ("name", "are_many"),
     [
-        *((name, False) for name in MODEL_NAMES if name not in SLOW),
+        *((name, False) for name in REPRESENTATIVES),
         *((name, True) for name in (*LEARN_SPARSE, "LightGBM", "logistic+")),
     ],
 )

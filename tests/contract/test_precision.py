@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from representatives import REPRESENTATIVES
 from scipy import sparse
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import KFold
 
-from fairfold.models import MODEL_NAMES, load_model, make_model
+from fairfold.models import load_model, make_model
 from fairfold.models.registry import spec_of
 
 CASE = Path(__file__).parents[1] / "cases" / "time-as-large-integer.csv"
@@ -21,9 +22,8 @@ MOVES = {
 }
 RATIOS = ("below single precision", "above single precision")
 PAIRS = (("a large constant", RATIOS[0]), (RATIOS[1], "a tiny unit far from zero"))  # ratios of the first two features
-# A correction changes the labels, not the processing of features, so one model of each pair is enough.
-NAMES = [name for name in MODEL_NAMES if name.removesuffix("+") == name or name.removesuffix("+") not in MODEL_NAMES]
-NAMES.append("CaFE-FLA+")
+PAIRED = ("joint-GB+", "LightGBM+", "logistic+", "gcForest", "CaFE-OS", "SLCForest")  # process features as others do
+NAMES = [name for name in REPRESENTATIVES if name not in PAIRED]
 BLIND = ("dummy", "logistic", "chains", "kNN", "ML-kNN", "RBF-SVM")  # models that lose differences of large numbers
 BELOW = -(2.0**24)  # LightGBM bins negative and positive values separately
 ROUNDING = {"RBF-SVM": 1e-3}  # tolerance of the solver; 1e-6 for other models

@@ -13,11 +13,13 @@ from sklearn.utils.estimator_checks import check_estimator
 from fairfold.errors import ModelError
 from fairfold.forests import MODEL_NAMES, load_model, make_model
 from fairfold.forests.levels import Level
-from fairfold.forests.models import OUT_OF_BAG_MODELS, PUBLISHED_MODELS, VARIANTS, make_first_level
+from fairfold.forests.models import VARIANTS, make_first_level
 from fairfold.forests.shapes import above_first_level
 from fairfold.weak_labels import mask_positives
 
-EVERY = [(name, None) for name in OUT_OF_BAG_MODELS] + [(n, v) for n in PUBLISHED_MODELS for v in VARIANTS]
+# One model per kind of imputation, correction and embedding; the others combine these.
+EVERY = [(name, None) for name in ("gcForest+", "FLAForest+", "CaFE-SLC+")]
+EVERY += [(name, variant) for name in ("LCForest", "CaFE-OS", "CaFE-SLC", "CaFE-FLA") for variant in VARIANTS]
 
 ONE_D = "takes labels as columns only"
 TWO_CLASSES = "expects probabilities of both classes of one label"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from representatives import REPRESENTATIVES
 
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.datasets import prepare
@@ -10,7 +11,7 @@ from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.hierarchical import score_hierarchy
 from fairfold.forests.imputers import FluidLabelAddition, PosteriorImputer
-from fairfold.models import MODEL_NAMES, load_model, make_model
+from fairfold.models import load_model, make_model
 from fairfold.models.registry import settings_of
 from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels.masking import hide_in_training_parts, mask_positives, observed_labels
@@ -24,7 +25,7 @@ def data():
     return X, mask_positives(Y.toarray(), 0.3, hierarchy=hierarchy, random_state=0), hierarchy
 
 
-@pytest.mark.parametrize("name", MODEL_NAMES)
+@pytest.mark.parametrize("name", REPRESENTATIVES)
 def test_nothing_that_a_model_states_breaks_the_rule(data, name, tmp_path):
     X, Y, hierarchy = data
     model = make_model(name, hierarchy=hierarchy, random_state=0, **settings_of(name, FEW, "text"))
