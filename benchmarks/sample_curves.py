@@ -25,7 +25,7 @@ from fairfold.recommendation.sample_curves import EXTRAPOLATED, sample_curves, s
 from fairfold.splitting import IterativeStratification
 
 CHOSEN_ON = ["flags", "emotions", "VirusGO", "CHD_49"]
-REPORTED_ON = ["birds", "GrampositivePseAAC", "VirusPseAAC", "foodtruck"]
+REPORTED_ON = ["birds", "GrampositivePseAAC-repaired", "VirusPseAAC-repaired", "foodtruck"]
 MODELS = {"logistic": {}, "ExtraTrees": {"n_trees": 50}, "kernel-ridge": {}}
 SHARES, FITTED_UP_TO = [0.1, 0.14, 0.2, 0.28, 0.35, 0.5, 0.7, 1.0], [0.5, 0.28]
 N_SPLITS, N_REPEATS = 5, 2
