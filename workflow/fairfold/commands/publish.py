@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import hashlib
 import subprocess
 import sys
 import textwrap
@@ -13,8 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairfold.core.arrays import to_dense
 from fairfold.core.config import load_yaml
 from fairfold.core.project import PROJECT
+from fairfold.core.provenance import code_of
 from fairfold.errors import DataError, StudyError
 
 if TYPE_CHECKING:
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
 FOLDER = "publication"
 _CONFIGURATION, _OF_USER = Path("results", "config.yaml"), "study.yaml"
+_SCRIPT = PROJECT / "workflow" / "scripts" / "publish.py"
 _WIDTH = 100  # characters per line
 _DATE = "%a %b %d %H:%M:%S %Y"
 _COLUMNS_AT_ONCE = 500
+_NOT_NEEDED = (".html", ".done")  # pages, and files that are written last
 
 
 def add_to(commands: Any) -> None:
@@ -119,14 +122,16 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
     """
     import pandas as pd
 
+    from fairfold.datasets import Dataset
     from fairfold.report.publish.facts import Facts
     from fairfold.report.versions import gather_versions
 
     config = _configuration(study)
     config["publish"]["with_data"] |= with_data
-    datasets = [data for name in config["weak_labels"]["datasets"] if (data := _load(study, name)) is not None]
+    prepared = (study / "results" / "datasets" / f"{name}.npz" for name in config["weak_labels"]["datasets"])
+    datasets = [Dataset.load(path) for path in prepared if path.is_file()]
     versions = gather_versions()
-    versions.loc[len(versions)] = ["source code", _checksum_of_library()]
+    versions.loc[len(versions)] = ["source code", code_of(_SCRIPT)]
     return Facts(
         results=(study / "results").resolve(),
         config=config,
@@ -153,13 +158,6 @@ def _configuration(study: Path) -> dict[str, Any]:
     return config
 
 
-def _load(study: Path, dataset: str) -> Dataset | None:
-    from fairfold.datasets import Dataset
-
-    path = study / "results" / "datasets" / f"{dataset}.npz"
-    return Dataset.load(path) if path.is_file() else None
-
-
 def _jobs(study: Path) -> pd.DataFrame:
     """List the files of the study with the state that Snakemake finds."""
     import pandas as pd
@@ -181,6 +179,7 @@ def _jobs(study: Path) -> pd.DataFrame:
             "is_done": row["status"] == "ok" and row["plan"] == "no update",
         }
         for row in csv.DictReader(lines[start:], delimiter="\t", quoting=csv.QUOTE_NONE)
+        if not row["output_file"].endswith(_NOT_NEEDED)
     ]
     return pd.DataFrame(rows, columns=["file", "rule", "job", "inputs", "ended", "is_done"])
 
@@ -196,7 +195,7 @@ def _sources(study: Path, config: dict[str, Any]) -> Iterator[Source]:
     for name, stanza in own.items():
         for part, key in places_of_files(stanza):
             path = (study / part[key]).resolve()
-            yield Source(name, path, f"data/{path.name}", checksum(path) if path.is_file() else "")
+            yield Source(name, path, f"data/{name}/{path.name}", checksum(path) if path.is_file() else "")
     for model in config["models"]["own"].values():
         for path in sorted((study / model["file"]).parent.glob("*.py")) if model["file"] else ():
             yield Source("", path.resolve(), path.relative_to(study).as_posix(), checksum(path))
@@ -212,45 +211,29 @@ def _outcomes(data: Dataset) -> pd.DataFrame:
     import pandas as pd
     from scipy import sparse
 
-    values = data.X.data if sparse.issparse(data.X) else data.X
-    gaps = np.zeros(data.shape[0])
-    if np.isnan(values).any():
-        cells = sparse.csr_array((np.isnan(values), data.X.indices, data.X.indptr)) if sparse.issparse(data.X) else None
-        gaps = np.asarray((np.isnan(data.X) if cells is None else cells).sum(axis=1)).ravel() / data.shape[1]
-    columns = sparse.csc_array(data.Y) if sparse.issparse(data.Y) else None
-    rows = []
+    gaps = (
+        np.zeros(data.shape[0]) if sparse.issparse(data.X) else np.isnan(data.X).mean(axis=1)
+    )  # sparse data have none
+    Y, rows = sparse.csc_array(data.Y) if sparse.issparse(data.Y) else data.Y, []
     for number, label in enumerate(data.label_names):
-        y = data.Y[:, number] if columns is None else columns[:, [number]].toarray().ravel()
+        y = to_dense(Y[:, [number]], "labels", DataError).ravel()
         shares = [gaps[y == value].mean() if (y == value).any() else np.nan for value in (1, 0)]
-        rows.append((data.id, label, int((y == 1).sum()), int((y == 0).sum()), int(np.isnan(y).sum()), *shares))
+        rows.append((data.id, label, (y == 1).sum(), (y == 0).sum(), np.isnan(y).sum(), *shares))
     names = ["dataset", "label", "positives", "negatives", "unmeasured", "missing_if_positive", "missing_if_negative"]
     return pd.DataFrame(rows, columns=names)
 
 
 def _predictors(data: Dataset) -> pd.DataFrame:
     """Summarize each feature."""
-    import numpy as np
     import pandas as pd
-    from scipy import sparse
 
-    X, parts = sparse.csc_array(data.X) if sparse.issparse(data.X) else data.X, []
-    for start in range(0, data.shape[1], _COLUMNS_AT_ONCE):
-        block = X[:, start : start + _COLUMNS_AT_ONCE]
-        block = pd.DataFrame(block.toarray() if sparse.issparse(block) else block)
-        quartiles = block.quantile([0.25, 0.5, 0.75]).T.set_axis(["q25", "median", "q75"], axis=1)
-        parts.append(
-            pd.DataFrame({"missing": block.isna().sum(), "mean": block.mean(), "sd": block.std()}).join(quartiles)
-        )
-    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["missing", "mean"])
-    table.insert(0, "predictor", np.asarray(data.feature_names, dtype=object))
-    table.insert(0, "dataset", data.id)
-    return table
-
-
-def _checksum_of_library() -> str:
-    """Return one checksum of all source files of the library."""
-    library = Path(__file__).resolve().parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(library.rglob("*.py")):
-        digest.update(path.relative_to(library).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+    blocks = [data.X[:, start : start + _COLUMNS_AT_ONCE] for start in range(0, data.shape[1], _COLUMNS_AT_ONCE)]
+    dense = (pd.DataFrame(to_dense(block, "features", DataError)) for block in blocks)
+    table = pd.concat([pd.DataFrame(columns=["count"]), *(block.describe().T for block in dense)])
+    names = {"mean": "mean", "std": "sd", "25%": "q25", "50%": "median", "75%": "q75"}
+    about = {
+        "dataset": data.id,
+        "predictor": [*data.feature_names],
+        "missing": data.shape[0] - table["count"].to_numpy(int),
+    }
+    return pd.DataFrame(about).join(table.reset_index()[[*names]].rename(columns=names))

@@ -93,7 +93,7 @@ def make_facts(tmp_path, config):
             results=results,
             config=config,
             jobs=pd.DataFrame(jobs),
-            sources=[Source("plants", path.resolve(), "data/plants.csv", checksum(path))],
+            sources=[Source("plants", path.resolve(), "data/plants/plants.csv", checksum(path))],
             outcomes=pd.DataFrame(counts).assign(dataset="plants"),
             predictors=pd.DataFrame(features).assign(dataset="plants"),
             software=pd.DataFrame(software),

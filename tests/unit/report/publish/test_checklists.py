@@ -6,11 +6,10 @@ from fairfold.errors import ConfigError
 from fairfold.report.publish.checklists import (
     CHECKLISTS,
     answer_checklist,
-    checklist_html,
-    checklist_markdown,
     count_status,
     load_checklist,
 )
+from fairfold.report.publish.folder import write_publication
 
 
 def test_checklists_have_their_numbers_of_items():
@@ -52,8 +51,7 @@ def test_evidence_exists(make_facts, tmp_path):
 
 def test_pages_escape_cells(make_facts, tmp_path):
     facts = make_facts(answers={"reforms": {"1a": "a | <b>"}})
-    answers = answer_checklist("reforms", facts, tmp_path)
-    assert "| 1a | Population or distribution that the claims are about | a \\| <b> |" in checklist_markdown(
-        "R", answers
-    )
-    assert "<td>a | &lt;b&gt;</td>" in checklist_html("R", answers)
+    write_publication(facts, tmp_path / "publication")
+    table, html = ((tmp_path / f"publication/checklist-reforms{suffix}").read_text() for suffix in (".md", ".html"))
+    assert "| 1a | Population or distribution that the claims are about | a \\| <b> |" in table
+    assert "<td>a | &lt;b&gt;</td>" in html

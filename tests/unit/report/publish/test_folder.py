@@ -28,8 +28,10 @@ def test_folder_is_complete(folder):
     for name in ("methods.md", "methods.tex", "references.bib", "data_statement.md", "README.md", "study.yaml"):
         assert (folder / name).stat().st_size
     assert (folder / "checklist-reforms.html").is_file() and (folder / "checklist-tripod-ai.md").is_file()
-    assert (folder / "data/plants.csv").is_file()
-    assert yaml.safe_load((folder / "study.yaml").read_text())["data"]["own"]["plants"]["path"] == "data/plants.csv"
+    assert (folder / "data/plants/plants.csv").is_file()
+    assert (
+        yaml.safe_load((folder / "study.yaml").read_text())["data"]["own"]["plants"]["path"] == "data/plants/plants.csv"
+    )
     assert "numpy==" in (folder / "environment/requirements.txt").read_text()
 
 
@@ -48,7 +50,7 @@ def test_same_study_gives_the_same_archive(make_facts, tmp_path):
 def test_state_of_the_study_is_returned(make_facts, tmp_path):
     sentences = write_publication(make_facts(is_done=False), tmp_path / "publication")
     assert sentences[0].startswith("This study is unfinished: 2 of 2 files")
-    assert sentences[-2].startswith("REFORMS: ") and "of 32 items are filled" in sentences[-2]
+    assert sentences[-2].startswith("REFORMS: ") and "of 32 items filled" in sentences[-2]
     assert "This study is unfinished" in (tmp_path / "publication/README.md").read_text()
 
 
@@ -73,9 +75,9 @@ def test_crate_describes_files_inputs_and_jobs(folder, graph):
     assert named == {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()} - {
         "ro-crate-metadata.json"
     }
-    assert root["author"] == [{"@id": "https://orcid.org/0000-0002-1825-0097"}]
-    assert graph["data/plants.csv"]["exampleOfWork"] == {"@id": "#input-1"}
-    assert len(graph["data/plants.csv"]["sha256"]) == 64
+    assert root["author"] == {"@id": "https://orcid.org/0000-0002-1825-0097"}
+    assert graph["data/plants/plants.csv"]["exampleOfWork"] == {"@id": "#input-1"}
+    assert len(graph["data/plants/plants.csv"]["sha256"]) == 64
     assert graph["#value-seed"]["value"] == "7"
     job = graph["#job-1"]
     assert job["instrument"] == {"@id": "workflow/scripts/describe_datasets.py"}
@@ -103,8 +105,8 @@ def test_crate_invents_no_author(make_facts, tmp_path):
 def test_archive_is_unpacked_for_a_new_run(folder, tmp_path):
     crate, study = folder.with_suffix(".zip"), tmp_path / "again"
     config = unpack(crate, study)
-    assert config["data"]["own"]["plants"]["path"] == "data/plants.csv"
-    assert (study / "data/plants.csv").read_bytes() == (folder / "data/plants.csv").read_bytes()
+    assert config["data"]["own"]["plants"]["path"] == "data/plants/plants.csv"
+    assert (study / "data/plants/plants.csv").read_bytes() == (folder / "data/plants/plants.csv").read_bytes()
     (study / "results/tables").mkdir(parents=True)
     for path in (folder / "results/tables").glob("*.csv"):
         (study / "results/tables" / path.name).write_bytes(path.read_bytes())
@@ -116,14 +118,14 @@ def test_archive_is_unpacked_for_a_new_run(folder, tmp_path):
 def test_data_that_are_not_in_the_archive_are_named(make_facts, tmp_path):
     write_publication(make_facts(), tmp_path / "publication")
     crate, study = tmp_path / "publication.zip", tmp_path / "again"
-    with pytest.raises(DataError, match=r"does not contain the data file data/plants.csv. Name a copy of it"):
+    with pytest.raises(DataError, match=r"does not contain the data file data/plants/plants.csv. Name a copy of it"):
         unpack(crate, study)
     (wrong := tmp_path / "wrong.csv").write_text("other")
     with pytest.raises(DataError, match=r"wrong.csv is not the published data file: its SHA-256 is"):
         unpack(crate, study, wrong)
-    assert not (study / "data/plants.csv").exists()
+    assert not (study / "data/plants/plants.csv").exists()
     unpack(crate, study, tmp_path / "study/plants.csv")
-    assert (study / "data/plants.csv").is_file()
+    assert (study / "data/plants/plants.csv").is_file()
 
 
 def test_other_archives_are_refused(tmp_path):

@@ -19,8 +19,8 @@ def test_scores_have_intervals_and_marks(make_facts):
 
 
 def test_files_suit_latex_and_word_processors(make_facts, tmp_path):
-    for table in paper_tables(make_facts()):
-        write_table_files(table, tmp_path)
+    for table in paper_tables(facts := make_facts()):
+        write_table_files(table, facts, tmp_path)
     text = (tmp_path / "scores.tex").read_text()
     assert r"\toprule" in text and r"\bfseries 0.900 (0.850--0.950)" in text and r"95 \% intervals" in text
     assert "font-weight: bold" in (tmp_path / "scores.html").read_text()

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from fairfold.core.config import load_yaml
 from fairfold.errors import ConfigError, unknown_name
 from fairfold.report.contents import FOLDER
-from fairfold.report.publish import about_data, about_models, about_use
 from fairfold.report.publish.facts import Facts
-from fairfold.report.publish.methods import without_citations
-from fairfold.report.templates import render
+from fairfold.report.publish.sentences import sentences, without_citations
 
 CHECKLISTS = ("reforms", "tripod-ai")
 Status = Literal["filled", "partly filled", "to be filled in"]
 _BY_AUTHOR = "To be filled in by the author: "
-
-
-def _answers() -> dict[str, Callable[[Facts], list[str]]]:
-    modules = (about_data, about_models, about_use)
-    return {
-        name: function
-        for module in modules
-        for name, function in vars(module).items()
-        if callable(function) and getattr(function, "__module__", "") == module.__name__ and not name.startswith("_")
-    }
 
 
 class Answer(NamedTuple):
@@ -101,9 +89,8 @@ def answer_checklist(name: str, facts: Facts, folder: Path) -> list[Answer]:
 
 
 def _answer(item: Mapping[str, Any], given: str | None, facts: Facts, folder: Path) -> Answer:
-    functions = _answers()
-    sentences = [line for name in item.get("answers", ()) for line in functions[name](facts)]
-    text = without_citations(" ".join(dict.fromkeys(sentences)))
+    found = [sentences(name, facts) for name in item.get("answers", ())]
+    text = without_citations(" ".join(filter(None, found)))
     wanted = item.get("author") or ("" if text else "the study has no result for this item")
     evidence = [path for path in item.get("evidence", ()) if text and (folder / path).exists()]
     if given:
@@ -141,45 +128,6 @@ def count_status(answers: list[Answer]) -> dict[str, int]:
     return {status: found.count(status) for status in ("filled", "partly filled", "to be filled in")}
 
 
-def checklist_markdown(title: str, answers: list[Answer]) -> str:
-    """Format a checklist as Markdown.
-
-    Parameters
-    ----------
-    title : str
-        Name of the checklist.
-    answers : list of Answer
-        Its answers.
-
-    Returns
-    -------
-    str
-        Markdown with a table.
-    """
-    rows = [(each.id, each.item, each.text, ", ".join(each.evidence), each.status) for each in answers]
-    lines = [("no.", "item", "answer", "evidence", "status"), ("---",) * 5, *rows]
-    table = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
-    return f"# {title} checklist\n\n{summary(answers)}\n\n{table}\n"
-
-
-def checklist_html(title: str, answers: list[Answer]) -> str:
-    """Format a checklist as HTML, which word processors open.
-
-    Parameters
-    ----------
-    title : str
-        Name of the checklist.
-    answers : list of Answer
-        Its answers.
-
-    Returns
-    -------
-    str
-        HTML page.
-    """
-    return render("checklist.html.jinja", title=f"{title} checklist", summary=summary(answers), answers=answers)
-
-
 def summary(answers: list[Answer]) -> str:
     """Describe how much of a checklist is filled.
 
@@ -191,10 +139,8 @@ def summary(answers: list[Answer]) -> str:
     Returns
     -------
     str
-        A sentence.
+        Numbers of items by status.
     """
     counts = count_status(answers)
-    return (
-        f"{counts['filled']} of {sum(counts.values())} items are filled, {counts['partly filled']} are partly filled, "
-        f"and {counts['to be filled in']} are to be filled in by the author. Items are paraphrased."
-    )
+    filled, partly, others = counts.values()
+    return f"{filled} of {sum(counts.values())} items filled, {partly} filled in part, {others} left to the author"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import mimetypes
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ def write_crate(facts: Facts, folder: Path) -> None:
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     files = {name: _file(folder, name) for name in names if name != METADATA}
     jobs = _jobs(facts, files)
-    entities = [*_root(facts, files), *_workflow(facts, files, jobs), *_run(facts, files, jobs), *files.values()]
+    entities = [*_root(facts, files, jobs), *_workflow(facts, files, jobs), *_run(facts, files, jobs), *files.values()]
     document = {"@context": [*_CONTEXT], "@graph": entities}
     with atomic_open(folder / METADATA, "w", encoding="utf-8") as stream:
         json.dump(document, stream, indent=1, ensure_ascii=False)
@@ -79,8 +79,10 @@ def _file(folder: Path, name: str) -> Entity:
     return {"@id": name, "@type": "File", "name": name, **found}
 
 
-def _ids(names: Any) -> list[Entity]:
-    return [{"@id": name} for name in names]
+def _ids(names: Iterable[str]) -> Any:
+    """Return references; RO-Crate wants a single one without a list."""
+    found = [{"@id": name} for name in names]
+    return found[0] if len(found) == 1 else found
 
 
 def _authors(facts: Facts) -> list[Entity]:
@@ -99,11 +101,9 @@ def _ended(facts: Facts) -> str:
     return max(ended) if len(ended) else "1970-01-01T00:00:00+00:00"
 
 
-def _root(facts: Facts, files: Mapping[str, Entity]) -> Iterator[Entity]:
+def _root(facts: Facts, files: Mapping[str, Entity], jobs: list[Entity]) -> Iterator[Entity]:
     """Yield the descriptor, the root, the profiles and the authors."""
-    about = {
-        "conformsTo": _ids(["https://w3id.org/ro/crate/1.1", "https://w3id.org/workflowhub/workflow-ro-crate/1.0"])
-    }
+    about = {"conformsTo": _ids(["https://w3id.org/ro/crate/1.1", [*_PROFILES][-1]])}
     yield {"@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"}, **about}
     root = {"name": f"Study of {', '.join(facts.datasets)}", "datePublished": _ended(facts)}
     what = "Methods, tables, figures, checklists and provenance of a comparison of multilabel classifiers by fairfold."
@@ -111,7 +111,10 @@ def _root(facts: Facts, files: Mapping[str, Entity]) -> Iterator[Entity]:
     yield {
         **{"@id": "./", "@type": "Dataset", **root, "description": what, "license": license_},
         **{"conformsTo": _ids(_PROFILES), "mainEntity": {"@id": MAIN}, "hasPart": _ids(files)},
-        **{"mentions": {"@id": _RUN}, "author": _ids(each["@id"] for each in _authors(facts))},
+        **{
+            "mentions": _ids([_RUN, *(job["id"] for job in jobs)]),
+            "author": _ids(each["@id"] for each in _authors(facts)),
+        },
     }
     for address, name in _PROFILES.items():
         yield {"@id": address, "@type": "CreativeWork", "name": name, "version": address.rsplit("/", 1)[1]}
@@ -162,15 +165,12 @@ def _workflow(facts: Facts, files: dict[str, Entity], jobs: list[Entity]) -> Ite
     }
     for script in rules.values():
         files[script] |= {"@type": ["File", "SoftwareSourceCode"], "programmingLanguage": {"@id": "#python"}}
+        files[script]["version"] = __version__
     version = versions.get("snakemake", "")
-    address = {
-        "identifier": {"@id": "https://snakemake.readthedocs.io"},
-        "url": {"@id": "https://snakemake.readthedocs.io"},
-    }
+    address = {key: {"@id": "https://snakemake.readthedocs.io"} for key in ("identifier", "url")}
     yield {"@id": _LANGUAGE, "@type": "ComputerLanguage", "name": "Snakemake", **address, "version": version}
     yield {"@id": "#python", "@type": "ComputerLanguage", "name": "Python", "version": versions.get("Python", "")}
-    engine = {"name": "Snakemake", "softwareVersion": version, "url": "https://snakemake.readthedocs.io"}
-    yield {"@id": _ENGINE, "@type": "SoftwareApplication", **engine}
+    yield {"@id": _ENGINE, "@type": "SoftwareApplication", "name": "Snakemake", "softwareVersion": version, **address}
     for position, (rule, script) in enumerate(rules.items(), start=1):
         step = {"name": rule, "position": str(position), "workExample": {"@id": script}}
         yield {"@id": f"#step-{rule}", "@type": "HowToStep", **step}
@@ -184,15 +184,11 @@ def _workflow(facts: Facts, files: dict[str, Entity], jobs: list[Entity]) -> Ite
     yield {"@id": "#output", **frame, "additionalType": "File", "name": "tables"}
 
 
-def _data(name: str, files: Mapping[str, Entity]) -> str:
-    return name if name in files else f"#{name}"
-
-
 def _run(facts: Facts, files: dict[str, Entity], jobs: list[Entity]) -> Iterator[Entity]:
     """Yield the run of the workflow, its jobs and their files."""
     agents = {"agent": _ids(each["@id"] for each in _authors(facts))} if _authors(facts) else {}
     values = {f"#value-{key}": value for key, value in _parameters(facts).items()}
-    data = [(each, _data(each.name, files)) for each in facts.sources if each.path is not None]
+    data = [(each, _place(each.name, files)) for each in facts.sources if each.path is not None]
     results = [name for name in files if name.startswith("results/")]
     times = sorted(job["ended"] for job in jobs) or [_ended(facts)]
     span = {"startTime": times[0], "endTime": times[-1], **agents}

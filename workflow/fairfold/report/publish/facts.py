@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +15,6 @@ from fairfold.report.results import read_results
 
 LEADERBOARD, SCORES = "recommendation/leaderboard.csv", "tables/weak_label_scores.csv"
 LEAD, DECIDING = metrics_of("ranking")[0], metrics_of("threshold")[0]
-FEW_SAMPLES, FEW_POSITIVES = 100, 10
-"""Below these numbers, the texts warn of too few samples, and of too few positives of a label."""
 
 
 class Source(NamedTuple):
@@ -62,7 +60,9 @@ class Facts:
     predictors : DataFrame
         Columns ``dataset, predictor, missing, mean, sd, q25, median, q75``.
     software : DataFrame
-        Columns ``software, version``, of the final model's machine.
+        Columns ``software, version``.
+    memo : dict, default={}
+        Tables that were read, and values derived from the facts.
     """
 
     results: Path
@@ -72,7 +72,7 @@ class Facts:
     outcomes: pd.DataFrame
     predictors: pd.DataFrame
     software: pd.DataFrame
-    _tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def datasets(self) -> list[str]:
@@ -108,10 +108,10 @@ class Facts:
         DataFrame
             The table, or an empty table without columns if the study has not computed it.
         """
-        if path not in self._tables:
+        if path not in self.memo:
             file = self.results / path
-            self._tables[path] = read_results(file) if file.is_file() else pd.DataFrame()
-        return self._tables[path]
+            self.memo[path] = read_results(file) if file.is_file() else pd.DataFrame()
+        return self.memo[path]
 
     def of(self, path: str, dataset: str) -> pd.DataFrame:
         """Return the rows of a table of results for a dataset.
@@ -163,24 +163,3 @@ class Facts:
         board = self.of(LEADERBOARD, dataset)
         rows = board[board["verdict"] == "best"].to_dict("records") if len(board) else []
         return {**rows[0], "metric_name": METRICS[rows[0]["metric"]].name} if rows else None
-
-
-def if_scored(function: Callable[[Facts], list[str]]) -> Callable[[Facts], list[str]]:
-    """Decorate a function so that it returns no sentence before the study has scores.
-
-    Parameters
-    ----------
-    function : callable
-        Function of the facts of a study that returns sentences.
-
-    Returns
-    -------
-    callable
-        The decorated function.
-    """
-
-    @wraps(function)
-    def sentences(facts: Facts) -> list[str]:
-        return function(facts) if len(facts.table(SCORES)) else []
-
-    return sentences

@@ -9,6 +9,7 @@ from fairfold.figures import save_figure
 from fairfold.report.archive import caption_of
 from fairfold.report.contents import figures_of, load_contents
 from fairfold.report.publish.facts import Facts
+from fairfold.report.publish.sentences import page
 
 WIDTHS = {"single": 88, "double": 178}
 """Widths of one and of two columns, in millimeters."""
@@ -16,7 +17,7 @@ _INCH, DPI = 25.4, 300
 _MOST_HEIGHT = 230  # height of a page, in millimeters
 
 
-def write_figures(facts: Facts, folder: Path) -> list[str]:
+def write_figures(facts: Facts, folder: Path) -> None:
     """Draw the figures of a study again, each at the width of one or of two columns.
 
     Parameters
@@ -24,12 +25,8 @@ def write_figures(facts: Facts, folder: Path) -> list[str]:
     facts : Facts
         Facts of the study.
     folder : Path
-        Folder of the files, which are PDF, SVG and PNG with 300 dpi. ``captions.md`` has their captions.
-
-    Returns
-    -------
-    list of str
-        Names of the figures. A figure whose tables are missing is left out.
+        Folder of the files, which are PDF, SVG and PNG with 300 dpi. ``captions.md`` has their captions. A figure
+        whose tables are missing is left out.
     """
     contents, captions = load_contents(), []
     done = [path.relative_to(facts.results).as_posix() for path in (facts.results / "tables").rglob("*.csv")]
@@ -46,10 +43,8 @@ def write_figures(facts: Facts, folder: Path) -> list[str]:
         save_figure(drawn, [folder / f"{name}{suffix}" for suffix in (".pdf", ".svg", ".png")], dpi=DPI)
         finding = figure.spec.finding(*tables) if figure.spec.finding else ""
         caption = caption_of(f"{figure.path}.png", facts.config, contents)
-        captions.append(
-            f"## {name}\n\nWidth: {WIDTHS[column]} mm ({column} column). {finding} {caption}".rstrip() + "\n"
-        )
+        text = f"{finding} {caption}".strip()
+        captions.append({"name": name, "width": WIDTHS[column], "column": column, "text": text})
     if captions:
         with atomic_open(folder / "captions.md", "w", encoding="utf-8") as stream:
-            stream.write("# Captions\n\n" + "\n".join(captions))
-    return [caption.split("\n", 1)[0].removeprefix("## ") for caption in captions]
+            stream.write(page("captions.md.jinja", facts, captions=captions))

@@ -14,39 +14,19 @@ from fairfold.core.files import atomic_open, write_table
 from fairfold.core.project import PROJECT
 from fairfold.report.archive import write_zip
 from fairfold.report.costs import gather_costs
-from fairfold.report.publish import about_data, about_models, methods
+from fairfold.report.publish import methods
 from fairfold.report.publish.cards import write_cards
-from fairfold.report.publish.checklists import (
-    CHECKLISTS,
-    answer_checklist,
-    checklist_html,
-    checklist_markdown,
-    load_checklist,
-    summary,
-)
+from fairfold.report.publish.checklists import CHECKLISTS, answer_checklist, load_checklist, summary
 from fairfold.report.publish.crate import write_crate
 from fairfold.report.publish.facts import Facts
 from fairfold.report.publish.figures import write_figures
+from fairfold.report.publish.sentences import page, state
 from fairfold.report.publish.tables import paper_tables, write_table_files
 
 _COPIED = ("tables/*.csv", "tables/*/*.csv", "recommendation/*.csv", "final/*/*.csv")
 _PRIVATE = ("likely_label_errors.csv", "feature_importance_samples.csv")  # contain samples
 _WORKFLOW = ("Snakefile", "workflow/Snakefile", "workflow/rules/*.smk", "workflow/scripts/*.py")
 _ENVIRONMENT = ("envs/requirements.lock", "envs/environment.yaml")
-_CONTENT = {
-    "methods.md, methods.tex": "the methods, computed from the configuration and the results",
-    "references.bib": "the works that the methods and the checklists cite",
-    "tables/": "tables for LaTeX (booktabs), for word processors (HTML), and as CSV",
-    "figures/": "figures of 88 or 178 mm width, as PDF, SVG and PNG, and captions.md",
-    "data_statement.md": "the data, their checksums and their availability",
-    "checklist-reforms, checklist-tripod-ai": "reporting checklists as Markdown and HTML",
-    "model/": "cards and scores of the final models",
-    "results/": "the tables of the study with all digits",
-    "study.yaml": "the complete configuration",
-    "environment/": "versions of all packages, run time and memory",
-    "workflow/": "the Snakemake workflow",
-    "ro-crate-metadata.json": "the provenance as an RO-Crate (Provenance Run Crate 0.5)",
-}
 
 
 def write_publication(facts: Facts, folder: Path) -> list[str]:
@@ -70,26 +50,25 @@ def write_publication(facts: Facts, folder: Path) -> list[str]:
     _copy_results(facts, folder)
     _copy_software(facts, folder)
     for table in paper_tables(facts):
-        write_table_files(table, folder / "tables")
+        write_table_files(table, facts, folder / "tables")
     write_figures(facts, folder / "figures")
     write_cards(facts, folder / "model")
     paragraphs = methods.methods(facts)
     texts = {"methods.md": methods.as_markdown(paragraphs), "methods.tex": methods.as_latex(paragraphs)}
-    texts["references.bib"] = methods.references([line for _, lines in paragraphs for line in lines], _sources())
-    texts["data_statement.md"] = _data_statement(facts)
-    state = about_models.state(facts)
-    texts["README.md"] = _readme(facts, state)
+    texts["references.bib"] = methods.references([text for _, text in paragraphs], _sources())
+    texts |= {name: page(f"{name}.jinja", facts) for name in ("data_statement.md", "README.md")}
     _write(texts, folder)  # The checklists name files that exist.
-    sentences = list(state)
+    lines = state(facts)
     for name in CHECKLISTS:
         title, answers = load_checklist(name)["title"], answer_checklist(name, facts, folder)
-        pages = {".md": checklist_markdown(title, answers), ".html": checklist_html(title, answers)}
-        _write({f"checklist-{name}{suffix}": page for suffix, page in pages.items()}, folder)
-        sentences.append(f"{title}: {summary(answers)}")
+        about = {"title": f"{title} checklist", "summary": summary(answers), "answers": answers}
+        for suffix in (".md", ".html"):
+            _write({f"checklist-{name}{suffix}": page(f"checklist{suffix}.jinja", facts, **about)}, folder)
+        lines.append(f"{title}: {summary(answers)}.")
     write_crate(facts, folder)
     content = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     write_zip(content, folder.with_suffix(".zip"))
-    return sentences
+    return lines
 
 
 def _write(texts: Mapping[str, str], folder: Path) -> None:
@@ -180,26 +159,3 @@ def places_of_files(stanza: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
     """
     keys = [(stanza, "path"), *((stanza["labels"], key) for key in ("xml", "table", "hierarchy"))]
     return [(part, key) for part, key in [*keys, (stanza.get("samples", {}), "table")] if key in part]
-
-
-def _data_statement(facts: Facts) -> str:
-    sentences = [*about_data.dataset(facts), *about_data.availability(facts)]
-    license_ = facts.config["publish"]["data_license"]
-    rest = f"The data have the license {license_}." if license_ else "To be filled in by the author: the license."
-    if not facts.config["publish"]["data_address"] and facts.own:
-        rest += " To be filled in by the author: where readers get the data."
-    return f"# Data statement\n\n{' '.join(sentences)} {rest}\n"
-
-
-def _readme(facts: Facts, state: list[str]) -> str:
-    files = "\n".join(f"- `{name}`: {what}" for name, what in _CONTENT.items())
-    warning = "".join(f"- {line}\n" for line in state) or "The study is finished, and no model failed.\n"
-    own = any(each.path is not None and each.dataset for each in facts.sources)
-    table = " TABLE" if own and not facts.config["publish"]["with_data"] else ""
-    return (
-        f"# Study of {', '.join(facts.datasets)}\n\n## State\n\n{warning}\n## Files\n\n{files}\n\n"
-        "## Compute the results again\n\nInstall fairfold in the version of `environment/requirements.txt` and run\n\n"
-        f"```sh\nfairfold study --from publication.zip{table}\n```\n\n"
-        "in the folder of the archive. The command checks the data by their checksums, runs the study, and compares "
-        "the tables with those in the archive.\n"
-    )

@@ -6,28 +6,34 @@ import re
 from collections.abc import Iterable, Sequence
 
 from fairfold.report.contents import FOLDER
-from fairfold.report.publish import about_data, about_models
 from fairfold.report.publish.facts import Facts
+from fairfold.report.publish.sentences import CITED, sentences
 
-# Heading -> functions whose sentences make the paragraph.
+# Heading -> keys of sentences.yaml.
 _PARAGRAPHS = {
-    "State of this study": (about_models.state,),
-    "Data": (about_data.dataset, about_data.predictors, about_data.missing_cells, about_data.audit),
-    "Preprocessing": (about_data.excluded, about_models.preprocessing),
-    "Folds": (about_models.folds, about_data.dependencies),
-    "Models": (about_models.models, about_models.hyperparameters),
-    "Missing labels": (about_models.hidden,),
-    "Evaluation": (about_models.metrics, about_models.intervals, about_models.tests, about_models.selection),
-    "Results": (about_models.performance, about_models.coverage),
-    "Scope": (about_models.external,),
-    "Software": (about_models.code, about_models.seeds),
+    "State of this study": ("state",),
+    "Data": ("dataset", "predictors", "missing_cells", "audit"),
+    "Preprocessing": ("excluded", "preprocessing", "missing_treatment"),
+    "Folds": ("folds", "dependencies"),
+    "Models": ("models", "hyperparameters"),
+    "Missing labels": ("hidden",),
+    "Evaluation": ("metrics", "intervals", "tests", "selection"),
+    "Results": ("performance", "coverage"),
+    "Scope": ("external",),
+    "Software": ("code", "seeds"),
 }
-_CITED = re.compile(r" ?\[(@[\w-]+(?:; @[\w-]+)*)\]")
 _SPECIAL = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
-    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "−": "$-$", "–": "--"},
+    **{
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "−": "$-$",
+        "–": "--",
+        "†": r"\textdagger{}",
+    },
 }
-Paragraphs = list[tuple[str, list[str]]]
+Paragraphs = list[tuple[str, str]]
 
 
 def methods(facts: Facts) -> Paragraphs:
@@ -40,11 +46,14 @@ def methods(facts: Facts) -> Paragraphs:
 
     Returns
     -------
-    list of tuple of (str, list of str)
-        Heading and sentences of each paragraph that the study supports. Citations have the form ``[@key; @key]``.
+    list of tuple of (str, str)
+        Heading and text of each paragraph that the study supports. Citations have the form ``[@key; @key]``.
     """
-    written = {name: [line for part in parts for line in part(facts)] for name, parts in _PARAGRAPHS.items()}
-    return [(heading, list(dict.fromkeys(sentences))) for heading, sentences in written.items() if sentences]
+    found = {
+        heading: " ".join(filter(None, (sentences(key, facts) for key in keys)))
+        for heading, keys in _PARAGRAPHS.items()
+    }
+    return [(heading, text) for heading, text in found.items() if text]
 
 
 def as_markdown(paragraphs: Paragraphs) -> str:
@@ -52,8 +61,8 @@ def as_markdown(paragraphs: Paragraphs) -> str:
 
     Parameters
     ----------
-    paragraphs : list of tuple of (str, list of str)
-        Heading and sentences of each paragraph.
+    paragraphs : list of tuple of (str, str)
+        Heading and text of each paragraph.
 
     Returns
     -------
@@ -62,15 +71,15 @@ def as_markdown(paragraphs: Paragraphs) -> str:
 
     Examples
     --------
-    >>> print(as_markdown([("Data", ["It has 2 rows.", "It is small [@a]."])]))
+    >>> print(as_markdown([("Data", "It has 2 rows [@a].")]))
     # Methods
     <BLANKLINE>
     ## Data
     <BLANKLINE>
-    It has 2 rows. It is small [@a].
+    It has 2 rows [@a].
     <BLANKLINE>
     """
-    return "# Methods\n\n" + "\n".join(f"## {name}\n\n{' '.join(lines)}\n" for name, lines in paragraphs)
+    return "# Methods\n\n" + "\n".join(f"## {name}\n\n{text}\n" for name, text in paragraphs)
 
 
 def as_latex(paragraphs: Paragraphs) -> str:
@@ -78,8 +87,8 @@ def as_latex(paragraphs: Paragraphs) -> str:
 
     Parameters
     ----------
-    paragraphs : list of tuple of (str, list of str)
-        Heading and sentences of each paragraph.
+    paragraphs : list of tuple of (str, str)
+        Heading and text of each paragraph.
 
     Returns
     -------
@@ -88,7 +97,7 @@ def as_latex(paragraphs: Paragraphs) -> str:
 
     Examples
     --------
-    >>> print(as_latex([("Data", ["5 % of a_b [@a; @b]."])]))
+    >>> print(as_latex([("Data", "5 % of a_b [@a; @b].")]))
     \section{Methods}
     <BLANKLINE>
     \subsection{Data}
@@ -97,7 +106,7 @@ def as_latex(paragraphs: Paragraphs) -> str:
     <BLANKLINE>
     """
     return "\\section{Methods}\n\n" + "\n".join(
-        f"\\subsection{{{latex(name)}}}\n\n{latex(' '.join(lines))}\n" for name, lines in paragraphs
+        f"\\subsection{{{latex(name)}}}\n\n{latex(text)}\n" for name, text in paragraphs
     )
 
 
@@ -119,31 +128,10 @@ def latex(text: str) -> str:
     >>> latex("50 % [@a]")
     '50 \\%~\\citep{a}'
     """
-    parts = _CITED.split(text)  # text, citation, text, ...
+    parts = CITED.split(text)  # text, citation, text, ...
     escaped = ["".join(_SPECIAL.get(char, char) for char in part) for part in parts[::2]]
     cited = [f"~\\citep{{{keys.replace('@', '').replace('; ', ',')}}}" for keys in parts[1::2]]
     return "".join(a + b for a, b in zip(escaped, [*cited, ""], strict=True))
-
-
-def without_citations(text: str) -> str:
-    """Remove citations from text.
-
-    Parameters
-    ----------
-    text : str
-        Text with citations of the form ``[@key]``.
-
-    Returns
-    -------
-    str
-        Text without them.
-
-    Examples
-    --------
-    >>> without_citations("A test [@a; @b].")
-    'A test.'
-    """
-    return _CITED.sub("", text)
 
 
 def references(texts: Iterable[str], keys: Sequence[str] = ()) -> str:
@@ -166,7 +154,7 @@ def references(texts: Iterable[str], keys: Sequence[str] = ()) -> str:
     >>> references(["A forest [@breiman2001]."]).splitlines()[0]
     '@article{breiman2001,'
     """
-    cited = {key for text in texts for group in _CITED.findall(text) for key in re.findall(r"[\w-]+", group)}
+    cited = {key for text in texts for group in CITED.findall(text) for key in re.findall(r"[\w-]+", group)}
     entries = (FOLDER / "publish" / "references.bib").read_text(encoding="utf-8").split("\n\n")
     chosen = [entry.strip() for entry in entries if re.match(r"\s*@\w+\{([\w-]+),", entry)[1] in cited.union(keys)]  # type: ignore[index]
     return "\n\n".join(chosen) + "\n"

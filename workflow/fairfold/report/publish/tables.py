@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
-from markupsafe import Markup
 
 from fairfold.core.files import atomic_open
 from fairfold.evaluation.metrics import METRICS
 from fairfold.report.publish.facts import Facts
 from fairfold.report.publish.methods import latex
-from fairfold.report.templates import render
+from fairfold.report.publish.sentences import page
 
 _ALIKE = "†"
 _LABELS = ("average_precision", "roc_auc", "mcc")
@@ -123,13 +122,15 @@ def _labels(labels: pd.DataFrame, dataset: str, suffix: str) -> PaperTable:
     return PaperTable(f"labels{suffix}", caption, cells, [])
 
 
-def write_table_files(table: PaperTable, folder: Path) -> None:
+def write_table_files(table: PaperTable, facts: Facts, folder: Path) -> None:
     """Write a table as LaTeX, HTML and CSV.
 
     Parameters
     ----------
     table : PaperTable
         The table.
+    facts : Facts
+        Facts of the study.
     folder : Path
         Folder of the files.
     """
@@ -145,7 +146,7 @@ def write_table_files(table: PaperTable, folder: Path) -> None:
         label=f"tab:{table.name}",
         position_float="centering",
     )
-    page = render("paper_table.html.jinja", caption=table.caption, table=Markup(html))
-    for suffix, text in ((".tex", tex), (".html", page), (".csv", table.cells.to_csv(index=False))):
+    text = page("table.html.jinja", facts, caption=table.caption, table=html)
+    for suffix, content in ((".tex", tex), (".html", text), (".csv", table.cells.to_csv(index=False))):
         with atomic_open(folder / f"{table.name}{suffix}", "w", encoding="utf-8") as stream:
-            stream.write(text)
+            stream.write(content)

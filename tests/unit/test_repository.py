@@ -1,0 +1,56 @@
+"""Test what catalogs and journals ask of the repository."""
+
+import json
+import re
+import tomllib
+
+import pytest
+import yaml
+
+
+@pytest.fixture
+def citation(root):
+    return yaml.safe_load((root / "CITATION.cff").read_text())
+
+
+def test_the_workflow_catalog_finds_what_it_needs(root):
+    """Rules of the Snakemake workflow catalog for standardized usage."""
+    usage = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert usage["software-stack-deployment"] == {"conda": True, "apptainer": True} and usage["report"] is True
+    assert set(usage["mandatory-flags"]) == {"desc", "flags"}
+    assert (root / "workflow/Snakefile").is_file() and (root / "config/config.yaml").is_file()
+    assert "config.yaml" in (root / "config/README.md").read_text()
+    assert "snakemake" in (root / "README.md").read_text().lower()
+    text = (root / "workflow/Snakefile").read_text()
+    assert re.search(r"^report: ", text, re.MULTILINE) and re.search(r"^container: ", text, re.MULTILINE)
+
+
+def test_the_citation_names_the_organization(root, citation):
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    codemeta = json.loads((root / "codemeta.json").read_text())
+    names = {
+        author["name"] for each in (citation["authors"], project["authors"], codemeta["author"]) for author in each
+    }
+    assert names == {"The fairfold authors"}
+    assert {citation["version"], codemeta["version"]} == {project["version"]}
+    assert citation["license"] == project["license"] == "MIT"
+
+
+def test_every_file_has_a_license(root):
+    """``reuse lint`` checks the same with its own package."""
+    (rule,) = tomllib.loads((root / "REUSE.toml").read_text())["annotations"]
+    assert (rule["path"], rule["SPDX-License-Identifier"]) == ("**", "MIT")
+    assert (root / "LICENSES/MIT.txt").read_text() == (root / "LICENSE").read_text()
+
+
+def test_the_paper_is_short_and_cites_known_works(root, citation):
+    _, head, body = (root / "paper/paper.md").read_text().split("---\n", 2)
+    about = yaml.safe_load(head)
+    assert about["title"] == citation["title"]
+    assert {author["name"] for author in about["authors"]} == {author["name"] for author in citation["authors"]}
+    assert 250 <= len(body.split()) <= 1000
+    for heading in ("Summary", "Statement of need", "State of the field", "References"):
+        assert f"# {heading}\n" in body
+    entries = (root / "paper" / about["bibliography"]).read_text()
+    assert {key for key in re.findall(r"@([a-z]+\d{4})", body) if f"{{{key}," not in entries} == set()
+    assert all((root / "paper" / path).is_file() for path in re.findall(r"\]\((\S+\.png)\)", body))

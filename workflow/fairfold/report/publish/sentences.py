@@ -1,0 +1,265 @@
+"""Fill in the sentences of ``workflow/report/publish/sentences.yaml`` from the facts of a study."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from fairfold import __version__
+from fairfold.core.config import load_yaml
+from fairfold.errors import shortened
+from fairfold.evaluation.metrics import BASIC_METRICS, METRICS
+from fairfold.report.contents import FOLDER
+from fairfold.report.costs import costs_sentence, gather_costs
+from fairfold.report.failures import failures_of
+from fairfold.report.labels import listed
+from fairfold.report.publish.facts import DECIDING, LEAD, LEADERBOARD, SCORES, Facts
+
+FEW_SAMPLES, FEW_POSITIVES = 100, 10
+"""Below these numbers, the texts warn of too few samples, and of too few positives of a label."""
+_MOST_FAILURES, _MOST_STEPS = 5, 4
+CITED = re.compile(r" ?\[(@[\w-]+(?:; @[\w-]+)*)\]")
+"""Citations, such as ``[@breiman2001; @geurts2006]``."""
+
+
+@cache
+def load_phrases(name: str) -> dict[str, Any]:
+    """Load a file of ``workflow/report/publish``.
+
+    Parameters
+    ----------
+    name : str
+        ``"sentences"`` or ``"methods"``.
+
+    Returns
+    -------
+    dict
+        Content of the file.
+    """
+    return load_yaml(FOLDER / "publish" / f"{name}.yaml")
+
+
+def sentences(name: str, facts: Facts) -> str:
+    """Return the sentences of one name.
+
+    Parameters
+    ----------
+    name : str
+        Key of ``sentences.yaml``.
+    facts : Facts
+        Facts of the study.
+
+    Returns
+    -------
+    str
+        Sentences with citations of the form ``[@key]``. Empty if the study does not support them.
+    """
+    entry, values = load_phrases("sentences")[name], _values(facts)
+    if not all(values["has"][need] for need in entry.get("needs", ())):
+        return ""
+    template = _templates().from_string(entry["text"])
+    if not entry.get("each"):
+        return " ".join(template.render(values).split())
+    parts = [template.render(values | _of_dataset(dataset, facts)) for dataset in facts.datasets if facts.size(dataset)]
+    return " ".join(" ".join(parts).split())
+
+
+def page(template: str, facts: Facts, **values: Any) -> str:
+    """Fill in a page of ``workflow/report/publish``.
+
+    Parameters
+    ----------
+    template : str
+        File name of the template. In it, ``say(name)`` returns :func:`sentences` without citations.
+    facts : Facts
+        Facts of the study.
+    **values : object
+        Further values of the template.
+
+    Returns
+    -------
+    str
+        Text of the page.
+    """
+
+    def say(name: str) -> str:
+        return without_citations(sentences(name, facts))
+
+    return _templates().get_template(template).render({**_values(facts), "say": say, **values}).strip() + "\n"
+
+
+def without_citations(text: str) -> str:
+    """Remove citations from text.
+
+    Parameters
+    ----------
+    text : str
+        Text with citations of the form ``[@key]``.
+
+    Returns
+    -------
+    str
+        Text without them.
+
+    Examples
+    --------
+    >>> without_citations("A test [@a; @b].")
+    'A test.'
+    """
+    return CITED.sub("", text)
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    options: dict[str, Any] = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    loader = jinja2.FileSystemLoader(FOLDER / "publish")
+    environment = jinja2.Environment(loader=loader, autoescape=lambda name: ".html" in (name or ""), **options)
+    environment.filters |= {"listed": listed, "shortened": shortened, "whole": lambda number: f"{number:,.0f}"}
+    environment.globals["percent"] = lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "none"
+    return environment
+
+
+def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
+    """Return the values of a template for a dataset."""
+    sources = [each for each in facts.sources if each.dataset == name]
+    own = dict.fromkeys(("groups", "dates", "folds", "weights", "id", "ignore", "samples", "label_filter"))
+    path = f"datasets/{name}.audit.csv"
+    audit = facts.table(path) if (facts.results / path).is_file() else None
+    if audit is not None and audit.empty:
+        audit = pd.DataFrame(columns=["severity", "check", "message"])
+    return {
+        "name": name,
+        "own": own | dict(facts.own.get(name, {})),
+        "size": facts.size(name),
+        "files": [f"{each.name.rsplit('/', 1)[-1]}, SHA-256 {each.sha256}" for each in sources if each.path],
+        "about": [each.about for each in sources if each.about],
+        "outcomes": facts.outcomes[facts.outcomes["dataset"] == name],
+        "predictors": facts.predictors[facts.predictors["dataset"] == name],
+        "audit": audit if name in facts.own else None,
+        "best": facts.best(name),
+        "board": facts.of(LEADERBOARD, name),
+    }
+
+
+def _values(facts: Facts) -> dict[str, Any]:
+    if "values" not in facts.memo:
+        facts.memo["values"] = _gather(facts)
+    return facts.memo["values"]
+
+
+def _gather(facts: Facts) -> dict[str, Any]:
+    """Return the values of all templates."""
+    config, sizes = facts.config, {name: size for name in facts.datasets if (size := facts.size(name))}
+    tests, rates = facts.table("tables/recommendation.csv"), facts.table("tables/missing_rates.csv")
+    intervals = facts.table("tables/complete_scores.csv")
+    curves = facts.table("tables/sample_curves.csv")
+    names = [each.name for each in facts.sources if each.path]
+    has = {"scores": len(facts.table(SCORES)), "final": facts.finals, "files": names}
+    return {
+        **{"config": config, "finals": facts.finals, "names": names, "version": __version__, **_models(config)},
+        "datasets": facts.datasets,
+        "has": has | {"intervals": len(intervals), "tests": len(tests)},
+        "is_of_catalog": any(each.path is None for each in facts.sources),
+        "curves": curves["model"].unique().tolist() if len(curves) else [],
+        "densities": {name: size["label_density"] for name, size in sizes.items()},
+        "scopes": [
+            f"{size['n_labels']} labels of {size['n_samples']:,} samples of {name}" for name, size in sizes.items()
+        ],
+        "hidden_rates": [f"{rate} %" for rate in config["weak_labels"]["missing_rates"] if rate],
+        "missing_rates": [row for row in rates.itertuples() if row.hidden_rate == 0],
+        "held": _held(intervals),
+        "is_tested": len(tests) and tests["p_adjusted"].notna().any(),
+        "encoded": {name: own["categorical"] for name, own in facts.own.items() if "categorical" in own},
+        "by_time": [name for name in facts.datasets if facts.own.get(name, {}).get("dates")],
+        "grouped": [name for name in facts.datasets if facts.own.get(name, {}).get("groups")],
+        "state": state(facts),
+        "is_rare": bool(_rare_labels(facts)),
+        "software": {"source code": "unknown", **dict(facts.software.itertuples(index=False))},
+        "costs": costs_sentence(gather_costs(facts.results / "benchmarks")),
+        **{"lead": METRICS[LEAD].label, "decisive": METRICS[DECIDING].name},
+        "ranking": [metric.label for name, metric in BASIC_METRICS.items() if metric.use == "ranking" and name != LEAD],
+        "deciding": [metric.label for metric in BASIC_METRICS.values() if metric.use == "threshold"],
+    }
+
+
+def _models(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe the compared models by their phrases and kinds."""
+    texts, names = load_phrases("methods"), config["weak_labels"]["models"]
+    found = {kind: [name for name in names if name.removesuffix("+") in of] for kind, of in texts["baselines"].items()}
+    baselines = [name for some in found.values() for name in some]
+    return {
+        "models": names,
+        "phrases": [_phrase(name, texts, config["models"]["own"]) for name in names],
+        "kinds": [f"{kind} ({listed(some)})" for kind, some in found.items() if some],
+        "baselines": baselines,
+        "others": [name for name in names if name not in baselines],
+        "tuned": [name for name, entry in config["models"]["own"].items() if entry["tune"]],
+        "methods_of_folds": texts["folds"],
+    }
+
+
+def _phrase(name: str, texts: Mapping[str, Any], own: Mapping[str, Any]) -> str:
+    known, base = texts["models"], name.removesuffix("+")
+    if name in known:
+        return f"{name}, {known[name]}"
+    about = known.get(base) or f"a model of the authors of this study ({own[base]['class']})"
+    return f"{name}, {about}, {texts['corrected']}" if name != base else f"{name}, {about}"
+
+
+def _held(scores: pd.DataFrame) -> pd.Series:
+    """Return whether intervals contained the score on all labels where labels were hidden on purpose."""
+    if scores.empty:
+        return pd.Series(dtype=bool)
+    tried = scores[(scores["missing_rate"] > 0) & (scores["metric"] == LEAD)].dropna(subset=["complete", "low"])
+    return tried["complete"].round(6).between(tried["low"].round(6), tried["high"].round(6))
+
+
+def state(facts: Facts) -> list[str]:
+    """Warn of an unfinished study, failures, few samples and rare labels.
+
+    Parameters
+    ----------
+    facts : Facts
+        Facts of the study.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
+    found = []
+    if n := len(facts.missing):
+        rules = shortened(facts.missing["rule"].drop_duplicates().tolist(), _MOST_STEPS)
+        found.append(
+            f"This study is unfinished: {n} of {len(facts.jobs)} files are missing or outdated (steps {rules}). "
+            "Texts and tables cover finished parts only."
+        )
+    scores = facts.table(SCORES)
+    failures = failures_of(scores) if len(scores) else scores
+    found += [
+        f"{row.model} failed on {row.dataset} at a missing rate of {row.missing_rate} % in {row.times} cases: "
+        f"{row.reason.rstrip('.')}."
+        for row in failures[:_MOST_FAILURES].itertuples()
+    ]
+    if (more := len(failures) - _MOST_FAILURES) > 0:
+        found.append(f"The report lists {more} more failures.")
+    sizes = {name: size["n_samples"] for name in facts.datasets if (size := facts.size(name))}
+    few = {name: n for name, n in sizes.items() if n < FEW_SAMPLES}
+    found += [f"{name} has only {n} samples, so scores and ranks are uncertain." for name, n in few.items()]
+    return [*found, *_rare_labels(facts)]
+
+
+def _rare_labels(facts: Facts) -> list[str]:
+    found = []
+    rare = facts.outcomes[facts.outcomes["positives"] < FEW_POSITIVES] if len(facts.outcomes) else facts.outcomes
+    for name, table in rare.groupby("dataset", sort=False):
+        named = shortened([f"{row.label} ({row.positives})" for row in table.itertuples()])
+        found.append(
+            f"Labels of {name} with fewer than {FEW_POSITIVES} positives, whose scores are uncertain: {named}."
+        )
+    return found
