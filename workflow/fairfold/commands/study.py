@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ _N_PERIODS = 5  # test periods of a study by dates
 LARGE_TABLE = 20_000  # number of rows from which on the defaults below save run time
 _OF_LARGE: dict[str, Any] = {"folds": 3, "missing_rates": [0, 50]}
 _MODELS_OF_LARGE = ["logistic+", "kernel-ridge+", "joint-GB+", "Stack+"]  # followed by a boosting of another package
-_OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _NOT_LINES = {".xlsx", ".feather", ".npz", ".zst", ".zip"}  # files whose rows are not counted
 _SUFFIXES = re.compile(
     r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|svm|libsvm|svmlight|gz|bz2|xz|zst|zip))+$", re.IGNORECASE
