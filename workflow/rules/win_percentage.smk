@@ -75,11 +75,9 @@ rule tabulate_pairs:
         pairs=expand(rules.evaluate_pairs.output.pairs, dataset=PAIRS_OF),
         best_pairs=expand(rules.evaluate_pairs.output.table, dataset=PAIRS_OF),
         permuted=expand(rules.permute_pairs.output, dataset=PAIRS_OF, first=PERMUTED_PAIRS),
-        searches=expand(rules.search_pairs.output, dataset=PAIRS_OF),
     output:
         random_labels=["results/tables/win_percentage/random_labels.csv"] * (WIN_PERCENTAGE["n_permutations"] > 1),
         wins="results/tables/win_percentage/win_percentages.csv",
-        searches="results/tables/win_percentage/searches.csv",
         draws="results/tables/win_percentage/draws_needed.csv",
         classifiers="results/tables/win_percentage/classifiers.csv",
         datasets="results/tables/win_percentage/datasets.csv",
@@ -151,7 +149,7 @@ rule tabulate_model_wins:
 FILES_OF["win_percentage"] = [
     *rules.tabulate_pairs.input.permuted,
     *expand(rules.evaluate_pairs.output, dataset=PAIRS_OF),
-    *[*rules.tabulate_pairs.output] * bool(PAIRS_OF),
+    *[*rules.tabulate_pairs.output, "results/tables/win_percentage/searches.csv"] * bool(PAIRS_OF),
     *expand(rules.evaluate_feature_sets.input.folds, **SETS_OF),
     *rules.tabulate_model_wins.input,
     *[*rules.tabulate_model_wins.output] * bool(SETS_OF["dataset"]),

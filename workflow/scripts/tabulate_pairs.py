@@ -40,7 +40,6 @@ with logged(snakemake.log):
     errors = pd.concat(errors)
     tables = {
         "wins": pd.concat(wins),
-        "searches": concat_tables(files.searches),
         "draws": draws_table(),
         "classifiers": classifier_table(),
         "datasets": pd.concat(rows),
