@@ -46,20 +46,15 @@ def test_a_second_checkout_reuses_datasets_and_folds(study, tiny, cache, copy_of
     # Run times are never taken from a cache.
     assert not (second.folder / TIMED).is_symlink()
 
-    code, output = second.run(*WANTED, TIMED)
-    assert code == 0, output
-    assert "Nothing to be done" in output
-
     # Another seed or an update of the library invalidates the cache.
     other = study({**tiny, "seed": 2}, "seed")
     assert run(other, DATASET, WANTED[1]) == {WANTED[1]}
-    for number, (edit, made_anew) in enumerate((("# edited\n", set()), ("EDITED = True\n", {WANTED[1]}))):
-        methods = copy_of_project / "workflow/fairfold/splitting/methods.py"  # not a compiled module
-        with methods.open("a") as stream:
-            stream.write(edit)
-        edited = study(name=f"edited-{number}")
-        edited.snakefile = copy_of_project / "Snakefile"
-        assert run(edited, DATASET, WANTED[1]) == made_anew
+    methods = copy_of_project / "workflow/fairfold/splitting/methods.py"  # not a compiled module
+    with methods.open("a") as stream:
+        stream.write("EDITED = True\n")
+    edited = study(name="edited")
+    edited.snakefile = copy_of_project / "Snakefile"
+    assert run(edited, DATASET, WANTED[1]) == {WANTED[1]}
 
 
 def test_nothing_is_cached_unless_asked_for(study, monkeypatch):

@@ -26,7 +26,7 @@ import psutil
 import pytest
 import yaml
 
-KILLS = 8
+KILLS = 5
 TARGET = "results/tables/split_quality.csv"
 
 
@@ -132,7 +132,7 @@ def test_kills_at_random_moments(toy, undisturbed):
         kill = kill_the_run if seed % 4 else kill_a_job
         hits[kill] += kill(killed, killed.start(TARGET), moments)
         assert_whole(killed, undisturbed)
-    assert hits[kill_the_run] >= 3 and hits[kill_a_job] >= 1  # out of 6 and 2
+    assert hits[kill_the_run] >= 2 and hits[kill_a_job] >= 1  # out of 3 and 2
     finish(killed, undisturbed)
 
 
@@ -158,25 +158,6 @@ def small(tmp_path_factory, root, study_class):
     code, output = study.run("all", "final")
     assert code == 0, output
     return study
-
-
-def assert_made_again(study, damage):
-    """Check that a run after `damage` restores the same bytes; return its output."""
-    names, checksums = files(study), study.results()
-    damage()
-    code, output = study.run("all", "final", cores=3)
-    assert code == 0, output
-    assert files(study) == names
-    assert study.results() == checksums
-    return output
-
-
-def test_folders(small):
-    def remove():
-        for folder in ("figures", "weak_labels/toy/rate-50"):
-            shutil.rmtree(small.folder / "results" / folder)
-
-    assert_made_again(small, remove)
 
 
 def test_every_file_is_a_target(finished, study_class, root, tmp_path):
@@ -217,14 +198,17 @@ DAMAGES = {
 }
 
 
-def test_damaged_results(small):
-    """The next run reports each damaged file and rewrites it."""
-
-    def damage_them():
-        for name, change in DAMAGES.items():
-            damage(small.folder / "results" / name, change)
-
-    output = assert_made_again(small, damage_them)
+def test_damaged_and_deleted_results(small):
+    """The next run reports each damaged file and rewrites it, and recomputes deleted folders."""
+    names, checksums, results = files(small), small.results(), small.folder / "results"
+    for name, change in DAMAGES.items():
+        damage(results / name, change)
+    for folder in ("figures", "final"):
+        shutil.rmtree(results / folder)
+    code, output = small.run("all", "final", cores=3)
+    assert code == 0, output
+    assert files(small) == names
+    assert small.results() == checksums
     for name in DAMAGES:
         lines_with(output, f"results/{name}: ")
 
@@ -294,7 +278,7 @@ def test_a_full_disk(toy, undisturbed):
     results = full.folder / "results"
     with mounted(results, "-t", "tmpfs", "-o", "size=256k", "tmpfs"):
         ballast = results / "ballast"
-        for free in (0, 12, 24):  # KiB: no space at all, for the first results, for the last ones
+        for free in (0, 24):  # KiB: no space at all, no space for the last results
             ballast.write_bytes(b"")
             space = shutil.disk_usage(results).free - free * 1024
             ballast.write_bytes(bytes(space))

@@ -261,9 +261,10 @@ def test_folds_of_ones_own(study):
     rng = np.random.default_rng(1)
     table["numbered"] = rng.permutation(np.repeat(["b", "a", "c"], 30))
     table["parts"] = rng.permutation(np.repeat(["train", "test", "train"], 30))
+    config["final"] = {"datasets": ["parts"]}
     mine = study(config)
     table.to_csv(mine.folder / "mine.csv", index=False)
-    code, output = mine.run("all", "final")
+    code, output = mine.run("final")
     assert code == 0, output
     scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv").set_index("dataset")
     for name, numbers in (("numbered", {"a": 0, "b": 1, "c": 2}), ("parts", {"test": 0, "train": -1})):
@@ -308,14 +309,16 @@ def test_all_parts_take_groups_weights_gaps_and_unmeasured_labels(study):
     table.loc[::9, "a"] = table.loc[::3, "label_x"] = ""
     few = {"datasets": ["mine"], "missing_rate": 30, "n_splits": 2, "n_permutations": 3, "forest": {"n_trees": 5}}
     models = ["RF+ET", "logistic", "kNN"]
-    config["weak_labels"]["rank_stability"] = {"datasets": ["mine"], "repeats": 2, "models": models[:2]}
+    stability = {"splitters": ["random"], "repeats": 2, "repeats_per_job": 2, "models": models[:2]}
+    config["weak_labels"]["rank_stability"] = {"datasets": ["mine"], **stability}
     choice = {"candidates": models[:2], "repetitions": 2, "repetitions_per_job": 2, "n_samples": 90}
     config["cross_testing"] = {"models": {**few, **choice}}
     config["win_percentage"] = {"models": {**few, "models": models, "set_size": 2, "n_sets": 3}}
-    config["splitting"] = {"datasets": ["mine"], "repeats": 2}
+    config["splitting"] = {"datasets": ["mine"], "methods": ["random", "annealed", "OptiSplit-rLD"], "repeats": 2}
     mine = study(config)
     table.to_csv(mine.folder / "mine.csv", index=False)
-    code, output = mine.run("splitting", "weak_labels", "cross_testing", "win_percentage")
+    tables = ("split_summary", "score_summary", "rank_stability", "scar_tests", "cross_testing_models")
+    code, output = mine.run(*(f"results/tables/{table}.csv" for table in (*tables, "win_percentage/models")))
     assert code == 0, output
     chosen = pd.read_csv(mine.folder / "results/cross_testing/models.csv")
     assert chosen["reason"].isna().all() and chosen["score"].notna().all()
@@ -363,13 +366,13 @@ def test_samples_have_weights(study):
 def test_what_comes_later_is_tested_by_what_was_before(study):
     """If folds are periods, a period does not affect earlier results, and a single one allows no test."""
     config = own(dates="day", hold_out={"after": [datetime.date(2020, 6, 30), datetime.date(2021, 3, 31)]})
-    config["weak_labels"] |= {"models": ["RF+ET", "logistic"], "missing_rates": [0, 30]}
+    config["weak_labels"] |= {"models": ["RF+ET", "logistic"], "missing_rates": [30]}
     table = plants(120)
     table.insert(0, "day", pd.date_range("2020-01-01", periods=120, freq="5D").strftime("%Y-%m-%d"))
     table = table.sample(frac=1, random_state=0)
     mine = study(config)
     table.to_csv(mine.folder / "mine.csv", index=False)
-    code, output = mine.run("recommendation")
+    code, output = mine.run("results/recommendation/leaderboard.csv")
     assert code == 0, output
     log = (mine.folder / "results/logs/prepare_dataset/mine.log").read_text()
     assert "37 samples up to the first cut-off. Later periods: [55, 28]" in log
@@ -402,7 +405,7 @@ def test_what_comes_later_is_tested_by_what_was_before(study):
 
     config["data"]["own"]["mine"]["hold_out"] = {"after": "2021-03-31"}
     (mine.folder / "study.yaml").write_text(yaml.safe_dump(config))
-    code, output = mine.run("recommendation")
+    code, output = mine.run("results/recommendation/leaderboard.csv")
     assert code == 0, output
     board = pd.read_csv(mine.folder / "results/recommendation/leaderboard.csv")
     assert board["verdict"].tolist() == ["best", "not tested"]

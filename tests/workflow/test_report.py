@@ -113,8 +113,7 @@ def assert_sorted(columns):
         assert not any(up[len(filled) :] + down[len(filled) :])
 
 
-@pytest.mark.parametrize("page", ["report", "papers"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("page", "width"), [("report", 1280), ("report", 390), ("papers", 390)])
 def test_a_page_in_a_browser(finished, look, width, page):
     study, _ = finished
     seen = look(study.folder / f"results/{page}.html", width)

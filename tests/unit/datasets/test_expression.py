@@ -274,7 +274,7 @@ def test_whatever_is_damaged_ends_in_a_data_error(entry, write, sdrf_entry):
     rng = random.Random(0)
     for whole in (entry(name="toy.txt"), sdrf_entry()):
         paths = whole.own_files
-        for _ in range(300):
+        for _ in range(60):
             path = rng.choice(paths)
             content = path.read_bytes()
             at, kind = rng.randrange(len(content)), rng.randrange(3)
