@@ -21,7 +21,7 @@ from fairfold.datasets.dataset import Task
 from fairfold.datasets.settings import Data
 from fairfold.ecoc.settings import ECOC
 from fairfold.errors import ConfigError, ModelError
-from fairfold.evaluation.metrics import BASIC_METRICS, MANY_LABELS
+from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, MANY_LABELS
 from fairfold.final.settings import Final
 from fairfold.models.own_sources import check_entry, checksum_of
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
@@ -97,7 +97,8 @@ def _with_names(node: Any, names: Mapping[str, Sequence[str]]) -> Any:
 
 
 def _known_names(config: Config) -> dict[str, Sequence[str]]:
-    return {"models": (*MODEL_NAMES, *_own_names(config)), "splitters": METHOD_NAMES, "metrics": tuple(BASIC_METRICS)}
+    metrics = {"metrics": tuple(BASIC_METRICS), "scores": (*BASIC_METRICS, *FURTHER_METRICS)}
+    return {"models": (*MODEL_NAMES, *_own_names(config)), "splitters": METHOD_NAMES, **metrics}
 
 
 def check_config(config: dict[str, Any], files: Sequence[Path] = ()) -> Study:

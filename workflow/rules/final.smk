@@ -29,6 +29,7 @@ rule fit_final_model:
     params:
         seed=config["seed"],
         model=FINAL["model"],
+        score=WEAK_LABELS["score"],
         settings={model: study.model_settings(config, model) for model in FINAL_MODELS},
         own=study.checksums_of_own(config, FINAL_MODELS),
     script:
@@ -54,6 +55,7 @@ rule examine_labels:
     params:
         seed=config["seed"],
         model=FINAL["model"],
+        score=WEAK_LABELS["score"],
         hidden=30,
         settings=rules.fit_final_model.params.settings,
         own=study.checksums_of_own(config, FINAL_MODELS),

@@ -41,6 +41,7 @@ rule correct_scores:
     params:
         seed=config["seed"],
         threshold=WEAK_LABELS["forest"]["threshold"],
+        score=WEAK_LABELS["score"],
     script:
         "../scripts/correct_scores.py"
 
@@ -71,6 +72,7 @@ rule recommend_models:
         "results/logs/recommend_models.log",
     params:
         rope=WEAK_LABELS["rope"],
+        score=WEAK_LABELS["score"],
         n_repeats=config["folds"]["repeats"],
         hierarchical=HIERARCHICAL["dataset"],
     script:

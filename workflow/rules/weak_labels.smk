@@ -13,7 +13,9 @@ MODELS_PER_JOB = WEAK_LABELS["models_per_job"] or len(MODELS)
 MODELS_OF_PART = [MODELS[first : first + MODELS_PER_JOB] for first in range(0, len(MODELS), MODELS_PER_JOB)]
 PARTS_OF_UNIT = range(len(MODELS_OF_PART))
 N_TRAININGS = len(WEAK_LABELS["datasets"]) * len(WEAK_LABELS["missing_rates"]) * len(MODELS_OF_PART)
-UNIT_OPTIONS = {"threshold": WEAK_LABELS["forest"]["threshold"], "levels_by": WEAK_LABELS["levels_by"]}
+UNIT_OPTIONS = {"threshold": WEAK_LABELS["forest"]["threshold"]} | {
+    key: WEAK_LABELS[key] for key in ("levels_by", "score")
+}
 IMPUTING_PARTS = [part for part in PARTS_OF_UNIT if any(spec_of(model).imputes for model in MODELS_OF_PART[part])]
 # Figure 1 of the paper ranks its nine models without others.
 HAS_NINE = sum(spec_of(model).variants for model in MODELS) == 9 < len(MODELS)

@@ -23,6 +23,7 @@ with logged(snakemake.log):
     tables = complete_scores(
         *(data.Y, observed, predictions, frequency, known),
         threshold=params.threshold,
+        score=params.score,
         groups=data.groups,
         sample_weight=data.weights,
         hierarchical=hierarchical,

@@ -13,4 +13,4 @@ with logged(snakemake.log):
     with atomic_open(made.config, "w", encoding="utf-8") as stream:
         yaml.safe_dump(config, stream, sort_keys=True, allow_unicode=True)
     write_table(describe_models(trained["models"], trained["variant"], own), made.models)
-    write_table(legend_table(snakemake.params.used, own), made.legend)
+    write_table(legend_table(snakemake.params.used, own, trained["score"]), made.legend)

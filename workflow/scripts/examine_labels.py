@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 with logged(snakemake.log):
     params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
     register_own(snakemake.config["models"])
-    name = params.model or recommended_model(read_table(*snakemake.input.recommendation), data.id)
+    name = params.model or recommended_model(read_table(*snakemake.input.recommendation), data.id, params.score)
     Y = data.Y.toarray() if sparse.issparse(data.Y) else data.Y
     fold_of = read_arrays(snakemake.input.folds)["fold_of"][0]
     samples = np.arange(1, len(Y) + 1) if data.sample_ids is None else data.sample_ids

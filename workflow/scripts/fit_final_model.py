@@ -12,7 +12,7 @@ from fairfold.models.registry import register_own
 with logged(snakemake.log):
     params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
     register_own(snakemake.config["models"])
-    name = params.model or recommended_model(read_table(*snakemake.input.recommendation), data.id)
+    name = params.model or recommended_model(read_table(*snakemake.input.recommendation), data.id, params.score)
     settings, scores = params.settings[name], next(map(read_table, snakemake.input.scores), None)
     fitted = final.model.fit_final(data, name, settings, seed=params.seed, n_jobs=snakemake.threads)
     fitted.save(Path(snakemake.output.model).parent)

@@ -19,9 +19,9 @@ with logged(snakemake.log):
     for name, table in regret_tables(read_table(files.scores), missing_rates, n_repeats=params.n_repeats).items():
         write_table(table, made[name])
     options = {"rope": params.rope, "n_repeats": params.n_repeats}
-    numbers = recommend(folds, complete, missing_rates, identical=identical, **options)
+    numbers = recommend(folds, complete, missing_rates, identical=identical, score=params.score, **options)
     write_table(numbers, made.numbers)
-    write_table(leaderboard(numbers, folds, read_table(files.seconds)), made.leaderboard)
+    write_table(leaderboard(numbers, folds, read_table(files.seconds), params.score), made.leaderboard)
     # Further tables, by the parameters of recommendation_sentences.
     tables = {name: read_table(path) for name, path in files.items() if name not in (*JOINED, "scores", "seconds")}
     tables["quality"] = read_table(made.quality)

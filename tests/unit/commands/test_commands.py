@@ -234,7 +234,19 @@ def table(tmp_path):
 
 class TestStudy:
     def test_writes_what_a_user_would_and_runs_it_in_a_folder_beside_the_table(self, table, commands):
-        asked = ["--labels", "label_", "--ignore", "plant", "--models", "logistic", "kNN", "--missing-rates", "0"]
+        asked = [
+            "--labels",
+            "label_",
+            "--ignore",
+            "plant",
+            "--models",
+            "logistic",
+            "kNN",
+            "--missing-rates",
+            "0",
+            "--score",
+            "f1_macro",
+        ]
         assert main(["study", str(table), *asked, "--cores", "2", "--snakemake", "--quiet"]) == 0
         folder = table.with_name("My-plants-2-study")
         written = yaml.safe_load((folder / "study.yaml").read_text())
@@ -248,6 +260,7 @@ class TestStudy:
             "weak_labels": {
                 "datasets": ["My-plants-2"],
                 "missing_rates": [0],
+                "score": "f1_macro",
                 "models": ["logistic", "kNN"],
                 "sample_curves": {"datasets": ["My-plants-2"], "models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]},
             },

@@ -281,3 +281,46 @@ def test_the_digest_is_that_of_equal_predictions_alone(convert):
     assert digest(P) == digest(P.copy())
     nearly = np.where(P[0, 0] == P, np.nextafter(P, 1), P)
     assert len({digest(P), digest(nearly), digest(P[::-1]), digest(P, kept + 1)}) == 4
+
+
+class Deciding(Oracle):
+    """Oracle that has thresholds, and decides that every sample has all labels."""
+
+    has_thresholds = True
+
+    def decide(self, P, objective):
+        return np.ones(P.shape, dtype=np.int8) if objective == "f1_macro" else P > 2
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_score_of_a_study_is_that_of_decisions_for_it(kind, tmp_path):
+    Y = np.random.default_rng(3).integers(0, 2, (30, 3))
+    given = {"X": Y.astype(float), "Y": Y, "fold_of": np.arange(30) % 3, "observed": lambda fold: Y}
+
+    class Model(Deciding):
+        def staged_predict_proba(self, X):
+            yield from map(kind, super().staged_predict_proba(X))
+
+        def decide(self, P, objective):
+            return kind(super().decide(P, objective))
+
+    plain = score_on_folds(lambda fold: Model(fold, {}, None), **given)
+    found = score_on_folds(lambda fold: Model(fold, {}, None), **given, score="f1_macro", observed_in_test=lambda _: Y)
+    further = found.scores[found.scores["metric"] == "f1_macro"]
+    assert further["is_final"].all() and further["level"].eq(1).all()
+    for row in further.itertuples():
+        decided = np.ones((10, 3))
+        expected = multilabel_scores(Y[row.fold :: 3], decided, metrics=["f1_macro"])["f1_macro"]
+        assert row.value == row.observed_value == pytest.approx(expected)
+        in_fold = found.predictions.in_fold("f1_macro", row.fold)
+        np.testing.assert_array_equal(in_fold.toarray() if sparse.issparse(in_fold) else in_fold, decided)
+    rest = found.scores[found.scores["metric"] != "f1_macro"].drop(columns="observed_value")
+    pd.testing.assert_frame_equal(rest.reset_index(drop=True), plain.scores)
+    write_predictions({"a": found.predictions}, tmp_path / "p.npz")
+    again = FinalPredictions.load(tmp_path / "p.npz", "a")
+    assert again.digest() == found.predictions.digest()
+    with pytest.raises(DataError, match="unknown metric 'f1_macro'"):
+        plain.predictions.by("f1_macro")
+    # Without thresholds, the threshold of the study applies.
+    oracle = score_on_folds(lambda fold: Oracle(fold, {}, None), **given, score="f1_macro").scores
+    assert (oracle.loc[oracle["metric"] == "f1_macro", "value"] == 1).all()

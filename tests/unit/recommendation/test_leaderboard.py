@@ -47,6 +47,19 @@ def test_models_are_sorted_with_verdicts_and_total_times(tables):
     assert board["peak_memory_mb"].tolist() == [104] * 3
 
 
+@pytest.mark.parametrize(("score", "other"), [("f1_macro", "ranking"), ("mcc", "ranking"), ("roc_auc", "threshold")])
+def test_the_score_of_the_study_leads(tables, score, other):
+    folds, scores, rates, seconds = tables
+    if score == "f1_macro":
+        folds, scores = (
+            pd.concat([each, each[each["metric"] == "mcc"].assign(metric=score)]) for each in (folds, scores)
+        )
+    numbers = recommend(folds, scores, rates, score=score)
+    assert numbers["metric"].iloc[0] == score and numbers["use"].iloc[-1] == other
+    board = leaderboard(numbers, folds, seconds, score)
+    assert (board["metric"] == score).all() and board["model"].iloc[0] == "forest"
+
+
 def test_differences_are_paired_and_corrected(tables):
     folds, scores, rates, seconds = tables
     board = leaderboard(recommend(folds, scores, rates), folds, seconds).set_index("model")

@@ -30,7 +30,7 @@ SNAKEFILE = PROJECT / "Snakefile"
 CONFIGURATION = "study.yaml"
 _OF_A_TABLE = (
     *("labels", "id", "groups", "ignore", "weights", "dates", "hierarchy"),
-    *("models", "missing_rates", "folds", "repeats", "seed", "strict"),
+    *("models", "missing_rates", "score", "folds", "repeats", "seed", "strict"),
 )
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
 _N_PERIODS = 5  # test periods of a study by dates
@@ -89,6 +89,7 @@ def add_to(commands: Any) -> None:
     )
     add("--folds", **number, help="number of folds, or of test periods with --dates (default: 5, large tables 3)")
     add("--repeats", **number, help="number of cross-validations, each on other folds (default: 1)")
+    add("--score", metavar="METRIC", help="score that ranks models, such as f1_macro (default: average_precision)")
     rates = "percentages of positives to hide (default: 0 30 50 70, large tables 0 50)"
     add("--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help=rates)
     add("--strict", action="store_true", default=None, help="stop if the audit of the table finds an error")
@@ -294,7 +295,7 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     folds = {key: given[option] for key, option in (("n_splits", "folds"), ("repeats", "repeats")) if option in given}
     if "dates" in given:
         dataset["hold_out"] = {"n_splits": folds.pop("n_splits", _N_PERIODS)}
-    compared: dict[str, Any] = {key: given[key] for key in ("missing_rates", "models") if key in given}
+    compared: dict[str, Any] = {key: given[key] for key in ("missing_rates", "models", "score") if key in given}
     study = {"seed": given.get("seed", 1), "data": {"own": {name: dataset}}}
     if "dates" not in given:  # Learning curves draw random folds.
         compared["sample_curves"] = {"datasets": [name], **LEARNING_CURVE}

@@ -48,7 +48,7 @@ def _unique(values: list) -> list:
     return values
 
 
-def _known(kind: Literal["models", "splitters", "metrics"]) -> AfterValidator:
+def _known(kind: Literal["models", "splitters", "metrics", "scores"]) -> AfterValidator:
     """Check that the validation context lists a name under ``kind``."""
 
     def check(name: str, info: ValidationInfo) -> str:
@@ -71,6 +71,7 @@ Names = Annotated[list[Name], Unique]
 ModelName = Annotated[str, _known("models"), Field(json_schema_extra={"names_of": "models"})]
 SplitterName = Annotated[str, _known("splitters"), Field(json_schema_extra={"names_of": "splitters"})]
 MetricName = Annotated[str, _known("metrics"), Field(json_schema_extra={"names_of": "metrics"})]
+ScoreName = Annotated[str, _known("scores"), Field(json_schema_extra={"names_of": "scores"})]
 ModelNames = Annotated[list[ModelName], Unique, NonEmpty]
 SplitterNames = Annotated[list[SplitterName], Unique, NonEmpty]
 

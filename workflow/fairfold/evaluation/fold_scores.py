@@ -18,7 +18,8 @@ from fairfold.core.groups import SampleMetadata
 from fairfold.core.usage import cpu_seconds
 from fairfold.core.validation import check_weights
 from fairfold.errors import DataError, ModelError, StudyError, unknown_name
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.evaluation.decisions import is_decided
+from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 
 _PARTS = ("data", "indices", "indptr", "shape")
@@ -35,7 +36,9 @@ class FinalPredictions(NamedTuple):
         Probabilities, with NaN for samples without a prediction. A CSR array stacks the kept levels, and a row without
         a prediction stores one NaN, see :func:`~fairfold.core.arrays.finite_rows`.
     kept : ndarray of int of shape (n_metrics, n_folds)
-        Index of the kept level that each metric selects in each fold. Metrics are in the order of ``BASIC_METRICS``.
+        Index of the kept level that each metric selects in each fold. Metrics are in the order of ``BASIC_METRICS``. A
+        further row belongs to the score of a study that is not one of them. It selects decisions of 0 and 1 instead of
+        probabilities, if the model decides for that score.
     fold_of : ndarray of int of shape (n_samples,)
         Test fold of each sample, or -1 for a sample that is never tested.
 
@@ -77,10 +80,12 @@ class FinalPredictions(NamedTuple):
         """
         fold_of = fold_of[0] if fold_of.ndim == 2 and len(fold_of) == 1 else fold_of
         numbers = _numbers_of(fold_of)
-        kept = np.zeros((len(BASIC_METRICS), int(numbers.max(initial=-1)) + 1), dtype=np.int8)
-        levels = {fold: sorted({best[metric] for metric in BASIC_METRICS}) for fold, best in best_levels.items()}
+        further = dict.fromkeys(metric for best in best_levels.values() for metric in best)
+        metrics = list(dict.fromkeys([*BASIC_METRICS, *further]))
+        kept = np.zeros((len(metrics), int(numbers.max(initial=-1)) + 1), dtype=np.int8)
+        levels = {fold: sorted({best[metric] for metric in metrics}) for fold, best in best_levels.items()}
         for fold, of_fold in levels.items():
-            kept[:, fold] = [of_fold.index(best_levels[fold][metric]) for metric in BASIC_METRICS]
+            kept[:, fold] = [of_fold.index(best_levels[fold][metric]) for metric in metrics]
         chosen = {fold: [stages[fold][level] for level in of_fold] for fold, of_fold in levels.items()}
         is_sparse = any(sparse.issparse(P) for of_fold in chosen.values() for P in of_fold)
         return cls((_stacked if is_sparse else _filled)(chosen, numbers, n_labels), kept, fold_of)
@@ -142,9 +147,12 @@ class FinalPredictions(NamedTuple):
         return rows[kept.astype(np.int64) * self.fold_of.size + places]
 
     def _kept_by(self, metric: str) -> np.ndarray:
+        names = list(BASIC_METRICS)
+        if metric in FURTHER_METRICS and len(self.kept) > len(names):
+            return self.kept[-1]
         if metric not in BASIC_METRICS:
             raise DataError(unknown_name("metric", metric, BASIC_METRICS))
-        return self.kept[list(BASIC_METRICS).index(metric)]
+        return self.kept[names.index(metric)]
 
     def digest(self) -> str:
         """Compute a digest that is equal for identical predictions.
@@ -367,6 +375,7 @@ def score_on_folds(
     *,
     observed_in_test: Callable[[int], Matrix] | None = None,
     threshold: float = 0.5,
+    score: str = "average_precision",
     fit_options: Callable[[int], Mapping[str, Any]] | None = None,
     adjust: Callable[[Any, Matrix], object] | None = None,
     groups: np.ndarray | None = None,
@@ -393,6 +402,9 @@ def score_on_folds(
         The predictions are scored a second time on these labels. None computes no such scores.
     threshold : float, default=0.5
         Threshold of predicted labels, see :func:`~fairfold.evaluation.scores.multilabel_scores`.
+    score : str, default="average_precision"
+        Metric that is scored at the final level in addition to ``BASIC_METRICS``, if it is not one of them. Labels are
+        predicted for it, unless the estimator has no thresholds.
     fit_options : callable or None, default=None
         Function that takes a fold number and returns further arguments of ``fit``. Its run time counts as part of
         ``fit``.
@@ -450,11 +462,17 @@ def score_on_folds(
             seen = None if observed_in_test is None else observed_in_test(fold)[test]
             given = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
             rows = _score_levels(Y[test], seen, stages, estimator.best_levels_, given)
+            best_levels[fold] = {metric: estimator.best_levels_[metric] for metric in BASIC_METRICS}
+            if score in FURTHER_METRICS:
+                level = best_levels[fold]["average_precision"]
+                best_levels[fold][score] = len(stages)
+                stages.append(_decided(estimator, stages[level], score))
+                rows.append(_score_decisions(Y[test], seen, stages[-1], level, score, given))
             found = pd.DataFrame() if examine is None else examine(estimator, Y[train])
-            best_levels[fold] = dict(estimator.best_levels_)
             counting[fold] = {level: stages[level] for level in best_levels[fold].values()}
         except StudyError as error:
-            rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in BASIC_METRICS]
+            metrics = dict.fromkeys([*BASIC_METRICS, score])
+            rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in metrics]
             steps, found = {}, pd.DataFrame({"reason": [str(error)]})
         scores += [(fold, *row, share_tested(train, test)) for row in rows]
         seconds += [(fold, *step) for step in steps.items()]
@@ -467,6 +485,24 @@ def score_on_folds(
         pd.concat(findings, ignore_index=True),
         FinalPredictions.of_folds(counting, best_levels, np.asarray(fold_of), Y.shape[1]),
     )
+
+
+def _decided(estimator: Any, P: Matrix, score: str) -> Matrix:
+    """Return decisions of 0 and 1 for a score, or the probabilities if there are no such decisions."""
+    if FURTHER_METRICS[score].use != "threshold" or not is_decided(score):
+        return P
+    if not getattr(estimator, "has_thresholds", False):
+        return P
+    return estimator.decide(P, score).astype(np.float64)
+
+
+def _score_decisions(
+    Y: Matrix, seen: Matrix | None, P: Matrix, level: int, score: str, given: Mapping[str, Any]
+) -> tuple[int, bool, str, float, float, str]:
+    """Return the row of a further score; see :func:`_score_levels`."""
+    value = multilabel_scores(Y, P, metrics=[score], **given)[score]
+    observed = np.nan if seen is None else multilabel_scores(seen, P, metrics=[score], **given)[score]
+    return level, True, score, value, observed, FURTHER_METRICS[score].undefined if np.isnan(value) else ""
 
 
 def labels_for(estimator: Any, Y: Matrix) -> Matrix:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from fairfold.errors import DataError
+from fairfold.evaluation.metrics import FURTHER_METRICS
 
 UNITS = ("dataset", "missing_rate", "model")
 
@@ -172,5 +173,6 @@ def score_tables(scores: pd.DataFrame, datasets: Sequence[str]) -> dict[str, pd.
         ``summary`` and ``curves`` (DataFrame), and ``printed`` (list of DataFrame, one per dataset).
     """
     summary = summarize_scores(scores)
+    by_level = scores[~scores["metric"].isin(FURTHER_METRICS)]  # These are scored at the final level only.
     printed = [printed_scores(summary[summary["dataset"] == dataset]) for dataset in datasets]
-    return {"summary": summary, "curves": learning_curves(scores), "printed": printed}
+    return {"summary": summary, "curves": learning_curves(by_level), "printed": printed}

@@ -14,15 +14,14 @@ from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
 from fairfold.errors import ModelError
 from fairfold.evaluation.corrections import NOT_CORRECTED
-from fairfold.evaluation.metrics import METRICS, metrics_of
+from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.complete_scores import is_corrected
 
 _PACKAGES = ("fairfold", "numpy", "scipy", "scikit-learn", "lightgbm", "skops")
-_LEAD = metrics_of("ranking")[0]
 
 
-def recommended_model(recommendation: pd.DataFrame, dataset: str) -> str:
-    """Return the best model on a dataset by average precision, estimated on complete labels.
+def recommended_model(recommendation: pd.DataFrame, dataset: str, score: str = "average_precision") -> str:
+    """Return the best model on a dataset by the score of the study, estimated on complete labels.
 
     Parameters
     ----------
@@ -30,6 +29,8 @@ def recommended_model(recommendation: pd.DataFrame, dataset: str) -> str:
         Table of :func:`~fairfold.recommendation.comparison.recommend`.
     dataset : str
         Identifier of the dataset.
+    score : str, default="average_precision"
+        Score of the study.
 
     Returns
     -------
@@ -50,11 +51,11 @@ def recommended_model(recommendation: pd.DataFrame, dataset: str) -> str:
     >>> recommended_model(pd.DataFrame(rows, columns=columns), "plants")
     'Stack+'
     """
-    rows = recommendation[(recommendation["dataset"] == dataset) & (recommendation["metric"] == _LEAD)]
+    rows = recommendation[(recommendation["dataset"] == dataset) & (recommendation["metric"] == score)]
     best = rows.loc[rows["rank"] == rows["rank"].min(), "model"]
     if best.empty:
         if recommendation.loc[recommendation["dataset"] == dataset, "rank"].notna().any():
-            raise ModelError(f"{dataset}: {METRICS[_LEAD].undefined}. Name a model as final.model.")
+            raise ModelError(f"{dataset}: {METRICS[score].undefined}. Name a model as final.model.")
         raise ModelError(f"no model has a score in every fold of {dataset}; name one as final.model.")
     return str(best.iloc[0])
 

@@ -169,6 +169,11 @@ class MultilabelModel(DropTrainingDataMixin, ClassifierMixin, BaseEstimator, ABC
         """Predict sparse or dense probabilities from the best level."""
 
     @property
+    def has_thresholds(self) -> bool:
+        """Whether the fitted model has calibrated probabilities, and therefore thresholds for objectives."""
+        return hasattr(self._with_thresholds, "thresholds_")
+
+    @property
     def _with_thresholds(self) -> object:
         """Object that holds the thresholds for objectives."""
         return self

@@ -8,13 +8,15 @@ from typing import Any
 
 import pandas as pd
 
-from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, METRICS
 from fairfold.models.registry import NO_OWN, register_own, spec_of
 
 _COLUMNS = ["kind", "name", "label", "text", "family", "palette_index", "use", "direction", "leads"]
 
 
-def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None) -> pd.DataFrame:
+def legend_table(
+    models: Iterable[str], own: Mapping[str, Any] | None = None, score: str = "average_precision"
+) -> pd.DataFrame:
     """Tabulate how figures display metrics and models.
 
     Parameters
@@ -23,6 +25,8 @@ def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None) ->
         Names of the models of a study, in display order.
     own : mapping or None, default=None
         Section ``models`` of a configuration, which defines the user's own models.
+    score : str, default="average_precision"
+        Score of the study, which leads its use.
 
     Returns
     -------
@@ -49,8 +53,9 @@ def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None) ->
     """
     register_own(own or NO_OWN)
     rows: list[tuple] = [
-        ("metric", name, metric.label, metric.name, None, None, metric.use, metric.direction, int(metric.leads))
+        ("metric", name, metric.label, metric.name, None, None, metric.use, metric.direction, int(leads))
         for name, metric in (BASIC_METRICS | FURTHER_METRICS).items()
+        for leads in (name == score if metric.use == METRICS[score].use else metric.leads,)
     ]
     specs = [spec_of(name) for name in dict.fromkeys(models)]
     index_of = {spec.family: spec.palette_index for spec in specs if spec.palette_index is not None}

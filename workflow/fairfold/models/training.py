@@ -23,6 +23,7 @@ from fairfold.core.usage import cpu_seconds, max_rss, reset_peak_memory
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import FoldTables, score_on_folds
+from fairfold.evaluation.metrics import FURTHER_METRICS
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.levels import Level
 from fairfold.forests.models import make_first_level
@@ -55,6 +56,8 @@ class Unit:
         Probability above which a label is predicted.
     levels_by : {"observed", "complete"}, default="observed"
         Labels on which cascades choose their last level.
+    score : str, default="average_precision"
+        Score of the study.
     own : mapping, default=NO_OWN
         Section ``models`` of the configuration, with the user's own models.
     code : str, default=""
@@ -69,6 +72,7 @@ class Unit:
     seed: int
     threshold: float = 0.5
     levels_by: Literal["observed", "complete"] = "observed"
+    score: str = "average_precision"
     own: Mapping[str, Any] = field(default_factory=lambda: NO_OWN)
     code: str = ""
 
@@ -178,7 +182,10 @@ class Unit:
         arrays = data.X, data.Y, data.groups, data.weights, self.fold_of, self.hidden, self.hidden_in_tests
         hierarchy = None if data.hierarchy is None else data.hierarchy.as_dict()
         labels = data.negatives, data.category_columns, hierarchy
-        return key_of(arrays, labels, data.id, self.missing_rate, self.seed, self.threshold, self.levels_by, self.code)
+        # Scores of every study are those without this setting.
+        score = (self.score,) if self.score in FURTHER_METRICS else ()
+        options = self.threshold, self.levels_by, self.code, *score
+        return key_of(arrays, labels, data.id, self.missing_rate, self.seed, *options)
 
 
 @dataclass(frozen=True)
@@ -337,6 +344,7 @@ def train_model(
         observed=unit.observed,
         observed_in_test=lambda fold: seen,
         threshold=unit.threshold,
+        score=unit.score,
         fit_options=first_level_of,
         adjust=adjust,
         groups=data.groups,

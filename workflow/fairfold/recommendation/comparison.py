@@ -20,14 +20,37 @@ from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.evaluation.score_tables import check_columns
 from fairfold.recommendation.certainty import CERTAINTY, certainty_columns
 
-# Use of a model -> metrics of that use. The first metric leads.
 USES = {use: metrics_of(use) for use in ("ranking", "threshold")}
+"""Use of a model and the metrics of that use, the main metric first."""
 _DIGITS = 12  # decimals of a score; smaller differences are rounding errors
 _FOLDS = ["dataset", "missing_rate", "model", "fold", "metric", "observed", "corrected"]
 _SCORES = ["dataset", "missing_rate", "model", "metric", "observed", "low", "high", "share_best"]
 _COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "p_value", "p_adjusted", "is_top", *CERTAINTY]
 _TWINS = ["same_as", "identical"]
 _ESTIMATED = ["observed", "low", "high", "share_best"]
+
+
+def uses_with(score: str) -> dict[str, tuple[str, ...]]:
+    """Return the metrics of each use, with the score of a study as the main metric of its use.
+
+    Parameters
+    ----------
+    score : str
+        Name of a metric.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Use of a model and its metrics. With a score of another use than ranking, that use comes first.
+
+    Examples
+    --------
+    >>> uses_with("f1_macro")
+    {'threshold': ('f1_macro', 'mcc', 'hamming_loss'), 'ranking': ('average_precision', 'roc_auc', 'ranking_loss')}
+    """
+    uses = {METRICS[score].use, *USES}
+    order = sorted(uses, key=lambda use: (use != METRICS[score].use, [*USES].index(use)))
+    return {use: tuple(dict.fromkeys([score] * (METRICS[score].use == use) + [*USES[use]])) for use in order}
 
 
 def nearest_rate(rates: Iterable[float], estimate: float) -> float:
@@ -64,6 +87,7 @@ def recommend(
     missing_rates: pd.DataFrame,
     *,
     identical: pd.DataFrame | None = None,
+    score: str = "average_precision",
     alpha: float = 0.05,
     rope: float = ROPE,
     n_repeats: int = 1,
@@ -88,6 +112,8 @@ def recommend(
         Models with the same scores as another model by all metrics, as returned by
         :func:`~fairfold.recommendation.identical.identical_models`, with the columns ``dataset, missing_rate, model,
         same_as, identical``. The two models count as one in ranks and tests.
+    score : str, default="average_precision"
+        Score of the study. Its rows come first.
     alpha : float, default=0.05
         Level of the tests for each dataset and metric.
     rope : float, default=0.01
@@ -138,7 +164,7 @@ def recommend(
         part = part[part["missing_rate"] == rate]
         twins = _twins(identical, dataset, rate)
         intervals = scores[(scores["dataset"] == dataset) & (scores["missing_rate"] == rate)]
-        for use, metrics in USES.items():
+        for use, metrics in uses_with(score).items():
             for metric in metrics:
                 rows = part[part["metric"] == metric]
                 rows = rows.assign(value=rows["corrected"] if rows["corrected"].notna().any() else rows["observed"])

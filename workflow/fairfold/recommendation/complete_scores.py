@@ -23,7 +23,7 @@ from fairfold.core.groups import SampleMetadata
 from fairfold.evaluation.corrected import Corrected, draw_samples
 from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS, Metric
+from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric
 from fairfold.evaluation.score_tables import check_columns
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.weak_labels.plateau import FrequencyDistribution
@@ -43,6 +43,7 @@ def complete_scores(
     known_frequency: float,
     *,
     threshold: float = 0.5,
+    score: str = "average_precision",
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     hierarchical: bool = False,
@@ -65,6 +66,8 @@ def complete_scores(
         True label frequency, known if labels were hidden on purpose.
     threshold : float, default=0.5
         Probability above which a label counts as predicted.
+    score : str, default="average_precision"
+        Metric that is scored in addition to ``BASIC_METRICS``, if it is not one of them.
     groups : ndarray of shape (n_samples,), default=None
         Group of each sample. Samples of a group are resampled together.
     sample_weight : ndarray of shape (n_samples,), default=None
@@ -101,7 +104,8 @@ def complete_scores(
     The cost is O(n_draws * n_samples * n_labels) for each model.
     """
     metadata = SampleMetadata(groups, sample_weight)
-    is_correctable = {name: is_corrected(metric, hierarchical=hierarchical) for name, metric in BASIC_METRICS.items()}
+    scored = list(dict.fromkeys([*BASIC_METRICS, score]))
+    is_correctable = {name: is_corrected(METRICS[name], hierarchical=hierarchical) for name in scored}
     # All folds use the same frequencies.
     frequencies = None if frequency is None else frequency.draw(n_draws, random_state)
     rows, draws = [], defaultdict(list)
@@ -111,7 +115,7 @@ def complete_scores(
         counts = _drawn_within_folds(parts, Y.shape[0], metadata, n_draws, random_state)
         for fold, (train, test) in enumerate(parts):
             given: dict[str, Any] = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
-            for metrics, P in _alike(predicted, fold):
+            for metrics, P in _alike(predicted, scored, fold):
                 found: list[dict[str, float]] = [{}] * 4
                 drawn: dict[str, np.ndarray] = {}
                 if finite_rows(P).all():
@@ -176,7 +180,7 @@ def with_notes(scores: pd.DataFrame, *, hierarchical: bool = False) -> pd.DataFr
     >>> with_notes(pd.DataFrame({"metric": ["mcc", "ranking_loss"]}), hierarchical=True)["note"].tolist()
     ['', 'cannot be corrected']
     """
-    is_noted = [not is_corrected(BASIC_METRICS[name], hierarchical=hierarchical) for name in scores["metric"]]
+    is_noted = [not is_corrected(METRICS[name], hierarchical=hierarchical) for name in scores["metric"]]
     return scores.assign(note=np.where(is_noted, NOT_CORRECTED, "")) if any(is_noted) else scores
 
 
@@ -228,11 +232,12 @@ def _drawn_within_folds(
     return counts
 
 
-def _alike(predicted: FinalPredictions, fold: int) -> Iterator[tuple[list[str], np.ndarray]]:
+def _alike(predicted: FinalPredictions, metrics: Sequence[str], fold: int) -> Iterator[tuple[list[str], np.ndarray]]:
     """Yield the metrics that score the same cascade level in a fold, and the probabilities of that level."""
     by_level: dict[int, list[str]] = {}
-    for number, metric in enumerate(BASIC_METRICS):
-        by_level.setdefault(int(predicted.kept[number, fold]), []).append(metric)
+    for number, metric in enumerate(metrics):
+        kept = predicted.kept[min(number, len(predicted.kept) - 1), fold]  # A model that failed has no further row.
+        by_level.setdefault(int(kept), []).append(metric)
     for metrics in by_level.values():
         yield metrics, predicted.in_fold(metrics[0], fold)
 
@@ -248,7 +253,9 @@ def _summary(
     means = groups[columns].agg(lambda values: values[values != np.inf].mean(skipna=False))
     drawn_means = {unit: _mean_draw(draws[unit], (values != np.inf).to_numpy()) for unit, values in groups["corrected"]}
     tables = []
-    for metric, of_metric in BASIC_METRICS.items():
+    for metric, of_metric in METRICS.items():
+        if metric not in means.index.unique("metric"):
+            continue
         table = means.xs(metric, level="metric").assign(metric=metric, low=np.nan, high=np.nan, share_best=np.nan)
         drawn = pd.DataFrame({model: drawn_means[model, metric] for model in table.index})
         # Ignore draws that contain no observed label in some fold.

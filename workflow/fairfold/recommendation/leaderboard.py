@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.evaluation.metrics import METRICS
-from fairfold.recommendation.comparison import USES
+from fairfold.recommendation.comparison import USES, uses_with
 
 DECIDING = USES["threshold"][0]
 """Metric of decisions that is shown next to the leading score."""
@@ -20,8 +20,10 @@ _COLUMNS = ["dataset", "model", "score", "low", "high", "observed", "behind", "b
 _TIMES = ["fit_seconds", "predict_seconds", "peak_memory_mb"]
 
 
-def leaderboard(recommendation: pd.DataFrame, folds: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
-    """Rank the models of each dataset by the leading metric: the first ranking metric that is defined there.
+def leaderboard(
+    recommendation: pd.DataFrame, folds: pd.DataFrame, seconds: pd.DataFrame, score: str = "average_precision"
+) -> pd.DataFrame:
+    """Rank the models of each dataset by the score of the study, or by another metric if it is undefined there.
 
     Parameters
     ----------
@@ -32,6 +34,9 @@ def leaderboard(recommendation: pd.DataFrame, folds: pd.DataFrame, seconds: pd.D
         observed, corrected, share_tested``.
     seconds : DataFrame
         Run times with the columns ``dataset, missing_rate, model, fold, step, seconds, max_rss``.
+
+    score : str, default="average_precision"
+        Score of the study. If it is undefined on a dataset, the first defined metric of its use is leading.
 
     Returns
     -------
@@ -47,11 +52,11 @@ def leaderboard(recommendation: pd.DataFrame, folds: pd.DataFrame, seconds: pd.D
         - ``verdict`` : one of the verdicts of this module
         - ``fit_seconds``, ``predict_seconds``, ``peak_memory_mb`` : medians over folds, and the largest memory
     """
-    tables = []
+    tables, leading = [], next(iter(uses_with(score).values()))
     for (dataset, rate), part in recommendation.groupby(["dataset", "missing_rate"], sort=False):
         unit = {"dataset": dataset, "missing_rate": rate}
         defined = set(part.loc[part["n_folds"] > 0, "metric"])
-        metric = next((name for name in USES["ranking"] if name in defined), USES["ranking"][0])
+        metric = next((name for name in leading if name in defined), score)
         table = part[part["metric"] == metric].set_index("model")
         table = table.join(_paired(table, _where(folds, metric=metric, **unit), METRICS[metric].direction))
         table = table.join(_times(_where(seconds, **unit)))

@@ -12,7 +12,6 @@ import pandas as pd
 
 from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
-from fairfold.recommendation.comparison import USES
 from fairfold.recommendation.complete_scores import ALL_MODELS
 
 _CERTAIN = 0.995  # share of draws that rounds to 100 %
@@ -57,7 +56,8 @@ def recommendation_sentences(
         estimates = missing_rates[missing_rates["dataset"] == dataset].set_index("hidden_rate")
         about_data = _about_data(dataset, estimates, part["missing_rate"].iloc[0], hierarchical=dataset in hierarchical)
         rows += [(dataset, "data", sentence) for sentence in about_data]
-        for use, metrics in USES.items():
+        for use, of_use in part.groupby("use", sort=False):
+            metrics = of_use["metric"].unique()
             # The leading metric may be undefined in all folds.
             defined = (name for name in metrics if part.loc[part["metric"] == name, "n_folds"].any())
             scored = part[part["metric"] == next(defined, metrics[0])].set_index("model")

@@ -18,6 +18,7 @@ from fairfold.core.settings import (
     NonEmpty,
     NTrees,
     Proportion,
+    ScoreName,
     Settings,
     SplitterNames,
     TwoOrMore,
@@ -174,6 +175,11 @@ class WeakLabels(Settings):
     alpha: Proportion = 0.05
     """Significance level of the comparison of models. With 5 datasets or fewer, no difference is significant at
     0.05."""
+
+    score: ScoreName = "average_precision"
+    """Score that ranks models and selects the final one; see [all metrics](/reference/names.md). Models with calibrated
+    probabilities predict labels for it, see [predict new data](/guide/predict-new-data.md). Other models use
+    `forest.threshold`."""
 
     rope: Annotated[float, Field(ge=0, le=1)] = 0.01
     """Largest score difference that is practically zero (region of practical equivalence). The recommendation gives the
