@@ -17,13 +17,14 @@ from fairfold.forests.trees import MultilabelForest
 from fairfold.models import MODEL_NAMES, load_model, make_model
 from fairfold.models.binary import one_per_label
 from fairfold.models.kernel_ridge import KernelRidgeClassifier
-from fairfold.models.registry import register_own
+from fairfold.models.registry import register_own, spec_of
 from fairfold.models.stacking import pool_weights
 from fairfold.weak_labels.calibration import fit_calibration
 
 DEEP = ("RF+ET", "gcForest", "SLCForest", "CaFE", "gcForest+", "FLAForest+", "Stack+")
 WITHOUT = ("kNN", "ML-kNN", "chains")
 SHOWN = [name for name in MODEL_NAMES if name.rstrip("+") not in WITHOUT]
+SHOWN = [name for name in SHOWN if not (spec_of(name).package or spec_of(name).is_tuned)]
 SHOWN = [name for name in SHOWN if name in DEEP or not (name.endswith("+") or "Forest" in name or "CaFE" in name)]
 
 

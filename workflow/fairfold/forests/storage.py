@@ -29,15 +29,17 @@ _TRUSTED = {  # A partial is trusted only if its function is.
     "levels.Level out_of_bag.OutOfBagCascade sketched.SketchedForest trees.MultilabelForest trees.TreeShape",
     "fairfold.models": "binary.BinaryClassifier binary.ChainEnsemble binary.OnePerLabel binary.Standardized "
     "binary.Steps binary.as_csr_matrix binary.as_dense categories.CategoryCodes "
-    "correction.CorrectedClassifier exact_forests.MissingValueBoosting kernel_ridge.KernelRidgeClassifier "
+    "correction.CorrectedClassifier exact_forests.MissingValueBoosting joint_labels.JointLabels "
+    "kernel_ridge.KernelRidgeClassifier "
     "many_label_ridge.ManyLabelRidge measured.MeasuredRows ml_knn.MLkNN one_level.OneLevelModel "
-    "stacking.StackedClassifier",
+    "stacking.StackedClassifier tuning.Score tuning._TuningFolds",
     "functools": "partial",
     "lightgbm": "basic.Booster sklearn.LGBMClassifier",
     "sklearn": "calibration._CalibratedClassifier calibration._SigmoidCalibration "
     "ensemble._hist_gradient_boosting.predictor.TreePredictor metrics._dist_metrics.EuclideanDistance64 "
     "model_selection._split.StratifiedKFold neighbors._kd_tree.KDTree tree._tree.Tree "
     "utils.validation.check_array",
+    "xgboost": "core.Booster sklearn.XGBClassifier",
 }
 TRUSTED = frozenset(f"{module}.{name}" for module, names in _TRUSTED.items() for name in names.split())
 _SCHEMA = "schema.json"  # Written by skops: the types and the file of each array.

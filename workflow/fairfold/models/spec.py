@@ -40,6 +40,8 @@ class ModelSpec:
         Whether the model searches its hyperparameters in each training part.
     accepts_categories : bool, default=False
         Whether the callable accepts ``categories``, the one-hot columns of each categorical feature.
+    package : str, default=""
+        Module of an optional package that the model needs. Empty if the package of the study is enough.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class ModelSpec:
     shares_first_level: bool = False
     is_tuned: bool = False
     accepts_categories: bool = False
+    package: str = ""
 
     def __post_init__(self) -> None:
         if not self.family:
@@ -98,6 +101,8 @@ def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
         settings=(*spec.settings, "label_frequencies"),
         family=spec.family,
         accepts_categories=spec.accepts_categories,
+        is_tuned=spec.is_tuned,
+        package=spec.package,
     )
     return spec, corrected
 

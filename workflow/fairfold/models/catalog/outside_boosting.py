@@ -1,0 +1,94 @@
+"""Boosting of other packages that learns all labels together: CatBoost, XGBoost and BOOMER.
+
+The packages are optional: `pip install fairfold[baselines]`. CatBoost minimizes the cross-entropy of all labels with
+one oblivious tree per round (Prokhorenkova et al. 2018). XGBoost grows trees with a vector of all labels in each leaf
+(Chen & Guestrin 2016). BOOMER learns rules (Rapp et al. 2020). Numbers of rounds and learning rates are the defaults of
+the packages.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from fairfold.models.spec import ModelSpec, with_correction
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+
+def make_catboost() -> BaseEstimator:
+    """Create an unfitted CatBoost classifier.
+
+    Returns
+    -------
+    estimator object
+        Classifier of several labels.
+
+    Raises
+    ------
+    ModelError
+        If the package is not installed.
+    """
+    given: dict[str, Any] = {
+        "loss_function": "MultiLogloss",
+        "thread_count": 1,
+        "verbose": False,
+        "allow_writing_files": False,
+    }
+    return _prepared("catboost", "CatBoostClassifier", random_state=0, **given)
+
+
+def make_xgboost() -> BaseEstimator:
+    """Create an unfitted XGBoost classifier with vector leaves.
+
+    Returns
+    -------
+    estimator object
+        Classifier of several labels.
+
+    Raises
+    ------
+    ModelError
+        If the package is not installed.
+    """
+    return _prepared("xgboost", "XGBClassifier", multi_strategy="multi_output_tree", n_jobs=1, random_state=0)
+
+
+def make_boomer() -> BaseEstimator:
+    """Create an unfitted BOOMER classifier with a decomposable logistic loss.
+
+    Returns
+    -------
+    estimator object
+        Classifier of several labels.
+
+    Raises
+    ------
+    ModelError
+        If the package is not installed.
+    """
+    given: dict[str, Any] = {"loss": "logistic-decomposable", "head_type": "complete", "random_state": 1}
+    return _prepared("mlrl.boosting", "BoomerClassifier", least_seed=1, **given)
+
+
+def _prepared(module: str, name: str, least_seed: int = 0, **parameters: Any) -> BaseEstimator:
+    from fairfold.errors import ModelError, first_sentence
+    from fairfold.models.binary import as_dense, prepared
+    from fairfold.models.joint_labels import JointLabels
+
+    try:
+        made = getattr(import_module(module), name)(**parameters)
+    except (ImportError, OSError) as error:
+        raise ModelError(
+            f"{name} cannot be loaded ({first_sentence(error)}). Install it with `pip install fairfold[baselines]`, or "
+            "remove the model."
+        ) from error
+    return prepared(JointLabels(made, least_seed), convert=as_dense, fills=True)
+
+
+SPECS = (
+    *with_correction(ModelSpec("CatBoost", make=f"{__name__}:make_catboost", package="catboost")),
+    *with_correction(ModelSpec("XGBoost", make=f"{__name__}:make_xgboost", package="xgboost")),
+    *with_correction(ModelSpec("BOOMER", make=f"{__name__}:make_boomer", package="mlrl.boosting")),
+)
