@@ -20,6 +20,7 @@ from fairfold.forests.trees import MultilabelForest
 from fairfold.models import MODEL_NAMES, load_model, make_model
 from fairfold.models.kernel_ridge import KernelRidgeClassifier
 from fairfold.models.measured import MeasuredRows, on_measured
+from fairfold.models.registry import spec_of
 from fairfold.models.stacking import pool_weights
 from fairfold.splitting.methods import make_splitter
 from fairfold.weak_labels import mask_positives
@@ -29,7 +30,8 @@ FEW = {"n_trees": 20, "max_levels": 1}
 CASCADES = ("RF+ET", "LCForest", "SLCForest", "CaFE-FLA", "gcForest+", "CaFE-FLA+")
 DEEP = (*CASCADES, "Stack+")
 SHOWN = [*DEEP, "joint-GB+", "logistic+", "kNN+"]
-SHOWN += [name for name in MODEL_NAMES if not name.endswith("+") and name not in forests.MODEL_NAMES]
+BASELINES = [name for name in MODEL_NAMES if not name.endswith("+") and name not in forests.MODEL_NAMES]
+SHOWN += [name for name in BASELINES if not spec_of(name).package]
 
 
 @pytest.fixture(scope="module")
