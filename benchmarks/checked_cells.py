@@ -143,7 +143,7 @@ KEPT = Path("resources", "measured", "checked_cells.csv")
 
 def settings_of(case: Case) -> Iterator[Setting]:
     for n in NUMBERS:
-        yield Setting("optimal", n, 4 if case.model == "RF+ET" else 2)
+        yield Setting("optimal", n, 2)
         if case.model == "RF+ET" and case.rate == 50:
             yield Setting("uniform", n, 2)
 
@@ -209,7 +209,8 @@ def measure_all(minutes: float) -> None:
         for mechanism in SEVEN_AT
         for n in NUMBERS[:2]
     }
-    for name, job in jobs.items():
+    names = np.random.default_rng(SEED).permutation(list(jobs))  # so that an interrupted run covers all mechanisms
+    for name, job in zip(names, map(jobs.get, names), strict=True):
         if not (folder / name).is_file() and time.process_time() < 60 * minutes and len(found := job()):
             found.to_csv(folder / name, index=False)
     every = pd.concat(map(pd.read_csv, sorted(folder.glob("*.csv"))))

@@ -53,7 +53,7 @@ def _run(words: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from fairfold.commands import audit, doctor, predict, publish, recommend, study
+    from fairfold.commands import audit, check, doctor, predict, publish, recommend, study
 
     parser = _Parser(
         prog="fairfold",
@@ -61,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"fairfold {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
-    for command in (study, audit, recommend, predict, publish, doctor):
+    for command in (study, audit, recommend, check, predict, publish, doctor):
         command.add_to(commands)
     return parser
 

@@ -18,7 +18,6 @@ rule compare_with_study:
             **{name: MLC[name] for name in ("model", "n_splits", "test_size")},
             "settings": study.settings_of(MLC["model"], config["weak_labels"]["forest"], "text"),
         },
-        code=code("compare_with_study"),
     script:
         "../scripts/compare_with_study.py"
 

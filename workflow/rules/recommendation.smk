@@ -1,6 +1,7 @@
 # Estimate the missing rate of each dataset and recommend models.
 
 LEAST = min(WEAK_LABELS["missing_rates"], default=0)
+CHECKED = [name for name in WEAK_LABELS["datasets"] if os.path.exists(f"{WEAK_LABELS['checked_cells']}/{name}.csv")]
 AS_THEY_ARE = {"dataset": WEAK_LABELS["datasets"], "rate": 0}
 
 
@@ -46,10 +47,25 @@ rule correct_scores:
         "../scripts/correct_scores.py"
 
 
+rule score_checked_cells:
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        cells=f"{WEAK_LABELS['checked_cells']}/{{dataset}}.csv",
+        predictions=expand(rules.train_and_score.output.predictions, rate=LEAST, part=PARTS_OF_UNIT, allow_missing=True),
+    output:
+        "results/recommendation/checked/{dataset}.csv",
+    log:
+        "results/logs/score_checked_cells/{dataset}.log",
+    params:
+        threshold=WEAK_LABELS["forest"]["threshold"],
+    script:
+        "../scripts/score_checked_cells.py"
+
+
 rule recommend_models:
     input:
-        # learning curves, if they are computed
         **{"sample_curves": "results/tables/sample_curves.csv"} if SAMPLE_CURVES["datasets"] else {},
+        checked=expand(rules.score_checked_cells.output, dataset=CHECKED),
         missing_rates=expand(rules.estimate_label_frequency.output.missing_rate, **ESTIMATED),
         corrected_folds=expand(rules.correct_scores.output.folds, **UNITS),
         complete_scores=expand(rules.correct_scores.output.scores, **UNITS),

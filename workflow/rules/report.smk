@@ -63,7 +63,6 @@ rule publish:
     localrule: True  # runs Snakemake to list the jobs of the study
     params:
         settings=config["publish"],
-        code=code("publish"),
     script:
         "../scripts/publish.py"
 

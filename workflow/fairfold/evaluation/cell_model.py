@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from scipy.special import expit, logit
 
 from fairfold.evaluation import corrections
 from fairfold.evaluation.plain_scores import quotient
@@ -202,7 +201,7 @@ class Fit(NamedTuple):
         ndarray of shape (n_cells,)
             Probabilities.
         """
-        q = expit(self.logits + self.H @ self.target)
+        q = scipy.special.expit(self.logits + self.H @ self.target)
         return np.where(np.isnan(self.known), q, self.known)
 
     def draws(self, n_draws: int, rng: np.random.Generator, *, vary: bool) -> Iterator[np.ndarray]:
@@ -257,7 +256,7 @@ def fit_cells(cells: Cells, checked: np.ndarray, truth: np.ndarray, pi: np.ndarr
     known = np.where(np.isinf(logits), 1.0, np.nan)
     known[checked] = truth
     logits = np.clip(logits, -_FARTHEST, _FARTHEST)
-    q = expit(logits)
+    q = scipy.special.expit(logits)
     weights = 1 / pi - 1
     effective = weights.sum() ** 2 / max((weights**2).sum(), np.finfo(float).tiny)
     weights = weights * effective / max(weights.sum(), np.finfo(float).tiny)
@@ -267,7 +266,7 @@ def fit_cells(cells: Cells, checked: np.ndarray, truth: np.ndarray, pi: np.ndarr
     H = H / np.where(scale > 0, scale, 1.0)
     h = H[checked]
     target = _logistic(h, truth, logits[checked], weights, precision)
-    q = expit(logits[checked] + h @ target)
+    q = scipy.special.expit(logits[checked] + h @ target)
     curvature = (h * (weights * q * (1 - q))[:, np.newaxis]).T @ h + np.diag(precision)
     inverse = np.linalg.inv(curvature)
     leverage = weights * q * (1 - q) * np.einsum("ij,jk,ik->i", h, inverse, h)
@@ -323,7 +322,7 @@ def _logistic(
     """Fit a weighted logistic regression with a normal prior around 0 by damped Newton steps."""
     coef = np.zeros(X.shape[1])
     for _ in range(_NEWTON_STEPS):
-        q = expit(offset + X @ coef)
+        q = scipy.special.expit(offset + X @ coef)
         slope = X.T @ (weights * (y - q)) - precision * coef
         step = np.linalg.solve((X * (weights * q * (1 - q))[:, np.newaxis]).T @ X + np.diag(precision), slope)
         coef = coef + step * min(1.0, 2 / max(np.abs(step).max(initial=0.0), 1e-300))
@@ -333,7 +332,7 @@ def _logistic(
 
 
 def _clipped_logit(p: np.ndarray) -> np.ndarray:
-    return logit(np.clip(p, _LEAST, 1 - _LEAST))
+    return scipy.special.logit(np.clip(p, _LEAST, 1 - _LEAST))
 
 
 def _calibrated(x: np.ndarray, observed: np.ndarray) -> np.ndarray:
@@ -348,7 +347,7 @@ def _shifted(logits: np.ndarray, total: float) -> np.ndarray:
     if not 0 < total < len(logits):
         return logits
     far = 40 + np.abs(logits).max()
-    return logits + scipy.optimize.brentq(lambda at: expit(logits + at).sum() - total, -far, far)
+    return logits + scipy.optimize.brentq(lambda at: scipy.special.expit(logits + at).sum() - total, -far, far)
 
 
 class _Ranked:

@@ -70,7 +70,8 @@ def answer_lines(
     numbers : DataFrame
         Rows of :func:`~fairfold.recommendation.comparison.recommend` for the dataset.
     missing_rates : DataFrame
-        Columns ``hidden_rate, estimated_rate, low, high, reason`` for the dataset, in percent.
+        Columns ``hidden_rate, estimated_rate, low, high, reason`` for the dataset, in percent. The column ``n_checked``
+        is optional: the number of checked cells.
     n_samples : int or None
         Number of samples. None omits it.
     label_scores : DataFrame or None, default=None
@@ -145,7 +146,10 @@ def _about_missing(estimate: pd.Series, best: pd.Series) -> Iterator[str]:
         yield f"Missing labels: none detected, up to {high:.0f} % possible{score}."
     else:
         yield f"Missing labels: about {rate:.0f} % of the positives (95 % interval {low:.0f} to {high:.0f} %)."
-    yield "  This estimate assumes that labels are missing at random."
+    if np.isnan(n_checked := float(estimate.get("n_checked", np.nan))):
+        yield "  This estimate assumes that labels are missing at random."
+    else:
+        yield f"  Scores and missing labels are based on {count(n_checked, 'checked cell')}."
 
 
 def count(number: float, noun: str) -> str:

@@ -85,6 +85,13 @@ def _about_data(dataset: str, estimates: pd.DataFrame, rate: int, *, hierarchica
         yield f"No missing positive labels are detected in {dataset} ({spread})."
     else:
         yield f"About {share} of the positive labels of {dataset} are estimated to be missing ({spread})."
+    if np.isfinite(n_checked := own.get("n_checked", np.nan)):
+        yield (
+            f"This estimate and the leaderboard are based on {n_checked:,.0f} checked cells. They hold under any "
+            "mechanism of missing labels. All other scores below assume that labels are missing at random."
+        )
+        yield follows
+        return
     tried = estimates[(estimates.index > 0) & estimates["estimated_rate"].notna()]
     if tried.empty:
         yield "No labels were hidden on purpose in this study, so the error of this estimate is unknown."

@@ -185,6 +185,10 @@ class WeakLabels(Settings):
     """Largest score difference that is practically zero (region of practical equivalence). The recommendation gives the
     probability that the best model exceeds another by more."""
 
+    checked_cells: str = "checks"
+    """Folder with filled sheets of checked cells, `<dataset>.csv`. `fairfold check` writes them. A dataset with a sheet
+    is recommended by it."""
+
     forest: Forest = Forest()
 
     rank_stability: RankStability = RankStability()

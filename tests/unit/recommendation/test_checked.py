@@ -1,0 +1,88 @@
+"""Sheets of cells to check are read back with their draw probabilities, and the recommendation uses them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.errors import DataError
+from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.recommendation.checked import (
+    ANSWER,
+    cells_of_sheet,
+    checked_table,
+    sheet_to_fill,
+    with_checked_rates,
+    with_checked_scores,
+)
+
+NAMES = ("shade", "water", "soil")
+
+
+@pytest.fixture(scope="module")
+def study():
+    rng = np.random.default_rng(0)
+    P = rng.random((100, 3))
+    Y = (rng.random(P.shape) < P).astype(int)
+    observed = Y * (rng.random(P.shape) < 0.6)
+    fold_of, kept = np.arange(100) % 2, np.zeros((len(BASIC_METRICS), 2), dtype=np.int8)
+    predictions = {
+        name: FinalPredictions(each[np.newaxis], kept, fold_of) for name, each in (("noise", P[::-1]), ("good", P))
+    }
+    ids = [f"leaf {row}" for row in range(100)]
+    return Y, observed, predictions, ids
+
+
+def filled(study, **options):
+    Y, observed, predictions, ids = study
+    sheet = sheet_to_fill(observed, predictions, 80, ids, NAMES, random_state=0, **options)
+    return sheet.assign(**{ANSWER: Y[sheet["sample"], sheet["label_index"]]})
+
+
+def test_sheet_is_read_back_in_any_order(study):
+    ids = study[3]
+    sheet = filled(study)
+    assert list(sheet) == ["id", "label", ANSWER, "sample", "label_index", "draw_probability"]
+    assert "prediction" in filled(study, shows_probabilities=True)
+    cells = cells_of_sheet(sheet.sample(frac=1, random_state=0), ids, NAMES, "sheet.csv")
+    assert cells["draw_probability"].tolist() == sheet["draw_probability"].tolist()
+    assert cells["label"].tolist() == sheet[ANSWER].tolist()
+    more = filled(study, earlier=cells)
+    assert len(more) == 160
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({ANSWER: "maybe"}, "sheet.csv, row 2, column 'correct_label': expected 0, 1 or an empty cell, found 'maybe'"),
+        ({ANSWER: ""}, "the column 'correct_label' is empty"),
+        ({"id": "leaf x"}, "row 2: found sample 'leaf x' and label 'shade'"),
+        ({"sample": 1000}, "do not match the data of the study"),
+    ],
+)
+def test_sheets_are_checked(study, change, message):
+    sheet = filled(study).assign(label="shade", label_index=0)
+    sheet["id"] = [study[3][row] for row in sheet["sample"]]
+    with pytest.raises(DataError, match=message):
+        cells_of_sheet(sheet.assign(**change), study[3], NAMES, "sheet.csv")
+    with pytest.raises(DataError, match="the column 'id' is missing"):
+        cells_of_sheet(sheet.drop(columns="id"), study[3], NAMES, "sheet.csv")
+
+
+def test_recommendation_uses_checked_cells(study):
+    Y, observed, predictions, ids = study
+    cells = cells_of_sheet(filled(study), ids, NAMES, "sheet.csv")
+    table = checked_table(observed, predictions, cells, 0.5).assign(dataset="leaves")
+    assert set(table["metric"]) == {*BASIC_METRICS, "missing_rate", "wrong_positives"}
+    assert (table["n_checked"] == 80).all()
+    rates = pd.DataFrame({"dataset": ["leaves", "leaves", "other"], "hidden_rate": [0, 30, 0], "reason": ["x", "", ""]})
+    rates = with_checked_rates(rates.assign(estimated_rate=5.0, low=0.0, high=9.0), table)
+    assert rates["estimated_rate"][0] == pytest.approx(100 * (1 - observed[Y == 1].mean()), abs=15)
+    assert rates["estimated_rate"][1:].tolist() == [5, 5]
+    assert rates["n_checked"].tolist()[0] == 80
+    board = pd.DataFrame({"model": ["noise", "twin", "good"], "verdict": ["best", "same as noise", "worse"]})
+    columns = ["score", "low", "high", "behind", "behind_low", "behind_high", "deciding"]
+    board = board.assign(dataset="leaves", metric="average_precision", **dict.fromkeys(columns, 0.5))
+    found = with_checked_scores(board, table)
+    assert found["model"].tolist() == ["good", "noise", "twin"]
+    assert found["verdict"].tolist() == ["best", "worse", "same as noise"]

@@ -1,0 +1,137 @@
+"""``fairfold check``: write a sheet of cells to check, and use the filled sheet."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fairfold.commands import recommend
+from fairfold.commands.running import run_study
+from fairfold.core.files import atomic_path, read_table, write_table
+from fairfold.core.project import PROJECT
+from fairfold.errors import DataError, unknown_name
+
+_CHECKS = "checks"
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser.
+
+    Parameters
+    ----------
+    commands : argparse._SubParsersAction
+        Subparsers of the command line.
+    """
+    parser = commands.add_parser(
+        "check",
+        help="check a few labels by hand, and base the recommendation on them",
+        description="Write a sheet of cells (a sample and a label) to check. Fill in the column correct_label with 0 "
+        "or 1, then give the sheet to the same command with --sheet. Scores, intervals, the missing rate and the "
+        "recommendation then hold under any mechanism of missing labels.",
+    )
+    add = parser.add_argument
+    add("study", type=Path, help="folder of a finished study")
+    add("--dataset", metavar="NAME", help="dataset of the study, if it has several")
+    add("--cells", type=int, metavar="N", help="write a sheet with N cells; after a filled sheet, N more")
+    add("--sheet", type=Path, metavar="FILE", help="filled sheet, CSV or Excel")
+    add("-o", "--output", type=Path, metavar="FILE", help="sheet to write, CSV or Excel (default: <dataset>-check.csv)")
+    add("--show-probabilities", action="store_true", help="show the models' mean probability, which may bias answers")
+    add("--cost-per-sample", type=float, default=0.0, metavar="COST", help="cost to open a sample, in cells")
+    add("-c", "--cores", default="all", metavar="N", help="number of cores to use (default: all)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write a sheet, or use a filled one and print the new recommendation.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Parsed arguments.
+
+    Raises
+    ------
+    DataError
+        If the study is not finished, the dataset is unknown, or the sheet is invalid.
+    """
+    if (options.cells is None) == (options.sheet is None):
+        raise DataError("check: give either --cells N to write a sheet, or --sheet FILE to use a filled one.")
+    dataset = _dataset_of(options.study, options.dataset)
+    if options.sheet is not None:
+        _use(options, dataset)
+    else:
+        _write(options, dataset)
+
+
+def _dataset_of(study: Path, name: str | None) -> str:
+    if not recommend.is_finished(study):
+        raise DataError(f"{study} is not a finished study. Run it first: `fairfold study`.")
+    datasets = read_table(study / "results" / "recommendation" / "leaderboard.csv")["dataset"].unique().tolist()
+    if name is None and len(datasets) > 1:
+        raise DataError(f"{study} has {len(datasets)} datasets. Choose one with --dataset: {', '.join(datasets)}.")
+    if name is not None and name not in datasets:
+        raise DataError(unknown_name("dataset of this study", name, datasets))
+    return name or datasets[0]
+
+
+def _write(options: argparse.Namespace, dataset: str) -> None:
+    """Choose cells by the predictions of all models, and write the sheet."""
+    from fairfold.recommendation.checked import read_study_predictions, sheet_to_fill
+
+    data, ids = _data(options.study, dataset)
+    path = options.output or options.study / f"{dataset}-check.csv"
+    if path.exists():
+        raise DataError(f"{path} exists and may contain answers. Choose another file with --output, or delete it.")
+    kept = options.study / _CHECKS / f"{dataset}.csv"
+    sheet = sheet_to_fill(
+        *(data.Y, read_study_predictions(options.study / "results", dataset), options.cells, ids, data.label_names),
+        shows_probabilities=options.show_probabilities,
+        earlier=read_table(kept) if kept.is_file() else None,
+        groups=data.groups,
+        cost_per_sample=options.cost_per_sample,
+    )
+    with atomic_path(path) as temporary:
+        if path.suffix == ".xlsx":
+            with temporary.open("wb") as stream:
+                sheet.to_excel(stream, index=False)
+        else:
+            sheet.to_csv(temporary, index=False)
+    n_open = int(sheet["correct_label"].isna().sum())
+    print(f"{path}: {n_open} cells to check. Enter 0 or 1 in the column correct_label, then run")
+    print(f"fairfold check {options.study} --dataset {dataset} --sheet {path}")
+
+
+def _use(options: argparse.Namespace, dataset: str) -> None:
+    """Check a filled sheet, keep its cells in the folder of the study, and renew the recommendation."""
+    from fairfold.recommendation.checked import cells_of_sheet
+
+    if not options.sheet.is_file():
+        raise DataError(f"--sheet: there is no file {options.sheet} in {Path.cwd()}. Check the path.")
+    read = pd.read_excel if options.sheet.suffix == ".xlsx" else pd.read_csv
+    try:
+        sheet = read(options.sheet, dtype={"id": str, "label": str, "correct_label": str}, keep_default_na=False)
+    except ValueError as error:
+        raise DataError(f"{options.sheet}: the sheet cannot be read ({error}). Save it as CSV or Excel.") from error
+    data, ids = _data(options.study, dataset)
+    cells = cells_of_sheet(sheet, ids, data.label_names, str(options.sheet))
+    kept = options.study / _CHECKS / f"{dataset}.csv"
+    kept.parent.mkdir(exist_ok=True)
+    write_table(cells, kept)
+    configuration = next(each for each in ("study.yaml", "results/config.yaml") if (options.study / each).is_file())
+    command = [sys.executable, "-m", "snakemake", "all", "--snakefile", str(PROJECT / "Snakefile")]
+    command += [f"--directory={options.study}", "--cores", options.cores]
+    run_study([*command, f"--configfile={options.study / configuration}"], options.study)
+    recommend.print_answer(options.study, dataset)
+
+
+def _data(study: Path, dataset: str) -> tuple[Any, list[Any]]:
+    """Return a dataset of the study and the names of its samples."""
+    from fairfold.datasets import Dataset
+
+    data = Dataset.load(study / "results" / "datasets" / f"{dataset}.npz")
+    ids = range(1, data.shape[0] + 1) if data.sample_ids is None else data.sample_ids
+    return data, list(ids)

@@ -1,0 +1,252 @@
+"""Use cells that a person has checked: sheets to fill in, and the recommendation that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from fairfold.core.arrays import Matrix, finite_rows, to_dense
+from fairfold.core.validation import with_nan
+from fairfold.errors import DataError
+from fairfold.evaluation.checked_cells import MISSING_RATE, WRONG_SHARE, checked_scores, choose_cells, compare_checked
+from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
+from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.recommendation.complete_scores import ALL_MODELS
+from fairfold.recommendation.leaderboard import BEST, DECIDING, NOT_DIFFERENT, WORSE
+
+ANSWER = "correct_label"
+"""Column of a sheet that a person fills in."""
+_PLACES = ["id", "label", ANSWER]
+_HIDDEN = ["sample", "label_index", "prediction", "draw_probability"]
+_LEVEL_OF = "average_precision"
+
+
+def sheet_to_fill(
+    Y: Matrix,
+    predictions: Mapping[str, FinalPredictions],
+    n: int,
+    ids: Sequence[object],
+    label_names: Sequence[str],
+    *,
+    shows_probabilities: bool = False,
+    earlier: pd.DataFrame | None = None,
+    **options: object,
+) -> pd.DataFrame:
+    """Choose cells and return a sheet for a person to fill in.
+
+    Parameters
+    ----------
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels.
+    predictions : mapping of str to FinalPredictions
+        Out-of-fold predictions of each model. The sheet serves to score and compare all of them.
+    n : int
+        Number of cells.
+    ids : sequence of length n_samples
+        Name of each sample.
+    label_names : sequence of str of length n_labels
+        Name of each label.
+    shows_probabilities : bool, default=False
+        Whether the sheet contains the mean probability of the models. It may influence the person.
+    earlier : DataFrame or None, default=None
+        Cells of earlier sheets, from :func:`cells_of_sheet`.
+    **options : object
+        Further parameters of :func:`~fairfold.evaluation.checked_cells.choose_cells`.
+
+    Returns
+    -------
+    DataFrame
+        One row per cell with the columns ``id, label, correct_label, sample, label_index, draw_probability``, and
+        ``prediction`` if probabilities are shown. ``correct_label`` is empty for new cells.
+
+    Raises
+    ------
+    DataError
+        If no cell is uncertain.
+    """
+    observed, P = _scored(Y, predictions)
+    cells = choose_cells(P, observed, n, checked=earlier, **options)  # type: ignore[arg-type]
+    sheet = cells.rename(columns={"label": ANSWER}).astype({ANSWER: "Int64"})
+    sheet["id"] = [ids[row] for row in sheet["sample"]]
+    sheet["label"] = [label_names[column] for column in sheet["label_index"]]
+    return sheet[[*_PLACES, *(name for name in _HIDDEN if shows_probabilities or name != "prediction")]]
+
+
+def cells_of_sheet(sheet: pd.DataFrame, ids: Sequence[object], label_names: Sequence[str], where: str) -> pd.DataFrame:
+    """Check a filled sheet and return its cells.
+
+    Parameters
+    ----------
+    sheet : DataFrame
+        Sheet of :func:`sheet_to_fill`. Rows may be in any order.
+    ids : sequence of length n_samples
+        Name of each sample.
+    label_names : sequence of str of length n_labels
+        Name of each label.
+    where : str
+        Name of the sheet in messages.
+
+    Returns
+    -------
+    DataFrame
+        Table for :func:`~fairfold.evaluation.checked_cells.checked_scores`.
+
+    Raises
+    ------
+    DataError
+        If a column is missing, an answer is not 0, 1 or empty, or a row does not match the data.
+    """
+    needed = [*_PLACES, "sample", "label_index", "draw_probability"]
+    if absent := [name for name in needed if name not in sheet]:
+        raise DataError(f"{where}: the column {absent[0]!r} is missing. Keep all columns of the sheet.")
+    columns = (sheet[name].astype(str) for name in ("id", "label", "sample", "label_index"))
+    sizes = len(ids), len(label_names)
+    for row, (given, label, sample, index) in enumerate(zip(*columns, strict=True), start=2):
+        is_known = all(each.isdecimal() and int(each) < n for each, n in zip((sample, index), sizes, strict=True))
+        if not is_known or (str(ids[int(sample)]), label_names[int(index)]) != (given, label):
+            raise DataError(
+                f"{where}, row {row}: found sample {given!r} and label {label!r}, which do not match the data of the "
+                "study. Restore the row, or write a new sheet with `fairfold check`."
+            )
+    text = sheet[ANSWER].astype("string").str.strip().fillna("")
+    wrong = ~text.isin(["", "0", "1", "0.0", "1.0"])
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise DataError(
+            f"{where}, row {row + 2}, column {ANSWER!r}: expected 0, 1 or an empty cell, found {text.iloc[row]!r}. "
+            "Replace the value or leave the cell empty."
+        )
+    if (text == "").all():
+        raise DataError(f"{where}: the column {ANSWER!r} is empty. Enter 0 or 1 for the cells that you checked.")
+    cells = sheet[[name for name in _HIDDEN if name in sheet]].assign(label=pd.to_numeric(text, errors="coerce"))
+    return cells.apply(pd.to_numeric).sort_values(["sample", "label_index"], ignore_index=True)
+
+
+def read_study_predictions(results: Path, dataset: str) -> dict[str, FinalPredictions]:
+    """Read the predictions of all models at the lowest missing rate of a study.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of results.
+    dataset : str
+        Name of the dataset.
+
+    Returns
+    -------
+    dict of str to FinalPredictions
+        Out-of-fold predictions of each model.
+    """
+    folders = (results / "weak_labels" / dataset).glob("rate-*")
+    lowest = min(folders, key=lambda folder: int(folder.name.removeprefix("rate-")))
+    return dict(read_predictions(sorted(lowest.glob("predictions_*.npz"))))
+
+
+def checked_table(
+    Y: Matrix, predictions: Mapping[str, FinalPredictions], cells: pd.DataFrame, threshold: float
+) -> pd.DataFrame:
+    """Estimate the scores of all models from checked cells.
+
+    Parameters
+    ----------
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels.
+    predictions : mapping of str to FinalPredictions
+        Out-of-fold predictions of each model.
+    cells : DataFrame
+        Checked cells.
+    threshold : float
+        A label is predicted if its probability exceeds this threshold.
+
+    Returns
+    -------
+    DataFrame
+        One row per model and metric with the columns ``model, metric, estimate, low, high, behind, behind_low,
+        behind_high, n_checked``. The rows of all models together contain the missing rate and the share of wrong
+        positives. Scores pool the test samples of all folds.
+    """
+    observed, P = _scored(Y, predictions)
+    tables = [compare_checked(observed, P, cells, name, threshold).assign(metric=name) for name in BASIC_METRICS]
+    first = checked_scores(observed, next(iter(P.values())), cells, threshold, metrics=())
+    shares = [{"model": ALL_MODELS, "metric": name, **first[name]._asdict()} for name in (MISSING_RATE, WRONG_SHARE)]
+    table = pd.concat([*tables, pd.DataFrame(shares)], ignore_index=True).assign(n_checked=first.n_checked)
+    return table[["model", "metric", *table.columns.drop(["model", "metric"])]]
+
+
+def with_checked_rates(missing_rates: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFrame:
+    """Replace the estimated missing rates of the data by those from checked cells.
+
+    Parameters
+    ----------
+    missing_rates : DataFrame
+        Columns ``dataset, hidden_rate, estimated_rate, low, high, reason``, in percent.
+    checked : DataFrame
+        Tables of :func:`checked_table` with the column ``dataset``.
+
+    Returns
+    -------
+    DataFrame
+        The table with an additional column ``n_checked``.
+    """
+    rates = checked[checked["metric"] == MISSING_RATE].set_index("dataset")
+    table = missing_rates.assign(n_checked=np.nan)
+    for place, row in table.iterrows():
+        if row["hidden_rate"] == 0 and row["dataset"] in rates.index:
+            found = rates.loc[row["dataset"]]
+            table.loc[place, ["estimated_rate", "low", "high"]] = [100 * found[x] for x in ("estimate", "low", "high")]
+            table.loc[place, ["reason", "n_checked"]] = ["", found["n_checked"]]
+    return table
+
+
+def with_checked_scores(board: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFrame:
+    """Replace the scores and verdicts of the leaderboard by those from checked cells.
+
+    Parameters
+    ----------
+    board : DataFrame
+        Table of :func:`~fairfold.recommendation.leaderboard.leaderboard`.
+    checked : DataFrame
+        Tables of :func:`checked_table` with the column ``dataset``.
+
+    Returns
+    -------
+    DataFrame
+        The table with an additional column ``n_checked``, the best model of each dataset first. A model is worse than
+        the best one if the interval of their difference excludes 0.
+    """
+    tables = []
+    for dataset, part in board.groupby("dataset", sort=False):
+        found = checked[checked["dataset"] == dataset]
+        if found.empty:
+            tables.append(part.assign(n_checked=np.nan))
+            continue
+        scores = found[found["metric"] == part["metric"].iloc[0]].set_index("model").reindex(part["model"])
+        deciding = found[found["metric"] == DECIDING].set_index("model")["estimate"].reindex(part["model"])
+        columns = ["low", "high", "behind", "behind_low", "behind_high", "n_checked"]
+        part = part.assign(
+            score=scores["estimate"].to_numpy(),
+            deciding=deciding.to_numpy(),
+            **{name: scores[name].to_numpy() for name in columns},
+        )
+        part = part.sort_values("behind", kind="stable")
+        is_own = ~part["verdict"].str.startswith("same as ")
+        verdicts = np.where(part["behind_low"] > 0, WORSE, NOT_DIFFERENT)
+        part["verdict"] = part["verdict"].where(~is_own, verdicts)
+        part.loc[is_own.idxmax(), "verdict"] = BEST
+        tables.append(part)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _scored(Y: Matrix, predictions: Mapping[str, FinalPredictions]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return labels and probabilities; labels of samples without predictions count as unmeasured."""
+    P = {name: to_dense(each.by(_LEVEL_OF), name, DataError) for name, each in predictions.items()}
+    P = {name: each for name, each in P.items() if finite_rows(each).any()}
+    known = np.logical_and.reduce([finite_rows(each) for each in P.values()]) if P else np.zeros(1, dtype=bool)
+    if not known.any():
+        raise DataError("no sample has predictions of all models, so no cell can be checked. Run the study first.")
+    observed = to_dense(with_nan(Y), "Y", DataError).astype(np.float64)
+    observed[~known] = np.nan
+    return observed, {name: np.where(known[:, np.newaxis], each, 0.0) for name, each in P.items()}
