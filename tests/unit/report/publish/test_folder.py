@@ -2,12 +2,14 @@
 
 import json
 import zipfile
+from dataclasses import replace
 
 import pytest
 import yaml
 
 from fairfold.commands.rerun import comparison, unpack
 from fairfold.errors import DataError
+from fairfold.report.publish.facts import Source
 from fairfold.report.publish.folder import write_publication
 
 
@@ -52,6 +54,16 @@ def test_state_of_the_study_is_returned(make_facts, tmp_path):
     assert sentences[0].startswith("This study is unfinished: 2 of 2 files")
     assert sentences[-2].startswith("REFORMS: ") and "of 32 items filled" in sentences[-2]
     assert "This study is unfinished" in (tmp_path / "publication/README.md").read_text()
+
+
+def test_datasets_of_the_catalog_are_cited(make_facts, config, tmp_path):
+    config["data"]["own"] = {}
+    source = Source("plants", None, "Plants", about="Author (2020), Plants (license: CC0)")
+    write_publication(replace(make_facts(), sources=[source], memo={}), tmp_path / "publication")
+    statement = (tmp_path / "publication/data_statement.md").read_text()
+    assert "plants: Author (2020), Plants (license: CC0)." in statement and "where readers" not in statement
+    assert "The study is finished." in (tmp_path / "publication/README.md").read_text()
+    assert unpack(tmp_path / "publication.zip", tmp_path / "again")["data"]["own"] == {}
 
 
 def test_card_has_metadata_and_scores(folder):

@@ -177,7 +177,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "encoded": {name: own["categorical"] for name, own in facts.own.items() if "categorical" in own},
         "by_time": [name for name in facts.datasets if facts.own.get(name, {}).get("dates")],
         "grouped": [name for name in facts.datasets if facts.own.get(name, {}).get("groups")],
-        "state": state(facts),
+        **{"state": state(facts), "is_finished": facts.missing.empty},
         "is_rare": bool(_rare_labels(facts)),
         "software": {"source code": "unknown", **dict(facts.software.itertuples(index=False))},
         "costs": costs_sentence(gather_costs(facts.results / "benchmarks")),
