@@ -30,7 +30,7 @@ def plot_scores_by_frequency(scores: pd.DataFrame, legend: pd.DataFrame | None =
     Parameters
     ----------
     scores : DataFrame
-        Table ``by_frequency`` of :func:`fairfold.evaluation.many_labels.summarize_many_labels`. Only the metrics in
+        Table ``by_frequency`` of :func:`fairfold.evaluation.score_tables.summarize_many_labels`. Only the metrics in
         ``METRICS`` are drawn.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.

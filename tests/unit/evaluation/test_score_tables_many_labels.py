@@ -5,8 +5,8 @@ from scipy import sparse
 
 from fairfold.evaluation.at_k import count_positives, inverse_propensities, recall_at_k, scores_by_frequency_band
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.many_labels import score_many_labels, summarize_many_labels
 from fairfold.evaluation.metrics import BASIC_METRICS, metrics_of
+from fairfold.evaluation.score_tables import score_many_labels, summarize_many_labels
 from fairfold.evaluation.scores import multilabel_scores
 
 UNIT = {"dataset": "flags", "missing_rate": 30, "model": "kNN"}
