@@ -229,7 +229,7 @@ def test_sparse_features_and_missing_values(six):
         ECOCClassifier(make_learner("svm", standardize=True)).fit(sparse.csr_array(X), y)
 
 
-@pytest.mark.parametrize("learner", ["svm", "gentleboost", "discriminant"])
+@pytest.mark.parametrize("learner", ["svm", "discriminant"])
 def test_the_same_bytes_for_any_number_of_jobs(iris, learner):
     X, y = iris
     learner = make_learner(learner, standardize=True)

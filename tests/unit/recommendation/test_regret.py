@@ -83,14 +83,14 @@ def test_choices_are_those_of_a_loop():
 
 
 def test_means_and_intervals_are_over_datasets():
-    scores, missing_rates = study(n_datasets=40)
+    scores, missing_rates = study(n_datasets=20)
     tables = regret_tables(scores, missing_rates)
     units = ["strategy", "missing_rate", "metric"]
     for unit, part in tables["choices"].groupby(units):
         row = tables["regret"].set_index(units).loc[unit]
-        assert (row["n_datasets"], row["worst"]) == (40, part["regret"].max())
+        assert (row["n_datasets"], row["worst"]) == (20, part["regret"].max())
         assert row["regret"] == pytest.approx(part["regret"].mean())
-        draws = np.random.default_rng(1).choice(part["regret"], size=(9999, 40)).mean(axis=1)
+        draws = np.random.default_rng(1).choice(part["regret"], size=(9999, 20)).mean(axis=1)
         # The standard error of a 2.5 % quantile of 9,999 normal draws is 0.027 standard deviations. The tolerance is
         # five standard errors of two such quantiles.
         expected = pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.19 * draws.std())
