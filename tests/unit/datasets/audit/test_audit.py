@@ -189,3 +189,25 @@ def test_spellings_of_categories():
     data = Dataset("mine", "multilabel", X, Y, names, tuple("xyz"), categories=Categories("one-hot", values))
     found = [each for name, each in findings(data) if name == "mixed codings"]
     assert [each.evidence for each in found] == ["'Female' = 'female '", "'1' = 'yes'"]
+
+
+def test_many_columns_of_different_numbers_are_measurements():
+    rng, X, Y = make()
+    numbers = np.array([rng.permutation(N) for _ in range(4)]).T
+    assert "whole numbers that all differ" in kinds(np.hstack([X, numbers[:, :3]]), Y)
+    assert "whole numbers that all differ" not in kinds(np.hstack([X, numbers]), Y)
+
+
+def test_the_only_word_that_nearly_determines_a_label():
+    _, X, Y = make()
+    word = Y[:, 0].copy()
+    word[::14] = 1 - word[::14]  # 7 % noise
+    assert kinds(np.column_stack([X, word]), Y) == {"leak"}
+    assert kinds(np.column_stack([X, word, np.arange(N) % 3 == 0]), Y) == set()
+
+
+def test_changes_are_evidence_of_an_error():
+    _, X, Y = make()
+    X[120:] += 2
+    table = audit_table(X, np.roll(Y, 5, axis=0))
+    assert "features change before rows 121" in table.loc[table["check"] == "row_order", "evidence"].item()

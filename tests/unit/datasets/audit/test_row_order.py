@@ -70,6 +70,17 @@ def test_shuffled_half_of_sorted_labels():
     assert len(errors(X, Y[order])) == 1
 
 
+def test_shuffled_half_beside_rows_without_a_label():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 6))
+    Y = (X[:, :2] + 0.3 * rng.normal(size=(N, 2)) > [0.5, 0.6]).astype(float)
+    order = np.lexsort(Y.T)
+    n_without = int((Y.sum(axis=1) == 0).sum())
+    mixed = np.concatenate([order[:n_without], rng.permutation(order[n_without:])])
+    assert errors(X[order], Y[order]).empty
+    assert len(errors(X[order], Y[mixed])) == 1
+
+
 def test_labels_sorted_alone():
     X, Y = make()
     table = audit_table(X, Y[np.lexsort(Y.T)])

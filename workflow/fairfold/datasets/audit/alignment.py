@@ -30,6 +30,8 @@ class Alignment:
     ----------
     features : ndarray of shape (n_samples, n_components)
         Principal components of standardized features and of a Gaussian kernel, shrunken as in a ridge regression.
+    scores : ndarray of shape (n_samples, n_components)
+        Principal components of standardized features, not shrunken.
     labels : ndarray of shape (n_samples, n_directions)
         Principal directions of centered labels. Their squares sum to 1.
 
@@ -43,7 +45,7 @@ class Alignment:
     """
 
     def __init__(self, X: Matrix, Y: Matrix, rng: np.random.Generator) -> None:
-        self.features = _features(X, rng)
+        self.scores, self.features = _features(X, rng)
         self.labels = _labels(Y, rng)
 
     def __len__(self) -> int:
@@ -127,10 +129,11 @@ def standardized(X: Matrix, rng: np.random.Generator) -> np.ndarray:
     return Z - Z.mean(axis=0)
 
 
-def _features(X: Matrix, rng: np.random.Generator) -> np.ndarray:
+def _features(X: Matrix, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return principal components, and those together with a kernel, shrunken."""
     Z = standardized(X, rng)
     if not Z.shape[1]:
-        return np.zeros((X.shape[0], 0))
+        return np.zeros((X.shape[0], 0)), np.zeros((X.shape[0], 0))
     n, scores = len(Z), np.multiply(*_principal(Z, _N_COMPONENTS, rng))
     landmarks = scores[rng.choice(n, min(n, _N_LANDMARKS), replace=False)]
     squares = (scores**2).sum(axis=1)[:, np.newaxis] + (landmarks**2).sum(axis=1) - 2 * scores @ landmarks.T
@@ -139,7 +142,7 @@ def _features(X: Matrix, rng: np.random.Generator) -> np.ndarray:
     both = np.hstack([scores / np.linalg.norm(scores), kernel / max(np.linalg.norm(kernel), 1e-12)])
     vectors, values = _principal(both, min(_N_COMPONENTS, max(n // 4, 1)), rng)
     penalty = values[min(len(values) - 1, n // 10, 20)]
-    return vectors * values / np.hypot(values, penalty)
+    return scores, vectors * values / np.hypot(values, penalty)
 
 
 def _labels(Y: Matrix, rng: np.random.Generator) -> np.ndarray:

@@ -14,8 +14,10 @@ from fairfold.datasets.columns import plain_name
 
 _ALL_DIFFERENT = "whole numbers that all differ"
 _CELLS_AT_ONCE = 2**21  # 16 MB in each of a handful of arrays
+_MOST_NUMBERED = 3  # More columns of different whole numbers are measurements.
 _LEAST_ROWS = 10  # In fewer rows, whole numbers often differ by chance.
 _ODDS, _AHEAD = 15.0, 3.0  # Least odds of an AUROC of one feature, and least ratio to those of the next feature.
+_ODDS_OF_WORD = 10.0  # if the feature is the only one of 0 and 1
 _FEWEST = 8  # positives and negatives
 
 
@@ -43,17 +45,12 @@ def find(table: Audited) -> Iterator[Finding]:
     (k, n), testable = table.counts, table.testable(table.data.shape[1])
     least = np.minimum(k, n - k)[testable].min(initial=max(data.shape[0] - 1, 1))
     what = "label" if data.task == "multilabel" else "class"
-    telling, odds = [], [np.zeros((0, len(k)))]
+    telling, numbered, odds = [], [], [np.zeros((0, len(k)))]
     kept, binary = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=bool)]
     for columns, values in _blocks(data.X, least):
         is_whole = np.flatnonzero((values == np.round(values)).all(axis=0))
         differ = (np.diff(np.sort(values[:, is_whole], axis=0), axis=0) > 0).all(axis=0) & (len(values) >= _LEAST_ROWS)
-        for column in (data.feature_names[columns[j]] for j in is_whole[differ]):
-            if kind_of_name(plain_name(column)) == "identifier":
-                continue  # found by its name
-            sentence = f"column {column!r} contains whole numbers that all differ, as identifiers do, and is used as a "
-            advice = "feature; if it is one, set it as id or leave it out (ignore)"
-            yield Finding("warning", f"column {column!r}", f"{sentence}{advice}", check=_ALL_DIFFERENT)
+        numbered += [data.feature_names[columns[j]] for j in is_whole[differ]]
         is_binary = (np.isin(values, (0, 1)) | np.isnan(values)).all(axis=0)
         for j, label, side in _separations(table.labels, table.measured, testable, values):
             if is_binary[j] or data.task != "multiclass":
@@ -62,12 +59,25 @@ def find(table: Audited) -> Iterator[Finding]:
         kept.append(columns)
         binary.append(is_binary)
         odds.append(_odds(table, values))
+    if len(numbered) <= _MOST_NUMBERED:
+        yield from map(_about_numbers, (name for name in numbered if kind_of_name(plain_name(name)) != "identifier"))
     yield from telling
     if not telling:
         features, is_word, ratios = np.concatenate(kept), np.concatenate(binary), np.vstack(odds)
         # A noisy copy of a label may be the only 0/1 column among good features.
-        found = [*_ahead(table, features, ratios)] or [*_ahead(table, features[is_word], ratios[is_word])]
+        found = [*_ahead(table, features, ratios)]
+        if not found:
+            least = _ODDS_OF_WORD if is_word.sum() == 1 else _ODDS
+            found = [*_ahead(table, features[is_word], ratios[is_word], least)]
         yield from found
+
+
+def _about_numbers(column: str) -> Finding:
+    sentence = (
+        f"column {column!r} contains whole numbers that all differ, as identifiers do, and is used as a feature; "
+    )
+    advice = "if it is one, set it as id or leave it out (ignore)"
+    return Finding("warning", f"column {column!r}", f"{sentence}{advice}", check=_ALL_DIFFERENT)
 
 
 def _odds(table: Audited, values: np.ndarray) -> np.ndarray:
@@ -81,13 +91,13 @@ def _odds(table: Audited, values: np.ndarray) -> np.ndarray:
     return np.where(np.minimum(k, n - k) >= _FEWEST, area / (1 - area), 1.0)
 
 
-def _ahead(table: Audited, columns: np.ndarray, odds: np.ndarray) -> Iterator[Finding]:
+def _ahead(table: Audited, columns: np.ndarray, odds: np.ndarray, least: float = _ODDS) -> Iterator[Finding]:
     """Find labels that one column predicts nearly without error and far better than all other columns."""
     if not len(columns):
         return
     odds = np.vstack([odds, np.ones(odds.shape[1])])  # of guessing
     best = np.argmax(odds, axis=0)
-    for label in np.flatnonzero(odds.max(axis=0) >= _ODDS):
+    for label in np.flatnonzero(odds.max(axis=0) >= least):
         first, second = odds[best[label], label], np.partition(odds[:, label], -2)[-2]
         if first >= _AHEAD * second:
             column, name = (table.data.feature_names[columns[best[label]]], table.label_names[label])

@@ -29,6 +29,7 @@ _MOST_ROWS = 30_000
 _MOST_RANGES, _CLEAR_RANGES = 12, 5  # of a search for a repair, and of a repair to show
 _FEWEST_ROWS = 20
 _NONE, _STRONG, _EXPECTED = 3.0, 5.0, 8.0  # standard deviations of a relation
+_ORDERED, _SORTED = 10.0, 15.0  # of features and of labels with the row number, where the relation is weaker
 
 
 class Order(NamedTuple):
@@ -89,7 +90,7 @@ def _repaired(table: Audited) -> str:
 def _changes(aligned: Alignment, rng: np.random.Generator) -> str:
     """List the rows with the strongest changes of features and of labels."""
     texts = []
-    for kind, values in (("features", aligned.features), ("labels", aligned.labels)):
+    for kind, values in (("features", aligned.scores), ("labels", aligned.labels)):
         if points := change_points(changes(values, rng), len(aligned)):
             texts.append(f"{kind} change before rows {shortened([str(row + 1) for row in points], 6)}")
     return "".join(f"; {text}" for text in texts)
@@ -447,7 +448,7 @@ def shuffled_part(aligned: Alignment, rng: np.random.Generator) -> tuple[int, in
         First row, last row and evidence, or None.
     """
     rows, n = np.arange(len(aligned)), len(aligned)
-    candidates = []
+    candidates, whole = [], _part(aligned, rows, rng).relation
     for cut in sorted({n * share // 20 for share in range(4, 17)}):
         for part, rest in ((rows[:cut], rows[cut:]), (rows[cut:], rows[:cut])):
             share = (aligned.labels[part] - aligned.labels[part].mean(axis=0)) ** 2
@@ -457,7 +458,10 @@ def shuffled_part(aligned: Alignment, rng: np.random.Generator) -> tuple[int, in
             if inside.relation < _NONE and inside.labels < _NONE and inside.features > _STRONG:
                 outside = _part(aligned, rest, rng)
                 expected = min(outside.relation, outside.labels) * min(len(part) / len(rest), 1)
-                if expected > _EXPECTED:
+                # Labels outside may be sorted or of one class, so that little of their relation is left.
+                has_one_class = np.ptp(aligned.labels[rest], axis=0).max() < 1e-9 and whole > _EXPECTED
+                is_sorted = outside.labels > _SORTED and outside.relation > _NONE
+                if expected > _EXPECTED or (inside.features > _ORDERED and (has_one_class or is_sorted)):
                     evidence = f"standard deviations above chance: relation {inside.relation:.1f}"
                     candidates.append((outside.relation + inside.features, int(part[0]), int(part[-1]), evidence))
     return max(candidates)[1:] if candidates else None

@@ -59,7 +59,7 @@ def _changes(table: Audited) -> pd.DataFrame:
     aligned, rng = table.alignment(n), table.rng("changes")
     width, parts = window(n), []
     even = np.linspace(width, n - width, min(_MOST_POINTS, n - 2 * width + 1)).astype(int)
-    for kind, values in (("features", aligned.features), ("labels", aligned.labels)):
+    for kind, values in (("features", aligned.scores), ("labels", aligned.labels)):
         strengths = changes(values, rng)
         points = change_points(strengths, n)
         rows = np.union1d(even, np.array(points, dtype=int))
