@@ -149,7 +149,7 @@ def test_a_forest_of_one_tree_has_a_shape_too(data):
     assert len(choose_shapes("extra_trees", BinnedMatrix.from_matrix(X), Y, n_trees=1, random_state=0)) == 3
 
 
-def test_labels_of_unlike_features_get_trees_of_their_own():
+def test_labels_of_unlike_features_get_trees_of_their_own(monkeypatch):
     rng = np.random.default_rng(2)
     X = rng.random((400, 40))
     Y = (X[:, :12] > 0.8).astype(np.int8)  # each label depends on one feature, and labels share none
@@ -158,6 +158,11 @@ def test_labels_of_unlike_features_get_trees_of_their_own():
     same = np.repeat(Y[:, :1], 4, axis=1)  # sharing gains nothing
     chosen = choose_shapes("random_forest", BinnedMatrix.from_matrix(X), same, n_trees=40, random_state=0)
     assert not any(shape.labelwise for shape in chosen)
+    for least_gain, is_labelwise in ((0.1, True), (1.0, False)):
+        monkeypatch.setattr("fairfold.forests.shapes.LARGE", 400)
+        monkeypatch.setattr("fairfold.forests.shapes.LEAST_GAIN_OF_LARGE", least_gain)
+        chosen = choose_shapes("random_forest", BinnedMatrix.from_matrix(X), Y, n_trees=40, random_state=0)
+        assert chosen[0].labelwise is is_labelwise
 
 
 def mean_auroc(labels, P):

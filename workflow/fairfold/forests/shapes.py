@@ -6,7 +6,8 @@ continue until few candidates remain (successive halving; Jamieson & Talwalkar 2
 extrapolated to the full forest, see :meth:`~fairfold.forests.trees.MultilabelForest.oob_errors`. The remaining shapes
 share the trees of the forest. A mixture is more robust than the first shape, whose advantage is often due to chance.
 Labelwise trees multiply the run time by n_labels. They replace the best shared trees only if their error is lower by at
-least a twentieth and by more than one standard error.
+least a twentieth and by more than one standard error. From ``LARGE`` samples on, their error must be lower by a tenth,
+measured with twice as many trees.
 
 The forest is then grown with new random numbers. Its out-of-bag predictions come from trees that did not take part in
 the selection. Levels above the first of a cascade have larger leaves and draw half of the samples per tree, see
@@ -27,7 +28,7 @@ from fairfold.core.seeds import seed_for
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.sketched import SketchedForest
 from fairfold.forests.sketches import N_SKETCHED, sketch
-from fairfold.forests.trees import ForestKind, MultilabelForest, TreeShape
+from fairfold.forests.trees import LARGE, ForestKind, MultilabelForest, TreeShape
 
 # Candidates have leaves of one to ten samples and few or many features. The published forests draw half of the samples
 # per tree. Where this worked equally well, larger leaves did too.
@@ -37,7 +38,8 @@ FIRST_TREES = 10
 RACED_AT_MOST = 4000  # Larger data sets are subsampled: the choice depends little on the number of samples.
 MOST_DRAWS = 8000  # Maximum number of draws per tree of a mixture for dense labels.
 LABELWISE_AT_MOST = 32  # Maximum number of labels.
-LEAST_GAIN = 0.05
+LEAST_GAIN = 0.05  # relative reduction of the error that justifies labelwise trees
+LEAST_GAIN_OF_LARGE = 0.1  # the same from LARGE samples on, where these trees take most of the run time
 LEAST_LEAF_ABOVE = 5
 SHARE_ABOVE = 0.5
 
@@ -193,6 +195,7 @@ def choose_shapes(
     >>> choose_shapes("random_forest", BinnedMatrix.from_matrix(X), X[:, :1] > 0, **options)
     (TreeShape(min_samples_leaf=1, max_features='sqrt', max_samples=0.5, labelwise=False),)
     """
+    gain, n_compared = (LEAST_GAIN, 1) if Y.shape[0] < LARGE else (LEAST_GAIN_OF_LARGE, 2)
     if Y.shape[0] > RACED_AT_MOST:
         drawn = np.random.default_rng(random_state).permutation(Y.shape[0])[:RACED_AT_MOST]
         X, Y = X.samples(np.sort(drawn)), Y[np.sort(drawn)]
@@ -205,7 +208,7 @@ def choose_shapes(
         left = sorted(left, key=errors.__getitem__)[: max(n_kept, len(left) // 2)]
         wanted *= 2
     if 1 < Y.shape[1] <= LABELWISE_AT_MOST and not is_sketched:
-        left[0] = race.labelwise_if_better(left[0])
+        left[0] = race.labelwise_if_better(left[0], gain, n_compared * FIRST_TREES)
     return tuple(left)
 
 
@@ -235,15 +238,15 @@ class _Race:
             parts.append(_grow(*self._data, shape, n_trees=missing, random_state=seed, n_jobs=self._n_jobs))
         return MultilabelForest.joined(parts).oob_errors(self._data[2], self._n_trees)
 
-    def labelwise_if_better(self, shape: TreeShape) -> TreeShape:
+    def labelwise_if_better(self, shape: TreeShape, least_gain: float, n_trees: int) -> TreeShape:
         """Return the shape with labelwise trees if their error is clearly lower, otherwise the shape itself."""
         own = shape._replace(labelwise=True)
-        errors = np.stack([self.errors(each, FIRST_TREES) for each in (shape, own)])
+        errors = np.stack([self.errors(each, n_trees) for each in (shape, own)])
         together, labelwise = errors[:, ~np.isnan(errors).any(axis=0)]
         if len(together) < 2:
             return shape
         gain = together - labelwise
-        least = max(LEAST_GAIN * together.mean(), gain.std(ddof=1) / np.sqrt(len(gain)))
+        least = max(least_gain * together.mean(), gain.std(ddof=1) / np.sqrt(len(gain)))
         return own if gain.mean() > least else shape
 
 
