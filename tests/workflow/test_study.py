@@ -16,6 +16,7 @@ import yaml
 from scipy import stats
 
 METRICS = {"roc_auc", "average_precision", "hamming_loss", "ranking_loss", "mcc"}
+REPORTED = {"f1_micro", "f1_macro", "f1_samples", "subset_accuracy"}
 
 
 def test_every_score_is_there(finished):
@@ -35,6 +36,9 @@ def test_scores_are_tabulated_and_compared(finished):
     scores = pd.read_csv(tables / "weak_label_scores.csv")
     final = scores[scores["is_final"]]
     summary = pd.read_csv(tables / "score_summary.csv")
+    decided = summary["metric"].isin(REPORTED)
+    assert decided.sum() == 1 * 2 * 4 * len(REPORTED) and summary.loc[decided, "mean"].notna().all()
+    summary = summary[~decided]
     assert len(summary) == 1 * 2 * 4 * len(METRICS)
     expected = final.groupby(["missing_rate", "model", "metric"])["value"].mean()
     found = summary.set_index(["missing_rate", "model", "metric"])["mean"].sort_index()

@@ -81,6 +81,7 @@ rule tabulate_weak_labels:
         "results/logs/tabulate_weak_labels.log",
     params:
         datasets=WEAK_LABELS["datasets"],
+        score=WEAK_LABELS["score"],
         alpha=WEAK_LABELS["alpha"],
     script:
         "../scripts/tabulate_weak_labels.py"

@@ -1,18 +1,24 @@
 """Tabulate scores, ranks and imputation quality of models on weak labels."""
 
+import pandas as pd
+
 from adapter import logged
 from fairfold import forests
 from fairfold.core.files import concat_tables, read_table, write_table
+from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.ranking import rank_tables
-from fairfold.evaluation.score_tables import score_tables
+from fairfold.evaluation.score_tables import score_tables, summarize_scores
 
 with logged(snakemake.log):
     files, made, params = snakemake.input, snakemake.output, snakemake.params
-    write_table(concat_tables(files.scores), made.scores)
+    whole = concat_tables(files.scores)
+    is_compared = whole["metric"].isin([*BASIC_METRICS, params.score])
+    write_table(whole[is_compared], made.scores)
     write_table(concat_tables(files.seconds), made.seconds)
     scores = read_table(made.scores)
     summaries = score_tables(scores, params.datasets)
-    write_table(summaries["summary"], made.summary)
+    further = summarize_scores(whole[~is_compared])
+    write_table(pd.concat([summaries["summary"], further], ignore_index=True), made.summary)
     write_table(summaries["curves"], made.curves)
     for table, path in zip(summaries["printed"], made.printed, strict=True):
         write_table(table, path)

@@ -376,6 +376,7 @@ def score_on_folds(
     observed_in_test: Callable[[int], Matrix] | None = None,
     threshold: float = 0.5,
     score: str = "average_precision",
+    reported: Sequence[str] = (),
     fit_options: Callable[[int], Mapping[str, Any]] | None = None,
     adjust: Callable[[Any, Matrix], object] | None = None,
     groups: np.ndarray | None = None,
@@ -405,6 +406,8 @@ def score_on_folds(
     score : str, default="average_precision"
         Metric that is scored at the final level in addition to ``BASIC_METRICS``, if it is not one of them. Labels are
         predicted for it, unless the estimator has no thresholds.
+    reported : sequence of str, default=()
+        Further metrics to score in the same way. Their predictions are not kept.
     fit_options : callable or None, default=None
         Function that takes a fold number and returns further arguments of ``fit``. Its run time counts as part of
         ``fit``.
@@ -446,6 +449,7 @@ def score_on_folds(
     """
     scores, seconds, findings, counting, best_levels = [], [], [], {}, {}
     metadata = SampleMetadata(groups, check_weights(sample_weight, X.shape[0], DataError))
+    others = [name for name in reported if name != score]
     for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
         start = cpu_seconds()
         # Options are read outside of the try block: a damaged file is not a failure of the estimator.
@@ -468,10 +472,14 @@ def score_on_folds(
                 best_levels[fold][score] = len(stages)
                 stages.append(_decided(estimator, stages[level], score))
                 rows.append(_score_decisions(Y[test], seen, stages[-1], level, score, given))
+            for name in others:
+                level = best_levels[fold]["average_precision"]
+                decided = _decided(estimator, stages[level], name)
+                rows.append(_score_decisions(Y[test], seen, decided, level, name, given))
             found = pd.DataFrame() if examine is None else examine(estimator, Y[train])
             counting[fold] = {level: stages[level] for level in best_levels[fold].values()}
         except StudyError as error:
-            metrics = dict.fromkeys([*BASIC_METRICS, score])
+            metrics = dict.fromkeys([*BASIC_METRICS, score, *others])
             rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in metrics]
             steps, found = {}, pd.DataFrame({"reason": [str(error)]})
         scores += [(fold, *row, share_tested(train, test)) for row in rows]

@@ -525,6 +525,9 @@ BASIC_METRICS = {name: metric for name, metric in METRICS.items() if metric.use 
 FURTHER_METRICS = {name: metric for name, metric in METRICS.items() if metric.use != "top" and not metric.is_basic}
 """Metrics that are computed on request, for any number of labels."""
 
+REPORTED = ("f1_micro", "f1_macro", "f1_samples", "subset_accuracy")
+"""Further metrics of the score summary of every study, each for the decisions made for it."""
+
 HIGHER_IS_BETTER = {name: metric.direction > 0 for name, metric in METRICS.items()}
 
 

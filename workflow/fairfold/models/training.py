@@ -23,7 +23,7 @@ from fairfold.core.usage import cpu_seconds, max_rss, reset_peak_memory
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import FoldTables, score_on_folds
-from fairfold.evaluation.metrics import FURTHER_METRICS
+from fairfold.evaluation.metrics import FURTHER_METRICS, REPORTED
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.levels import Level
 from fairfold.forests.models import make_first_level
@@ -345,6 +345,7 @@ def train_model(
         observed_in_test=lambda fold: seen,
         threshold=unit.threshold,
         score=unit.score,
+        reported=REPORTED,
         fit_options=first_level_of,
         adjust=adjust,
         groups=data.groups,
