@@ -246,6 +246,14 @@ def test_with_a_plus_it_is_corrected(folder):
     np.testing.assert_array_equal(made.predict_proba(TEST), by_hand.predict_proba(TEST))
 
 
+def test_with_a_plus_it_decides_for_a_score(folder):
+    changes = {"labels": "one-per-label", "scale": True, **LOGISTIC}
+    model = own("sklearn.linear_model.LogisticRegression", "+", **changes).fit(X, Y)
+    threshold = model.estimator_.thresholds_["f1_micro"]["label"]
+    np.testing.assert_array_equal(model.predict(TEST, objective="f1_macro"), model.predict_proba(TEST) > threshold)
+    assert model.predict(TEST, objective="subset").shape == (len(TEST), Y.shape[1])
+
+
 def test_it_chooses_what_is_best_inside_the_training_part(folder, capfd):
     grid = {"C": [1e-4, 0.1, 10], "fit_intercept": [True, False]}
     changes = {"labels": "one-per-label", "file": None}

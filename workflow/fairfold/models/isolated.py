@@ -105,7 +105,10 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
             If the model raises an error, ends its process or exceeds its time limit.
         """
         settings = {name: getattr(self, name) for name in ("corrected", "negatives", "n_jobs", "random_state")}
-        self.pickled_model_ = _run(_fit_and_pickle, self.name, self.entry, X, Y, groups, sample_weight, **settings)
+        fitted = _run(_fit_and_pickle, self.name, self.entry, X, Y, groups, sample_weight, **settings)
+        self.pickled_model_, decisions = fitted
+        for name, value in decisions.items():
+            setattr(self, name, value)
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 
@@ -220,9 +223,13 @@ def _answer(
     return value, sum(os.times()[:4]) - before, usage.own_max_rss()
 
 
-def _fit_and_pickle(name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any) -> bytes:
-    """Fit a model and pickle it for a worker process. The main process never loads it."""
-    return pickle.dumps(_fit(name, entry, *arguments, **settings))
+def _fit_and_pickle(
+    name: str, entry: Mapping[str, Any], *arguments: Any, **settings: Any
+) -> tuple[bytes, dict[str, Any]]:
+    """Fit a model and pickle it for a worker process. The main process never loads it, but needs its thresholds."""
+    model = _fit(name, entry, *arguments, **settings)
+    decisions = {key: each for key, each in vars(model.estimator_).items() if key in ("thresholds_", "label_sets_")}
+    return pickle.dumps(model), decisions
 
 
 def _unpickle_and_predict(name: str, entry: Mapping[str, Any], pickled_model: bytes, X: Matrix) -> Matrix:
