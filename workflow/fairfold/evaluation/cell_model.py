@@ -18,7 +18,7 @@ The uncertainty has two parts, which add up to the design variance Σ (1 / π - 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -230,7 +230,14 @@ class Fit(NamedTuple):
             yield (1 - uniform < q - change).astype(np.int8)
 
 
-def fit_cells(cells: Cells, checked: np.ndarray, truth: np.ndarray, pi: np.ndarray, threshold: float) -> Fit:
+def fit_cells(
+    cells: Cells,
+    checked: np.ndarray,
+    truth: np.ndarray,
+    pi: np.ndarray,
+    threshold: float,
+    targets: Sequence[str] = ("average_precision", "roc_auc", "counts"),
+) -> Fit:
     """Fit the model of the true labels to the checked cells.
 
     Parameters
@@ -245,6 +252,8 @@ def fit_cells(cells: Cells, checked: np.ndarray, truth: np.ndarray, pi: np.ndarr
         Their draw probabilities.
     threshold : float
         A label is predicted if its score exceeds this threshold.
+    targets : sequence of {"average_precision", "roc_auc", "counts"}, optional
+        Targets of the correction. Fewer targets have less uncertainty. By default, all.
 
     Returns
     -------
@@ -260,7 +269,7 @@ def fit_cells(cells: Cells, checked: np.ndarray, truth: np.ndarray, pi: np.ndarr
     weights = 1 / pi - 1
     effective = weights.sum() ** 2 / max((weights**2).sum(), np.finfo(float).tiny)
     weights = weights * effective / max(weights.sum(), np.finfo(float).tiny)
-    H, precision = _targets(cells, np.where(np.isnan(known), q, known), threshold)
+    H, precision = _targets(cells, np.where(np.isnan(known), q, known), threshold, targets)
     spread = weights * q[checked] * (1 - q[checked])
     scale = np.sqrt(quotient(spread @ H[checked] ** 2, np.full(H.shape[1], spread.sum())))
     H = H / np.where(scale > 0, scale, 1.0)
@@ -288,17 +297,26 @@ def _meat(
     return (sums.T @ sums + expected) / 2 + np.diag(precision)
 
 
-def _targets(cells: Cells, q: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+def _targets(cells: Cells, q: np.ndarray, threshold: float, targets: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the influences of each cell on counts and metrics, and the precisions of the prior of their weights."""
     columns = [~cells.observed, cells.observed] if cells.wrong_positives else [~cells.observed]
     precision = [_TARGET_PRECISION] * len(columns)
-    for score in cells.scores:
-        columns += [influence_on_average_precision(score, q), influence_on_roc_auc(score, q)]
-        precision += [_TARGET_PRECISION, _AREA_PRECISION]
-        if 0 < np.count_nonzero(score > threshold) < len(q):
-            columns.append(score > threshold)
-            precision.append(_TARGET_PRECISION)
+    for target in targets:
+        found = [_INFLUENCES[target](score, q, threshold) for score in cells.scores]
+        if len(found) > 1:  # Differences between models have their own scale.
+            middle = np.mean(found, axis=0)
+            found = [middle, *(each - middle for each in found)]
+        found = [each for each in found if np.ptp(each) > 0]
+        columns += found
+        precision += [_AREA_PRECISION if target == "roc_auc" else _TARGET_PRECISION] * len(found)
     return np.column_stack(columns).astype(np.float64), np.array(precision)
+
+
+_INFLUENCES: dict[str, Callable[[np.ndarray, np.ndarray, float], np.ndarray]] = {
+    "average_precision": lambda score, q, threshold: influence_on_average_precision(score, q),
+    "roc_auc": lambda score, q, threshold: influence_on_roc_auc(score, q),
+    "counts": lambda score, q, threshold: (score > threshold).astype(np.float64),
+}
 
 
 def _curve_fit(cells: Cells, x: np.ndarray, prior: np.ndarray, checked: np.ndarray, truth: np.ndarray) -> np.ndarray:

@@ -330,7 +330,9 @@ def compare_checked(
     """
     table = _Table(predictions, Y_observed, wrong_positives)
     ((name, entry),) = _entries([metric]).items()
-    fit = fit_cells(table.cells, *table.filled(cells).cells, threshold)
+    targets = {"average_precision": ["average_precision"]}.get(name, ["average_precision", "roc_auc"])
+    targets = ["counts"] if entry.use == "threshold" else targets
+    fit = fit_cells(table.cells, *table.filled(cells).cells, threshold, targets)
 
     def values_of(y: np.ndarray) -> Values:
         Y = table.matrix(y)
@@ -417,14 +419,15 @@ class _Table:
         else:
             q = fit_cells(self.cells, *old.cells, threshold).probabilities()
         spread = np.sqrt(q * (1 - q))
-        found = []
-        for score in self.cells.scores:
-            for influence in (
-                cell_model.influence_on_average_precision(score, q),
-                cell_model.influence_on_mcc(score > threshold, q),
-            ):
-                size = np.abs(influence) * spread
-                found += [size / size.sum()] if size.any() else []
+        found: list[np.ndarray] = []
+        for influence, at in (
+            (cell_model.influence_on_average_precision, self.cells.scores),
+            (cell_model.influence_on_mcc, [score > threshold for score in self.cells.scores]),
+        ):
+            each = np.array([influence(x, q) for x in at])
+            sizes = list(np.abs(each) * spread)
+            sizes += [each.std(axis=0) * spread] * len(each)  # differences between models
+            found += [size / size.sum() for size in sizes if size.any()]
         return (np.sqrt(np.mean(np.square(found), axis=0)) if found else spread), spread
 
     def order(self, groups: ArrayLike | None, rng: np.random.Generator) -> np.ndarray:
