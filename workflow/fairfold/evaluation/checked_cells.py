@@ -419,15 +419,11 @@ class _Table:
         else:
             q = fit_cells(self.cells, *old.cells, threshold).probabilities()
         spread = np.sqrt(q * (1 - q))
-        found: list[np.ndarray] = []
-        for influence, at in (
-            (cell_model.influence_on_average_precision, self.cells.scores),
-            (cell_model.influence_on_mcc, [score > threshold for score in self.cells.scores]),
-        ):
-            each = np.array([influence(x, q) for x in at])
-            sizes = list(np.abs(each) * spread)
-            sizes += [each.std(axis=0) * spread] * len(each)  # differences between models
-            found += [size / size.sum() for size in sizes if size.any()]
+        ranking = np.array([cell_model.influence_on_average_precision(score, q) for score in self.cells.scores])
+        deciding = [cell_model.influence_on_mcc(score > threshold, q) for score in self.cells.scores]
+        differences = [ranking.std(axis=0)] * len(ranking)
+        sizes = [np.abs(influence) * spread for influence in (*ranking, *deciding, *differences)]
+        found = [size / size.sum() for size in sizes if size.any()]
         return (np.sqrt(np.mean(np.square(found), axis=0)) if found else spread), spread
 
     def order(self, groups: ArrayLike | None, rng: np.random.Generator) -> np.ndarray:
