@@ -281,9 +281,11 @@ def fit_cells(
     leverage = weights * q * (1 - q) * np.einsum("ij,jk,ik->i", h, inverse, h)
     residual = (truth - q) / (1 - np.minimum(leverage, 0.7))
     covariance = inverse @ _meat(h, weights, residual, q, cells.samples[checked], precision) @ inverse
+    degrees = max(effective - H.shape[1], 4.0)
+    covariance *= 1 + (H.shape[1] + len(_CURVE_PRECISION)) / degrees  # for the coefficients of both steps
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return Fit(logits, H, target, root, known, max(effective - H.shape[1], 4.0))
+    return Fit(logits, H, target, root, known, degrees)
 
 
 def _meat(
