@@ -219,17 +219,23 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
         raise DataError(f"--hierarchy: there is no file {options.hierarchy} in {Path.cwd()}. Check the path.")
     folder = options.directory or table.with_name(f"{_name_of(table)}-study")
     configuration, path = _configuration(options, folder), folder / CONFIGURATION
+    before = _study_before(path, configuration)
+    return folder, configuration | {key: before[key] for key in ("publish",) if key in before}
+
+
+def _study_before(path: Path, configuration: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration that the folder contains; refuse another study."""
     # The final model and settings of the publication may be added to a study later.
     added = dict.fromkeys(("final", "publish"))
     before = (load_yaml(path) if path.exists() else None) or {}
     if before and {**before, **added} != {**configuration, **added}:
-        file, study = shlex.quote(str(path)), shlex.quote(str(folder))
+        file, study = shlex.quote(str(path)), shlex.quote(str(path.parent))
         raise ConfigError(
             f"{path} belongs to a study with other options. Choose another folder with --directory, or change the file "
             f"and run `fairfold study --final --directory {study} --snakemake --configfile {file}`, which keeps all "
             "results that still apply."
         )
-    return folder, configuration | {key: before[key] for key in ("publish",) if key in before}
+    return before
 
 
 def _study_of_crate(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
@@ -237,7 +243,9 @@ def _study_of_crate(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
     if option := _option_of_table(options):
         raise ConfigError(f"{option} cannot change a published study. Leave it out.")
     folder = options.directory or options.crate.with_name(f"{options.crate.stem}-study")
-    return folder, rerun.unpack(options.crate, folder, Path(options.table) if options.table else None)
+    configuration = rerun.unpack(options.crate, folder, Path(options.table) if options.table else None)
+    _study_before(folder / CONFIGURATION, configuration)
+    return folder, configuration
 
 
 def _option_of_table(options: argparse.Namespace) -> str | None:
