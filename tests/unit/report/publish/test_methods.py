@@ -79,3 +79,13 @@ def test_latex_escapes_and_cites(make_facts):
     text = as_latex(methods(make_facts()))
     assert r"\citep{sechidis2011}" in text and "[@" not in text
     assert r"95 \% interval" in text and not re.search(r"(?<!\\)[%&_#]", text)
+
+
+def test_models_of_the_user_are_described(make_facts, config):
+    entry = {"class": "lab.Rules", "tune": {"depth": [1, 2]}}
+    config["models"]["own"] = {"rules": entry}
+    config["weak_labels"]["models"] = ["rules", "rules+", "kNN"]
+    text = text_of(make_facts())
+    assert "rules, a model of the authors of this study (lab.Rules); rules+, a model of the authors" in text
+    assert "Hyperparameters of rules were searched in each training part with 20 candidates and 3 folds." in text
+    assert "Forests have" not in text

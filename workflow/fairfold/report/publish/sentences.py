@@ -189,16 +189,17 @@ def _gather(facts: Facts) -> dict[str, Any]:
 
 def _models(config: Mapping[str, Any]) -> dict[str, Any]:
     """Describe the compared models by their phrases and kinds."""
-    texts, names = load_phrases("methods"), config["weak_labels"]["models"]
+    texts, names, own = load_phrases("methods"), config["weak_labels"]["models"], config["models"]["own"]
     found = {kind: [name for name in names if name.removesuffix("+") in of] for kind, of in texts["baselines"].items()}
     baselines = [name for some in found.values() for name in some]
     return {
         "models": names,
-        "phrases": [_phrase(name, texts, config["models"]["own"]) for name in names],
+        "phrases": [_phrase(name, texts, own) for name in names],
         "kinds": [f"{kind} ({listed(some)})" for kind, some in found.items() if some],
         "baselines": baselines,
         "others": [name for name in names if name not in baselines],
-        "tuned": [name for name, entry in config["models"]["own"].items() if entry["tune"]],
+        "has_forests": any(name.removesuffix("+") not in [*texts["without_forests"], *own] for name in names),
+        "tuned": [name for name, entry in own.items() if entry["tune"]],
         "methods_of_folds": texts["folds"],
     }
 
