@@ -63,6 +63,7 @@ rule publish:
     localrule: True  # runs Snakemake to list the jobs of the study
     params:
         settings=config["publish"],
+        code=code_of(SCRIPTS / "publish.py", FOLDER),
     script:
         "../scripts/publish.py"
 
