@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import fft, sparse
+from scipy import sparse
 
 from fairfold.core.arrays import Matrix
 
@@ -79,6 +79,8 @@ class Alignment:
         ndarray of shape (n_samples,)
             Entry ``s`` is the strength if the features of row ``i`` belong to the labels of row ``i + s``.
         """
+        from scipy import fft  # slow to import
+
         x, found = fft.rfft(self.features, axis=0).conj(), np.zeros(len(self))
         for column in fft.rfft(labels, axis=0).T:
             found += (fft.irfft(x * column[:, np.newaxis], len(self), axis=0) ** 2).sum(axis=1)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-import scipy
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, canonical
@@ -191,6 +190,7 @@ def near_copies(X: Matrix, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
     near : ndarray of int
         Nearest neighbor of each row. Empty if fewer than two features vary.
     """
+    from scipy import stats  # slow to import, as scikit-learn is
     from sklearn.neighbors import NearestNeighbors
 
     n = min(X.shape[0], _MOST_ROWS)
@@ -202,19 +202,20 @@ def near_copies(X: Matrix, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
     later = np.log(ratios[:, 2:3]) * 3
     dimension = 1 / max(later.mean(), 1e-3)
     close = np.flatnonzero((ratios[:, 0] > _RATIO) & (near[near[:, 0], 0] == np.arange(n)))
-    chance = scipy.stats.binom.sf(len(close) - 1, n, min(_RATIO**-dimension, 1.0))
+    chance = stats.binom.sf(len(close) - 1, n, min(_RATIO**-dimension, 1.0))
     return close if len(close) > max(4, n // 100) and chance < _LEVEL else none, near[:, 0]
 
 
 def _near_rows(near: np.ndarray, table: Audited) -> Iterator[Finding]:
     """Find tables in which the nearest neighbor of a row is often next to it, although labels are not sorted."""
+    from scipy import stats
+
     n, labels = len(near), table.alignment(len(near)).labels
     is_near = np.abs(near - np.arange(n)) <= _WINDOW
     same = np.abs(labels[1:] - labels[:-1]).sum(axis=1) < 1e-9
     expected = 2 * _WINDOW / n + same.mean() * (2 * _WINDOW * np.abs(np.diff(same)).sum() / n)
     share = is_near.mean()
-    chance = scipy.stats.binom.sf(is_near.sum() - 1, n, min(2 * _WINDOW / n, 1))
-    if share > 0.25 and chance < _LEVEL and share > expected:
+    if share > 0.25 and stats.binom.sf(is_near.sum() - 1, n, min(2 * _WINDOW / n, 1)) < _LEVEL and share > expected:
         message = "neighboring rows resemble each other, so folds of single rows are optimistic; use groups or dates"
         evidence = f"for {share:.0%} of rows, the nearest row is at most {_WINDOW} rows away; by chance {6 / n:.1%}"
         yield Finding("warning", "rows", message, evidence, "order dependence")

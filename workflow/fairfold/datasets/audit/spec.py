@@ -168,7 +168,7 @@ class Audited:
         Alignment
             Features and labels.
         """
-        from fairfold.datasets.audit.alignment import Alignment  # Loads SciPy's transforms.
+        from fairfold.datasets.audit.alignment import Alignment
 
         if n_rows not in self._alignments:
             Y = sparse.csc_array(self.labels.T) if self.measured is None else self.data.Y
