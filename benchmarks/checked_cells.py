@@ -3,10 +3,12 @@
     python benchmarks/checked_cells.py fit [--minutes 40]
     python benchmarks/checked_cells.py measure [--minutes 40]
     python benchmarks/checked_cells.py summarize
+    python benchmarks/checked_cells.py draw
 
 `fit` trains models on labels that were hidden on purpose, and saves out-of-fold probabilities. `measure` draws cells
 repeatedly, takes their true labels as the answer of the reader, compares the estimates with the scores on complete
-labels, and writes `resources/measured/checked_cells.csv`. Both continue where an earlier run stopped.
+labels, and writes `resources/measured/checked_cells.csv`. Both continue where an earlier run stopped. `draw` writes
+the figure of the guide.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ MECHANISMS = ["random", "difficulty", "rarity", "sample", "group", "wrong"]
 SEVEN_AT = ("random", "difficulty")
 REFERENCE = ("none", 0, "RF+ET")
 SMALL = ["emotions", "birds", "flags", "CHD_49", "foodtruck", "VirusGO", "GrampositivePseAAC", "VirusPseAAC"]
-SEVEN = ["RF+ET", "LightGBM", "Stack+", "logistic", "kNN", "kernel-ridge", "joint-GB"]
+SEVEN = [REFERENCE, *(("random", rate, "RF+ET") for rate in (30, 50, 70)), ("difficulty", 50, "RF+ET")]
+SEVEN += [("random", 50, "LightGBM"), ("difficulty", 50, "LightGBM")]  # predictions to choose from
 
 
 class Case(NamedTuple):
@@ -62,8 +65,7 @@ def cases() -> Iterator[Case]:
     for rate in (50, 30, 70):
         yield from (Case(*each, rate, "RF+ET") for each in every)
     yield from (Case(*each, 50, "LightGBM") for each in every if each[0] != "CAL500")  # which takes long
-    for model in (*SEVEN[3:], "Stack+"):
-        yield from (Case(*each, 50, model) for each in every if each[0] in SMALL and each[1] in SEVEN_AT)
+    yield from (Case(*each, 50, "Stack+") for each in every if each[0] in SMALL and each[1] in SEVEN_AT)
 
 
 @cache
@@ -139,6 +141,7 @@ class Setting(NamedTuple):
 NUMBERS = (100, 300, 1000)
 METRICS = ("average_precision", "mcc", "f1")
 KEPT = Path("resources", "measured", "checked_cells.csv")
+FIGURE = Path("docs", "_static", "checked-cells.png")
 
 
 def settings_of(case: Case) -> Iterator[Setting]:
@@ -173,7 +176,7 @@ def measure(case: Case, setting: Setting) -> pd.DataFrame:
 def measure_choice(dataset: str, mechanism: str, n: int, draws: int) -> pd.DataFrame:
     """Measure how often the best model, or one that is at most .01 worse, is chosen, by average precision."""
     Y, observed = labels_of(dataset), observed_labels(dataset, mechanism, 50)
-    paths = {model: Case(dataset, mechanism, 50, model).path for model in SEVEN}
+    paths = {"-".join(map(str, each)): Case(dataset, *each).path for each in SEVEN}
     models = {model: np.clip(np.load(path).astype(np.float64), 0, 1) for model, path in paths.items() if path.is_file()}
     if len(models) < len(SEVEN):
         return pd.DataFrame()
@@ -231,15 +234,39 @@ def summarize() -> None:
         print(weighed.round(4).to_string(), "\n")
 
 
+def draw() -> None:
+    """Draw error and coverage of average precision against the number of cells, a line per mechanism."""
+    from fairfold.figures.saving import save_figure
+    from fairfold.figures.style import add_legend, legend_line, new_figure, style_of
+
+    table = pd.read_csv(KEPT)
+    table = table[table["metric"] == "average_precision"]
+    figure, panels = new_figure(6.5, 3, 1, 2)
+    handles = []
+    for position, name in enumerate([*MECHANISMS, "uniform"]):
+        part = table[(table["design"] == "uniform") == (name == "uniform")]
+        part = part if name == "uniform" else part[part["mechanism"] == name]
+        look, cases = style_of(position) | {"markersize": 4}, part.groupby("n")["cases"].sum()
+        for axes, column in zip(panels[0], ("error", "coverage"), strict=True):
+            axes.plot(cases.index, (part[column] * part["cases"]).groupby(part["n"]).sum() / cases, **look)
+        label = {"wrong": "10 % wrong positives", "uniform": "all, uniform draws"}.get(name, name)
+        handles.append(legend_line(label, **look))
+    panels[0][1].axhline(0.95, color="grey", linewidth=0.8)
+    for axes, label in zip(panels[0], ("mean absolute error of AP", "coverage of 95 % intervals"), strict=True):
+        axes.set(xscale="log", xlabel="checked cells", ylabel=label, xticks=NUMBERS, xticklabels=NUMBERS)
+        axes.minorticks_off()
+    panels[0][1].set_ylim(0.5, 1.02)
+    add_legend(figure, handles, 4)
+    save_figure(figure, [FIGURE])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["fit", "measure", "summarize"])
+    parser.add_argument("step", choices=["fit", "measure", "summarize", "draw"])
     parser.add_argument("--minutes", type=float, default=40, help="processor minutes after which the step stops")
     options = parser.parse_args()
-    if options.step == "summarize":
-        summarize()
-    else:
-        {"fit": fit_all, "measure": measure_all}[options.step](options.minutes)
+    steps = {"fit": fit_all, "measure": measure_all, "summarize": lambda _: summarize(), "draw": lambda _: draw()}
+    steps[options.step](options.minutes)
 
 
 if __name__ == "__main__":

@@ -147,6 +147,18 @@ def test_rounds_combine(table):
     assert abs(np.mean(errors) - true) < 3.5 * np.std(errors) / np.sqrt(25) + 0.004
 
 
+def test_more_cells_reach_the_target_width(table):
+    Y, observed, P = table
+    first = fill(choose_cells(P, observed, 150, random_state=0), Y)
+    scores = checked_scores(observed, P, first, metrics=["average_precision"])
+    low, high = scores["average_precision"][1:]
+    assert scores.cells_needed("average_precision", high - low + 1e-9) == 0
+    n = scores.cells_needed("average_precision", 0.75 * (high - low))
+    both = fill(choose_cells(P, observed, n, checked=first, random_state=1), Y)
+    low_of_both, high_of_both = checked_scores(observed, P, both)["average_precision"][1:]
+    assert high_of_both - low_of_both < 0.9 * (high - low)
+
+
 def test_estimates_are_finite_and_in_range(table):
     Y, observed, P = table
     for n in (1, 5, 30):

@@ -11,6 +11,7 @@ The design draws cells in proportion to their influence on the metrics times the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, NamedTuple, get_args
 
@@ -81,6 +82,30 @@ class CheckedScores(dict[str, Estimate]):
     ) -> None:
         super().__init__(estimates)
         self.by_label, self.by_probability, self.n_checked = by_label, by_probability, n_checked
+
+    def cells_needed(self, metric: str, target_width: float) -> int:
+        """Return how many more cells make the confidence interval of a metric narrow enough.
+
+        Parameters
+        ----------
+        metric : str
+            Key of the estimate.
+        target_width : float
+            Width of the interval, such as 0.04 for a score that is known to ± 0.02.
+
+        Returns
+        -------
+        int
+            Approximate number of cells to add. 0 if the interval is narrow enough, so that checking can stop.
+
+        Notes
+        -----
+        The width shrinks with the root of the number of cells. Checking may stop as soon as the interval is narrow
+        enough: this rule depends on the width alone, so the coverage of the interval is asymptotically kept (Chow &
+        Robbins 1965). A rule that depends on the estimate would not keep it.
+        """
+        ratio = (self[metric].high - self[metric].low) / target_width
+        return max(0, math.ceil(self.n_checked * (ratio**2 - 1)))
 
 
 def choose_cells(

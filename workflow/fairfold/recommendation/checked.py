@@ -22,6 +22,7 @@ ANSWER = "correct_label"
 _PLACES = ["id", "label", ANSWER]
 _HIDDEN = ["sample", "label_index", "prediction", "draw_probability"]
 _LEVEL_OF = "average_precision"
+_N_DRAWS = 60  # enough for standard deviations, because intervals do not use quantiles of draws
 
 
 def sheet_to_fill(
@@ -169,8 +170,11 @@ def checked_table(
         positives. Scores pool the test samples of all folds.
     """
     observed, P = _scored(Y, predictions)
-    tables = [compare_checked(observed, P, cells, name, threshold).assign(metric=name) for name in BASIC_METRICS]
-    first = checked_scores(observed, next(iter(P.values())), cells, threshold, metrics=())
+    tables = [
+        compare_checked(observed, P, cells, name, threshold, n_draws=_N_DRAWS).assign(metric=name)
+        for name in BASIC_METRICS
+    ]
+    first = checked_scores(observed, next(iter(P.values())), cells, threshold, metrics=(), n_draws=_N_DRAWS)
     shares = [{"model": ALL_MODELS, "metric": name, **first[name]._asdict()} for name in (MISSING_RATE, WRONG_SHARE)]
     table = pd.concat([*tables, pd.DataFrame(shares)], ignore_index=True).assign(n_checked=first.n_checked)
     return table[["model", "metric", *table.columns.drop(["model", "metric"])]]
