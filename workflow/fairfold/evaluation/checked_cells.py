@@ -293,7 +293,7 @@ def checked_scores(
         found[name] = _with_interval(_nanmean(center[name]), factor * _nanstd(values), ends, level)
     for name, value in ((MISSING_RATE, 0), (WRONG_SHARE, 1)):
         if not table.is_found(filled, observed=value):
-            found[name][:, 1] = 0.0
+            found[name][:, 1] *= 0.0  # stays NaN if the share is undefined
     by_label = pd.DataFrame(found.pop("by_label"), columns=Estimate._fields)
     by_label.insert(0, "label_index", np.arange(len(by_label)))
     by_probability = pd.DataFrame(found.pop("by_probability"), columns=Estimate._fields)

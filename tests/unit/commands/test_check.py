@@ -1,0 +1,70 @@
+"""The command writes a sheet, refuses faulty ones, and runs the study again with a filled one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.__main__ import main
+from fairfold.commands import check
+from fairfold.datasets import Dataset
+from fairfold.evaluation.fold_scores import FinalPredictions, write_predictions
+from fairfold.evaluation.metrics import BASIC_METRICS
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Write the files of a finished study that the command reads."""
+    rng = np.random.default_rng(0)
+    P = rng.random((60, 2))
+    Y = (rng.random(P.shape) < 0.5 * P).astype(np.int8)
+    results = tmp_path / "results"
+    for folder in ("datasets", "weak_labels/plants/rate-0", "recommendation"):
+        (results / folder).mkdir(parents=True)
+    Dataset("plants", "multilabel", rng.random((60, 3)), Y, ("a", "b", "c"), ("shade", "water")).save(
+        results / "datasets/plants.npz"
+    )
+    kept = np.zeros((len(BASIC_METRICS), 2), dtype=np.int8)
+    predictions = {"kNN": FinalPredictions(P[np.newaxis], kept, np.arange(60) % 2)}
+    write_predictions(predictions, results / "weak_labels/plants/rate-0/predictions_0.npz")
+    pd.DataFrame({"dataset": ["plants"]}).to_csv(results / "recommendation/leaderboard.csv", index=False)
+    (tmp_path / "study.yaml").write_text("seed: 1\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_sheet_is_written_filled_and_used(study, suffix, monkeypatch, capsys):
+    commands = []
+    monkeypatch.setattr(check, "run_study", lambda command, folder: commands.append(command))
+    monkeypatch.setattr(check.recommend, "print_answer", lambda folder, dataset: print("answer"))
+    path = study / f"sheet{suffix}"
+    assert main(["check", str(study), "--cells", "20", "-o", str(path)]) == 0
+    assert "20 cells to check" in capsys.readouterr().out
+    read, write = (pd.read_csv, "to_csv") if suffix == ".csv" else (pd.read_excel, "to_excel")
+    sheet = read(path)
+    getattr(sheet.assign(correct_label=1), write)(path, index=False)
+    assert main(["check", str(study), "--sheet", str(path)]) == 0
+    assert "answer" in capsys.readouterr().out
+    assert any(str(each).endswith("study.yaml") for each in commands[0])
+    kept = pd.read_csv(study / "checks/plants.csv")
+    assert len(kept) == 20
+    assert (kept["label"] == 1).all()
+    assert main(["check", str(study), "--cells", "10", "-o", str(study / "more.csv")]) == 0
+    assert len(pd.read_csv(study / "more.csv")) == 30
+
+
+def test_mistakes_are_named(study, capsys):
+    path = study / "plants-check.csv"
+    for words, message in (
+        ([], "give either --cells N to write a sheet, or --sheet FILE"),
+        (["--cells", "5", "--dataset", "plant"], "plants"),
+        (["--sheet", "missing.csv"], "there is no file missing.csv"),
+    ):
+        assert main(["check", str(study), *words]) == 1
+        assert message in capsys.readouterr().err
+    assert main(["check", str(study), "--cells", "5"]) == 0
+    assert main(["check", str(study), "--cells", "5"]) == 1
+    assert "exists and may contain answers" in capsys.readouterr().err
+    assert main(["check", str(study), "--sheet", str(path)]) == 1
+    assert "the column 'correct_label' is empty" in capsys.readouterr().err
+    assert main(["check", str(study / "results" / "datasets"), "--cells", "5"]) == 1
+    assert "is not a finished study" in capsys.readouterr().err
