@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from fairfold.report.publish.tables import paper_tables, write_table_files
+from fairfold.report.publish.tables import PaperTable, paper_tables, write_table_files
 
 
 def test_scores_have_intervals_and_marks(make_facts):
@@ -26,3 +26,12 @@ def test_files_suit_latex_and_word_processors(make_facts, tmp_path):
     assert "font-weight: bold" in (tmp_path / "scores.html").read_text()
     assert pd.read_csv(tmp_path / "labels.csv")["positives"].tolist() == [40, 4]
     assert pd.read_csv(tmp_path / "outcomes.csv")["unmeasured"].tolist() == [10, 0]
+
+
+def test_names_of_the_user_are_escaped(make_facts, tmp_path):
+    facts = make_facts()
+    table = PaperTable("a", "A <b> & 5 %.", pd.DataFrame({"label": ["<script>", "x_1"]}), [])
+    write_table_files(table, facts, tmp_path)
+    text = (tmp_path / "a.html").read_text()
+    assert "<script>" not in text and "&lt;script&gt;" in text and "A &lt;b&gt; &amp; 5 %." in text
+    assert r"x\_1" in (tmp_path / "a.tex").read_text()

@@ -137,7 +137,7 @@ def write_table_files(table: PaperTable, facts: Facts, folder: Path) -> None:
     style = table.cells.style.hide(axis="index")
     bold = pd.IndexSlice[table.cells.index[table.bold], :]
     style = style.set_properties(subset=bold, **{"font-weight": "bold"}) if table.bold else style
-    html = style.to_html(table_uuid=table.name)
+    html = style.format(escape="html").to_html(table_uuid=table.name)
     escaped = style.format(latex).format_index(latex, axis="columns")
     tex = escaped.to_latex(
         hrules=True,
