@@ -8,6 +8,7 @@ from fairfold.models import MODEL_NAMES
 from fairfold.report.contents import FOLDER
 from fairfold.report.publish.methods import as_latex, as_markdown, methods, references
 from fairfold.report.publish.sentences import load_phrases, state
+from fairfold.report.publish.tables import paper_tables
 from fairfold.splitting.methods import METHOD_NAMES
 
 
@@ -89,3 +90,13 @@ def test_models_of_the_user_are_described(make_facts, config):
     assert "rules, a model of the authors of this study (lab.Rules); rules+, a model of the authors" in text
     assert "Hyperparameters of rules were searched in each training part with 20 candidates and 3 folds." in text
     assert "Forests have" not in text
+
+
+def test_scores_on_observed_labels_are_not_called_estimates(make_facts):
+    facts = make_facts()
+    for name in ("complete_scores", "recommendation"):
+        facts.memo[f"tables/{name}.csv"] = facts.table(f"tables/{name}.csv").assign(low=float("nan"), high=float("nan"))
+    text = text_of(facts)
+    assert "The best model of a dataset has the highest micro average precision. The same scores" in text
+    assert "estimated for complete labels" not in text and "intervals come from" not in text
+    assert "estimated" not in next(table.caption for table in paper_tables(facts) if table.name == "scores")

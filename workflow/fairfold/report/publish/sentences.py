@@ -163,7 +163,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
     return {
         **{"config": config, "finals": facts.finals, "names": names, "version": __version__, **_models(config)},
         "datasets": facts.datasets,
-        "has": has | {"intervals": len(intervals), "tests": len(tests)},
+        "has": has | {"intervals": len(intervals) and intervals["low"].notna().any(), "tests": len(tests)},
         "is_of_catalog": any(each.path is None for each in facts.sources),
         "curves": curves["model"].unique().tolist() if len(curves) else [],
         "densities": {name: size["label_density"] for name, size in sizes.items()},

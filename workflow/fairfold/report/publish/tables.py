@@ -96,8 +96,9 @@ def _scores(scores: pd.DataFrame, dataset: str, suffix: str) -> PaperTable:
     cells = pd.DataFrame(columns).loc[order].rename_axis("model").reset_index()
     rate, n_folds = scores["missing_rate"].iloc[0], leading["n_folds"].iloc[0]
     hidden = f" {rate} % of the positives were hidden from training." if rate else ""
+    estimated = ", estimated for complete labels, with 95 % intervals" * bool(scores["low"].notna().any())
     caption = (
-        f"Scores on {dataset}: means over {n_folds} folds, estimated for complete labels, with 95 % intervals.{hidden} "
+        f"Scores on {dataset}: means over {n_folds} folds{estimated}.{hidden} "
         f"The best model by {METRICS[first].label} is in bold. {_ALIKE}: not significantly different from the best "
         f"model of the column (corrected resampled t-test, adjusted, level {scores['alpha'].iloc[0]})."
     )
