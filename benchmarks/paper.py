@@ -43,7 +43,7 @@ from fairfold.study import check_study, leave_out
 ROOT = Path(__file__).parents[1]
 PUBLISHED, KEPT = ROOT / "resources" / "published", ROOT / "resources" / "regenerated"
 STAND_INS = KEPT / "split_stand_ins.csv"
-# Files of other runs, which resources/README.md names. They stay.
+# Files of other runs, which docs/reference/numbers.md names. They stay.
 OTHER_RUNS = ("*stand_in*.csv*", "win_percentage/searches.csv", "win_percentage/random_labels.csv")
 COMMAND = "snakemake --cores 2 results/{} --configfile config/paper.yaml"
 STAND_IN_COMMAND = f"python -u benchmarks/stand_ins.py {STAND_INS.relative_to(ROOT)}"
