@@ -419,9 +419,8 @@ def test_odd_names_of_files_and_folders(tmp_path, python):
     place.mkdir()
     command = [python, "-m", "fairfold", "study", f"./{folder}/-my{{data}}.csv", "--labels", "label_"]
     command += ["-d", f"./{folder}/out", "--cores", "1", "--snakemake", "results/tables/datasets.csv"]
-    for n_samples in (60, 70):  # a change of the file is detected
-        plants(n_samples).to_csv(place / "-my{data}.csv", index=False)
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        found = pd.read_csv(place / "out/results/tables/datasets.csv")
-        assert found[["dataset", "n_samples"]].to_numpy().tolist() == [["my-data", n_samples]]
+    plants(60).to_csv(place / "-my{data}.csv", index=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = pd.read_csv(place / "out/results/tables/datasets.csv")
+    assert found[["dataset", "n_samples"]].to_numpy().tolist() == [["my-data", 60]]

@@ -69,7 +69,7 @@ def test_nothing_is_published_of_a_users_own_data_alone(study, tmp_path):
         assert ("compare_published" in rules) is published
 
 
-@pytest.mark.parametrize(("cores", "expected"), [(2, {"1"}), (9, {"2"}), (400, {"7"})])
+@pytest.mark.parametrize(("cores", "expected"), [(9, {"2"}), (400, {"7"})])
 def test_units_share_the_cores(study, root, cores, expected):
     """Four batched jobs share the cores equally; each has at least one and at most one per model."""
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())

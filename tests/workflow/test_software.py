@@ -4,7 +4,6 @@ The tests build neither the image nor the environment. They check that all jobs 
 """
 
 import os
-import re
 import sys
 
 import pytest
@@ -75,11 +74,3 @@ def test_all_jobs_run_in_the_environment(study, tools):
     assert len(ran) == 4  # each job checks the Python version, then runs
     # Snakemake hides PYTHONPATH from these jobs and sets a search path that includes the library.
     assert all(line.endswith("PYTHONPATH=") for line in ran)
-
-
-@pytest.mark.parametrize(("method", "command"), [("conda", CONDA), ("apptainer", APPTAINER)])
-def test_the_whole_study_is_planned(study, tools, method, command):
-    tools(**{method: command})
-    code, output = study().run("--dry-run", "--sdm", method)
-    assert code == 0, output
-    assert re.search(r"^render_report +1$", output, re.MULTILINE)
