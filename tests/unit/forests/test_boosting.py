@@ -13,7 +13,6 @@ from sklearn.model_selection import KFold
 from fairfold.core.seeds import seed_for
 from fairfold.errors import ModelError
 from fairfold.forests.boosting import ROUNDS_AT_ONCE, MultilabelBoosting, newton_steps
-from fairfold.forests.trees import LARGE
 
 KINDS = ("random_forest", "extra_trees")
 
@@ -169,23 +168,23 @@ def test_data_that_do_not_fit_are_refused(data):
         small(max_rounds=10).fit(X, Y).predict_proba(X[:, 1:])
 
 
-@pytest.fixture(scope="module")
-def large():
+@pytest.fixture
+def large(monkeypatch):
+    monkeypatch.setattr("fairfold.forests.boosting.LARGE", 1500)
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(LARGE, 6))
-    noise = rng.logistic(size=(LARGE, 2))
+    X = rng.normal(size=(1500, 6))
+    noise = rng.logistic(size=(1500, 2))
     return X, (X[:, :2] + noise > 0.5).astype(np.int8)
 
 
 def test_leaves_of_large_data_are_chosen_by_likelihood(large):
     X, Y = large
     automatic = MultilabelBoosting(max_rounds=100).fit(X, Y)
-    assert automatic.min_samples_leaf_ > 5
-    fixed = MultilabelBoosting(max_rounds=100, min_samples_leaf=5).fit(X, Y)
+    assert automatic.min_samples_leaf_ == 1500 // 2 // 30
+    fixed = MultilabelBoosting(kind="random_forest", max_rounds=100, min_samples_leaf=5).fit(X, Y)
     assert fixed.min_samples_leaf_ == 5
-    assert log_loss(Y.ravel(), automatic.out_of_fold_proba_.ravel()) < log_loss(
-        Y.ravel(), fixed.out_of_fold_proba_.ravel()
-    )
+    losses = [log_loss(Y.ravel(), model.out_of_fold_proba_.ravel()) for model in (automatic, fixed)]
+    assert losses[0] < losses[1]
 
 
 def test_large_data_give_the_same_bytes_with_any_number_of_threads(large):
@@ -193,6 +192,31 @@ def test_large_data_give_the_same_bytes_with_any_number_of_threads(large):
     one, two = (MultilabelBoosting(max_rounds=20, n_jobs=n_jobs).fit(X, Y) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.out_of_fold_proba_, two.out_of_fold_proba_)
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_the_steps_on_large_data_are_newtons(large):
+    """Single precision of the residuals rounds the steps, but the choice of splits does not enter them."""
+    X, Y = large
+    model = MultilabelBoosting(max_rounds=20, max_features="sqrt").fit(X, Y)
+    leaves, log_odds = model.trees_.apply(X), np.tile(logit((Y.sum(axis=0) + 0.5) / (len(Y) + 1)), (len(Y), 1))
+    for tree in range(model.n_rounds_):
+        p = expit(log_odds)
+        for leaf in np.unique(leaves[:, tree]):
+            rows = leaves[:, tree] == leaf
+            step = 0.1 * (Y - p)[rows].sum(axis=0) / ((p * (1 - p))[rows].sum(axis=0) + 1)
+            np.testing.assert_allclose(model.trees_.value_[leaf], step, rtol=1e-4, atol=1e-5)
+            log_odds[rows] += model.trees_.value_[leaf]
+    np.testing.assert_allclose(model.predict_proba(X), expit(log_odds), rtol=0, atol=1e-5)
+
+
+def test_groups_of_large_data_are_held_out_together(large):
+    X, Y = large
+    X, Y, groups = np.repeat(X[:500], 3, axis=0), np.repeat(Y[:500], 3, axis=0), np.repeat(np.arange(500), 3)
+    weights = np.ones(len(Y))
+    model = MultilabelBoosting(max_rounds=30).fit(X, Y, groups=groups, sample_weight=weights)
+    grouped = log_loss(Y.ravel(), model.out_of_fold_proba_.ravel())
+    copies = MultilabelBoosting(max_rounds=30).fit(X, Y)
+    assert grouped > log_loss(Y.ravel(), copies.out_of_fold_proba_.ravel())
 
 
 def test_smaller_data_keep_small_leaves(data):
