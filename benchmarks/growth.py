@@ -121,7 +121,7 @@ def draw_figure(table: pd.DataFrame, path: Path) -> None:
 
     columns = {"seconds": "processor seconds per fit", "average_precision": "average precision"}
     kinds = [kind for kind in ("additive", "interactions") if (table["data"] == kind).any()]
-    figure, axes = plt.subplots(len(columns), len(kinds), sharex=True, squeeze=False, figsize=(6.4, 4.6))
+    figure, axes = plt.subplots(len(columns), len(kinds), sharex="col", squeeze=False, figsize=(6.4, 4.6))
     for row, (column, label) in zip(axes, columns.items(), strict=True):
         for ax, kind in zip(row, kinds, strict=True):
             for number, model in enumerate(MODELS):
@@ -129,7 +129,8 @@ def draw_figure(table: pd.DataFrame, path: Path) -> None:
                 if len(part):
                     ax.plot(part["rows"], part[column], marker="osD^vP"[number], color=LINE_COLORS[number], label=model)
             ax.set(xscale="log", yscale="log" if column == "seconds" else "linear")
-            ax.set_xticks([2000, 8000, 32000], ["2,000", "8,000", "32,000"])
+            sizes = sorted(table.loc[table["data"] == kind, "rows"].unique())
+            ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
             ax.minorticks_off()
         row[0].set_ylabel(label)
     for ax, kind in zip(axes[0], kinds, strict=True):
@@ -138,7 +139,7 @@ def draw_figure(table: pd.DataFrame, path: Path) -> None:
         ax.set_xlabel("training samples")
     axes[0, 0].legend(frameon=False, fontsize="small")
     figure.tight_layout()
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=110)
 
 
 def main() -> None:
