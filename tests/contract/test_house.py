@@ -177,6 +177,7 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "evaluation.metrics": "Metric Predictions",
     "evaluation.corrections": "Correction Estimates",
     "evaluation.scores": "multilabel_scores",
+    "evaluation.decisions": "decide objectives",
     "evaluation.corrected": "corrected_draws corrected_scores",
     "evaluation.checked_cells": "checked_scores choose_cells compare_checked",
     "evaluation.at_k": "coverage_at_k inverse_propensities ndcg_at_k precision_at_k propensity_scored_precision_at_k "
