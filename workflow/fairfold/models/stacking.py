@@ -64,8 +64,8 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         Members for sparse labels, which models receive if there are more than ``MOST_EXACT`` labels. None uses
         ``estimators``.
     of_large : sequence of (str, estimator object) or None, default=None
-        Members for at least ``LARGE`` samples with dense labels. Members with a parameter ``n_trees`` grow fewer trees
-        from twice as many samples on, in inverse proportion to the samples. None uses ``estimators``.
+        Members for at least ``2 * LARGE`` samples with dense labels. Members with a parameter ``n_trees`` grow fewer
+        trees, in inverse proportion to the samples. None uses ``estimators``.
     n_splits : int, default=5
         Number of folds for cross-fitting.
     negatives : {"unlabeled", "confirmed"}, default="unlabeled"
@@ -173,7 +173,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         """Select the members for the labels, and reduce the trees of members for large data."""
         if sparse.issparse(Y):
             return self.estimators if self.of_many is None else self.of_many
-        if Y.shape[0] < LARGE or self.of_large is None:
+        if Y.shape[0] < 2 * LARGE or self.of_large is None:
             return self.estimators
         return [(name, _with_fewer_trees(member, Y.shape[0])) for name, member in self.of_large]
 
