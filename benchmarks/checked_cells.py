@@ -255,7 +255,7 @@ def draw() -> None:
     for axes, label in zip(panels[0], ("mean absolute error of AP", "coverage of 95 % intervals"), strict=True):
         axes.set(xscale="log", xlabel="checked cells", ylabel=label, xticks=NUMBERS, xticklabels=NUMBERS)
         axes.minorticks_off()
-    panels[0][1].set_ylim(0.5, 1.02)
+    panels[0][1].set_ylim(0.7, 1.02)
     add_legend(figure, handles, 4)
     save_figure(figure, [FIGURE])
 
