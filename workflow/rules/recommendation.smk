@@ -58,6 +58,7 @@ rule score_checked_cells:
         "results/logs/score_checked_cells/{dataset}.log",
     params:
         threshold=WEAK_LABELS["forest"]["threshold"],
+        score=WEAK_LABELS["score"],
     script:
         "../scripts/score_checked_cells.py"
 

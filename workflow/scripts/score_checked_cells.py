@@ -10,5 +10,6 @@ with logged(snakemake.log):
     data = Dataset.load(snakemake.input.dataset)
     predictions = dict(read_predictions(snakemake.input.predictions))
     cells = read_table(snakemake.input.cells)
-    table = checked_table(data.Y, predictions, cells, snakemake.params.threshold)
+    params = snakemake.params
+    table = checked_table(data.Y, predictions, cells, params.threshold, params.score)
     write_table(table.assign(dataset=data.id)[["dataset", *table]], snakemake.output[0])

@@ -7,6 +7,7 @@ import pytest
 from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.evaluation.scores import multilabel_scores
 from fairfold.recommendation.checked import (
     ANSWER,
     cells_of_sheet,
@@ -86,3 +87,19 @@ def test_recommendation_uses_checked_cells(study):
     found = with_checked_scores(board, table)
     assert found["model"].tolist() == ["good", "noise", "twin"]
     assert found["verdict"].tolist() == ["best", "worse", "same as noise"]
+
+
+def test_the_score_of_a_study_is_of_its_decisions(study):
+    """A model that decides well for F1 leads, although a threshold of 0.5 is too high for its probabilities."""
+    Y, observed, predictions, ids = study
+    kept = np.vstack([np.zeros((len(BASIC_METRICS), 2), dtype=np.int8), np.ones(2, dtype=np.int8)])
+    low = 0.4 * predictions["good"].probabilities[0]
+    decided = {name: np.stack([low, P > 0.2]) for name, P in (("low", low), ("never", np.zeros_like(low)))}
+    decided = {name: FinalPredictions(P, kept, predictions["good"].fold_of) for name, P in decided.items()}
+    cells = cells_of_sheet(filled(study), ids, NAMES, "sheet.csv")
+    table = checked_table(observed, decided, cells, 0.5, "f1_micro")
+    assert set(table["metric"]) == {*BASIC_METRICS, "f1_micro", "missing_rate", "wrong_positives"}
+    found = table[table["metric"] == "f1_micro"].set_index("model")["estimate"]
+    true = multilabel_scores(Y, (low > 0.2).astype(float), metrics=["f1_micro"])["f1_micro"]
+    assert found["low"] == pytest.approx(true, abs=0.12)
+    assert found["never"] == 0

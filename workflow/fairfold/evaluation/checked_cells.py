@@ -310,6 +310,7 @@ def compare_checked(
     metric: str = "average_precision",
     threshold: float = 0.5,
     *,
+    scored: Mapping[str, Matrix] | None = None,
     wrong_positives: float = WRONG_POSITIVES,
     level: float = 0.95,
     n_draws: int = 200,
@@ -327,6 +328,8 @@ def compare_checked(
         Filled table of :func:`choose_cells`, as in :func:`checked_scores`. Give the same predictions to both functions.
     metric : str, default="average_precision"
         Metric of the comparison.
+    scored : mapping of str to {array-like, sparse matrix} of shape (n_samples, n_labels), default=None
+        Predictions of the same models to score, such as decisions of 0 and 1. By default, `predictions` are scored.
     threshold, wrong_positives, level, n_draws, random_state
         As in :func:`checked_scores`.
 
@@ -359,9 +362,11 @@ def compare_checked(
     targets = ["counts"] if entry.use == "threshold" else targets
     fit = fit_cells(table.cells, *table.filled(cells).cells, threshold, targets)
 
+    given = table.P if scored is None else [scored[model] for model in predictions]
+
     def values_of(y: np.ndarray) -> Values:
         Y = table.matrix(y)
-        return {name: np.array([multilabel_scores(Y, P, threshold, metrics=[name])[name] for P in table.P])}
+        return {name: np.array([multilabel_scores(Y, P, threshold, metrics=[name])[name] for P in given])}
 
     center, draws, factor = _draw(fit, values_of, level, n_draws, random_state)
     middle, values = _nanmean(center[name]), draws[name]

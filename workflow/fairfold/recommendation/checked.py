@@ -21,7 +21,7 @@ ANSWER = "correct_label"
 """Column of a sheet that a person fills in."""
 _PLACES = ["id", "label", ANSWER]
 _HIDDEN = ["sample", "label_index", "prediction", "draw_probability"]
-_LEVEL_OF = "average_precision"
+_SCORE = "average_precision"
 _N_DRAWS = 60  # enough for standard deviations, because intervals do not use quantiles of draws
 
 
@@ -147,7 +147,11 @@ def read_study_predictions(results: Path, dataset: str) -> dict[str, FinalPredic
 
 
 def checked_table(
-    Y: Matrix, predictions: Mapping[str, FinalPredictions], cells: pd.DataFrame, threshold: float
+    Y: Matrix,
+    predictions: Mapping[str, FinalPredictions],
+    cells: pd.DataFrame,
+    threshold: float,
+    score: str = _SCORE,
 ) -> pd.DataFrame:
     """Estimate the scores of all models from checked cells.
 
@@ -161,6 +165,8 @@ def checked_table(
         Checked cells.
     threshold : float
         A label is predicted if its probability exceeds this threshold.
+    score : str, default="average_precision"
+        Metric that is estimated in addition to ``BASIC_METRICS``, from the decisions of each model for it.
 
     Returns
     -------
@@ -170,9 +176,12 @@ def checked_table(
         positives. Scores pool the test samples of all folds.
     """
     observed, P = _scored(Y, predictions)
+    decided = None if score in BASIC_METRICS else _scored(Y, predictions, score)[1]
     tables = [
-        compare_checked(observed, P, cells, name, threshold, n_draws=_N_DRAWS).assign(metric=name)
-        for name in BASIC_METRICS
+        compare_checked(
+            observed, P, cells, name, threshold, scored=None if name in BASIC_METRICS else decided, n_draws=_N_DRAWS
+        ).assign(metric=name)
+        for name in dict.fromkeys([*BASIC_METRICS, score])
     ]
     first = checked_scores(observed, next(iter(P.values())), cells, threshold, metrics=(), n_draws=_N_DRAWS)
     shares = [{"model": ALL_MODELS, "metric": name, **first[name]._asdict()} for name in (MISSING_RATE, WRONG_SHARE)]
@@ -244,9 +253,11 @@ def with_checked_scores(board: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFr
     return pd.concat(tables, ignore_index=True)
 
 
-def _scored(Y: Matrix, predictions: Mapping[str, FinalPredictions]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return labels and probabilities; labels of samples without predictions count as unmeasured."""
-    P = {name: to_dense(each.by(_LEVEL_OF), name, DataError) for name, each in predictions.items()}
+def _scored(
+    Y: Matrix, predictions: Mapping[str, FinalPredictions], score: str = _SCORE
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return labels and the predictions for a score; labels of samples without predictions count as unmeasured."""
+    P = {name: to_dense(each.by(score), name, DataError) for name, each in predictions.items()}
     P = {name: each for name, each in P.items() if finite_rows(each).any()}
     known = np.logical_and.reduce([finite_rows(each) for each in P.values()]) if P else np.zeros(1, dtype=bool)
     if not known.any():
