@@ -230,7 +230,9 @@ def main() -> None:
             pd.DataFrame(rows).to_csv(options.output, index=False)
     results = pd.DataFrame(rows)
     is_clean = results["fault"].isin(["none", PERMUTED])
-    alarms = results[is_clean].set_index("fault")["checks"].str.get_dummies("; ").groupby(level=0).mean().round(3)
+    kinds = results[is_clean].set_index("fault")["checks"].str.get_dummies("; ").drop(columns="", errors="ignore")
+    silent = {kind for _, kinds_of_fault in FAULTS.values() for kind in kinds_of_fault} - set(kinds)
+    alarms = kinds.assign(**dict.fromkeys(silent, 0)).groupby(level=0).mean().round(3).sort_index(axis=1)
     print(alarms.T.to_string())
     if options.output:
         alarms.to_csv(Path(options.output).with_name("audit_false_alarms.csv"))

@@ -57,6 +57,15 @@ def test_group_effects():
     assert "group effects" in kinds(np.column_stack([X + effects, patient])[order], Y[order])
 
 
+def test_weak_group_effects_in_many_rows():
+    rng = np.random.default_rng(0)
+    group = rng.permutation(np.arange(2000) // 5)
+    X = rng.normal(size=(2000, 6)) + 1.5 * rng.normal(size=(400, 6))[group]
+    Y = (X[:, :2] > 0).astype(float)
+    assert "group effects" in kinds(np.column_stack([X, group]), Y)
+    assert "group effects" not in kinds(np.column_stack([X, rng.permutation(group)]), Y)
+
+
 def test_placeholders_and_other_units():
     _, X, Y = make()
     X[::40, 2], X[:3, 4] = -999, 1000 * (5 + X[:3, 4])

@@ -10,11 +10,11 @@ from scipy import sparse, stats
 from fairfold.datasets.audit.alignment import standardized
 from fairfold.datasets.audit.spec import Audited, Check, Finding
 
-_MOST_ROWS = 5_000
+_MOST_ROWS = 10_000
 _FEWEST_ROWS = 40
 _N_NEIGHBORS = 3
 _LEVEL = 1e-6
-_LEAST_SHARE = 0.3  # least share of neighbors of the same value
+_LEAST_SHARE, _LEAST_RATIO = 0.3, 30.0  # least share of neighbors of the same value, or ratio to that by chance
 
 
 def find(table: Audited) -> Iterator[Finding]:
@@ -53,7 +53,8 @@ def find(table: Audited) -> Iterator[Finding]:
         _, counts = np.unique(values, return_counts=True)
         chance = (counts * (counts - 1)).sum() / (n * (n - 1))
         share = same / near.size
-        if share > max(_LEAST_SHARE, 3 * chance) and stats.binom.sf(same - 1, near.size, chance) < _LEVEL:
+        is_large = share > min(_LEAST_SHARE, _LEAST_RATIO * chance) and share > 3 * chance
+        if is_large and stats.binom.sf(same - 1, near.size, chance) < _LEVEL:
             message = f"rows with the same value of column {name!r} resemble each other; set it as groups"
             evidence = f"{share:.0%} of nearest rows have the same value, by chance {chance:.1%}"
             yield Finding("warning", f"column {name!r}", message, evidence)

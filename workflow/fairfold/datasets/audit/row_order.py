@@ -24,7 +24,7 @@ _N_CLUSTERS = 10
 _LEAST = 0.02  # Smaller relative gains are ignored.
 _WORTH = 1.05  # least factor of a further move
 _SIMPLE = 0.9  # least share of the largest gain
-_LEVEL = 1e-3
+_LEVEL, _LEVEL_OF_FEW, _FEW_ROWS = 1e-3, 5e-3, 100  # Small tables have little power.
 _MOST_ROWS = 30_000
 _MOST_RANGES, _CLEAR_RANGES = 12, 5  # of a search for a repair, and of a repair to show
 _FEWEST_ROWS = 20
@@ -60,7 +60,7 @@ def find(table: Audited) -> Iterator[Finding]:
         return
     part = f" (first {n:,} rows)" if n < table.n_samples else ""
     given, (found, p) = aligned.strength(aligned.labels), best_order(aligned, rng)
-    if p < _LEVEL:
+    if p < _level(n):
         found = simplest(aligned, found)
         ranges = ranges_of(found.rows)
         advice = _repaired(table) or "check how the table was made"
@@ -79,6 +79,10 @@ def find(table: Audited) -> Iterator[Finding]:
         yield Finding("error", f"rows {first + 1} to {last + 1}", message, evidence + _changes(aligned, rng))
     else:
         yield from _one_side(aligned, rng, _repaired(table))
+
+
+def _level(n_rows: int) -> float:
+    return _LEVEL_OF_FEW if n_rows < _FEW_ROWS else _LEVEL
 
 
 def _repaired(table: Audited) -> str:
@@ -135,7 +139,7 @@ def best_order(aligned: Alignment, rng: np.random.Generator) -> tuple[Order, flo
         Best order and the probability of its gain by chance, from a Gumbel distribution.
     """
     given, best, p = aligned.strength(aligned.labels), Order(0.0, np.arange(len(aligned))), 1.0
-    groups, shifted = None, 0.0
+    groups, shifted, level = None, 0.0, _level(len(aligned))
     if _persistence(aligned.features) > 0.75 and _persistence(aligned.labels) > 0.5:
         return best, p  # Both drift along the rows: many orders fit well.
     for search in _SEARCHES:
@@ -146,7 +150,7 @@ def best_order(aligned: Alignment, rng: np.random.Generator) -> tuple[Order, flo
             continue
         groups = _similar_rows(aligned) if groups is None else groups
         its_p = len(_SEARCHES) * _chance(aligned, search, gain, groups, rng)
-        if (its_p < _LEVEL and found.strength > (1 + _LEAST) * best.strength) or its_p < p >= _LEVEL:
+        if (its_p < level and found.strength > (1 + _LEAST) * best.strength) or its_p < p >= level:
             best, p = found, min(p, its_p)
     return best, p
 
