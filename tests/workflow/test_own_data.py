@@ -129,7 +129,7 @@ def test_columns_and_empty_cells_are_accounted_for(study):
         "warning: mine: column 'leaf_area' alone predicts label 'label_shade' without error",
     ]
     report = (mine.folder / "results/report.html").read_text()
-    assert '<dt>Data warnings</dt><dd><a class="flag" href="#data">4</a></dd>' in report
+    assert '<dt>Data warnings</dt><dd><a class="flag" href="#audit">4</a></dd>' in report
     assert "Named like an identifier, label with fewer positives than folds, unmeasured labels, predicts" in report
     for line in warnings:
         assert html.escape(line.removeprefix("warning: mine: ")).replace("&#x27;", "&#39;") in report

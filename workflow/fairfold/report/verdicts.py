@@ -200,7 +200,7 @@ def _cautions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
         yield "How well intervals hold here", "Not checked: this study hides no labels on purpose."
     if len(warned):
         kinds = ", ".join(dict.fromkeys(warned["check"]))
-        yield "Check your data first", f"{kinds[0].upper()}{kinds[1:]}. The section on data lists each warning."
+        yield "Check your data first", f"{kinds[0].upper()}{kinds[1:]}. The section on the audit lists each warning."
 
 
 def _warned(tables: Tables) -> pd.DataFrame:
