@@ -245,7 +245,7 @@ def checked_scores(
     Returns
     -------
     CheckedScores
-        Mapping from metric to :class:`Estimate`. It also contains ``"missing_rate"``, the share of true positives that
+        Mapping from metric to ``Estimate``. It also contains ``"missing_rate"``, the share of true positives that
         is not observed, and ``"wrong_positives"``, the share of observed positives that is wrong.
 
     Raises
@@ -260,7 +260,7 @@ def checked_scores(
 
     Notes
     -----
-    See :mod:`fairfold.evaluation.cell_model` for the method. Run time grows with `n_draws` times the time to score the
+    See ``fairfold.evaluation.cell_model`` for the method. Run time grows with `n_draws` times the time to score the
     model once.
 
     Examples

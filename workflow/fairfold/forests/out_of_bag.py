@@ -108,7 +108,7 @@ class OutOfBagCascade(BaseCascade):
         Thresholds on the posteriors for each objective, see
         :func:`~fairfold.evaluation.thresholds.all_thresholds`.
     label_sets_ : dict of str to ndarray
-        Label sets of the training samples, see :func:`~fairfold.evaluation.decisions.label_sets`.
+        Label sets of the training samples, see ``fairfold.evaluation.decisions.label_sets``.
     best_level_ : int
         Level used by ``predict`` and ``predict_proba``.
     best_levels_ : dict of str to int

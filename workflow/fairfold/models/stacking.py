@@ -91,7 +91,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     thresholds_ : dict of dict of list
         Thresholds by objective; see :func:`~fairfold.evaluation.thresholds.all_thresholds`.
     label_sets_ : dict of str to ndarray
-        Label sets of the training samples; see :func:`~fairfold.evaluation.decisions.label_sets`.
+        Label sets of the training samples; see ``fairfold.evaluation.decisions.label_sets``.
     classes_ : ndarray of shape (n_labels,)
         Column numbers of the labels, from 0.
     """
