@@ -87,6 +87,8 @@ def test_recommendation_uses_checked_cells(study):
     found = with_checked_scores(board, table)
     assert found["model"].tolist() == ["good", "noise", "twin"]
     assert found["verdict"].tolist() == ["best", "worse", "same as noise"]
+    failed = with_checked_scores(board.replace({"twin": "failed", "same as noise": "no score"}), table)
+    assert failed["verdict"].tolist() == ["best", "worse", "no score"]
 
 
 def test_the_score_of_a_study_is_of_its_decisions(study):

@@ -15,7 +15,7 @@ from fairfold.evaluation.checked_cells import MISSING_RATE, WRONG_SHARE, checked
 from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.recommendation.complete_scores import ALL_MODELS
-from fairfold.recommendation.leaderboard import BEST, DECIDING, NOT_DIFFERENT, WORSE
+from fairfold.recommendation.leaderboard import BEST, DECIDING, NO_SCORE, NOT_DIFFERENT, WORSE
 
 ANSWER = "correct_label"
 """Column of a sheet that a person fills in."""
@@ -246,7 +246,7 @@ def with_checked_scores(board: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFr
         )
         part = part.sort_values("behind", kind="stable")
         is_own = ~part["verdict"].str.startswith("same as ")
-        verdicts = np.where(part["behind_low"] > 0, WORSE, NOT_DIFFERENT)
+        verdicts = np.where(part["behind_low"] > 0, WORSE, np.where(part["score"].isna(), NO_SCORE, NOT_DIFFERENT))
         part["verdict"] = part["verdict"].where(~is_own, verdicts)
         part.loc[is_own.idxmax(), "verdict"] = BEST
         tables.append(part)
