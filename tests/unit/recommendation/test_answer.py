@@ -99,3 +99,12 @@ def test_many_models_stay_within_the_screen():
     rows = [(f"M{i}", 0.9 - i / 100, i / 100, "worse" if i else "best") for i in range(39)]
     lines = answer(*rows)
     assert len(lines) <= 17 and "... and 32 more models" in lines
+
+
+def test_checked_cells_replace_assumptions():
+    lines = answer(BEST, ALIKE, rates=missing().assign(n_checked=[60.0, np.nan]), p_value=0.001)
+    assert not any("To decide which labels" in line for line in lines)
+    assert lines[-2:] == [
+        "Missing labels: none detected, up to 11 % possible.",
+        "  Scores and missing labels are based on 60 checked cells.",
+    ]

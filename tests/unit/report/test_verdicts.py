@@ -127,3 +127,14 @@ def test_close_scores_have_more_digits_and_marks_stay_on_the_axes(tables):
             assert 0 <= mark[0] <= mark[1] <= mark[2] <= 100
     for axis in card["axes"].values():
         assert 1 < len(axis["ticks"]) <= 4 and all(0 <= tick["x"] <= 100 for tick in axis["ticks"])
+
+
+def test_checked_cells_replace_assumptions(tables):
+    numbers = {"metric": "mcc", "model": ["RF+ET", "model 1"], "difference": [0.1, 0.0], "alpha": 0.05}
+    tables["recommendation"] = pd.DataFrame(numbers).assign(dataset="water", p_adjusted=[0.01, np.nan])
+    tables["leaderboard"] = tables["leaderboard"].assign(n_checked=60.0)
+    card = card_of(tables)
+    assert dict(card["strip"])["Checked cells"] == "60" and card["coverage"] is None
+    assert {heading for heading, _ in card["cautions"]} == {"If labels are missing", "Check your data first"}
+    missing = dict(card["cautions"])["If labels are missing"]
+    assert "based on 60 checked cells" in missing and "if at random" not in missing and "further up" not in missing

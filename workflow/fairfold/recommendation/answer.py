@@ -87,14 +87,17 @@ def answer_lines(
     has_twin = board["verdict"].str.startswith("same as ")
     ranked, twins = board[~has_twin].reset_index(drop=True), board[has_twin]
     yield verdict_sentence(board, n_samples)
-    yield from _about_decisions(numbers, ranked["model"].iloc[0])
+    estimate = missing_rates.set_index("hidden_rate").loc[0]
+    n_checked = float(estimate.get("n_checked", np.nan))
+    if np.isnan(n_checked):  # The numbers do not use checked cells.
+        yield from _about_decisions(numbers, ranked["model"].iloc[0])
     yield ""
     yield from _table(ranked, most_models)
     if len(twins):
         groups = twins.groupby("verdict", sort=False)["model"].agg(" and ".join)
         yield f"({'; '.join(f'{models}: same scores as {same[8:]}' for same, models in groups.items())}.)"
     yield ""
-    yield from _about_missing(missing_rates.set_index("hidden_rate").loc[0], ranked.iloc[0])
+    yield from _about_missing(estimate, ranked.iloc[0], n_checked)
     if label_scores is not None and len(hardest := label_scores.dropna(subset="mcc").sort_values("mcc", kind="stable")):
         shown = hardest[: min(_MOST_LABELS, (len(label_scores) + 1) // 2)]
         named = [f"{label} (MCC {mcc:.2f})" for label, mcc in zip(shown["label"], shown["mcc"], strict=True)]
@@ -130,7 +133,7 @@ def _table(board: pd.DataFrame, most_models: int) -> Iterator[str]:
         yield f"... and {count(len(board) - len(shown), 'more model')}"
 
 
-def _about_missing(estimate: pd.Series, best: pd.Series) -> Iterator[str]:
+def _about_missing(estimate: pd.Series, best: pd.Series, n_checked: float) -> Iterator[str]:
     """Describe the missing labels, and the score if as many labels are missing as the interval allows."""
     rate, low, high = estimate[["estimated_rate", "low", "high"]].astype(float)
     if np.isnan(rate):
@@ -142,11 +145,12 @@ def _about_missing(estimate: pd.Series, best: pd.Series) -> Iterator[str]:
     if high < 0.5:
         yield "Missing labels: none detected."
     elif rate < 0.5:
-        score = "" if np.isnan(best["high"]) else f"; then {METRICS[best['metric']].name} up to {best['high']:.3f}"
+        is_plain = np.isnan(best["high"]) or np.isfinite(n_checked)
+        score = "" if is_plain else f"; then {METRICS[best['metric']].name} up to {best['high']:.3f}"
         yield f"Missing labels: none detected, up to {high:.0f} % possible{score}."
     else:
         yield f"Missing labels: about {rate:.0f} % of the positives (95 % interval {low:.0f} to {high:.0f} %)."
-    if np.isnan(n_checked := float(estimate.get("n_checked", np.nan))):
+    if np.isnan(n_checked):
         yield "  This estimate assumes that labels are missing at random."
     else:
         yield f"  Scores and missing labels are based on {count(n_checked, 'checked cell')}."

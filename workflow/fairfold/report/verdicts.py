@@ -142,6 +142,14 @@ def _strip(tables: Tables, missing: str | None) -> Iterator[tuple[str, str]]:
         yield "Data warnings", str(len(_warned(tables)) or "none")
     if missing:
         yield "Missing positives", missing
+    if n_checked := _n_checked(tables):
+        yield "Checked cells", f"{n_checked:,.0f}"
+
+
+def _n_checked(tables: Tables) -> float:
+    """Return the number of cells that a person has checked."""
+    board = tables["leaderboard"]
+    return 0.0 if "n_checked" not in board else float(np.nan_to_num(board["n_checked"].max()))
 
 
 def _estimate(tables: Tables) -> pd.Series | None:
@@ -166,7 +174,7 @@ def _missing(tables: Tables) -> str | None:
 def _held(tables: Tables) -> pd.Series:
     """Return whether the intervals of the score held where labels were hidden on purpose."""
     scores = tables.get("complete_scores", pd.DataFrame())
-    if scores.empty:
+    if scores.empty or _n_checked(tables):  # These are other intervals than those from checked cells.
         return pd.Series(dtype=bool)
     metric = tables["leaderboard"]["metric"].iloc[0]
     tried = scores[(scores["missing_rate"] > 0) & (scores["metric"] == metric)].dropna(subset=["complete", "low"])
@@ -196,7 +204,7 @@ def _cautions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
             f"After labels were hidden on purpose, {held.sum()} of {len(held)} intervals ({100 * held.mean():.0f} %) "
             f"contained the score on all labels; 95 % should.{advice}",
         )
-    elif len(best) and np.isfinite(best["low"].iloc[0]):
+    elif len(best) and np.isfinite(best["low"].iloc[0]) and not _n_checked(tables):
         yield "How well intervals hold here", "Not checked: this study hides no labels on purpose."
     if len(warned):
         kinds = ", ".join(dict.fromkeys(warned["check"]))
@@ -212,6 +220,8 @@ def _warned(tables: Tables) -> pd.DataFrame:
 def _about_decisions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
     """Name a model that is significantly better for decisions."""
     numbers = tables.get("recommendation", pd.DataFrame(columns=["metric", "model"]))
+    if _n_checked(tables):  # The numbers do not use the checked cells.
+        return
     numbers = numbers[numbers["metric"] == _DECIDING].set_index("model")
     for model in best["model"]:
         if model in numbers.index and numbers.loc[model, "p_adjusted"] <= numbers.loc[model, "alpha"]:
@@ -225,6 +235,13 @@ def _about_decisions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, 
 def _if_missing(best: pd.Series, own: pd.Series, tables: Tables) -> Iterator[str]:
     if np.isnan(own["estimated_rate"]):
         yield f"The missing rate could not be estimated: {own['reason']}. Scores are those on observed labels."
+        return
+    if n_checked := _n_checked(tables):
+        yield (
+            f"The scores, the missing rate and the verdicts above are based on {n_checked:,.0f} checked cells. They "
+            "hold under any mechanism of missing labels. Other scores below assume that labels are missing at random."
+        )
+        yield from _winners(best, tables)
         return
     if np.isfinite(own["low"]) and round(own["high"]) > 0:
         name = METRICS[best["metric"]].name
