@@ -64,6 +64,13 @@ def test_facts_of_a_study(study):
     assert facts.predictors[["predictor", "missing", "mean"]].values.tolist() == [["height", 0, 3.0], ["width", 1, 5.0]]
 
 
+def test_checked_cells_belong_to_the_publication(study):
+    (study / "checks").mkdir()
+    (study / "checks/plants.csv").write_text("sample,label_index,draw_probability,label\n")
+    source = gather_facts(study).sources[1]
+    assert (source.dataset, source.name) == ("", "checks/plants.csv")
+
+
 def test_a_folder_without_a_study_is_named(tmp_path):
     with pytest.raises(DataError, match=r"has no results/config.yaml. Name the folder of a study"):
         gather_facts(tmp_path)

@@ -189,7 +189,7 @@ def _sources(study: Path, config: dict[str, Any]) -> Iterator[Source]:
     from fairfold.datasets import load_catalog
     from fairfold.report.publish.crate import checksum
     from fairfold.report.publish.facts import Source
-    from fairfold.report.publish.folder import places_of_files
+    from fairfold.report.publish.folder import CHECKS, places_of_files
 
     own, catalog = config["data"]["own"], load_catalog()
     for name, stanza in own.items():
@@ -200,6 +200,8 @@ def _sources(study: Path, config: dict[str, Any]) -> Iterator[Source]:
         for path in sorted((study / model["file"]).parent.glob("*.py")) if model["file"] else ():
             yield Source("", path.resolve(), path.relative_to(study).as_posix(), checksum(path))
     for name in config["weak_labels"]["datasets"]:
+        if (path := study / config["weak_labels"]["checked_cells"] / f"{name}.csv").is_file():
+            yield Source("", path.resolve(), f"{CHECKS}/{name}.csv", checksum(path))
         if name in catalog:
             entry = catalog[name]
             yield Source(name, None, entry.title, about=f"{entry.citation.rstrip('.')} (license: {entry.license})")

@@ -25,8 +25,8 @@ def test_methods_state_what_ran(make_facts):
     assert "An estimated 8 % of the positives of plants are missing (95 % interval 0 to 20 %)" in text
     assert "On plants, RF+ET has the best average precision: 0.900 (95 % interval 0.850 to 0.950)." in text
     assert "logistic+ is not significantly different from it. kNN is significantly worse than it." in text
-    assert "1 of 1 intervals" not in text
-    assert "0 of 1 intervals of micro average precision contained the score on all labels" in text
+    assert "1 of 1 of these intervals" not in text
+    assert "0 of 1 of these intervals of micro average precision contained the score on all labels" in text
     assert "Warning: column 'height' has 3 empty cells" in text
 
 
@@ -100,3 +100,29 @@ def test_scores_on_observed_labels_are_not_called_estimates(make_facts):
     assert "The best model of a dataset has the highest micro average precision. The same scores" in text
     assert "estimated for complete labels" not in text and "intervals come from" not in text
     assert "estimated" not in next(table.caption for table in paper_tables(facts) if table.name == "scores")
+
+
+def test_the_score_of_the_study_is_named(make_facts, config):
+    config["weak_labels"]["score"] = "f1_macro"
+    text = text_of(make_facts())
+    assert "Models were ranked by macro F1, of the labels that each model predicts for this metric." in text
+    assert "Other metrics: micro AUROC, micro average precision and ranking loss;" in text
+    assert "The best model of a dataset has the highest macro F1. The same scores" in text
+    assert "needs no threshold" not in text
+    config["weak_labels"]["score"] = "hamming_loss"
+    text = text_of(make_facts())
+    assert "Models were ranked by Hamming loss at the threshold 0.5. Other metrics:" in text
+    assert "has the lowest Hamming loss" in text and "; at the threshold 0.5, micro MCC." in text
+
+
+def test_checked_cells_are_stated(make_facts):
+    facts = make_facts()
+    board, rates = facts.table("recommendation/leaderboard.csv"), facts.table("tables/missing_rates.csv")
+    assert "checked" not in text_of(facts)
+    facts = make_facts()
+    facts.memo["recommendation/leaderboard.csv"] = board.assign(n_checked=60.0)
+    facts.memo["tables/missing_rates.csv"] = rates.assign(n_checked=[60.0, float("nan")])
+    text = text_of(facts)
+    assert "(95 % interval 0 to 20 %), by 60 checked cells." in text
+    assert "A person checked 60 cells (a sample and a label) of plants" in text
+    assert "without adjustment for several models" in text and "Scores in the tables are means over folds" in text

@@ -91,6 +91,13 @@ class Facts:
         return {name: str(table["model"].iloc[0]) for name, table in scores.items() if len(table)}
 
     @property
+    def checked(self) -> dict[str, int]:
+        """Number of cells that a person has checked, for each dataset with checked cells."""
+        board = self.table(LEADERBOARD)
+        known = board.dropna(subset="n_checked") if "n_checked" in board else board[:0]
+        return {str(row.dataset): int(row.n_checked) for row in known.itertuples()}
+
+    @property
     def missing(self) -> pd.DataFrame:
         """Files that the study has not computed, or that are outdated."""
         return self.jobs[~self.jobs["is_done"].astype(bool)]

@@ -23,7 +23,9 @@ from fairfold.report.publish.figures import write_figures
 from fairfold.report.publish.sentences import page, state
 from fairfold.report.publish.tables import paper_tables, write_table_files
 
-_COPIED = ("tables/*.csv", "tables/*/*.csv", "recommendation/*.csv", "final/*/*.csv")
+CHECKS = "checks"
+"""Folder with the cells that a person checked."""
+_COPIED = ("tables/*.csv", "tables/*/*.csv", "recommendation/*.csv", "recommendation/checked/*.csv", "final/*/*.csv")
 _PRIVATE = ("likely_label_errors.csv", "feature_importance_samples.csv")  # contain samples
 _WORKFLOW = ("Snakefile", "workflow/Snakefile", "workflow/rules/*.smk", "workflow/scripts/*.py")
 _ENVIRONMENT = ("envs/requirements.lock", "envs/environment.yaml")
@@ -131,6 +133,7 @@ def portable(facts: Facts) -> dict[str, Any]:
     """
     config = yaml.safe_load(yaml.safe_dump(dict(facts.config)))
     config["data"] |= {"cache": None, "mirrors": []}
+    config["weak_labels"]["checked_cells"] = CHECKS
     config["final"]["fit"] |= bool(facts.finals)
     names = {each.path: each.name for each in facts.sources if each.path is not None}
     for stanza in config["data"]["own"].values():

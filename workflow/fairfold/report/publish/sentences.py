@@ -13,7 +13,8 @@ import pandas as pd
 from fairfold import __version__
 from fairfold.core.config import load_yaml
 from fairfold.errors import shortened
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS
+from fairfold.evaluation.decisions import is_decided
+from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, METRICS
 from fairfold.report.contents import FOLDER
 from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.failures import failures_of
@@ -155,10 +156,11 @@ def _values(facts: Facts) -> dict[str, Any]:
 def _gather(facts: Facts) -> dict[str, Any]:
     """Return the values of all templates."""
     config, sizes = facts.config, {name: size for name in facts.datasets if (size := facts.size(name))}
+    score = config["weak_labels"]["score"]
     tests, rates = facts.table("tables/recommendation.csv"), facts.table("tables/missing_rates.csv")
     intervals = facts.table("tables/complete_scores.csv")
     curves = facts.table("tables/sample_curves.csv")
-    names = [each.name for each in facts.sources if each.path]
+    names = [each.name for each in facts.sources if each.path and each.dataset]
     has = {"scores": len(facts.table(SCORES)), "final": facts.finals, "files": names}
     return {
         **{"config": config, "finals": facts.finals, "names": names, "version": __version__, **_models(config)},
@@ -172,7 +174,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         ],
         "hidden_rates": [f"{rate} %" for rate in config["weak_labels"]["missing_rates"] if rate],
         "missing_rates": [row for row in rates.itertuples() if row.hidden_rate == 0],
-        "held": _held(intervals),
+        "held": _held(intervals, score),
         "is_tested": len(tests) and tests["p_adjusted"].notna().any(),
         "encoded": {name: own["categorical"] for name, own in facts.own.items() if "categorical" in own},
         "by_time": [name for name in facts.datasets if facts.own.get(name, {}).get("dates")],
@@ -181,9 +183,21 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "is_rare": bool(_rare_labels(facts)),
         "software": {"source code": "unknown", **dict(facts.software.itertuples(index=False))},
         "costs": costs_sentence(gather_costs(facts.results / "benchmarks")),
-        **{"lead": METRICS[LEAD].label, "decisive": METRICS[DECIDING].name},
-        "ranking": [metric.label for name, metric in BASIC_METRICS.items() if metric.use == "ranking" and name != LEAD],
-        "deciding": [metric.label for metric in BASIC_METRICS.values() if metric.use == "threshold"],
+        **{"decisive": METRICS[DECIDING].name, "deciding_metric": DECIDING, "checked": facts.checked},
+        **_about_score(score),
+        "is_estimated": len(_tried(intervals, score)),
+    }
+
+
+def _about_score(score: str) -> dict[str, Any]:
+    """Describe the score of the study and the other metrics."""
+    others = {name: metric for name, metric in BASIC_METRICS.items() if name != score}
+    is_of_decisions = METRICS[score].use == "threshold"
+    return {
+        **{"lead": METRICS[score].label, "is_gain": METRICS[score].direction > 0, "is_by_default": score == LEAD},
+        **{"is_of_decisions": is_of_decisions, "decides_for_score": score in FURTHER_METRICS and is_decided(score)},
+        "ranking": [metric.label for metric in others.values() if metric.use == "ranking"],
+        "deciding": [metric.label for metric in others.values() if metric.use == "threshold"],
     }
 
 
@@ -212,11 +226,16 @@ def _phrase(name: str, texts: Mapping[str, Any], own: Mapping[str, Any]) -> str:
     return f"{name}, {about}, {texts['corrected']}" if name != base else f"{name}, {about}"
 
 
-def _held(scores: pd.DataFrame) -> pd.Series:
+def _tried(scores: pd.DataFrame, score: str) -> pd.DataFrame:
+    """Return the estimates of a score on complete labels."""
+    return scores if scores.empty else scores[scores["metric"] == score].dropna(subset=["low"])
+
+
+def _held(scores: pd.DataFrame, score: str) -> pd.Series:
     """Return whether intervals contained the score on all labels where labels were hidden on purpose."""
-    if scores.empty:
+    if (tried := _tried(scores, score)).empty:
         return pd.Series(dtype=bool)
-    tried = scores[(scores["missing_rate"] > 0) & (scores["metric"] == LEAD)].dropna(subset=["complete", "low"])
+    tried = tried[tried["missing_rate"] > 0].dropna(subset=["complete"])
     return tried["complete"].round(6).between(tried["low"].round(6), tried["high"].round(6))
 
 
