@@ -68,3 +68,18 @@ def test_mistakes_are_named(study, capsys):
     assert "the column 'correct_label' is empty" in capsys.readouterr().err
     assert main(["check", str(study / "results" / "datasets"), "--cells", "5"]) == 1
     assert "is not a finished study" in capsys.readouterr().err
+
+
+def test_a_sheet_may_have_other_separators(study, monkeypatch, capsys):
+    monkeypatch.setattr(check, "run_study", lambda command, folder: None)
+    monkeypatch.setattr(check.recommend, "print_answer", lambda folder, dataset: None)
+    path = study / "plants-check.csv"
+    assert main(["check", str(study), "--cells", "5"]) == 0
+    pd.read_csv(path).assign(correct_label=1).to_csv(path, index=False, sep=";", decimal=",", encoding="utf-8-sig")
+    assert main(["check", str(study), "--sheet", str(path)]) == 0
+    assert len(pd.read_csv(study / "checks/plants.csv")) == 5
+    path.write_bytes(b"\xe9,a\n")
+    assert main(["check", str(study), "--sheet", str(path)]) == 1
+    assert "Save it as CSV in UTF-8, or as Excel" in capsys.readouterr().err
+    assert main(["check", str(study), "--cells", "5", "-o", str(study / "a.ods")]) == 1
+    assert "ends in .csv or .xlsx" in capsys.readouterr().err

@@ -59,15 +59,28 @@ def test_sheet_is_read_back_in_any_order(study):
         ({ANSWER: ""}, "the column 'correct_label' is empty"),
         ({"id": "leaf x"}, "row 2: found sample 'leaf x' and label 'shade'"),
         ({"sample": 1000}, "do not match the data of the study"),
+        ({"sample": ""}, "do not match the data of the study"),
+        ({"draw_probability": "3%"}, "row 2, column 'draw_probability': found '3%'"),
+        ({"sample": 0, "id": "leaf 0"}, "row 3: the cell is in the sheet twice"),
     ],
 )
 def test_sheets_are_checked(study, change, message):
-    sheet = filled(study).assign(label="shade", label_index=0)
+    sheet = filled(study).assign(label="shade", label_index=0).drop_duplicates("sample", ignore_index=True)
     sheet["id"] = [study[3][row] for row in sheet["sample"]]
     with pytest.raises(DataError, match=message):
         cells_of_sheet(sheet.assign(**change), study[3], NAMES, "sheet.csv")
     with pytest.raises(DataError, match="the column 'id' is missing"):
         cells_of_sheet(sheet.drop(columns="id"), study[3], NAMES, "sheet.csv")
+
+
+def test_sheets_may_come_from_a_program_for_tables(study):
+    """Such programs change decimal marks, leading zeros and types, and keep empty rows."""
+    sheet, ids = filled(study), [f"{row:03d}" for row in range(100)]
+    expected = cells_of_sheet(sheet.assign(id=[ids[row] for row in sheet["sample"]]), ids, NAMES, "sheet.csv")
+    text = sheet.assign(id=sheet["sample"].astype(str), sample=sheet["sample"].astype(float)).astype(str)
+    text["draw_probability"] = text["draw_probability"].str.replace(".", ",")
+    found = cells_of_sheet(pd.concat([text, text[:2].assign(**dict.fromkeys(text, ""))]), ids, NAMES, "sheet.csv")
+    pd.testing.assert_frame_equal(found, expected)
 
 
 def test_recommendation_uses_checked_cells(study):

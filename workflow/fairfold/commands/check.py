@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from fairfold.core.project import PROJECT
 from fairfold.errors import DataError, unknown_name
 
 _CHECKS = "checks"
+_SEPARATORS = (",", ";", "\t")
 
 
 def add_to(commands: Any) -> None:
@@ -38,7 +41,9 @@ def add_to(commands: Any) -> None:
     add("--dataset", metavar="NAME", help="dataset of the study, if it has several")
     add("--cells", type=int, metavar="N", help="write a sheet with N cells; after a filled sheet, N more")
     add("--sheet", type=Path, metavar="FILE", help="filled sheet, CSV or Excel")
-    add("-o", "--output", type=Path, metavar="FILE", help="sheet to write, CSV or Excel (default: <dataset>-check.csv)")
+    add(
+        "-o", "--output", type=Path, metavar="FILE", help="sheet to write, .csv or .xlsx (default: <dataset>-check.csv)"
+    )
     add("--show-probabilities", action="store_true", help="show the models' mean probability, which may bias answers")
     add("--cost-per-sample", type=float, default=0.0, metavar="COST", help="cost to open a sample, in cells")
     add("-c", "--cores", default="all", metavar="N", help="number of cores to use (default: all)")
@@ -84,6 +89,8 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
 
     data, ids = _data(options.study, dataset)
     path = options.output or options.study / f"{dataset}-check.csv"
+    if path.suffix.lower() not in (".csv", ".xlsx"):
+        raise DataError(f"--output: found {path.name}. Choose a name that ends in .csv or .xlsx.")
     if path.exists():
         raise DataError(f"{path} exists and may contain answers. Choose another file with --output, or delete it.")
     kept = options.study / _CHECKS / f"{dataset}.csv"
@@ -95,29 +102,22 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
         cost_per_sample=options.cost_per_sample,
     )
     with atomic_path(path) as temporary:
-        if path.suffix == ".xlsx":
+        if path.suffix.lower() == ".xlsx":
             with temporary.open("wb") as stream:
                 sheet.to_excel(stream, index=False)
         else:
             sheet.to_csv(temporary, index=False)
     n_open = int(sheet["correct_label"].isna().sum())
     print(f"{path}: {n_open} cells to check. Enter 0 or 1 in the column correct_label, then run")
-    print(f"fairfold check {options.study} --dataset {dataset} --sheet {path}")
+    print(shlex.join(["fairfold", "check", str(options.study), "--dataset", dataset, "--sheet", str(path)]))
 
 
 def _use(options: argparse.Namespace, dataset: str) -> None:
     """Check a filled sheet, keep its cells in the folder of the study, and renew the recommendation."""
     from fairfold.recommendation.checked import cells_of_sheet
 
-    if not options.sheet.is_file():
-        raise DataError(f"--sheet: there is no file {options.sheet} in {Path.cwd()}. Check the path.")
-    read = pd.read_excel if options.sheet.suffix == ".xlsx" else pd.read_csv
-    try:
-        sheet = read(options.sheet, dtype={"id": str, "label": str, "correct_label": str}, keep_default_na=False)
-    except ValueError as error:
-        raise DataError(f"{options.sheet}: the sheet cannot be read ({error}). Save it as CSV or Excel.") from error
     data, ids = _data(options.study, dataset)
-    cells = cells_of_sheet(sheet, ids, data.label_names, str(options.sheet))
+    cells = cells_of_sheet(_read_sheet(options.sheet), ids, data.label_names, str(options.sheet))
     kept = options.study / _CHECKS / f"{dataset}.csv"
     kept.parent.mkdir(exist_ok=True)
     write_table(cells, kept)
@@ -126,6 +126,22 @@ def _use(options: argparse.Namespace, dataset: str) -> None:
     command += [f"--directory={options.study}", "--cores", options.cores]
     run_study([*command, f"--configfile={options.study / configuration}"], options.study)
     recommend.print_answer(options.study, dataset)
+
+
+def _read_sheet(path: Path) -> pd.DataFrame:
+    """Read a sheet as text. A CSV file may have the separator of another language, as written by Excel."""
+    if not path.is_file():
+        raise DataError(f"--sheet: there is no file {path} in {Path.cwd()}. Check the path.")
+    as_text: dict[str, Any] = {"dtype": str, "keep_default_na": False}
+    try:
+        if path.suffix.lower() == ".xlsx":
+            return pd.read_excel(path, **as_text)
+        found = (pd.read_csv(path, sep=separator, **as_text) for separator in _SEPARATORS)
+        return next((sheet for sheet in found if len(sheet.columns) > 1), pd.DataFrame())
+    except (ValueError, OSError, zipfile.BadZipFile) as error:
+        raise DataError(
+            f"{path}: the sheet cannot be read ({error}). Save it as CSV in UTF-8, or as Excel (.xlsx)."
+        ) from error
 
 
 def _data(study: Path, dataset: str) -> tuple[Any, list[Any]]:

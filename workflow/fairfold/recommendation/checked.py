@@ -100,30 +100,59 @@ def cells_of_sheet(sheet: pd.DataFrame, ids: Sequence[object], label_names: Sequ
     DataError
         If a column is missing, an answer is not 0, 1 or empty, or a row does not match the data.
     """
-    needed = [*_PLACES, "sample", "label_index", "draw_probability"]
+    needed = [*_PLACES, *(name for name in _HIDDEN if name != "prediction")]
     if absent := [name for name in needed if name not in sheet]:
         raise DataError(f"{where}: the column {absent[0]!r} is missing. Keep all columns of the sheet.")
-    columns = (sheet[name].astype(str) for name in ("id", "label", "sample", "label_index"))
-    sizes = len(ids), len(label_names)
-    for row, (given, label, sample, index) in enumerate(zip(*columns, strict=True), start=2):
-        is_known = all(each.isdecimal() and int(each) < n for each, n in zip((sample, index), sizes, strict=True))
-        if not is_known or (str(ids[int(sample)]), label_names[int(index)]) != (given, label):
-            raise DataError(
-                f"{where}, row {row}: found sample {given!r} and label {label!r}, which do not match the data of the "
-                "study. Restore the row, or write a new sheet with `fairfold check`."
-            )
-    text = sheet[ANSWER].astype("string").str.strip().fillna("")
-    wrong = ~text.isin(["", "0", "1", "0.0", "1.0"])
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
+    text = sheet.astype("string").apply(lambda column: column.str.strip()).fillna("")
+    text = text[(text != "").any(axis=1)]  # Excel may keep rows without content.
+    values = text[[name for name in _HIDDEN if name in text]].apply(_numbers)
+    _check_places(text, values, ids, label_names, where)
+    answers = text[ANSWER]
+    for row in np.flatnonzero(~answers.isin(["", "0", "1", "0.0", "1.0"]))[:1]:
         raise DataError(
-            f"{where}, row {row + 2}, column {ANSWER!r}: expected 0, 1 or an empty cell, found {text.iloc[row]!r}. "
-            "Replace the value or leave the cell empty."
+            f"{where}, row {text.index[row] + 2}, column {ANSWER!r}: expected 0, 1 or an empty cell, found "
+            f"{answers.iloc[row]!r}. Replace the value or leave the cell empty."
         )
-    if (text == "").all():
+    if (answers == "").all():
         raise DataError(f"{where}: the column {ANSWER!r} is empty. Enter 0 or 1 for the cells that you checked.")
-    cells = sheet[[name for name in _HIDDEN if name in sheet]].assign(label=pd.to_numeric(text, errors="coerce"))
-    return cells.apply(pd.to_numeric).sort_values(["sample", "label_index"], ignore_index=True)
+    cells = values.astype({"sample": int, "label_index": int}).assign(label=_numbers(answers))
+    return cells.sort_values(["sample", "label_index"], ignore_index=True)
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    """Convert text to numbers, also with a decimal comma; NaN where it is not a number."""
+    return pd.to_numeric(column.str.replace(",", "."), errors="coerce").astype(float)
+
+
+def _check_places(
+    text: pd.DataFrame, values: pd.DataFrame, ids: Sequence[object], label_names: Sequence[str], where: str
+) -> None:
+    """Refuse rows that do not match the data, or that occur twice."""
+    is_draw = values["draw_probability"].gt(0) & values["draw_probability"].le(1)
+    is_again = values.duplicated(["sample", "label_index"])
+    for at, number in enumerate(text.index):
+        sample, index = values["sample"].iloc[at], values["label_index"].iloc[at]
+        is_known = sample in range(len(ids)) and index in range(len(label_names))
+        given, label = text["id"].iloc[at], text["label"].iloc[at]
+        if not is_known or not _is_same(given, ids[int(sample)]) or label != label_names[int(index)].strip():
+            raise DataError(
+                f"{where}, row {number + 2}: found sample {given!r} and label {label!r}, which do not match the data "
+                "of the study. Restore the row, or write a new sheet with `fairfold check`."
+            )
+        if not is_draw.iloc[at]:
+            found = text["draw_probability"].iloc[at]
+            raise DataError(
+                f"{where}, row {number + 2}, column 'draw_probability': found {found!r}. Restore the number of the "
+                "sheet that `fairfold check` wrote."
+            )
+        if is_again.iloc[at]:
+            raise DataError(f"{where}, row {number + 2}: the cell is in the sheet twice. Delete one of its rows.")
+
+
+def _is_same(given: str, sample_id: object) -> bool:
+    """Return whether an identifier is the same. Programs for tables change 007 to 7."""
+    wanted = str(sample_id).strip()
+    return given == wanted or (wanted.isdecimal() and given.isdecimal() and int(given) == int(wanted))
 
 
 def read_study_predictions(results: Path, dataset: str) -> dict[str, FinalPredictions]:
