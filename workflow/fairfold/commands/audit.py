@@ -75,8 +75,8 @@ def run(options: argparse.Namespace) -> int:
     if test is not None:
         for kind in _NAMES:
             if other := set(getattr(data, kind)) ^ set(getattr(test, kind)):
-                names = shortened(sorted(other), 5)
-                raise DataError(f"{options.test}: only one file has {names}. Give both files the same columns.")
+                names = shortened([repr(name) for name in sorted(other)], 5)
+                raise DataError(f"{options.test}: only one file has the columns {names}. Give both the same columns.")
         test = _in_order(test, data)
     table = audit_dataset(data, options.folds, random_state=options.seed, test=test)
     if options.output:

@@ -160,7 +160,7 @@ def test_the_command_reads_a_test_file(tmp_path, capsys):
     assert "all 200 rows of the test file are copies of training rows" in " ".join(capsys.readouterr().out.split())
     table.drop(columns="c").to_csv(path, index=False)
     assert audit(tmp_path, table, "--test", path) == 1
-    assert "test.csv: only one file has c. Give both files the same columns." in capsys.readouterr().err
+    assert "test.csv: only one file has the columns 'c'. Give both the same columns." in capsys.readouterr().err
 
 
 def test_copies_in_the_folds_of_the_data():

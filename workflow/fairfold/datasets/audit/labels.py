@@ -131,7 +131,8 @@ def _likely_errors(table: Audited, chosen: np.ndarray, Y: np.ndarray, X: np.ndar
             f"row {rows[i] + 1 if ids is None else ids[rows[i]]}, label {table.label_names[chosen[columns[i]]]!r}"
             for i in order
         ]
-        message = f"{len(rows)} labels contradict their features; check them, or list likely label errors with a study"
+        cells = "1 label contradicts its" if len(rows) == 1 else f"{len(rows)} labels contradict their"
+        message = f"{cells} features; check them, or list likely label errors with a study"
         yield Finding("note", "labels", message, "; ".join(named), "likely label errors")
 
 
