@@ -45,7 +45,7 @@ from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.ranking import rank_tables
 from fairfold.evaluation.score_tables import printed_scores, summarize_scores
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.evaluation.thresholds import all_thresholds
+from fairfold.evaluation.decisions import all_thresholds
 from fairfold.figures.legend import Legend
 from fairfold.figures.ranks import plot_percentile_ranks
 from fairfold.models.legend import legend_table

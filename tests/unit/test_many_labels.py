@@ -9,8 +9,8 @@ from scipy import sparse
 
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import Entry
+from fairfold.evaluation.decisions import all_thresholds
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.weak_labels import (
     calibrate,
     estimated_label_frequency,

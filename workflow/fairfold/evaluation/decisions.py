@@ -1,7 +1,9 @@
 """Decisions that maximize an expected score: which labels to predict, given their probabilities.
 
-- Scores of counts (Hamming loss, Matthews correlation, micro and macro F1) use thresholds, see
-  :mod:`fairfold.evaluation.thresholds`. Means over labels use one threshold per label.
+- Scores of counts (Hamming loss, Matthews correlation, micro and macro F1) use thresholds. The sum of the probabilities
+  above a threshold is the expected number of true positives, and other counts follow in the same way. A threshold
+  maximizes the score of the expected counts. This ratio of expectations converges to the expectation of the ratio as
+  the number of samples grows [1]_. Means over labels use one threshold per label. The Hamming loss is minimal at 0.5.
 - Costs of wrong decisions give the threshold of each label directly.
 - *Sample F1* of a sample depends on all its labels. The k most probable labels are the best set of size k if labels are
   independent given the features, and the best k maximizes the expected F1 [1]_. Its expectation is an integral over
@@ -23,6 +25,7 @@ References
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -30,9 +33,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, are_above, canonical, csr_of_rows, stored_cells, with_data
-from fairfold.errors import ModelError, unknown_name
+from fairfold.errors import DataError, ModelError, unknown_name
 from fairfold.evaluation.metrics import METRICS
-from fairfold.evaluation.thresholds import thresholds_of
 
 DEPENDENCE = 0.5
 """Exponent of the prior of label sets. Chosen on nine datasets of ``config/comparison.yaml`` with at most 19 labels."""
@@ -45,7 +47,11 @@ _OF_SAMPLES = ("f1_samples", "subset_accuracy")  # Metrics that need more than a
 _LEAST = 1e-4  # Probabilities are clipped to this distance from 0 and 1 for logits.
 _NODES = 32  # Nodes of the quadrature, which is exact for up to 64 labels.
 _CELLS_AT_ONCE = 1 << 21
-
+_WITH_THRESHOLDS = {
+    name: metric
+    for name, metric in sorted(METRICS.items(), key=lambda entry: not entry[1].leads)
+    if metric.objective is not None and not metric.by_label
+}
 Objective = str | ArrayLike
 """Name of an objective, or costs of wrong decisions."""
 
@@ -81,6 +87,74 @@ def is_decided(metric: str) -> bool:
         True for the metrics that are objectives.
     """
     return METRICS[metric].objective is not None or metric in _OF_SAMPLES
+
+
+def all_thresholds(probabilities: Matrix) -> dict[str, dict[str, list[float]]]:
+    """Find the thresholds that maximize expected scores.
+
+    Parameters
+    ----------
+    probabilities : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Calibrated probabilities of samples that the model was not trained on. Entries that a sparse matrix does not
+        store are 0.
+
+    Returns
+    -------
+    dict of str to dict of str to list of float
+        Threshold of each label, for each metric with an objective. ``all_thresholds(P)["mcc"]["label"]`` lists the best
+        threshold of each label. ``all_thresholds(P)["mcc"]["pooled"]`` repeats the threshold that is best for all
+        (sample, label) pairs together. Thresholds are midway between two probabilities, in [0, 1). They are 0.5 if no
+        label, or every label, is expected to be positive.
+
+    Raises
+    ------
+    DataError
+        If probabilities are not between 0 and 1.
+
+    Notes
+    -----
+    Run time is O(n_samples · n_labels · log(n_samples · n_labels)). For sparse input, the number of stored entries
+    replaces n_samples · n_labels.
+
+    Examples
+    --------
+    >>> all_thresholds(np.array([[0.75], [0.5], [0.25]]))["f1_micro"]
+    {'pooled': [0.375], 'label': [0.375]}
+    """
+    is_sparse = sparse.issparse(probabilities)
+    P: Matrix = canonical(probabilities) if is_sparse else np.asarray(probabilities, dtype=np.float64)
+    values = P.data if is_sparse else P.ravel()
+    # This form of the condition also rejects NaN.
+    if P.ndim != 2 or not (values.min(initial=0) >= 0 and values.max(initial=0) <= 1):
+        raise DataError("probabilities must be (n_samples, n_labels) numbers between 0 and 1.")
+    n_samples, n_labels = P.shape
+    by_label = np.split(P.tocsc().data, P.tocsc().indptr[1:-1]) if is_sparse else P.T
+    found: dict[str, dict[str, list[float]]] = {objective: {} for objective in _WITH_THRESHOLDS}
+    for by, cells, n in (("pooled", [values], n_samples * n_labels), ("label", by_label, n_samples)):
+        falling = [np.sort(p)[::-1] for p in cells]
+        for objective, metric in _WITH_THRESHOLDS.items():
+            score = metric.objective
+            best = [_best_of_sorted(p, float(n), score) if callable(score) else score for p in falling]
+            found[objective][by] = np.broadcast_to(np.array(best, dtype=np.float64), n_labels).tolist()
+    return found
+
+
+def _best_of_sorted(p: np.ndarray, n: float, score: Callable[..., np.ndarray]) -> float:
+    """Find the best threshold for descending probabilities of n entries. Entries that are not given are 0."""
+    p = p.astype(np.float64)
+    true_positives, chosen = np.cumsum(p), np.arange(1.0, len(p) + 1)
+    total = true_positives[-1] if len(p) else 0.0
+    thresholds = np.where(chosen < n, (p + np.append(p[1:], 0.0)) / 2, 0.0)
+    is_last = np.diff(p, append=-1.0) < 0  # Tied cells are predicted together.
+    if len(p) < n:  # All zeros are predicted together.
+        true_positives, chosen, thresholds = (
+            np.append(true_positives, total),
+            np.append(chosen, n),
+            np.append(thresholds, 0.0),
+        )
+        is_last = np.append(is_last, True)
+    goodness = np.where(is_last, score(true_positives, chosen, total, n), -np.inf)
+    return np.append(0.5, thresholds)[np.append(0.0, goodness).argmax()]
 
 
 def label_sets(observed: Matrix, posterior: Matrix, seen: Matrix) -> dict[str, np.ndarray]:
@@ -177,15 +251,30 @@ def decide(P: Matrix, model: Any, objective: Objective, by: Literal["pooled", "l
     if metric == "f1_samples":
         return best_f1_of_samples(P)
     if metric == "subset_accuracy":
-        if not hasattr(model, "label_sets_"):
-            raise ModelError(
-                f"{type(model).__name__} has no calibrated probabilities, and therefore no label sets for "
-                f"{objective!r}. Use a model whose name ends with +, or no objective."
-            )
-        return most_probable_sets(P, model.label_sets_)
+        return most_probable_sets(P, _fitted(model, "label_sets_", objective))
     if isinstance(fixed := METRICS[metric].objective, float):
         return are_above(P, fixed)
-    return are_above(P, thresholds_of(model, metric, by))
+    return are_above(P, _thresholds_of(model, metric, by))
+
+
+def _thresholds_of(model: Any, metric: str, by: Literal["pooled", "label"] | None) -> np.ndarray:
+    """Return the thresholds of a fitted model: shared by all labels, or of each label for a mean over labels."""
+    of_models, entry = _fitted(model, "thresholds_", metric), METRICS[metric]
+    found = of_models[next(name for name, each in _WITH_THRESHOLDS.items() if each.objective == entry.objective)]
+    if by not in (None, *found):
+        raise ModelError(f"by is {by!r}; it must be 'pooled' or 'label'.")
+    return np.array(found["label" if entry.by_label else by or "pooled"])
+
+
+def _fitted(model: Any, attribute: str, objective: str) -> Any:
+    """Return an attribute that only models with calibrated probabilities have."""
+    if not hasattr(model, attribute):
+        raise ModelError(
+            f"{type(model).__name__} has no calibrated probabilities, and therefore no "
+            f"{attribute.replace('_', ' ').strip()} for {objective!r}. Use a model whose name ends with +, or no "
+            "objective."
+        )
+    return getattr(model, attribute)
 
 
 def thresholds_of_costs(costs: ArrayLike, n_labels: int) -> np.ndarray:

@@ -34,10 +34,10 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
-from fairfold.evaluation import at_k, averaged_scores, corrections, plain_scores
+from fairfold.evaluation import at_k, corrections, plain_scores
 from fairfold.evaluation.at_k import TopLabels
-from fairfold.evaluation.averaged_scores import Counts, Pairs
 from fairfold.evaluation.corrections import Correction
+from fairfold.evaluation.plain_scores import Counts, Pairs
 
 MANY_LABELS = 50
 """Metrics of the first labels are computed for datasets with more labels than this."""
@@ -392,14 +392,14 @@ METRICS = {
         objective=corrections.mcc,
     ),
     **_averages("f1", _f1, corrections.corrected_f1, corrections.f1),
-    **_averages("precision", averaged_scores.precision_of, corrections.corrected_precision),
-    **_averages("recall", averaged_scores.recall_of, corrections.corrected_recall),
+    **_averages("precision", plain_scores.precision_of, corrections.corrected_precision),
+    **_averages("recall", plain_scores.recall_of, corrections.corrected_recall),
     "accuracy_samples": Metric(
         1,
         label="sample accuracy",
         name="sample accuracy (Jaccard)",
         use="threshold",
-        function=_of_samples(averaged_scores.jaccard_of),
+        function=_of_samples(plain_scores.jaccard_of),
         needs_pairs=True,
         is_basic=False,
         needs="a positive label",
@@ -411,7 +411,7 @@ METRICS = {
         name="subset accuracy",
         use="threshold",
         function=_mean_of_samples(
-            lambda pairs: averaged_scores.is_exact(pairs.of_each_sample), lambda counts: counts.measured > 0
+            lambda pairs: plain_scores.is_exact(pairs.of_each_sample), lambda counts: counts.measured > 0
         ),
         needs_pairs=True,
         is_basic=False,
@@ -511,7 +511,7 @@ METRICS = {
         label="calibration error",
         name="expected calibration error",
         use="ranking",
-        function=lambda of: averaged_scores.calibration_error(of.truth, of.score, of.weights),
+        function=lambda of: plain_scores.calibration_error(of.truth, of.score, of.weights),
         is_basic=False,
         needs="a measured label",
         scikit_learn="no such function",

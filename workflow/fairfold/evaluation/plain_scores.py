@@ -1,4 +1,4 @@
-"""Input checks and fast scores that equal those of scikit-learn.
+"""Input checks and fast scores that equal those of scikit-learn, without loops over labels or samples.
 
 Cascades are scored after every level. On small data, the input checks of scikit-learn and a loop over samples would
 dominate the run time. The functions with names of scikit-learn do the same arithmetic in the same order and return
@@ -7,12 +7,18 @@ identical numbers. They require checked input: labels are 0 or 1, arrays are not
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import NamedTuple
+
 import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, canonical, stored_cells
-from fairfold.core.validation import check_binary, check_dense_binary
+from fairfold.core.validation import UNMEASURED, check_binary, check_dense_binary
 from fairfold.errors import DataError
+
+N_BINS = 10
+"""Number of bins of the calibration error."""
 
 
 def check_pair(Y: Matrix, P: Matrix, name: str = "Y_true") -> tuple[Matrix, Matrix]:
@@ -297,3 +303,289 @@ def quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     array([0.5, nan])
     """
     return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)
+
+
+class Counts(NamedTuple):
+    """Counts of the labels, or of the samples, of predictions.
+
+    Attributes
+    ----------
+    true_positives, predicted, positives : ndarray of shape (n_groups,)
+        Weights of true positives, predicted labels and positives of each label, or of each sample.
+    measured : ndarray of shape (n_groups,)
+        Weight of the measured pairs.
+    """
+
+    true_positives: np.ndarray
+    predicted: np.ndarray
+    positives: np.ndarray
+    measured: np.ndarray
+
+
+class _Ranks(NamedTuple):
+    """Weights of pairs that are ranked by score within each group.
+
+    Attributes
+    ----------
+    order : ndarray of int of shape (n_pairs,)
+        Indices of the pairs, group by group, in descending order of scores.
+    all_above, positives_above : ndarray of shape (n_pairs,)
+        Weight of the pairs of the group, and of its positives, with a higher score.
+    all_until, positives_until : ndarray of shape (n_pairs,)
+        The same with at least this score.
+    """
+
+    order: np.ndarray
+    all_above: np.ndarray
+    positives_above: np.ndarray
+    all_until: np.ndarray
+    positives_until: np.ndarray
+
+
+class Pairs:
+    """Measured pairs of a sample and a label, which are counted and ranked by label or by sample.
+
+    Sparse input may leave out pairs. These are negatives with a score of 0, and only their numbers are kept.
+
+    Parameters
+    ----------
+    Y, P : ndarray or csr_array of shape (n_samples, n_labels)
+        Labels (0, 1 or ``UNMEASURED``) and scores. Both are CSR, or neither is.
+    threshold : float
+        A label is predicted if its score exceeds this threshold.
+    of_samples : ndarray of shape (n_samples,) or None, default=None
+        Weight of each sample. None weights all samples equally.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pairs = Pairs(np.array([[1, 0], [1, 1]]), np.array([[0.9, 0.7], [0.8, 0.3]]), threshold=0.5)
+    >>> pairs.of_labels.true_positives, pairs.of_labels.predicted
+    (array([2., 0.]), array([2., 1.]))
+    """
+
+    def __init__(self, Y: Matrix, P: Matrix, threshold: float, of_samples: np.ndarray | None = None) -> None:
+        rows, labels, truth, score, n_absent = cells_of(Y, P)
+        n_samples, n_labels = P.shape
+        self.of_samples = np.ones(n_samples) if of_samples is None else of_samples
+        stored = np.bincount(labels, self.of_samples[rows], minlength=n_labels)
+        is_absent = np.bincount(labels, minlength=n_labels) < n_samples
+        self._absent_of_samples = n_absent.astype(np.float64)
+        self._absent_of_labels = np.where(is_absent, self.of_samples.sum() - stored, 0.0)
+        is_measured = truth != UNMEASURED
+        self._rows, self._labels, self._score = rows[is_measured], labels[is_measured], score[is_measured]
+        self._is_positive = truth[is_measured] == 1
+        self._is_predicted, self._predicts_absent = self._score > threshold, threshold < 0
+
+    @cached_property
+    def of_labels(self) -> Counts:
+        """Counts of each label."""
+        return self._counts(self._labels, self._absent_of_labels, self.of_samples[self._rows])
+
+    @cached_property
+    def of_each_sample(self) -> Counts:
+        """Counts of each sample, without its weight."""
+        return self._counts(self._rows, self._absent_of_samples, None)
+
+    def _counts(self, groups: np.ndarray, absent: np.ndarray, weights: np.ndarray | None) -> Counts:
+        chosen = self._is_positive & self._is_predicted, self._is_predicted, self._is_positive, slice(None)
+        given = [(groups[each], None if weights is None else weights[each]) for each in chosen]
+        found = [np.bincount(*each, minlength=len(absent)).astype(np.float64) for each in given]
+        return Counts(found[0], found[1] + absent * self._predicts_absent, found[2], found[3] + absent)
+
+    @cached_property
+    def _label_ranks(self) -> _Ranks:
+        return self._ranks(self._labels, self._absent_of_labels, self.of_samples[self._rows])
+
+    @cached_property
+    def _sample_ranks(self) -> _Ranks:
+        return self._ranks(self._rows, self._absent_of_samples, np.ones(len(self._rows)))
+
+    def _ranks(self, groups: np.ndarray, absent: np.ndarray, weights: np.ndarray) -> _Ranks:
+        order = np.lexsort((-self._score, groups))
+        group, score = groups[order], self._score[order]
+        is_new = np.append(True, np.diff(group) != 0)[: len(order)]
+        starts = np.append(is_new | (np.diff(score, prepend=np.nan) != 0), True)
+        first = np.flatnonzero(starts)
+        run = np.cumsum(starts[:-1]) - 1  # Number of the run of equal scores of each pair.
+        of_group = np.flatnonzero(is_new)[np.cumsum(is_new) - 1]
+        found = []
+        for weight in (weights[order], weights[order] * self._is_positive[order]):
+            sums = np.append(0.0, np.cumsum(weight))
+            found.append((sums[first[run]] - sums[of_group], sums[first[run + 1]] - sums[of_group]))
+        (all_above, all_until), (positives_above, positives_until) = found
+        all_above, all_until = all_above + absent[group] * (score < 0), all_until + absent[group] * (score <= 0)
+        return _Ranks(order, all_above, positives_above, all_until, positives_until)
+
+    def average_precisions(self) -> np.ndarray:
+        """Compute the average precision of each label.
+
+        Returns
+        -------
+        ndarray of shape (n_labels,)
+            Average precisions. NaN for a label without a positive or without a negative.
+        """
+        ranks = self._label_ranks
+        labels, weights = self._labels[ranks.order], self.of_samples[self._rows[ranks.order]]
+        terms = weights * self._is_positive[ranks.order] * ranks.positives_until / ranks.all_until
+        return self._where_both(np.bincount(labels, terms, minlength=len(self._absent_of_labels)))
+
+    def areas_under_the_curve(self) -> np.ndarray:
+        """Compute the area under the ROC curve of each label.
+
+        Returns
+        -------
+        ndarray of shape (n_labels,)
+            Areas. NaN for a label without a positive or without a negative.
+        """
+        ranks, counts = self._label_ranks, self.of_labels
+        labels, weights = self._labels[ranks.order], self.of_samples[self._rows[ranks.order]]
+        negatives = counts.measured - counts.positives
+        above = ranks.all_above - ranks.positives_above
+        tied = ranks.all_until - ranks.positives_until - above
+        terms = weights * self._is_positive[ranks.order] * (negatives[labels] - above - tied / 2)
+        sums = np.bincount(labels, terms, minlength=len(negatives))
+        return self._where_both(np.divide(sums, negatives, out=np.zeros_like(sums), where=negatives > 0))
+
+    def _where_both(self, sums: np.ndarray) -> np.ndarray:
+        """Divide sums by the positives of each label, with NaN for labels that are all positive or all negative."""
+        counts = self.of_labels
+        n_measured, n_positive = (
+            np.bincount(labels, minlength=len(sums)) for labels in (self._labels, self._labels[self._is_positive])
+        )
+        has_negative = (n_positive < n_measured) | (self._absent_of_labels > 0)
+        return np.where(has_negative, quotient(sums, counts.positives), np.nan)
+
+    def precisions_of_ranks(self) -> np.ndarray:
+        """Compute the label ranking average precision of each sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Mean over the positives of a sample of the precision at their score. 1 without a positive or a negative.
+        """
+        ranks, counts = self._sample_ranks, self.of_each_sample
+        terms = self._is_positive[ranks.order] * ranks.positives_until / ranks.all_until
+        sums = np.bincount(self._rows[ranks.order], terms, minlength=len(counts.positives))
+        return np.divide(sums, counts.positives, out=np.ones_like(sums), where=counts.positives > 0)
+
+    def coverages(self) -> np.ndarray:
+        """Compute the number of labels of each sample that rank at least as high as its lowest positive.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Numbers of labels. 0 for a sample without a positive.
+        """
+        ranks, found = self._sample_ranks, np.zeros(len(self.of_samples))
+        np.maximum.at(found, self._rows[ranks.order], ranks.all_until * self._is_positive[ranks.order])
+        return found
+
+    def wrong_first_labels(self) -> np.ndarray:
+        """Return for each sample whether a negative label has the highest score. Ties count as wrong.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+            Whether the first label is wrong.
+        """
+        ranks, is_wrong = self._sample_ranks, np.zeros(len(self.of_samples), dtype=bool)
+        is_first = (ranks.all_above == 0) & (ranks.all_until > ranks.positives_until)
+        is_wrong[self._rows[ranks.order[is_first]]] = True
+        # If no stored label has a score of at least 0, absent labels come first.
+        highest = np.full(len(is_wrong), -np.inf)
+        np.maximum.at(highest, self._rows, self._score)
+        return is_wrong | ((highest <= 0) & (self._absent_of_samples > 0))
+
+
+def precision_of(counts: Counts) -> np.ndarray:
+    """Compute precision from counts.
+
+    Parameters
+    ----------
+    counts : Counts
+        Counts of each label or sample.
+
+    Returns
+    -------
+    ndarray of shape (n_groups,)
+        Precision. 0 without predicted labels.
+    """
+    return np.nan_to_num(quotient(counts.true_positives, counts.predicted))
+
+
+def recall_of(counts: Counts) -> np.ndarray:
+    """Compute recall from counts.
+
+    Parameters
+    ----------
+    counts : Counts
+        Counts of each label or sample.
+
+    Returns
+    -------
+    ndarray of shape (n_groups,)
+        Recall. 0 without positives.
+    """
+    return np.nan_to_num(quotient(counts.true_positives, counts.positives))
+
+
+def jaccard_of(counts: Counts) -> np.ndarray:
+    """Compute the Jaccard similarity of predicted and true labels from counts.
+
+    Parameters
+    ----------
+    counts : Counts
+        Counts of each label or sample.
+
+    Returns
+    -------
+    ndarray of shape (n_groups,)
+        Jaccard similarity. 0 without positives and predicted labels.
+    """
+    either = counts.predicted + counts.positives - counts.true_positives
+    return np.nan_to_num(quotient(counts.true_positives, either))
+
+
+def is_exact(counts: Counts) -> np.ndarray:
+    """Return whether all measured labels are predicted correctly.
+
+    Parameters
+    ----------
+    counts : Counts
+        Counts of each label or sample.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_groups,)
+        Whether no label is wrong.
+    """
+    return (counts.predicted == counts.true_positives) & (counts.positives == counts.true_positives)
+
+
+def calibration_error(truth: np.ndarray, score: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """Compute the expected calibration error with bins of equal width.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_pairs,)
+        True label of each pair of a sample and a label, 0 or 1.
+    score : ndarray of shape (n_pairs,)
+        Predicted probability of each pair.
+    weights : ndarray of shape (n_pairs,) or None, default=None
+        Weight of each pair.
+
+    Returns
+    -------
+    float
+        Mean over pairs of the absolute difference between mean probability and share of positives of their bin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(calibration_error(np.array([0, 1, 1, 1]), np.array([0.25, 0.25, 0.75, 0.75])), 2)
+    0.25
+    """
+    weights = np.ones(len(truth)) if weights is None else weights
+    bins = np.clip((score * N_BINS).astype(np.int64), 0, N_BINS - 1)
+    return float(np.abs(np.bincount(bins, weights * (score - truth))).sum() / weights.sum())

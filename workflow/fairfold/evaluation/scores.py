@@ -11,9 +11,8 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.validation import UNMEASURED, check_weights, with_nan
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.at_k import top_labels
-from fairfold.evaluation.averaged_scores import Pairs
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, PLACES, Metric, Predictions
-from fairfold.evaluation.plain_scores import cells_of, check_pair
+from fairfold.evaluation.plain_scores import Pairs, cells_of, check_pair
 
 
 def multilabel_scores(

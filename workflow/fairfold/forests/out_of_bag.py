@@ -24,10 +24,9 @@ from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.rounding import ROUNDING, first_best
 from fairfold.core.usage import release_memory
 from fairfold.core.validation import Negatives
-from fairfold.evaluation.decisions import label_sets
+from fairfold.evaluation.decisions import all_thresholds, label_sets
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.evaluation.thresholds import all_thresholds
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
@@ -106,7 +105,7 @@ class OutOfBagCascade(BaseCascade):
         ``best_level_``. Not saved with the model.
     thresholds_ : dict of dict of list
         Thresholds on the posteriors for each objective, see
-        :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+        :func:`~fairfold.evaluation.decisions.all_thresholds`.
     label_sets_ : dict of str to ndarray
         Label sets of the training samples, see ``fairfold.evaluation.decisions.label_sets``.
     best_level_ : int

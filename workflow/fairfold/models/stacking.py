@@ -31,8 +31,7 @@ from fairfold.core.sparse_rows import weighted_sum
 from fairfold.core.usage import release_memory
 from fairfold.core.validation import UNMEASURED, Negatives, check_binary, check_weights
 from fairfold.errors import ModelError
-from fairfold.evaluation.decisions import label_sets
-from fairfold.evaluation.thresholds import all_thresholds
+from fairfold.evaluation.decisions import all_thresholds, label_sets
 from fairfold.forests.sketched import FLOOR
 from fairfold.forests.trees import LARGE
 from fairfold.models.out_of_fold import clone_with, fit_out_of_fold, observed_probabilities
@@ -89,7 +88,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     label_frequency_ : float or ndarray of shape (n_labels,)
         Estimated label frequency, for all labels or for each label. It is 1 if nothing seems to be missing.
     thresholds_ : dict of dict of list
-        Thresholds by objective; see :func:`~fairfold.evaluation.thresholds.all_thresholds`.
+        Thresholds by objective; see :func:`~fairfold.evaluation.decisions.all_thresholds`.
     label_sets_ : dict of str to ndarray
         Label sets of the training samples; see ``fairfold.evaluation.decisions.label_sets``.
     classes_ : ndarray of shape (n_labels,)
