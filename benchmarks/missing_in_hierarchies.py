@@ -20,7 +20,7 @@ from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.models import make_model
-from fairfold.recommendation.reference import most_common_labels
+from fairfold.recommendation.predictions import most_common_labels
 from fairfold.study import REFERENCE, REFERENCE_LABELS
 from fairfold.weak_labels import mask_labels
 from fairfold.weak_labels.plateau import frequency_distribution

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from fairfold.core.config import validated
-from fairfold.core.files import atomic_open, check_writable, read_json, remove_leftovers
+from fairfold.core.files import check_writable, read_json, remove_leftovers, write_json
 from fairfold.core.machine import ignore_closed_output
 from fairfold.core.runs import lock_of_folder
 from fairfold.core.settings import NonNegative, Settings
@@ -313,8 +313,7 @@ def leave_out_unavailable(config: dict[str, Any], catalog: Catalog, is_main_proc
     )
     for dataset, reason in found.items():
         print(f"warning: {dataset} is left out: {reason}", file=sys.stderr)
-    with atomic_open(UNAVAILABLE, "w", encoding="utf-8") as stream:
-        json.dump(found | settings["left_out"], stream, indent=1, ensure_ascii=False)
+    write_json(found | settings["left_out"], UNAVAILABLE)
     return leave_out(config, found | settings["left_out"])
 
 

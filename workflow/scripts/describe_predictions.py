@@ -18,7 +18,7 @@ SCORES = ("average_precision", "roc_auc", "mcc")
 with logged(snakemake.log):
     data, board = Dataset.load(snakemake.input.dataset), read_table(snakemake.input.leaderboard)
     board = board[board["dataset"] == data.id]
-    labels = predictions.labels_described(data.Y)
+    labels = predictions.most_common_labels(data.Y, predictions.MOST_LABELS)
     names = [str(data.label_names[label]) for label in labels]
     Y = np.asarray(to_dense(data.Y[:, labels], "Y", DataError), dtype=float)
     curves, best = [], None

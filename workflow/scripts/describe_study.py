@@ -3,14 +3,13 @@
 import yaml
 
 from adapter import logged
-from fairfold.core.files import atomic_open, write_table
+from fairfold.core.files import write_table, write_text
 from fairfold.models.description import describe_models
 from fairfold.models.legend import legend_table
 
 with logged(snakemake.log):
     config, made = snakemake.params.config, snakemake.output
     own, trained = config["models"], config["weak_labels"]
-    with atomic_open(made.config, "w", encoding="utf-8") as stream:
-        yaml.safe_dump(config, stream, sort_keys=True, allow_unicode=True)
+    write_text(yaml.safe_dump(config, sort_keys=True, allow_unicode=True), made.config)
     write_table(describe_models(trained["models"], trained["variant"], own), made.models)
     write_table(legend_table(snakemake.params.used, own, trained["score"]), made.legend)

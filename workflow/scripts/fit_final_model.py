@@ -4,7 +4,7 @@ from pathlib import Path
 
 from adapter import logged
 from fairfold import final
-from fairfold.core.files import atomic_open, read_table
+from fairfold.core.files import read_table, write_text
 from fairfold.datasets import Dataset
 from fairfold.final.card import model_card, recommended_model
 from fairfold.models.registry import register_own
@@ -17,5 +17,4 @@ with logged(snakemake.log):
     fitted = final.model.fit_final(data, name, settings, seed=params.seed, n_jobs=snakemake.threads)
     fitted.save(Path(snakemake.output.model).parent)
     card = model_card(data, name, settings=settings, seed=params.seed, scores=scores)
-    with atomic_open(snakemake.output.card, "w", encoding="utf-8") as stream:
-        stream.write(card)
+    write_text(card, snakemake.output.card)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from adapter import logged
-from fairfold.core.files import atomic_open
+from fairfold.core.files import write_text
 from fairfold.report.page import render_report
 
 with logged(snakemake.log):
@@ -11,5 +11,4 @@ with logged(snakemake.log):
     files = [Path(path).relative_to(results).as_posix() for path in snakemake.input]
     for page, path in snakemake.output.items():
         html = render_report(results, files, snakemake.config, page=page)
-        with atomic_open(path, "w", encoding="utf-8") as stream:
-            stream.write(html)
+        write_text(html, path)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from adapter import logged
-from fairfold.core.files import atomic_open, read_json, read_table
+from fairfold.core.files import read_json, read_table, write_text
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
 from fairfold.report.dataset_page import render_dataset_page
@@ -20,5 +20,4 @@ with logged(snakemake.log):
         importance=read_table(tables.importance, "features"),
         folder=str(Path(tables.columns).parent),
     )
-    with atomic_open(snakemake.output.page, "w", encoding="utf-8") as stream:
-        stream.write(page)
+    write_text(page, snakemake.output.page)

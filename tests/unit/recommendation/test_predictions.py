@@ -11,7 +11,7 @@ from fairfold.recommendation.predictions import (
     MOST_LABELS,
     decisions,
     first_cross_validation,
-    labels_described,
+    most_common_labels,
     precision_recall,
     reliability,
 )
@@ -85,7 +85,7 @@ def test_reliability_pools_labels(data):
 def test_labels_with_the_most_positives_are_described(form):
     Y = np.zeros((3, MOST_LABELS + 2))
     Y[0, 2:] = 1
-    assert labels_described(form(Y)).tolist() == list(range(2, MOST_LABELS + 2))
+    assert most_common_labels(form(Y), MOST_LABELS).tolist() == list(range(2, MOST_LABELS + 2))
 
 
 def test_one_cross_validation_of_several_is_shown():

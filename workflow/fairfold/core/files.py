@@ -175,6 +175,35 @@ def atomic_open(path: str | os.PathLike[str], mode: str = "wb", **options: Any) 
         yield stream
 
 
+def write_text(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a text in UTF-8.
+
+    Parameters
+    ----------
+    text : str
+        Text to write.
+    path : str or path-like
+        File to write.
+    """
+    with atomic_open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def write_json(value: object, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write a value as JSON.
+
+    Parameters
+    ----------
+    value : object
+        Value to write.
+    path : str or path-like
+        File to write.
+    **options : object
+        Further parameters of :func:`json.dumps`.
+    """
+    write_text(json.dumps(value, indent=1, ensure_ascii=False, **options), path)
+
+
 def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a table as CSV without its index, with the same bytes on every platform.
 

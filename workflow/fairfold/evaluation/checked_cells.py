@@ -26,9 +26,9 @@ from fairfold.core.validation import UNMEASURED, check_whole_number
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation import cell_model
 from fairfold.evaluation.cell_model import Cells, Fit, fit_cells
-from fairfold.evaluation.metrics import METRICS, Metric
+from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.plain_scores import check_pair, quotient
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.evaluation.scores import checked_metrics, multilabel_scores
 
 Design = Literal["optimal", "uniform", "samples"]
 Values = dict[str, np.ndarray]
@@ -277,7 +277,7 @@ def checked_scores(
     True
     """
     table = _Table(P, Y_observed, wrong_positives)
-    entries = _entries(metrics)
+    entries = checked_metrics(metrics)
     filled = table.filled(cells)
     fit = fit_cells(table.cells, *filled.cells, threshold)
     (P,) = table.P
@@ -357,8 +357,8 @@ def compare_checked(
     ['informed', 'random']
     """
     table = _Table(predictions, Y_observed, wrong_positives)
-    ((name, entry),) = _entries([metric]).items()
-    targets = {"average_precision": ["average_precision"]}.get(name, ["average_precision", "roc_auc"])
+    ((name, entry),) = checked_metrics([metric]).items()
+    targets = ["average_precision", *["roc_auc"] * (name != "average_precision")]
     targets = ["counts"] if entry.use == "threshold" else targets
     fit = fit_cells(table.cells, *table.filled(cells).cells, threshold, targets)
 
@@ -502,16 +502,6 @@ def _refuse(sheet: pd.DataFrame, column: str, wrong: np.ndarray, expected: str) 
         )
 
 
-def _entries(metrics: Iterable[str]) -> dict[str, Metric]:
-    found: dict[str, Metric] = {}
-    for name in metrics:
-        metric = METRICS.get(name)
-        if metric is None:
-            raise DataError(unknown_name("metric", name, CHECKED_METRICS))
-        found[name] = metric
-    return found
-
-
 def _plans(
     table: _Table, importance: np.ndarray, spread: np.ndarray, n: int, design: Design, cost_per_sample: float
 ) -> list[tuple[bool, np.ndarray]]:
@@ -568,7 +558,7 @@ def _systematic(pi: np.ndarray, order: np.ndarray, rng: np.random.Generator) -> 
     ends = np.cumsum(pi[order])
     n = round(ends[-1])
     steps = (rng.random() + np.arange(n)) * (ends[-1] / n)
-    return np.sort(order[np.minimum(np.searchsorted(ends, steps, side="right"), len(order) - 1)])
+    return np.unique(order[np.minimum(np.searchsorted(ends, steps, side="right"), len(order) - 1)])
 
 
 def _systematic_samples(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfold.evaluation.corrected_cells import WeightedCells
-from fairfold.evaluation.plain_scores import quotient
+from fairfold.evaluation.plain_scores import Counts, quotient
 
 
 def mcc(true_positives: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.ndarray | float) -> np.ndarray:
@@ -180,34 +180,34 @@ def corrected_mcc(of: Estimates) -> np.ndarray:
     return of.where_negatives(mcc(of.true_positives, of.positives, of.predicted, of.whole), of.positives)
 
 
-def corrected_f1(of: Estimates) -> np.ndarray:
-    """Estimate F1 on complete labels.
+def f1_of(of: Counts | Estimates) -> np.ndarray:
+    """Compute F1 from counts, or from sums that are estimated for complete labels.
 
     Parameters
     ----------
-    of : Estimates
-        Sums estimated for complete labels.
+    of : Counts or Estimates
+        Counts or sums.
 
     Returns
     -------
-    ndarray of shape (n_draws,)
-        Estimate of each draw.
+    ndarray
+        F1 of each label, sample or draw. 0 without positives and predicted labels.
     """
-    return f1(of.true_positives, of.positives, of.predicted)
+    return f1(of.true_positives, of.predicted, of.positives)
 
 
-def corrected_precision(of: Estimates) -> np.ndarray:
-    """Estimate precision on complete labels.
+def precision_of(of: Counts | Estimates) -> np.ndarray:
+    """Compute precision from counts, or from sums that are estimated for complete labels.
 
     Parameters
     ----------
-    of : Estimates
-        Sums estimated for complete labels.
+    of : Counts or Estimates
+        Counts or sums.
 
     Returns
     -------
-    ndarray of shape (n_draws,)
-        Estimate of each draw. 0 without predicted labels.
+    ndarray
+        Precision of each label, sample or draw. 0 without predicted labels.
     """
     return np.nan_to_num(quotient(of.true_positives, of.predicted))
 

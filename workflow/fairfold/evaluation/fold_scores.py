@@ -449,7 +449,7 @@ def score_on_folds(
     """
     scores, seconds, findings, counting, best_levels = [], [], [], {}, {}
     metadata = SampleMetadata(groups, check_weights(sample_weight, X.shape[0], DataError))
-    others = [name for name in reported if name != score]
+    further = [name for name in dict.fromkeys([score, *reported]) if name in FURTHER_METRICS]
     for fold, (train, test) in enumerate(parts_of(fold_of, X.shape[0])):
         start = cpu_seconds()
         # Options are read outside of the try block: a damaged file is not a failure of the estimator.
@@ -467,20 +467,17 @@ def score_on_folds(
             given = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
             rows = _score_levels(Y[test], seen, stages, estimator.best_levels_, given)
             best_levels[fold] = {metric: estimator.best_levels_[metric] for metric in BASIC_METRICS}
-            if score in FURTHER_METRICS:
-                level = best_levels[fold]["average_precision"]
-                best_levels[fold][score] = len(stages)
-                stages.append(_decided(estimator, stages[level], score))
-                rows.append(_score_decisions(Y[test], seen, stages[-1], level, score, given))
-            for name in others:
-                level = best_levels[fold]["average_precision"]
+            level = best_levels[fold]["average_precision"]
+            for name in further:
                 decided = _decided(estimator, stages[level], name)
                 rows.append(_score_decisions(Y[test], seen, decided, level, name, given))
+                if name == score:  # Only the decisions for the score of the study are kept.
+                    best_levels[fold][name] = len(stages)
+                    stages.append(decided)
             found = pd.DataFrame() if examine is None else examine(estimator, Y[train])
             counting[fold] = {level: stages[level] for level in best_levels[fold].values()}
         except StudyError as error:
-            metrics = dict.fromkeys([*BASIC_METRICS, score, *others])
-            rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in metrics]
+            rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in (*BASIC_METRICS, *further)]
             steps, found = {}, pd.DataFrame({"reason": [str(error)]})
         scores += [(fold, *row, share_tested(train, test)) for row in rows]
         seconds += [(fold, *step) for step in steps.items()]
@@ -497,11 +494,9 @@ def score_on_folds(
 
 def _decided(estimator: Any, P: Matrix, score: str) -> Matrix:
     """Return decisions of 0 and 1 for a score, or the probabilities if there are no such decisions."""
-    if FURTHER_METRICS[score].use != "threshold" or not is_decided(score):
-        return P
-    if not getattr(estimator, "has_thresholds", False):
-        return P
-    return estimator.decide(P, score).astype(np.float64)
+    if is_decided(score) and getattr(estimator, "has_thresholds", False):
+        return estimator.decide(P, score).astype(np.float64)
+    return P
 
 
 def _score_decisions(

@@ -28,16 +28,19 @@ labels are ignored. Means over labels and samples exclude those without a measur
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, cast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.validation import UNMEASURED, with_nan
 from fairfold.evaluation import at_k, corrections, plain_scores
 from fairfold.evaluation.at_k import TopLabels
 from fairfold.evaluation.corrections import Correction
-from fairfold.evaluation.plain_scores import Counts, Pairs
+from fairfold.evaluation.plain_scores import Counts, Pairs, cells_of
 
 MANY_LABELS = 50
 """Metrics of the first labels are computed for datasets with more labels than this."""
@@ -46,44 +49,84 @@ PLACES = (1, 3, 5)
 """Values of k for the metrics of the first labels."""
 
 
-class Predictions(NamedTuple):
-    """Checked labels and probabilities, in the forms that metrics use.
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Checked labels and probabilities, and the forms that metrics use, each computed when a metric needs it.
 
-    Attributes
+    Parameters
     ----------
     Y, P : ndarray or csr_array of shape (n_samples, n_labels)
         Labels (0, 1 or ``UNMEASURED``) and probabilities. Both are CSR, or neither is.
-    truth, score : ndarray of shape (n_pairs,)
-        Label and probability of each measured (sample, label) pair, as one binary problem. For CSR input, one weighted
-        pair represents all pairs that neither matrix stores. Empty if no requested metric needs them.
-    predicted : ndarray of int of shape (n_pairs,)
-        1 for each pair whose probability exceeds the threshold, else 0. Empty if no requested metric needs it.
-    weights : ndarray of shape (n_pairs,) or None, default=None
-        Weight of each pair. None weights all pairs equally.
+    threshold : float, default=0.5
+        A label is predicted if its probability exceeds this threshold.
     of_samples : ndarray of shape (n_samples,) or None, default=None
         Weight of each sample. None weights all samples equally.
-    top : TopLabels or None, default=None
-        Most probable labels of each sample, up to the largest k of the metrics at k. None if no requested metric needs
-        them.
-    sparse_Y : csr_array of shape (n_samples, n_labels) or None, default=None
-        Labels with NaN for unmeasured labels. None if no requested metric needs them.
     inverse_propensity : ndarray of shape (n_labels,) or None, default=None
         Inverse propensity of each label. None if no requested metric needs it.
-    pairs : Pairs or None, default=None
-        Pairs that are grouped by label or sample. None if no requested metric needs them.
     """
 
     Y: Matrix
     P: Matrix
-    truth: np.ndarray = np.empty(0)
-    score: np.ndarray = np.empty(0)
-    predicted: np.ndarray = np.empty(0)
-    weights: np.ndarray | None = None
+    threshold: float = 0.5
     of_samples: np.ndarray | None = None
-    top: TopLabels | None = None
-    sparse_Y: sparse.csr_array | None = None
     inverse_propensity: np.ndarray | None = None
-    pairs: Pairs | None = None
+
+    @cached_property
+    def truth(self) -> np.ndarray:
+        """Label of each measured (sample, label) pair, as one binary problem, of shape (n_pairs,).
+
+        For CSR input, one weighted pair represents all pairs that neither matrix stores.
+        """
+        return self._problem[0]
+
+    @cached_property
+    def score(self) -> np.ndarray:
+        """Probability of each pair of ``truth``."""
+        return self._problem[1]
+
+    @cached_property
+    def weights(self) -> np.ndarray | None:
+        """Weight of each pair of ``truth``. None weights all pairs equally."""
+        return self._problem[2]
+
+    @cached_property
+    def predicted(self) -> np.ndarray:
+        """1 for each pair of ``truth`` whose probability exceeds the threshold, else 0."""
+        return (self.score > self.threshold).astype(np.int8)
+
+    @cached_property
+    def top(self) -> TopLabels:
+        """Most probable labels of each sample, up to the largest k of the metrics at k."""
+        return at_k.top_labels(self.P, max(PLACES), unmeasured=self.Y == UNMEASURED)
+
+    @cached_property
+    def sparse_Y(self) -> sparse.csr_array:
+        """Labels with NaN for unmeasured labels."""
+        return with_nan(sparse.csr_array(self.Y))
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Pairs that are grouped by label or sample."""
+        return Pairs(self.Y, self.P, self.threshold, self.of_samples)
+
+    @cached_property
+    def _problem(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Label, probability and weight of each pair, which take about five times the memory of sparse matrices."""
+        rows, _, truth, score, n_absent = cells_of(self.Y, self.P)
+        of_samples, weights = self.of_samples, None
+        if of_samples is None and sparse.issparse(self.P):
+            of_samples = np.ones(self.Y.shape[0])
+        if of_samples is not None:
+            weights = of_samples[rows]
+            if n_absent.any():
+                truth, score = np.append(truth, 0), np.append(score, 0)
+                weights = np.append(weights, of_samples @ n_absent)
+        truth = truth.astype(np.int8)
+        is_measured = truth != UNMEASURED
+        if not is_measured.all():
+            truth, score = truth[is_measured], score[is_measured]
+            weights = None if weights is None else weights[is_measured]
+        return truth, score, weights
 
 
 class Metric(NamedTuple):
@@ -106,8 +149,6 @@ class Metric(NamedTuple):
         Whether the metric is the main one of its use.
     needs_propensity : bool, default=False
         Whether the metric needs `inverse_propensity`.
-    needs_pairs : bool, default=False
-        Whether the metric needs `pairs`.
     is_basic : bool, default=True
         Whether every table of scores includes the metric, and levels are selected by it. Other metrics are computed on
         request. Not used for metrics of the first labels.
@@ -141,7 +182,6 @@ class Metric(NamedTuple):
     function: Callable[[Predictions], float]
     leads: bool = False
     needs_propensity: bool = False
-    needs_pairs: bool = False
     is_basic: bool = True
     short: str = ""
     range: tuple[float, float] = (0.0, 1.0)
@@ -214,7 +254,7 @@ def _mean_of_labels(function: Callable[[Counts], np.ndarray]) -> Callable[[Predi
     """Average a function of counts over the labels that are measured."""
 
     def score(of: Predictions) -> float:
-        counts = cast(Pairs, of.pairs).of_labels
+        counts = of.pairs.of_labels
         return float(function(counts)[counts.measured > 0].mean()) if counts.positives.any() else np.nan
 
     return score
@@ -224,7 +264,7 @@ def _mean_of_scored(function: Callable[[Pairs], np.ndarray]) -> Callable[[Predic
     """Average a score over the labels that define it."""
 
     def score(of: Predictions) -> float:
-        found = function(cast(Pairs, of.pairs))
+        found = function(of.pairs)
         return float(found[~np.isnan(found)].mean()) if not np.isnan(found).all() else np.nan
 
     return score
@@ -236,7 +276,7 @@ def _mean_of_samples(
     """Average a score over the samples with ``counted`` labels, with NaN unless a sample defines it."""
 
     def score(of: Predictions) -> float:
-        pairs = cast(Pairs, of.pairs)
+        pairs = of.pairs
         counts = pairs.of_each_sample
         kept = getattr(counts, counted) > 0
         found = function(pairs)[kept] if defined(counts).any() else None
@@ -254,8 +294,9 @@ def _has_both(counts: Counts) -> np.ndarray:
     return (counts.positives > 0) & (counts.positives < counts.measured)
 
 
-def _f1(of: Counts) -> np.ndarray:
-    return corrections.f1(of.true_positives, of.predicted, of.positives)
+def _further(direction: Literal[1, -1], label: str, function: Callable[[Predictions], float], **given: Any) -> Metric:
+    """Return a metric that is computed on request."""
+    return Metric(direction, **{"label": label, "name": label, "function": function, "is_basic": False, **given})
 
 
 def _averages(
@@ -265,41 +306,25 @@ def _averages(
     objective: Callable[..., np.ndarray] | None = None,
 ) -> dict[str, Metric]:
     """Return the entries of the micro, macro and sample average of a function of counts."""
-    shown, capital = key.replace("f1", "F1"), key.replace("f1", "F1").capitalize()
-    given: dict[str, Any] = {"use": "threshold", "is_basic": False, "needs": "a positive label", "scikit_learn": "0"}
+    shown = key.replace("f1", "F1")
+    micro: dict[str, Any] = {"correction": Correction(correction), "objective": objective}
+    macro = {"correction": Correction(correction, macro=True), "objective": objective, "by_label": True}
     return {
-        f"{key}_micro": Metric(
-            1,
-            label=f"micro {shown}",
-            name=f"micro {shown}",
-            function=_pooled(function),
-            correction=Correction(correction),
-            objective=objective,
-            short=capital,
-            **given,
+        f"{key}_micro": _further(
+            1, f"micro {shown}", _pooled(function), short=shown.capitalize(), **micro, **_OF_POSITIVES
         ),
-        f"{key}_macro": Metric(
-            1,
-            label=f"macro {shown}",
-            name=f"macro {shown}",
-            function=_mean_of_labels(function),
-            needs_pairs=True,
-            correction=Correction(correction, macro=True),
-            objective=objective,
-            by_label=True,
-            short=f"macro {shown}",
-            **given,
+        f"{key}_macro": _further(
+            1, f"macro {shown}", _mean_of_labels(function), short=f"macro {shown}", **macro, **_OF_POSITIVES
         ),
-        f"{key}_samples": Metric(
-            1,
-            label=f"sample {shown}",
-            name=f"sample {shown}",
-            function=_of_samples(function),
-            needs_pairs=True,
-            short=f"sample {shown}",
-            **given,
+        f"{key}_samples": _further(
+            1, f"sample {shown}", _of_samples(function), short=f"sample {shown}", **_OF_POSITIVES
         ),
     }
+
+
+_OF_POSITIVES: dict[str, Any] = {"use": "threshold", "needs": "a positive label", "scikit_learn": "0"}
+_OF_CELLS = {"needs": "a measured label", "scikit_learn": "an error"}
+_OF_PAIRS = "a sample with a positive and a negative label"
 
 
 def _metrics_at(k: int) -> dict[str, Metric]:
@@ -391,128 +416,93 @@ METRICS = {
         correction=Correction(corrections.corrected_mcc),
         objective=corrections.mcc,
     ),
-    **_averages("f1", _f1, corrections.corrected_f1, corrections.f1),
-    **_averages("precision", plain_scores.precision_of, corrections.corrected_precision),
+    **_averages("f1", corrections.f1_of, corrections.f1_of, corrections.f1),
+    **_averages("precision", corrections.precision_of, corrections.precision_of),
     **_averages("recall", plain_scores.recall_of, corrections.corrected_recall),
-    "accuracy_samples": Metric(
+    "accuracy_samples": _further(
         1,
-        label="sample accuracy",
+        "sample accuracy",
+        _of_samples(plain_scores.jaccard_of),
         name="sample accuracy (Jaccard)",
-        use="threshold",
-        function=_of_samples(plain_scores.jaccard_of),
-        needs_pairs=True,
-        is_basic=False,
-        needs="a positive label",
-        scikit_learn="0",
+        **_OF_POSITIVES,
     ),
-    "subset_accuracy": Metric(
+    "subset_accuracy": _further(
         1,
-        label="subset accuracy",
-        name="subset accuracy",
+        "subset accuracy",
+        _mean_of_samples(lambda pairs: plain_scores.is_exact(pairs.of_each_sample), lambda counts: counts.measured > 0),
         use="threshold",
-        function=_mean_of_samples(
-            lambda pairs: plain_scores.is_exact(pairs.of_each_sample), lambda counts: counts.measured > 0
-        ),
-        needs_pairs=True,
-        is_basic=False,
-        needs="a measured label",
-        scikit_learn="an error",
+        **_OF_CELLS,
     ),
-    "mcc_macro": Metric(
+    "mcc_macro": _further(
         1,
-        label="macro MCC",
+        "macro MCC",
+        _mean_of_labels(lambda of: corrections.mcc(of.true_positives, of.predicted, of.positives, of.measured)),
         name="macro Matthews correlation",
-        use="threshold",
-        function=_mean_of_labels(
-            lambda of: corrections.mcc(of.true_positives, of.predicted, of.positives, of.measured)
-        ),
-        needs_pairs=True,
-        is_basic=False,
         range=(-1.0, 1.0),
-        needs="a positive label",
-        scikit_learn="0",
         correction=Correction(corrections.corrected_mcc, macro=True),
         objective=corrections.mcc,
         by_label=True,
+        **_OF_POSITIVES,
     ),
-    "average_precision_macro": Metric(
+    "average_precision_macro": _further(
         1,
-        label="macro average precision",
-        name="macro average precision",
+        "macro average precision",
+        _mean_of_scored(Pairs.average_precisions),
         use="ranking",
-        function=_mean_of_scored(Pairs.average_precisions),
-        needs_pairs=True,
-        is_basic=False,
         short="macro AP",
         needs="a label with a positive and a negative",
         scikit_learn="0 for a label without a positive",
         correction=Correction(corrections.average_precision, macro=True),
     ),
-    "roc_auc_macro": Metric(
+    "roc_auc_macro": _further(
         1,
-        label="macro AUROC",
-        name="macro AUROC",
+        "macro AUROC",
+        _mean_of_scored(Pairs.areas_under_the_curve),
         use="ranking",
-        function=_mean_of_scored(Pairs.areas_under_the_curve),
-        needs_pairs=True,
-        is_basic=False,
         needs="a label with a positive and a negative",
         scikit_learn="NaN",
         correction=Correction(corrections.roc_auc, macro=True),
     ),
-    "label_ranking_average_precision": Metric(
+    "label_ranking_average_precision": _further(
         1,
-        label="label ranking average precision",
-        name="label ranking average precision",
+        "label ranking average precision",
+        _mean_of_samples(Pairs.precisions_of_ranks, _has_both),
         use="ranking",
-        function=_mean_of_samples(Pairs.precisions_of_ranks, _has_both),
-        needs_pairs=True,
-        is_basic=False,
         short="LRAP",
-        needs="a sample with a positive and a negative label",
+        needs=_OF_PAIRS,
         scikit_learn="1; an error for one label",
     ),
-    "one_error": Metric(
+    "one_error": _further(
         -1,
-        label="one-error",
-        name="one-error",
+        "one-error",
+        _mean_of_samples(Pairs.wrong_first_labels, _has_both, "positives"),
         use="ranking",
-        function=_mean_of_samples(Pairs.wrong_first_labels, _has_both, "positives"),
-        needs_pairs=True,
-        is_basic=False,
-        needs="a sample with a positive and a negative label",
+        needs=_OF_PAIRS,
         scikit_learn="no such function",
     ),
-    "coverage_error": Metric(
+    "coverage_error": _further(
         -1,
-        label="coverage error",
-        name="coverage error",
+        "coverage error",
+        _mean_of_samples(Pairs.coverages, _has_both),
         use="ranking",
-        function=_mean_of_samples(Pairs.coverages, _has_both),
-        needs_pairs=True,
-        is_basic=False,
         range=(0.0, float("inf")),
-        needs="a sample with a positive and a negative label",
+        needs=_OF_PAIRS,
         scikit_learn="0 or the number of labels",
     ),
-    "brier_score": Metric(
+    "brier_score": _further(
         -1,
-        label="Brier score",
-        name="Brier score",
+        "Brier score",
+        lambda of: np.average((of.score - of.truth) ** 2, weights=of.weights),
         use="ranking",
-        function=lambda of: np.average((of.score - of.truth) ** 2, weights=of.weights),
-        is_basic=False,
-        needs="a measured label",
-        scikit_learn="an error",
         correction=Correction(corrections.corrected_brier_score),
+        **_OF_CELLS,
     ),
-    "calibration_error": Metric(
+    "calibration_error": _further(
         -1,
-        label="calibration error",
+        "calibration error",
+        lambda of: plain_scores.calibration_error(of.truth, of.score, of.weights),
         name="expected calibration error",
         use="ranking",
-        function=lambda of: plain_scores.calibration_error(of.truth, of.score, of.weights),
-        is_basic=False,
         needs="a measured label",
         scikit_learn="no such function",
     ),

@@ -498,22 +498,6 @@ class Pairs:
         return is_wrong | ((highest <= 0) & (self._absent_of_samples > 0))
 
 
-def precision_of(counts: Counts) -> np.ndarray:
-    """Compute precision from counts.
-
-    Parameters
-    ----------
-    counts : Counts
-        Counts of each label or sample.
-
-    Returns
-    -------
-    ndarray of shape (n_groups,)
-        Precision. 0 without predicted labels.
-    """
-    return np.nan_to_num(quotient(counts.true_positives, counts.predicted))
-
-
 def recall_of(counts: Counts) -> np.ndarray:
     """Compute recall from counts.
 

@@ -269,11 +269,10 @@ def summarize_many_labels(at_k: pd.DataFrame, by_frequency: pd.DataFrame) -> dic
         without bands that have no label in any fold. ``n_folds`` is the number of folds with a score. ``sd`` (divided
         by n_folds - 1) is NaN for fewer than 2 folds. Numbers of labels are means over folds.
     """
-    unit = ["dataset", "missing_rate", "model"]
     folds = {"mean": "mean", "sd": "std", "n_folds": "count"}
-    plain = at_k.groupby([*unit, "metric"], sort=False)["value"].agg(**folds).reset_index()
-    groups = by_frequency.groupby([*unit, "metric", "k", "band", "least", "most"], sort=False)
+    plain = at_k.groupby([*UNITS, "metric"], sort=False)["value"].agg(**folds).reset_index()
+    groups = by_frequency.groupby([*UNITS, "metric", "k", "band", "least", "most"], sort=False)
     banded = groups[["n_labels", "n_scored"]].mean().join(groups["value"].agg(**folds)).reset_index()
-    by_metric = banded.groupby([*unit, "metric"], sort=False).ngroup().sort_values(kind="stable").index
+    by_metric = banded.groupby([*UNITS, "metric"], sort=False).ngroup().sort_values(kind="stable").index
     banded = banded.loc[by_metric]
     return {"at_k": plain, "by_frequency": banded[banded["n_labels"] > 0].reset_index(drop=True)}

@@ -8,11 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.validation import UNMEASURED, check_weights, with_nan
+from fairfold.core.validation import UNMEASURED, check_weights
 from fairfold.errors import DataError, unknown_name
-from fairfold.evaluation.at_k import top_labels
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, PLACES, Metric, Predictions
-from fairfold.evaluation.plain_scores import Pairs, cells_of, check_pair
+from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric, Predictions
+from fairfold.evaluation.plain_scores import check_pair
 
 
 def multilabel_scores(
@@ -78,57 +77,43 @@ def multilabel_scores(
     >>> {name: round(score, 2) for name, score in scores.items()}
     {'hamming_loss': 0.17, 'ranking_loss': 0.25, 'recall_at_1': 0.25}
     """
-    entries = _checked_metrics(metrics, inverse_propensity)
+    entries = checked_metrics(metrics, inverse_propensity)
     Y, P = check_pair(Y_true, P)
     of_samples = check_weights(sample_weight, Y.shape[0], DataError)
     if np.count_nonzero((Y.data if sparse.issparse(Y) else Y) == UNMEASURED) == np.prod(Y.shape):
         return dict.fromkeys(entries, np.nan)
-    predictions = Predictions(Y, P, of_samples=of_samples)
-    if any(metric.use != "top" for metric in entries.values()):
-        truth, score, weights = _pairs(Y, P, of_samples)
-        predicted = (score > threshold).astype(np.int8)
-        predictions = predictions._replace(truth=truth, score=score, predicted=predicted, weights=weights)
-    if any(metric.needs_pairs for metric in entries.values()):
-        predictions = predictions._replace(pairs=Pairs(Y, P, threshold, of_samples))
-    if any(metric.use == "top" for metric in entries.values()):
-        top = top_labels(P, max(PLACES), unmeasured=Y == UNMEASURED)
-        sparse_Y = with_nan(sparse.csr_array(Y))
-        predictions = predictions._replace(top=top, sparse_Y=sparse_Y, inverse_propensity=inverse_propensity)
+    predictions = Predictions(Y, P, threshold, of_samples, inverse_propensity)
     return {name: float(metric.function(predictions)) for name, metric in entries.items()}
 
 
-def _pairs(Y: Matrix, P: Matrix, of_samples: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return label, probability and weight of each measured (sample, label) pair.
+def checked_metrics(names: Iterable[str], inverse_propensity: np.ndarray | None = None) -> dict[str, Metric]:
+    """Return the entries of metrics.
 
-    For sparse matrices, one weighted pair represents all pairs that neither matrix stores. The result takes about five
-    times the memory of the stored entries.
+    Parameters
+    ----------
+    names : iterable of str
+        Metrics from ``METRICS``.
+    inverse_propensity : ndarray of shape (n_labels,) or None, default=None
+        Inverse propensities, required by propensity-scored precision.
+
+    Returns
+    -------
+    dict of str to Metric
+        Entries by name.
+
+    Raises
+    ------
+    DataError
+        If a metric is unknown, or required propensities are missing.
     """
-    rows, _, truth, score, n_absent = cells_of(Y, P)
-    if of_samples is None and sparse.issparse(P):
-        of_samples = np.ones(Y.shape[0])
-    weights = None
-    if of_samples is not None:
-        weights = of_samples[rows]
-        if n_absent.any():
-            truth, score, weights = np.append(truth, 0), np.append(score, 0), np.append(weights, of_samples @ n_absent)
-    truth = truth.astype(np.int8)
-    is_measured = truth != UNMEASURED
-    if not is_measured.all():
-        truth, score = truth[is_measured], score[is_measured]
-        weights = None if weights is None else weights[is_measured]
-    return truth, score, weights
-
-
-def _checked_metrics(names: Iterable[str], inverse_propensity: np.ndarray | None) -> dict[str, Metric]:
     entries: dict[str, Metric] = {}
     for name in names:
-        metric = METRICS.get(name)
-        if metric is None:
+        if name not in METRICS:
             raise DataError(unknown_name("metric", name, METRICS))
-        if metric.needs_propensity and inverse_propensity is None:
+        entries[name] = METRICS[name]
+        if entries[name].needs_propensity and inverse_propensity is None:
             raise DataError(
                 f"{name} needs inverse_propensity. Give the result of fairfold.evaluation.at_k.inverse_propensities "
                 "for the training labels."
             )
-        entries[name] = metric
     return entries

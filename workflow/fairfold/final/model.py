@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 
 from fairfold.core.arrays import Matrix, to_dense
-from fairfold.core.files import atomic_open, read_arrays, write_arrays
+from fairfold.core.files import read_arrays, write_arrays, write_json
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.seeds import seed_for
 from fairfold.core.threads import set_n_jobs
@@ -115,8 +115,7 @@ class FinalModel:
             write_arrays(Path(folder) / PROBE, X=dense, P=P, is_sparse=np.array(sparse.issparse(X)))
         fields = ("dataset", "name", "features", "labels", "identifier", "categories", "missing_value")
         parts = {"format": FORMAT, **{name: getattr(self, name) for name in fields}, "numbers": self.learned}
-        with atomic_open(Path(folder) / COLUMNS, "w", encoding="utf-8") as stream:
-            json.dump(parts, stream, indent=1, ensure_ascii=False, default=asdict)
+        write_json(parts, Path(folder) / COLUMNS, default=asdict)
 
     def predict(
         self,

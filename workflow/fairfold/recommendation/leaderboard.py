@@ -58,8 +58,8 @@ def leaderboard(
         defined = set(part.loc[part["n_folds"] > 0, "metric"])
         metric = next((name for name in leading if name in defined), score)
         table = part[part["metric"] == metric].set_index("model")
-        table = table.join(_paired(table, _where(folds, metric=metric, **unit), METRICS[metric].direction))
-        table = table.join(_times(_where(seconds, **unit)))
+        table = table.join(_paired(table, rows_where(folds, metric=metric, **unit), METRICS[metric].direction))
+        table = table.join(_times(rows_where(seconds, **unit)))
         table["deciding"] = part[part["metric"] == DECIDING].set_index("model")["mean"]
         best = next(iter(table.index[(table["difference"] == 0) & table["same_as"].isna()]), None)
         table["verdict"] = [BEST if row.Index == best else _verdict(row) for row in table.itertuples()]
@@ -78,7 +78,21 @@ def _verdict(row: Any) -> str:
     return NOT_DIFFERENT if row.is_top else WORSE
 
 
-def _where(table: pd.DataFrame, **values: object) -> pd.DataFrame:
+def rows_where(table: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """Select the rows of a table that have these values.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+    **values : object
+        Value of each column.
+
+    Returns
+    -------
+    DataFrame
+        Rows of the table.
+    """
     return table[(table[list(values)] == pd.Series(values)).all(axis=1)]
 
 

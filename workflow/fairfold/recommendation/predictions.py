@@ -20,26 +20,29 @@ THRESHOLDS = np.round(np.arange(0.01, 1, 0.01), 2)
 _MOST_POINTS = 40  # points of a curve of precision and recall
 
 
-def labels_described(Y: Matrix) -> np.ndarray:
-    """Return the labels that tables of predictions describe, in the order of the data.
+def most_common_labels(observed: Matrix, n_labels: int) -> np.ndarray:
+    """Select the labels with the most observed positives.
 
     Parameters
     ----------
-    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
-        Labels of 0/1; NaN is an unmeasured label.
+    observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels.
+    n_labels : int
+        Number of labels to select.
 
     Returns
     -------
-    ndarray of int
-        The ``MOST_LABELS`` labels with the most positives.
+    ndarray of shape (n_labels,)
+        Indices of the labels in ascending order. Ties go to the first label.
 
     Examples
     --------
-    >>> labels_described(np.array([[0, 1], [0, 1]])).tolist()
-    [0, 1]
+    >>> observed = np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1]])
+    >>> most_common_labels(observed, 2)
+    array([0, 2])
     """
-    positives = np.asarray((Y == 1).sum(axis=0)).ravel()
-    return np.sort(np.argsort(-positives, kind="stable")[:MOST_LABELS])
+    n_positives = np.asarray((observed == 1).sum(axis=0)).ravel()
+    return np.sort(np.argsort(-n_positives, kind="stable")[:n_labels])
 
 
 def first_cross_validation(predicted: FinalPredictions, metric: str, labels: np.ndarray) -> np.ndarray:

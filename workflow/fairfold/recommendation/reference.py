@@ -11,6 +11,7 @@ from scipy import sparse
 from fairfold import models
 from fairfold.core.arrays import Matrix
 from fairfold.core.files import read_arrays, write_arrays
+from fairfold.recommendation.predictions import most_common_labels
 from fairfold.weak_labels.masking import observed_labels
 
 if TYPE_CHECKING:
@@ -107,28 +108,3 @@ def train_reference(unit: Unit, model: Model, n_labels: int | None, n_jobs: int 
         unit = unit.with_labels(labels)
     predictions = models.training.train_models(unit, [model], n_jobs)[model.name].predictions
     return Reference(predictions.by("average_precision"), labels)
-
-
-def most_common_labels(observed: Matrix, n_labels: int) -> np.ndarray:
-    """Select the labels with the most observed positives.
-
-    Parameters
-    ----------
-    observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
-        Observed labels.
-    n_labels : int
-        Number of labels to select.
-
-    Returns
-    -------
-    ndarray of shape (n_labels,)
-        Indices of the labels in ascending order. Ties go to the first label.
-
-    Examples
-    --------
-    >>> observed = np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1]])
-    >>> most_common_labels(observed, 2)
-    array([0, 2])
-    """
-    n_positives = np.asarray((observed == 1).sum(axis=0)).ravel()
-    return np.sort(np.argsort(-n_positives, kind="stable")[:n_labels])

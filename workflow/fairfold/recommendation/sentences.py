@@ -13,6 +13,7 @@ import pandas as pd
 from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.complete_scores import ALL_MODELS
+from fairfold.recommendation.leaderboard import rows_where
 
 _CERTAIN = 0.995  # share of draws that rounds to 100 %
 
@@ -144,9 +145,9 @@ def _about_best(
         )
     yield from certainty_sentences(table, best)
     if sample_curves is not None:
-        yield from curve_sentences(_where(sample_curves, dataset=dataset, metric=metric, model=best), best)
+        yield from curve_sentences(rows_where(sample_curves, dataset=dataset, metric=metric, model=best), best)
     if quality is not None and table["low"].notna().any():
-        tried = _where(quality, metric=metric, model=ALL_MODELS)
+        tried = rows_where(quality, metric=metric, model=ALL_MODELS)
         yield from _about_quality(tried[tried["missing_rate"] > 0])
 
 
@@ -158,11 +159,6 @@ def _estimated(scored: pd.Series) -> str:
         return f"{_rounded(scored)}{spread if folds > 1 else ' (a single fold)'}"
     ends = f"95 % interval {scored['low']:.3f} to {scored['high']:.3f}"
     return f"{_rounded(scored)} on complete labels ({ends}; {scored['observed']:.3f} on observed labels)"
-
-
-def _where(table: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """Select the rows of a table that have these values."""
-    return table[(table[list(values)] == pd.Series(values)).all(axis=1)]
 
 
 def _about_quality(tried: pd.DataFrame) -> Iterator[str]:

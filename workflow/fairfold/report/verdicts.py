@@ -171,14 +171,32 @@ def _missing(tables: Tables) -> str | None:
     return f"about {own['estimated_rate']:.0f} % of positives ({own['low']:.0f} to {own['high']:.0f} %)"
 
 
-def _held(tables: Tables) -> pd.Series:
-    """Return whether the intervals of the score held where labels were hidden on purpose."""
-    scores = tables.get("complete_scores", pd.DataFrame())
-    if scores.empty or _n_checked(tables):  # These are other intervals than those from checked cells.
+def held_intervals(scores: pd.DataFrame, metric: str) -> pd.Series:
+    """Return whether intervals contained the score on all labels where labels were hidden on purpose.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Columns ``missing_rate, metric, complete, low, high``; may be empty.
+    metric : str
+        Metric of the scores.
+
+    Returns
+    -------
+    Series of bool
+        One value per interval.
+    """
+    if scores.empty:
         return pd.Series(dtype=bool)
-    metric = tables["leaderboard"]["metric"].iloc[0]
     tried = scores[(scores["missing_rate"] > 0) & (scores["metric"] == metric)].dropna(subset=["complete", "low"])
     return tried["complete"].round(6).between(tried["low"].round(6), tried["high"].round(6))
+
+
+def _held(tables: Tables) -> pd.Series:
+    if _n_checked(tables):  # Intervals from checked cells are other ones than those that were tried.
+        return pd.Series(dtype=bool)
+    scores, metric = tables.get("complete_scores", pd.DataFrame()), tables["leaderboard"]["metric"].iloc[0]
+    return held_intervals(scores, metric)
 
 
 def _coverage(tables: Tables) -> str | None:

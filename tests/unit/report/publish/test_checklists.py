@@ -7,13 +7,13 @@ from fairfold.report.publish.checklists import (
     CHECKLISTS,
     answer_checklist,
     count_status,
-    load_checklist,
 )
 from fairfold.report.publish.folder import write_publication
+from fairfold.report.publish.sentences import load_phrases
 
 
 def test_checklists_have_their_numbers_of_items():
-    numbers = {name: [item["id"] for item in load_checklist(name)["items"]] for name in CHECKLISTS}
+    numbers = {name: [item["id"] for item in load_phrases(name)["items"]] for name in CHECKLISTS}
     assert len(numbers["reforms"]) == 32
     assert {number.rstrip("abcdefg") for number in numbers["tripod-ai"]} == set(map(str, range(1, 28)))
 

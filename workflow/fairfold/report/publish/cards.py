@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from fairfold import __version__
-from fairfold.core.files import atomic_open
+from fairfold.core.files import write_json, write_text
 from fairfold.evaluation.metrics import METRICS
 from fairfold.report.publish.facts import Facts
 from fairfold.report.publish.sentences import page, sentences, state
@@ -33,10 +33,8 @@ def write_cards(facts: Facts, folder: Path) -> None:
         named = [each | {"name": METRICS[each["metric"]].name} for each in scores["scores"]]
         metadata = yaml.safe_dump(_metadata(dataset, model, named), sort_keys=False, allow_unicode=True)
         about = {"dataset": dataset, "model": model, "metadata": metadata, "scores": named}
-        with atomic_open(folder / dataset / "README.md", "w", encoding="utf-8") as stream:
-            stream.write(page("model_card.md.jinja", facts, **about))
-        with atomic_open(folder / dataset / "scores.json", "w", encoding="utf-8") as stream:
-            json.dump(scores, stream, indent=1, ensure_ascii=False)
+        write_text(page("model_card.md.jinja", facts, **about), folder / dataset / "README.md")
+        write_json(scores, folder / dataset / "scores.json")
 
 
 def _scores(facts: Facts, dataset: str, model: str) -> dict[str, Any]:

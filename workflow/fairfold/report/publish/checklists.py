@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from fairfold.core.config import load_yaml
 from fairfold.errors import ConfigError, unknown_name
-from fairfold.report.contents import FOLDER
 from fairfold.report.publish.facts import Facts
-from fairfold.report.publish.sentences import sentences, without_citations
+from fairfold.report.publish.sentences import load_phrases, sentences, without_citations
 
 CHECKLISTS = ("reforms", "tripod-ai")
 Status = Literal["filled", "partly filled", "to be filled in"]
@@ -42,22 +40,6 @@ class Answer(NamedTuple):
     status: Status
 
 
-def load_checklist(name: str) -> dict[str, Any]:
-    """Load the items of a checklist.
-
-    Parameters
-    ----------
-    name : str
-        One of ``CHECKLISTS``.
-
-    Returns
-    -------
-    dict
-        ``title``, ``name``, ``source`` and ``items``.
-    """
-    return load_yaml(FOLDER / "publish" / f"{name}.yaml")
-
-
 def answer_checklist(name: str, facts: Facts, folder: Path) -> list[Answer]:
     """Answer the items of a checklist.
 
@@ -80,7 +62,7 @@ def answer_checklist(name: str, facts: Facts, folder: Path) -> list[Answer]:
     ConfigError
         If the configuration answers an unknown item.
     """
-    items = load_checklist(name)["items"]
+    items = load_phrases(name)["items"]
     given = facts.config["publish"]["answers"].get(name, {})
     for number in given:
         if number not in (known := [item["id"] for item in items]):

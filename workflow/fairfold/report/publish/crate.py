@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfold import __version__
-from fairfold.core.files import atomic_open
+from fairfold.core.files import write_json
 from fairfold.report.contents import setting
 from fairfold.report.publish.facts import Facts
 
@@ -65,8 +65,7 @@ def write_crate(facts: Facts, folder: Path) -> None:
     jobs = _jobs(facts, files)
     entities = [*_root(facts, files, jobs), *_workflow(facts, files, jobs), *_run(facts, files, jobs), *files.values()]
     document = {"@context": [*_CONTEXT], "@graph": entities}
-    with atomic_open(folder / METADATA, "w", encoding="utf-8") as stream:
-        json.dump(document, stream, indent=1, ensure_ascii=False)
+    write_json(document, folder / METADATA)
 
 
 _CONTEXT = ("https://w3id.org/ro/crate/1.1/context", "https://w3id.org/ro/terms/workflow-run/context")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fairfold.core.files import atomic_open
+from fairfold.core.files import write_text
 from fairfold.figures import save_figure
 from fairfold.report.archive import caption_of
 from fairfold.report.contents import figures_of, load_contents
@@ -46,5 +46,4 @@ def write_figures(facts: Facts, folder: Path) -> None:
         text = f"{finding} {caption}".strip()
         captions.append({"name": name, "width": WIDTHS[column], "column": column, "text": text})
     if captions:
-        with atomic_open(folder / "captions.md", "w", encoding="utf-8") as stream:
-            stream.write(page("captions.md.jinja", facts, captions=captions))
+        write_text(page("captions.md.jinja", facts, captions=captions), folder / "captions.md")

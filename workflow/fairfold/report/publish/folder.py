@@ -10,17 +10,17 @@ from typing import Any
 
 import yaml
 
-from fairfold.core.files import atomic_open, write_table
+from fairfold.core.files import write_table, write_text
 from fairfold.core.project import PROJECT
 from fairfold.report.archive import write_zip
 from fairfold.report.costs import gather_costs
 from fairfold.report.publish import methods
 from fairfold.report.publish.cards import write_cards
-from fairfold.report.publish.checklists import CHECKLISTS, answer_checklist, load_checklist, summary
+from fairfold.report.publish.checklists import CHECKLISTS, answer_checklist, summary
 from fairfold.report.publish.crate import write_crate
 from fairfold.report.publish.facts import Facts
 from fairfold.report.publish.figures import write_figures
-from fairfold.report.publish.sentences import page, state
+from fairfold.report.publish.sentences import load_phrases, page, state
 from fairfold.report.publish.tables import paper_tables, write_table_files
 
 CHECKS = "checks"
@@ -57,12 +57,13 @@ def write_publication(facts: Facts, folder: Path) -> list[str]:
     write_cards(facts, folder / "model")
     paragraphs = methods.methods(facts)
     texts = {"methods.md": methods.as_markdown(paragraphs), "methods.tex": methods.as_latex(paragraphs)}
-    texts["references.bib"] = methods.references([text for _, text in paragraphs], _sources())
+    sources = [load_phrases(name)["source"] for name in CHECKLISTS]
+    texts["references.bib"] = methods.references([text for _, text in paragraphs], sources)
     texts |= {name: page(f"{name}.jinja", facts) for name in ("data_statement.md", "README.md")}
     _write(texts, folder)  # The checklists name files that exist.
     lines = state(facts)
     for name in CHECKLISTS:
-        title, answers = load_checklist(name)["title"], answer_checklist(name, facts, folder)
+        title, answers = load_phrases(name)["title"], answer_checklist(name, facts, folder)
         about = {"title": f"{title} checklist", "summary": summary(answers), "answers": answers}
         for suffix in (".md", ".html"):
             _write({f"checklist-{name}{suffix}": page(f"checklist{suffix}.jinja", facts, **about)}, folder)
@@ -75,12 +76,7 @@ def write_publication(facts: Facts, folder: Path) -> list[str]:
 
 def _write(texts: Mapping[str, str], folder: Path) -> None:
     for name, text in texts.items():
-        with atomic_open(folder / name, "w", encoding="utf-8") as stream:
-            stream.write(text)
-
-
-def _sources() -> list[str]:
-    return [load_checklist(name)["source"] for name in CHECKLISTS]
+        write_text(text, folder / name)
 
 
 def _copy(path: Path, target: Path) -> None:

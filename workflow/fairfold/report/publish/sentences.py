@@ -20,6 +20,7 @@ from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.failures import failures_of
 from fairfold.report.labels import listed
 from fairfold.report.publish.facts import DECIDING, LEAD, LEADERBOARD, SCORES, Facts
+from fairfold.report.verdicts import held_intervals
 
 FEW_SAMPLES, FEW_POSITIVES = 100, 10
 """Below these numbers, the texts warn of too few samples, and of too few positives of a label."""
@@ -35,7 +36,7 @@ def load_phrases(name: str) -> dict[str, Any]:
     Parameters
     ----------
     name : str
-        ``"sentences"`` or ``"methods"``.
+        ``"sentences"``, ``"methods"`` or a checklist.
 
     Returns
     -------
@@ -174,7 +175,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         ],
         "hidden_rates": [f"{rate} %" for rate in config["weak_labels"]["missing_rates"] if rate],
         "missing_rates": [row for row in rates.itertuples() if row.hidden_rate == 0],
-        "held": _held(intervals, score),
+        "held": held_intervals(intervals, score),
         "is_tested": len(tests) and tests["p_adjusted"].notna().any(),
         "encoded": {name: own["categorical"] for name, own in facts.own.items() if "categorical" in own},
         "by_time": [name for name in facts.datasets if facts.own.get(name, {}).get("dates")],
@@ -229,14 +230,6 @@ def _phrase(name: str, texts: Mapping[str, Any], own: Mapping[str, Any]) -> str:
 def _tried(scores: pd.DataFrame, score: str) -> pd.DataFrame:
     """Return the estimates of a score on complete labels."""
     return scores if scores.empty else scores[scores["metric"] == score].dropna(subset=["low"])
-
-
-def _held(scores: pd.DataFrame, score: str) -> pd.Series:
-    """Return whether intervals contained the score on all labels where labels were hidden on purpose."""
-    if (tried := _tried(scores, score)).empty:
-        return pd.Series(dtype=bool)
-    tried = tried[tried["missing_rate"] > 0].dropna(subset=["complete"])
-    return tried["complete"].round(6).between(tried["low"].round(6), tried["high"].round(6))
 
 
 def state(facts: Facts) -> list[str]:

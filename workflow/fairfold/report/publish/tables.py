@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fairfold.core.files import atomic_open
+from fairfold.core.files import write_text
 from fairfold.evaluation.metrics import METRICS
 from fairfold.report.publish.facts import Facts
 from fairfold.report.publish.methods import latex
@@ -149,5 +149,4 @@ def write_table_files(table: PaperTable, facts: Facts, folder: Path) -> None:
     )
     text = page("table.html.jinja", facts, caption=table.caption, table=html)
     for suffix, content in ((".tex", tex), (".html", text), (".csv", table.cells.to_csv(index=False))):
-        with atomic_open(folder / f"{table.name}{suffix}", "w", encoding="utf-8") as stream:
-            stream.write(content)
+        write_text(content, folder / f"{table.name}{suffix}")
