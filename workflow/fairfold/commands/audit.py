@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairfold.commands.running import check_file
 from fairfold.errors import ConfigError, DataError, shortened
 
 if TYPE_CHECKING:
@@ -94,8 +95,7 @@ def _read(path: Path, options: argparse.Namespace) -> Dataset:
     from fairfold.datasets import load_catalog, prepare
     from fairfold.datasets.svmlight import format_of
 
-    if not path.is_file():
-        raise DataError(f"there is no file {path} in {Path.cwd()}. Check the path of the table.")
+    check_file(path)
     labels = {"prefix": options.labels[0]} if len(options.labels) == 1 else {"columns": options.labels}
     stanza: dict[str, Any] = {"path": str(path), "format": format_of(path), "labels": labels}
     stanza |= {key: value for key in ("id", "groups", "ignore") if (value := getattr(options, key))}

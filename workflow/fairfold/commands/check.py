@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,8 @@ from typing import Any
 import pandas as pd
 
 from fairfold.commands import recommend
-from fairfold.commands.running import run_study
+from fairfold.commands.running import check_file, run_study, snakemake_command
 from fairfold.core.files import atomic_path, read_table, write_table
-from fairfold.core.project import PROJECT
 from fairfold.errors import DataError, unknown_name
 
 _CHECKS = "checks"
@@ -122,16 +120,14 @@ def _use(options: argparse.Namespace, dataset: str) -> None:
     kept.parent.mkdir(exist_ok=True)
     write_table(cells, kept)
     configuration = next(each for each in ("study.yaml", "results/config.yaml") if (options.study / each).is_file())
-    command = [sys.executable, "-m", "snakemake", "all", "--snakefile", str(PROJECT / "Snakefile")]
-    command += [f"--directory={options.study}", "--cores", options.cores]
+    command = snakemake_command(options.study, "all", cores=options.cores)
     run_study([*command, f"--configfile={options.study / configuration}"], options.study)
     recommend.print_answer(options.study, dataset)
 
 
 def _read_sheet(path: Path) -> pd.DataFrame:
     """Read a sheet as text. A CSV file may have the separator of another language, as written by Excel."""
-    if not path.is_file():
-        raise DataError(f"--sheet: there is no file {path} in {Path.cwd()}. Check the path.")
+    check_file(path, "--sheet")
     as_text: dict[str, Any] = {"dtype": str, "keep_default_na": False}
     try:
         if path.suffix.lower() == ".xlsx":

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import csv
 import subprocess
-import sys
 import textwrap
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairfold.commands.running import snakemake_command
 from fairfold.core.arrays import to_dense
 from fairfold.core.config import load_yaml
 from fairfold.core.project import PROJECT
@@ -163,9 +163,8 @@ def _jobs(study: Path) -> pd.DataFrame:
     import pandas as pd
 
     targets = ["all", *["final"] * any((study / "results" / "final").glob("*"))]
-    command = [sys.executable, "-m", "snakemake", *targets, "--snakefile", str(PROJECT / "Snakefile")]
-    command += [f"--directory={study}", "--cores=1", "--configfile", str(study / _CONFIGURATION), "--detailed-summary"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = snakemake_command(study, *targets, "--detailed-summary")
+    done = subprocess.run([*command, "--configfile", str(study / _CONFIGURATION)], capture_output=True, text=True)
     lines = done.stdout.splitlines()
     start = next((at for at, line in enumerate(lines) if line.startswith("output_file\t")), None)
     if done.returncode or start is None:
@@ -198,7 +197,8 @@ def _sources(study: Path, config: dict[str, Any]) -> Iterator[Source]:
             yield Source(name, path, f"data/{name}/{path.name}", checksum(path) if path.is_file() else "")
     for model in config["models"]["own"].values():
         for path in sorted((study / model["file"]).parent.glob("*.py")) if model["file"] else ():
-            yield Source("", path.resolve(), path.relative_to(study).as_posix(), checksum(path))
+            name = path.resolve().relative_to(study.resolve()).as_posix()
+            yield Source("", path.resolve(), name, checksum(path))
     for name in config["weak_labels"]["datasets"]:
         if (path := study / config["weak_labels"]["checked_cells"] / f"{name}.csv").is_file():
             yield Source("", path.resolve(), f"{CHECKS}/{name}.csv", checksum(path))
@@ -213,9 +213,8 @@ def _outcomes(data: Dataset) -> pd.DataFrame:
     import pandas as pd
     from scipy import sparse
 
-    gaps = (
-        np.zeros(data.shape[0]) if sparse.issparse(data.X) else np.isnan(data.X).mean(axis=1)
-    )  # sparse data have none
+    # Sparse features have no missing cells.
+    gaps = np.zeros(data.shape[0]) if sparse.issparse(data.X) else np.isnan(data.X).mean(axis=1)
     Y, rows = sparse.csc_array(data.Y) if sparse.issparse(data.Y) else data.Y, []
     for number, label in enumerate(data.label_names):
         y = to_dense(Y[:, [number]], "labels", DataError).ravel()

@@ -17,7 +17,8 @@ from typing import IO
 
 from fairfold.core.config import load_yaml
 from fairfold.core.machine import check_space
-from fairfold.errors import StudyError
+from fairfold.core.project import PROJECT
+from fairfold.errors import DataError, StudyError
 
 LOG = Path("logs", "study.log")
 """Log file of a study in its folder."""
@@ -31,6 +32,46 @@ _MOST_LINES = 12  # last lines in a message
 _SECONDS_BETWEEN_LINES = 15
 _INTRODUCED = ("describe_study", "inspect_dataset", "describe_datasets")  # rules that the introduction needs
 _UNIMPORTANT = ("Using workflow specific profile", "Complete log(s)", "Exiting because a job execution failed")
+
+
+def snakemake_command(folder: Path, *words: str, cores: str = "1") -> list[str]:
+    """Return the command that runs Snakemake in the folder of a study.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the study.
+    *words : str
+        Targets and options. Targets come first, because some options take all words up to the next option.
+    cores : str, default="1"
+        Number of cores, or ``"all"``.
+
+    Returns
+    -------
+    list of str
+        Words of the command.
+    """
+    command = [sys.executable, "-m", "snakemake", *words, "--snakefile", str(PROJECT / "Snakefile")]
+    return [*command, f"--directory={folder}", "--cores", cores]
+
+
+def check_file(path: Path, option: str = "") -> None:
+    """Check that a file of the command line exists.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    option : str, default=""
+        Option that names it.
+
+    Raises
+    ------
+    DataError
+        If the file does not exist.
+    """
+    if not path.is_file():
+        raise DataError(f"{option}{': ' * bool(option)}there is no file {path} in {Path.cwd()}. Check the path.")
 
 
 class Run:

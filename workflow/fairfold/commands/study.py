@@ -19,14 +19,12 @@ from typing import Any
 import yaml
 
 from fairfold.commands import recommend, rerun
-from fairfold.commands.running import run_study
+from fairfold.commands.running import check_file, run_study, snakemake_command
 from fairfold.core.config import check_command_line, load_yaml
-from fairfold.core.files import atomic_open
+from fairfold.core.files import write_text
 from fairfold.core.machine import check_machine
-from fairfold.core.project import PROJECT
-from fairfold.errors import ConfigError, DataError
+from fairfold.errors import ConfigError
 
-SNAKEFILE = PROJECT / "Snakefile"
 CONFIGURATION = "study.yaml"
 _OF_A_TABLE = (
     *("labels", "id", "groups", "ignore", "weights", "dates", "hierarchy"),
@@ -126,15 +124,16 @@ def run(options: argparse.Namespace) -> None:
         raise ConfigError("a study needs packages that are not installed. Run `pip install 'fairfold[study]'`.")
     _set_defaults_of_large(options)
     folder, configuration = _study_of(options)
-    # Targets come first: some Snakemake options take all words up to the next option.
-    command = [sys.executable, "-m", "snakemake", *_targets(options), *options.snakemake]
-    command += ["--snakefile", str(SNAKEFILE), f"--directory={folder}", "--cores", options.cores]
+    targets = ["all", "final"] if _fits_final(options) else []
+    command = snakemake_command(folder, *targets, *options.snakemake, cores=options.cores)
     command += ["--dry-run"] * options.dry_run
-    is_new = configuration is not None and not (folder / CONFIGURATION).exists()
+    path = folder / CONFIGURATION
+    is_new = configuration is not None and not path.exists()
     if configuration is not None:
         if not options.snakemake and not options.crate:  # Snakemake checks the whole configuration.
             _check(configuration, folder)
-        command.append(f"--configfile={_write(configuration, folder)}")
+        write_text(yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True), path)
+        command.append(f"--configfile={path}")
     check_machine(folder)
     is_kept = False
     try:
@@ -143,7 +142,7 @@ def run(options: argparse.Namespace) -> None:
     finally:
         # The next command may have other options after a dry run, or if a failed study has no results.
         if is_new and not is_kept and not any(folder.glob("results/datasets/*.npz")):
-            (folder / CONFIGURATION).unlink()
+            path.unlink()
     if not options.dry_run and recommend.is_finished(folder):
         print(file=sys.stderr)
         recommend.print_answer(folder, in_full=options.verbose)
@@ -160,10 +159,8 @@ def _set_defaults_of_large(options: argparse.Namespace) -> None:
     chosen = {name: value for name, value in defaults.items() if getattr(options, name) in (None, [])}
     vars(options).update(chosen)
     if chosen:
-        texts = {
-            name: " ".join(map(str, value if isinstance(value, list) else [value])) for name, value in chosen.items()
-        }
-        words = [f"--{name.replace('_', '-')} {text}" for name, text in texts.items()]
+        lists = {name: value if isinstance(value, list) else [value] for name, value in chosen.items()}
+        words = [f"--{name.replace('_', '-')} {' '.join(map(str, values))}" for name, values in lists.items()]
         print(
             f"{options.table} has about {n_rows:,} rows. To save time, the study uses {', '.join(words)}. Set these "
             "options for a study of all (5 folds, missing rates 0 30 50 70, and any models).",
@@ -187,12 +184,8 @@ def _count_rows(table: Path) -> int:
         return 0  # The study reports what is wrong with the file.
 
 
-def _targets(options: argparse.Namespace) -> list[str]:
-    """Return the targets of Snakemake. The final model is fitted by default if a table and no other target is given."""
-    return ["all", "final"] if _fits_final(options) else []
-
-
 def _fits_final(options: argparse.Namespace) -> bool:
+    """Return whether the final model is fitted: by default, if a table and no other target is given."""
     names_target = options.snakemake and not options.snakemake[0].startswith("-")
     is_of_table = options.table is not None and options.crate is None
     return is_of_table and not names_target if options.final is None else options.final
@@ -209,14 +202,13 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
         check_command_line(["--directory", str(folder)])
         return folder, None
     table = Path(options.table)
-    if not table.is_file():
-        raise DataError(f"there is no file {table} in {Path.cwd()}. Check the path of the table.")
+    check_file(table)
     if not options.labels:
         raise ConfigError(
             "--labels is missing. Give the prefix of the label columns, as in `--labels label_`, or all their names."
         )
-    if options.hierarchy and not Path(options.hierarchy).is_file():
-        raise DataError(f"--hierarchy: there is no file {options.hierarchy} in {Path.cwd()}. Check the path.")
+    if options.hierarchy:
+        check_file(Path(options.hierarchy), "--hierarchy")
     folder = options.directory or table.with_name(f"{_name_of(table)}-study")
     configuration, path = _configuration(options, folder), folder / CONFIGURATION
     before = _study_before(path, configuration)
@@ -270,13 +262,6 @@ def _check(configuration: dict[str, Any], folder: Path) -> None:
 def _name_of(table: Path) -> str:
     """Return a name for the table that is valid for files and folders."""
     return re.sub(r"[^A-Za-z0-9_+-]+", "-", _SUFFIXES.sub("", table.name)).strip("-_+") or "table"
-
-
-def _write(configuration: dict[str, Any], folder: Path) -> Path:
-    path = folder / CONFIGURATION
-    with atomic_open(path, "w", encoding="utf-8") as stream:
-        yaml.safe_dump(configuration, stream, sort_keys=False, allow_unicode=True)
-    return path
 
 
 def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
