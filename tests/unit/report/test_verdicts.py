@@ -135,6 +135,6 @@ def test_checked_cells_replace_assumptions(tables):
     tables["leaderboard"] = tables["leaderboard"].assign(n_checked=60.0)
     card = card_of(tables)
     assert dict(card["strip"])["Checked cells"] == "60" and card["coverage"] is None
-    assert {heading for heading, _ in card["cautions"]} == {"If labels are missing", "Check your data first"}
-    missing = dict(card["cautions"])["If labels are missing"]
+    assert {heading for heading, _ in card["cautions"]} == {"Checked cells", "Check your data first"}
+    missing = dict(card["cautions"])["Checked cells"]
     assert "based on 60 checked cells" in missing and "if at random" not in missing and "further up" not in missing

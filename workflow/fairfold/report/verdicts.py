@@ -108,6 +108,7 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
         "axes": _axes(board),
         "cautions": [*_cautions(best, tables)],
         "has_final": has_final,
+        "n_checked": _n_checked(tables),
     }
 
 
@@ -212,7 +213,10 @@ def _cautions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
         yield "An error in the data", f"{row.message[0].upper()}{row.message[1:]}. Until then, trust no score."
     own = _estimate(tables)
     if own is not None and not best.empty:
-        yield "If labels are missing", " ".join(_if_missing(best.iloc[0], own, tables))
+        yield (
+            "Checked cells" if _n_checked(tables) else "If labels are missing",
+            " ".join(_if_missing(best.iloc[0], own, tables)),
+        )
     yield from _about_decisions(best, tables)
     held = _held(tables)
     if len(held):

@@ -25,8 +25,8 @@ def test_methods_state_what_ran(make_facts):
     assert "An estimated 8 % of the positives of plants are missing (95 % interval 0 to 20 %)" in text
     assert "On plants, RF+ET has the best average precision: 0.900 (95 % interval 0.850 to 0.950)." in text
     assert "logistic+ is not significantly different from it. kNN is significantly worse than it." in text
-    assert "1 of 1 of these intervals" not in text
-    assert "0 of 1 of these intervals of micro average precision contained the score on all labels" in text
+    assert "1 of 1 bootstrap intervals" not in text
+    assert "0 of 1 bootstrap intervals of micro average precision contained the score on all labels" in text
     assert "found no errors and 1 warning. Warning: column 'height' has 3 empty cells" in text
 
 
