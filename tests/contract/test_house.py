@@ -27,9 +27,7 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
     "final": {"core", "datasets", "evaluation", "models", "recommendation", "splitting"},
     "figures": {"core"},
     "report": {"core", "evaluation", "figures"},
-    "papers": {
-        *("core", "cross_testing", "datasets", "ecoc", "evaluation", "models", "splitting", "win_percentage"),
-    },
+    "papers": {"core", "cross_testing", "datasets", "ecoc", "evaluation", "splitting", "win_percentage"},
     "commands": {"core", "datasets", "final", "recommendation", "report", "study"},
 }
 

@@ -12,6 +12,8 @@ from fairfold.report.contents import load_contents, select
 
 # Figures without descriptions of points, and the reasons.
 WITHOUT_POINTS = {
+    "figures/audit_changes_*.png": "no strong change in this study",
+    "figures/audit_copies_*.png": "no copies in this study",
     "figures/win_percentage_fig1_*.png": "a picture of boundaries; its samples have no names",
     "figures/win_percentage_fig2.png": "densities of an example, whose heights mean nothing by themselves",
     "figures/win_percentage_fig4.png": "densities, whose heights mean nothing by themselves",

@@ -6,7 +6,7 @@ MLC = config["mlc_comparison"]
 rule compare_with_study:
     input:
         data="results/datasets/{dataset}.npz",
-        published=workflow.source_path("../../resources/published/mlc_comparison.csv.gz"),
+        published=workflow.source_path("../../resources/published/mlc_comparison.csv"),
     output:
         "results/mlc_comparison/{dataset}.csv",
     log:

@@ -148,7 +148,7 @@ rule tabulate_model_wins:
 
 FILES_OF["win_percentage"] = [
     *rules.tabulate_pairs.input.permuted,
-    *expand(rules.evaluate_pairs.output, dataset=PAIRS_OF),
+    *expand([*rules.evaluate_pairs.output, *rules.search_pairs.output], dataset=PAIRS_OF),
     *[*rules.tabulate_pairs.output, "results/tables/win_percentage/searches.csv"] * bool(PAIRS_OF),
     *expand(rules.evaluate_feature_sets.input.folds, **SETS_OF),
     *rules.tabulate_model_wins.input,

@@ -13,7 +13,7 @@ methods, Expert Systems with Applications.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import labels_for
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification
 
 PUBLISHED_NAMES = {
@@ -72,7 +71,15 @@ _DIGITS = 3  # Decimals of the published numbers.
 
 
 def score_splits(
-    data: Dataset, model: str, settings: Mapping[str, Any], *, n_splits: int, test_size: float, seed: int, n_jobs: int
+    data: Dataset,
+    model: str,
+    make_model: Callable[..., Any],
+    settings: Mapping[str, Any],
+    *,
+    n_splits: int,
+    test_size: float,
+    seed: int,
+    n_jobs: int,
 ) -> pd.DataFrame:
     """Train and score a model on several splits of a dataset.
 
@@ -82,6 +89,8 @@ def score_splits(
         Data with all labels. Its id is the published name and ``SUFFIX``.
     model : str
         Name of a model with calibrated probabilities.
+    make_model : callable
+        ``fairfold.models.make_model``. As an argument, it keeps other results of papers independent of models.
     settings : mapping of str to object
         Settings of the model.
     n_splits : int
