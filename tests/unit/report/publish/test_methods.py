@@ -27,7 +27,7 @@ def test_methods_state_what_ran(make_facts):
     assert "logistic+ is not significantly different from it. kNN is significantly worse than it." in text
     assert "1 of 1 bootstrap intervals" not in text
     assert "0 of 1 bootstrap intervals of micro average precision contained the score on all labels" in text
-    assert "found no errors and 1 warning. Warning: column 'height' has 3 empty cells" in text
+    assert "found no errors and 1 warning. Warning: column 'height' has 3 empty cells." in text
 
 
 def test_failures_and_rare_labels_come_first(make_facts):

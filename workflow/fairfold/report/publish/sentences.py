@@ -122,8 +122,16 @@ def _templates() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(FOLDER / "publish")
     environment = jinja2.Environment(loader=loader, autoescape=lambda name: ".html" in (name or ""), **options)
     environment.filters |= {"listed": listed, "shortened": shortened, "whole": lambda number: f"{number:,.0f}"}
+    environment.filters["finding"] = _finding
     environment.globals["percent"] = lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "none"
     return environment
+
+
+def _finding(message: str) -> str:
+    """Return the finding of a message of the audit, without its advice."""
+    finding, _, advice = message.partition("; ")
+    more = re.search(r" \(and \d+ more\)$", advice)
+    return finding + (more[0] if more else "")
 
 
 def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
