@@ -108,3 +108,13 @@ def test_checked_cells_replace_assumptions():
         "Missing labels: none detected, up to 11 % possible.",
         "  Scores and missing labels are based on 60 checked cells.",
     ]
+
+
+def test_a_score_without_correction_is_of_observed_labels():
+    table = board(BEST, ALIKE).assign(metric="subset_accuracy", low=np.nan, high=np.nan)
+    lines = [*answer_lines(table, numbers(), missing(), 1060, most_models=7)]
+    assert "  Subset accuracy is measured on observed labels. It cannot be corrected for missing ones." in lines
+    table = board(BEST, ALIKE).assign(metric="hamming_loss", low=0.1)
+    assert "Missing labels: none detected, up to 11 % possible." in answer_lines(
+        table, numbers(), missing(), 1060, most_models=7
+    )

@@ -138,3 +138,20 @@ def test_checked_cells_replace_assumptions(tables):
     assert {heading for heading, _ in card["cautions"]} == {"Checked cells", "Check your data first"}
     missing = dict(card["cautions"])["Checked cells"]
     assert "based on 60 checked cells" in missing and "if at random" not in missing and "further up" not in missing
+
+
+@pytest.mark.parametrize(
+    ("metric", "change", "text"),
+    [
+        (
+            "subset_accuracy",
+            np.nan,
+            "subset accuracy cannot be corrected for that, so the scores are those on observed",
+        ),
+        ("hamming_loss", 0.8, "Hamming loss is then between 0.680 and 0.800."),
+    ],
+)
+def test_scores_that_missing_labels_change_otherwise(tables, metric, change, text):
+    tables["leaderboard"] = tables["leaderboard"].assign(metric=metric, high=change)
+    missing = dict(card_of(tables)["cautions"])["If labels are missing"]
+    assert text in missing and "nan" not in missing and "further up" not in missing

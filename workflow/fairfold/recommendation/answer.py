@@ -145,11 +145,15 @@ def _about_missing(estimate: pd.Series, best: pd.Series, n_checked: float) -> It
     if high < 0.5:
         yield "Missing labels: none detected."
     elif rate < 0.5:
-        is_plain = np.isnan(best["high"]) or np.isfinite(n_checked)
+        is_loss = METRICS[best["metric"]].direction < 0
+        is_plain = is_loss or np.isnan(best["high"]) or np.isfinite(n_checked)
         score = "" if is_plain else f"; then {METRICS[best['metric']].name} up to {best['high']:.3f}"
         yield f"Missing labels: none detected, up to {high:.0f} % possible{score}."
     else:
         yield f"Missing labels: about {rate:.0f} % of the positives (95 % interval {low:.0f} to {high:.0f} %)."
+    if METRICS[best["metric"]].correction is None and np.isnan(n_checked):
+        name = METRICS[best["metric"]].name
+        yield f"  {name[0].upper()}{name[1:]} is measured on observed labels. It cannot be corrected for missing ones."
     if np.isnan(n_checked):
         yield "  This estimate assumes that labels are missing at random."
     else:

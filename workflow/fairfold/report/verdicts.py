@@ -266,20 +266,31 @@ def _if_missing(best: pd.Series, own: pd.Series, tables: Tables) -> Iterator[str
         yield from _winners(best, tables)
         return
     if np.isfinite(own["low"]) and round(own["high"]) > 0:
-        name = METRICS[best["metric"]].name
-        yield (
-            f"Up to {own['high']:.0f} % of the positives may be missing, if at random; {name} would then be up to "
-            f"{best['high']:.3f}."
-        )
+        yield f"Up to {own['high']:.0f} % of the positives may be missing, if at random; {_score_then(best)}."
     tests = tables.get("scar_tests", pd.DataFrame())
     if len(tests) and np.isfinite(hard := tests["rate_high_if_hard"].iloc[0]) and hard > own["high"]:
         yield f"If hard positives are recorded half as often as easy ones, up to {hard:.0f} % may be missing."
     yield from _winners(best, tables)
-    if np.isfinite(best["low"]) and best["high"] - best["score"] > _LOPSIDED * (best["score"] - best["low"]):
+    is_gain = METRICS[best["metric"]].direction > 0
+    if (
+        is_gain
+        and np.isfinite(best["low"])
+        and best["high"] - best["score"] > _LOPSIDED * (best["score"] - best["low"])
+    ):
         yield (
             "The interval reaches further up than down, because a missing positive counts as an error, and correcting "
             "for it can only raise the score."
         )
+
+
+def _score_then(best: pd.Series) -> str:
+    """Describe the score if as many labels are missing as the interval allows."""
+    metric = METRICS[best["metric"]]
+    if np.isnan(best["high"]):
+        return f"{metric.name} cannot be corrected for that, so the scores are those on observed labels"
+    if metric.direction < 0:
+        return f"{metric.name} is then between {best['low']:.3f} and {best['high']:.3f}"
+    return f"{metric.name} would then be up to {best['high']:.3f}"
 
 
 def _winners(best: pd.Series, tables: Tables) -> Iterator[str]:

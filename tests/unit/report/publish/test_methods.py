@@ -126,3 +126,11 @@ def test_checked_cells_are_stated(make_facts):
     assert "(95 % interval 0 to 20 %), by 60 checked cells." in text
     assert "A person checked 60 cells (a sample and a label) of plants" in text
     assert "without adjustment for several models" in text and "Scores in the tables are means over folds" in text
+
+
+def test_a_score_without_correction_is_named(make_facts, config):
+    config["weak_labels"]["score"] = "subset_accuracy"
+    text = text_of(make_facts())
+    assert "estimated for complete labels, except subset accuracy. Their" in text
+    assert "highest subset accuracy, on observed labels, because it cannot be corrected for missing labels." in text
+    assert "Subset accuracy has no interval." in text and "no labels were hidden" not in text

@@ -204,6 +204,7 @@ def _about_score(score: str) -> dict[str, Any]:
     is_of_decisions = METRICS[score].use == "threshold"
     return {
         **{"lead": METRICS[score].label, "is_gain": METRICS[score].direction > 0, "is_by_default": score == LEAD},
+        "is_correctable": METRICS[score].correction is not None,
         **{"is_of_decisions": is_of_decisions, "decides_for_score": score in FURTHER_METRICS and is_decided(score)},
         "ranking": [metric.label for metric in others.values() if metric.use == "ranking"],
         "deciding": [metric.label for metric in others.values() if metric.use == "threshold"],

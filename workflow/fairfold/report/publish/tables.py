@@ -97,6 +97,8 @@ def _scores(scores: pd.DataFrame, dataset: str, suffix: str) -> PaperTable:
     rate, n_folds = scores["missing_rate"].iloc[0], leading["n_folds"].iloc[0]
     hidden = f" {rate} % of the positives were hidden from training." if rate else ""
     estimated = ", estimated for complete labels, with 95 % intervals" * bool(scores["low"].notna().any())
+    if estimated and (scores["low"].isna() & scores["mean"].notna()).any():
+        estimated += "; scores without an interval are those on observed labels"
     caption = (
         f"Scores on {dataset}: means over {n_folds} folds{estimated}.{hidden} "
         f"The best model by {METRICS[first].label} is in bold. {_ALIKE}: not significantly different from the best "
