@@ -289,6 +289,11 @@ class TestStudy:
         assert "To save time, the study uses --missing-rates 0 50, --models logistic+" in message
         assert "--folds" not in message
 
+    def test_a_published_study_keeps_its_settings_with_a_large_table(self, table, tmp_path, monkeypatch, capsys):
+        monkeypatch.setattr("fairfold.commands.study.LARGE_TABLE", 1)
+        assert main(["study", str(table), "--from", str(tmp_path / "missing.zip")]) == 1
+        assert "is not an archive of `fairfold publish`" in capsys.readouterr().err
+
     def test_the_final_model_may_be_added_later(self, table, commands):
         asked = ["study", str(table), "--labels", "label_"]
         assert main([*asked, "--no-final"]) == main(asked) == 0

@@ -101,7 +101,7 @@ def publish(study: Path, target: Path, *, with_data: bool = False) -> list[str]:
 
 
 def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
-    """Gather what is known of a study.
+    """Gather the facts of a study.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -152,7 +153,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _set_defaults_of_large(options: argparse.Namespace) -> None:
     """Choose fewer folds, missing rates and models for a large table, except where options are given."""
-    if options.table is None or (n_rows := _count_rows(Path(options.table))) < LARGE_TABLE:
+    if options.table is None or options.crate or (n_rows := _count_rows(Path(options.table))) < LARGE_TABLE:
         return
     boosting = "LightGBM" if importlib.util.find_spec("lightgbm") else "HistGB"
     defaults = {**_OF_LARGE, "models": [*_MODELS_OF_LARGE, boosting]}
@@ -180,7 +181,7 @@ def _count_rows(table: Path) -> int:
             return 0
         with _OPENERS.get(suffix, open)(table, "rb") as stream:
             return sum(block.count(b"\n") for block in iter(lambda: stream.read(2**20), b""))
-    except (ImportError, OSError, EOFError, ValueError, lzma.LZMAError):
+    except (ImportError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
         return 0  # The study reports what is wrong with the file.
 
 

@@ -48,9 +48,9 @@ def uses_with(score: str) -> dict[str, tuple[str, ...]]:
     >>> uses_with("f1_macro")
     {'threshold': ('f1_macro', 'mcc', 'hamming_loss'), 'ranking': ('average_precision', 'roc_auc', 'ranking_loss')}
     """
-    uses = {METRICS[score].use, *USES}
-    order = sorted(uses, key=lambda use: (use != METRICS[score].use, [*USES].index(use)))
-    return {use: tuple(dict.fromkeys([score] * (METRICS[score].use == use) + [*USES[use]])) for use in order}
+    first = METRICS[score].use
+    others = {use: metrics for use, metrics in USES.items() if use != first}
+    return {first: tuple(dict.fromkeys([score, *USES[first]])), **others}
 
 
 def nearest_rate(rates: Iterable[float], estimate: float) -> float:

@@ -70,7 +70,7 @@ def find_scales(table: Audited) -> Iterator[Finding]:
     X = table.data.X
     if table.n_samples < _FEWEST_ROWS or sparse.issparse(X):
         return
-    scales = {j: _scales(X[~np.isnan(X[:, j]) & (X[:, j] != 0), j]) for j in np.flatnonzero(_may_have_two(X))}
+    scales = {j: _scales(X[np.isfinite(X[:, j]) & (X[:, j] != 0), j]) for j in np.flatnonzero(_may_have_two(X))}
     found = {j: scale for j, scale in scales.items() if scale is not None}
     for j, (power, limit, n_large) in found.items() if _COLUMNS * len(found) >= X.shape[1] else ():
         column, rows = table.data.feature_names[j], np.flatnonzero(np.abs(X[:, j]) >= limit)

@@ -12,6 +12,7 @@ from fairfold.datasets.audit.spec import Audited, Check, Finding, Severity
 from fairfold.datasets.dataset import Dataset
 
 _FEWEST_ROWS = 30
+_MOST_ROWS = 5_000  # of the test file in the search for near copies, which is limited to 10,000 rows
 _ADVICE = "so scores on the test file are too high; remove these rows from one of the files"
 
 
@@ -35,11 +36,12 @@ def find(table: Audited) -> Iterator[Finding]:
     if copies := np.flatnonzero(equal >= 0).tolist():
         yield _about("copies", copies, equal[copies], table, test)
     elif table.n_samples + len(equal) >= _FEWEST_ROWS:
-        parts = [test.X, table.data.X]
+        parts = [test.X[:_MOST_ROWS], table.data.X]
+        n_test = parts[0].shape[0]
         both = sparse.vstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.vstack(parts)
         close, near = near_copies(both, table.rng("parts"))
-        if copies := [row for row in close.tolist() if row < len(equal) <= near[row]]:
-            yield _about("near copies", copies, near[copies] - len(equal), table, test)
+        if copies := [row for row in close.tolist() if row < n_test <= near[row]]:
+            yield _about("near copies", copies, near[copies] - n_test, table, test)
 
 
 def _about(kind: str, copies: list[int], equal: np.ndarray, table: Audited, test: Dataset) -> Finding:

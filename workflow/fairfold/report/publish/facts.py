@@ -43,7 +43,7 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Facts:
-    """Everything that is known of a study.
+    """Facts of a study.
 
     Parameters
     ----------

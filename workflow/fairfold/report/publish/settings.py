@@ -26,7 +26,7 @@ class Publish(Settings):
     """The folder `results/publication`, written by `fairfold publish` and the target `publish`."""
 
     authors: list[Author] = []
-    """Authors. Model cards and the RO-Crate name them. No name is invented without them."""
+    """Authors, as named in model cards and the RO-Crate."""
 
     with_data: bool = False
     """Whether the folder contains copies of your data files and the final models. Some models contain training
