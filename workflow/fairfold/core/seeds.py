@@ -28,8 +28,7 @@ def seed_sequence(seed: int, *names: object) -> np.random.SeedSequence:
         Seed sequence of the unit.
     """
     text = "\x1f".join(str(part) for part in (int(seed), *names))
-    digest = hashlib.sha256(text.encode()).digest()
-    return np.random.SeedSequence(np.frombuffer(digest, dtype="<u4").tolist())
+    return np.random.SeedSequence(np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype="<u4").tolist())
 
 
 def seed_for(seed: int, *names: object) -> int:

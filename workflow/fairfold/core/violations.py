@@ -42,8 +42,7 @@ def violations(error: ValidationError, model: Any, document: Any, where: str, fi
         errors_at.setdefault(_existing(document, each["loc"]), []).append(each)
     sentences = []
     for keys in sorted(errors_at, key=lambda keys: list(map(str, keys))):
-        about_key = any(_is_about_key(each) for each in errors_at[keys])
-        path = keys[:-1] if about_key else keys
+        path = keys[:-1] if any(_is_about_key(each) for each in errors_at[keys]) else keys
         place = where + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
         place = f"{_line(document, keys, files)}{place}"
         node = node_at(schema, path)

@@ -169,8 +169,7 @@ class Dataset:
         path : str or path-like
             Path of the file.
         """
-        is_multilabel = self.task == "multilabel"
-        codes = check_binary(self.Y, "Y", DataError, unmeasured=True) if is_multilabel else self.Y
+        codes = check_binary(self.Y, "Y", DataError, unmeasured=True) if self.task == "multilabel" else self.Y
         facts = {name: getattr(self, name) for name in _FACTS}
         if self.categories is not None:
             facts["categories"] = dataclasses.asdict(self.categories)

@@ -323,8 +323,7 @@ def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
                 f"({shortened(list(map(str, missing)), 5)}). Both need the same ids. Add or remove rows."
             )
     formats.check_unique([*table.header, *given.columns], f"{table.source} and {given.source}")
-    order = pd.Index(label_ids).get_indexer(ids)
-    values = np.hstack([table.values, given.values[order]])
+    values = np.hstack([table.values, given.values[pd.Index(label_ids).get_indexer(ids)]])
     header, columns = (*table.header, *given.columns), (*table.columns, *given.columns)
     return dataclasses.replace(table, columns=columns, values=values, header=header), list(given.columns)
 

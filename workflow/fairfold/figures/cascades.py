@@ -49,8 +49,7 @@ def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = Non
     if not (curves["level"] > 0).any():
         return empty_figure("no model has a cascade")
     keys = ["dataset", "missing_rate", "model", "metric"]
-    start = curves[curves["level"] == 0].set_index(keys)["mean"].rename("start")
-    curves = curves.join(start, on=keys)
+    curves = curves.join(curves[curves["level"] == 0].set_index(keys)["mean"].rename("start"), on=keys)
     names = Legend(legend, curves["model"].unique())
     sign = np.where(curves["metric"].map(names.is_loss), -1, 1)
     curves["value"] = sign * (curves["mean"] - curves["start"])

@@ -225,8 +225,7 @@ class MultilabelForest(DropTrainingDataMixin):
         self.leaf_of_ = np.stack(leaves, axis=1)
         self.leaf_of_ += self.tree_starts_[:-1].astype(np.int32)
         self.in_bag_ = np.stack(drawn, axis=1)
-        shape = TreeShape(self.min_samples_leaf, self.max_features, self.max_samples, self.labelwise)
-        self.shapes_ = [shape]
+        self.shapes_ = [TreeShape(self.min_samples_leaf, self.max_features, self.max_samples, self.labelwise)]
         self._predict_training_samples()
 
     def _pool(self, X: BinnedMatrix, rows: np.ndarray | None = None) -> Pool:

@@ -78,8 +78,7 @@ class JointLabels(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             columns = np.resize(self._varied, max(len(self._varied), 2))
             given = fit_arguments(self.estimator, None, sample_weight)
             estimator = clone(self.estimator)
-            seed = estimator.get_params()["random_state"]
-            estimator.set_params(random_state=max(seed, self.least_seed))
+            estimator.set_params(random_state=max(estimator.get_params()["random_state"], self.least_seed))
             try:
                 self.estimator_ = estimator.fit(X, Y[:, columns].astype(np.int32), **given)
             except Exception as error:  # Packages raise errors of their own.

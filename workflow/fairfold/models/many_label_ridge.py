@@ -495,8 +495,7 @@ def _inverse_document_frequencies(X: sparse.csr_array) -> np.ndarray:
 
 def _parts(n: int, n_columns: int) -> list[slice]:
     """Split n rows into blocks whose dense copies need little memory."""
-    size = max(_CELLS_AT_ONCE // max(n_columns, 1), 1)
-    return list(gen_batches(n, size))
+    return list(gen_batches(n, max(_CELLS_AT_ONCE // max(n_columns, 1), 1)))
 
 
 def _highest(P: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

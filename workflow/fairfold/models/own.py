@@ -56,8 +56,7 @@ def make_estimator(name: str, entry: Mapping[str, Any]) -> BaseEstimator:
         If the class does not exist, rejects its parameters or is not a classifier.
     """
     where = f"config.models.own.{name}"
-    make = _load(where, entry)
-    estimator = _made(where, make, entry["parameters"])
+    estimator = _made(where, _load(where, entry), entry["parameters"])
     _check_classifier(where, entry, estimator)
     whole = _OF_SEVERAL_LABELS[entry["labels"]](estimator, scale=entry["scale"])
     if not entry["tune"]:

@@ -238,8 +238,7 @@ def hide_in_training_parts(
     >>> observed_labels(Y, hidden, fold=0)[4]
     array([0, 1])
     """
-    parts = [train for train, _ in parts_of(fold_of, Y.shape[0])]
-    return _hide_in(parts, Y, rate, seed, names, **rules)
+    return _hide_in([train for train, _ in parts_of(fold_of, Y.shape[0])], Y, rate, seed, names, **rules)
 
 
 def hide_in_test_parts(

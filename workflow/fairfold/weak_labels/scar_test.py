@@ -130,8 +130,7 @@ def scar_tests(
         return _table([_Finding(test, reason=reason) for test in TESTS])
     observed = observed[:, tested]
     cells = Cells(logits(P[:, tested]), observed == 1, (observed >= 0).astype(np.float64))
-    of_labels = _Finding("labels", reason=_OF_LABELS)
-    return _table([*_tests_of_units(cells, label_frequency, codes), of_labels])
+    return _table([*_tests_of_units(cells, label_frequency, codes), _Finding("labels", reason=_OF_LABELS)])
 
 
 def _table(findings: list[_Finding]) -> pd.DataFrame:

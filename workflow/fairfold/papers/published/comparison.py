@@ -69,8 +69,7 @@ def compare_published(published: Tables, ours: Tables, config: Mapping[str, Any]
     if "weak_labels" in published:
         ours = {**ours, "scores_of_authors": published["weak_labels"]}
     tables = [compare(published[name], ours, config) for name, compare in COMPARISONS.items() if name in published]
-    rows = [row for table in tables for row in table.to_dict("records")]
-    comparison = pd.DataFrame(rows, columns=COLUMNS)
+    comparison = pd.DataFrame([row for table in tables for row in table.to_dict("records")], columns=COLUMNS)
     for dataset in config["data"].get("left_out", ()):
         notes, ending = comparison["note"], f" needs {dataset}"
         text = notes.str.removesuffix(ending) + f" lacks {dataset}, which is left out (tables/unavailable.csv)"

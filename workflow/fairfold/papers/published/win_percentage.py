@@ -174,8 +174,7 @@ def _pairs(table: pd.DataFrame, first: str, second: str) -> list[str]:
 def _absent(what: str, study: Mapping[str, Any]) -> str:
     """Return the reason for a number of the text without a counterpart."""
     if what.startswith(("rank", "a nonlinear", "LDA")):
-        dataset = what.rpartition(", ")[2]
-        return missing_reason({"win_percentage.datasets": (dataset, study["datasets"])})
+        return missing_reason({"win_percentage.datasets": (what.rpartition(", ")[2], study["datasets"])})
     if what.startswith("RMSE") and study["datasets"]:
         size = int(what.rpartition("= ")[2])
         return missing_reason({"win_percentage.sampling.n_sampled": (size, study["sampling"]["n_sampled"])})

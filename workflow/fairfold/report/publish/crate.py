@@ -64,8 +64,7 @@ def write_crate(facts: Facts, folder: Path) -> None:
     files = {name: _file(folder, name) for name in names if name != METADATA}
     jobs = _jobs(facts, files)
     entities = [*_root(facts, files, jobs), *_workflow(facts, files, jobs), *_run(facts, files, jobs), *files.values()]
-    document = {"@context": [*_CONTEXT], "@graph": entities}
-    write_json(document, folder / METADATA)
+    write_json({"@context": [*_CONTEXT], "@graph": entities}, folder / METADATA)
 
 
 _CONTEXT = ("https://w3id.org/ro/crate/1.1/context", "https://w3id.org/ro/terms/workflow-run/context")
