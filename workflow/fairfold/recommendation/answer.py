@@ -151,13 +151,13 @@ def _about_missing(estimate: pd.Series, best: pd.Series, n_checked: float) -> It
         yield f"Missing labels: none detected, up to {high:.0f} % possible{score}."
     else:
         yield f"Missing labels: about {rate:.0f} % of the positives (95 % interval {low:.0f} to {high:.0f} %)."
-    if METRICS[best["metric"]].correction is None and np.isnan(n_checked):
-        name = METRICS[best["metric"]].name
-        yield f"  {name[0].upper()}{name[1:]} is measured on observed labels. It cannot be corrected for missing ones."
     if np.isnan(n_checked):
         yield "  This estimate assumes that labels are missing at random."
     else:
         yield f"  Scores and missing labels are based on {count(n_checked, 'checked cell')}."
+    if METRICS[best["metric"]].correction is None and np.isnan(n_checked):
+        name = METRICS[best["metric"]].name
+        yield f"  {name[0].upper()}{name[1:]} is measured on observed labels. It cannot be corrected for missing ones."
 
 
 def count(number: float, noun: str) -> str:

@@ -133,4 +133,4 @@ def test_a_score_without_correction_is_named(make_facts, config):
     text = text_of(make_facts())
     assert "estimated for complete labels, except subset accuracy. Their" in text
     assert "highest subset accuracy, on observed labels, because it cannot be corrected for missing labels." in text
-    assert "Subset accuracy has no interval." in text and "no labels were hidden" not in text
+    assert "Subset accuracy has no bootstrap interval." in text and "no labels were hidden" not in text
