@@ -52,16 +52,15 @@ def plot_fold_effect(summary: pd.DataFrame, legend: pd.DataFrame | None = None, 
     summary = summary[summary["aggregation"] == "per-fold"]
     datasets, metrics, methods = (list(summary[column].unique()) for column in ("dataset", "metric", "method"))
     quantile, names = stats.t.ppf(0.975, n_halvings - 1), Legend(legend)
+    texts = {metric: "F1" if metric == "f1" else names.text(metric) for metric in metrics}  # F1 is micro and macro
     rows: dict[str, dict[str, str]]
     columns: dict[str, dict[str, str]]
     if len(datasets) == 1:  # spread and bias next to each other
-        rows = {names.text(metric): {"metric": metric} for metric in metrics}
+        rows = {text: {"metric": metric} for metric, text in texts.items()}
         columns = {text: {"quantity": quantity, "dataset": datasets[0]} for quantity, text in QUANTITIES.items()}
     else:
         pairs = [(quantity, metric) for quantity in QUANTITIES for metric in metrics]
-        rows = {
-            f"{names.text(m)}\n{QUANTITIES[quantity]}": {"quantity": quantity, "metric": m} for quantity, m in pairs
-        }
+        rows = {f"{texts[m]}\n{QUANTITIES[quantity]}": {"quantity": quantity, "metric": m} for quantity, m in pairs}
         columns = {dataset: {"dataset": dataset} for dataset in datasets}
     width = 2.3 if len(datasets) == 1 else 1.75
     size = (1.4 + width * len(columns), 0.8 + len(rows) * (0.3 + 0.13 * len(methods)))
