@@ -339,6 +339,10 @@ class TestStudy:
         relative = "My-plants-2-study/results/final/My-plants-2"
         last = capsys.readouterr().out.splitlines()[-1]
         assert last == f"Predict:  fairfold predict {relative} new.csv -o predictions.csv"
+        (home / "label_scores.csv").write_text("model,label,mcc\nkNN,a,0.5\n")
+        assert main(asked) == 0
+        last = capsys.readouterr().out.splitlines()[-1]
+        assert last == "  The final model is kNN. To change it, set final.model in the configuration."
         os.utime(home / "model.fairfold", (1, 1))  # as if written before the data were changed
         assert main(asked) == 0
         assert "fairfold predict" not in capsys.readouterr().out

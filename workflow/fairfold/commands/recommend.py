@@ -141,13 +141,21 @@ def _errors(path: Path) -> Iterator[str]:
 
 def _next_steps(results: Path, datasets: list[str]) -> Iterator[str]:
     """Yield the path of the report, and the prediction command of each final model that is up to date."""
+    from fairfold.recommendation.leaderboard import BEST
+
     if (report := results / "report.html").is_file():
         yield f"Report:   {report}"
     made = (results / _NUMBERS).stat().st_mtime
-    for folder in (results / "final" / dataset for dataset in datasets):
-        model = folder / "model.fairfold"
+    board = read_table(results / _LEADERBOARD)
+    for dataset in datasets:
+        folder = results / "final" / dataset
+        model, scores = folder / "model.fairfold", folder / "label_scores.csv"
         if model.is_file() and model.stat().st_mtime >= made:
             yield f"Predict:  {_command('predict', str(folder), 'new.csv', '-o', 'predictions.csv')}"
+            best = board.loc[(board["dataset"] == dataset) & (board["verdict"] == BEST), "model"]
+            fitted = read_table(scores)["model"][:1] if scores.is_file() else best
+            if best.tolist() != fitted.tolist():
+                yield f"  The final model is {' '.join(fitted)}. To change it, set final.model in the configuration."
 
 
 def _command(*words: str) -> str:
