@@ -58,6 +58,8 @@ def test_mistakes_are_named(study, capsys):
         ([], "give either --cells N to write a sheet, or --sheet FILE"),
         (["--cells", "5", "--dataset", "plant"], "plants"),
         (["--sheet", "missing.csv"], "there is no file missing.csv"),
+        (["--cells", "0"], "--cells is 0. Choose at least 1."),
+        (["--cells", "5", "--cost-per-sample", "-1"], "--cost-per-sample is -1. Choose 0 or more."),
     ):
         assert main(["check", str(study), *words]) == 1
         assert message in capsys.readouterr().err

@@ -63,6 +63,10 @@ def run(options: argparse.Namespace) -> None:
     """
     if (options.cells is None) == (options.sheet is None):
         raise DataError("check: give either --cells N to write a sheet, or --sheet FILE to use a filled one.")
+    if options.cells is not None and options.cells < 1:
+        raise DataError(f"--cells is {options.cells}. Choose at least 1.")
+    if not options.cost_per_sample >= 0:
+        raise DataError(f"--cost-per-sample is {options.cost_per_sample:g}. Choose 0 or more.")
     dataset = _dataset_of(options.study, options.dataset)
     if options.sheet is not None:
         _use(options, dataset)
