@@ -80,6 +80,10 @@ def test_a_sheet_may_have_other_separators(study, monkeypatch, capsys):
     pd.read_csv(path).assign(correct_label=1).to_csv(path, index=False, sep=";", decimal=",", encoding="utf-8-sig")
     assert main(["check", str(study), "--sheet", str(path)]) == 0
     assert len(pd.read_csv(study / "checks/plants.csv")) == 5
+    (part := study / "part.csv").write_text("\n".join(path.read_text("utf-8-sig").splitlines()[:4]))
+    capsys.readouterr()
+    assert main(["check", str(study), "--sheet", str(part)]) == 0
+    assert "2 cells that were checked earlier are not in" in capsys.readouterr().err
     path.write_bytes(b"\xe9,a\n")
     assert main(["check", str(study), "--sheet", str(path)]) == 1
     assert "Save it as CSV in UTF-8, or as Excel" in capsys.readouterr().err

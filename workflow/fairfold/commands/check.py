@@ -121,12 +121,26 @@ def _use(options: argparse.Namespace, dataset: str) -> None:
     data, ids = _data(options.study, dataset)
     cells = cells_of_sheet(_read_sheet(options.sheet), ids, data.label_names, str(options.sheet))
     kept = options.study / _CHECKS / f"{dataset}.csv"
+    if n_lost := _n_lost(cells, kept):
+        print(
+            f"{n_lost} cells that were checked earlier are not in {options.sheet} and are no longer used.",
+            file=sys.stderr,
+        )
     kept.parent.mkdir(exist_ok=True)
     write_table(cells, kept)
     configuration = next(each for each in ("study.yaml", "results/config.yaml") if (options.study / each).is_file())
     command = snakemake_command(options.study, "all", cores=options.cores)
     run_study([*command, f"--configfile={options.study / configuration}"], options.study)
     recommend.print_answer(options.study, dataset)
+
+
+def _n_lost(cells: pd.DataFrame, kept: Path) -> int:
+    """Count the answers of earlier sheets that a sheet does not contain."""
+    if not kept.is_file():
+        return 0
+    answered = [table.dropna(subset="label")[["sample", "label_index"]] for table in (read_table(kept), cells)]
+    before, now = (set(table.itertuples(index=False, name=None)) for table in answered)
+    return len(before - now)
 
 
 def _read_sheet(path: Path) -> pd.DataFrame:
