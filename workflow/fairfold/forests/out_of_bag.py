@@ -105,7 +105,7 @@ class OutOfBagCascade(BaseCascade):
         ``best_level_``. Not saved with the model.
     thresholds_ : dict of dict of list
         Thresholds on the posteriors for each objective, see
-        :func:`~fairfold.evaluation.decisions.all_thresholds`.
+        ``fairfold.evaluation.decisions.all_thresholds``.
     label_sets_ : dict of str to ndarray
         Label sets of the training samples, see ``fairfold.evaluation.decisions.label_sets``.
     best_level_ : int

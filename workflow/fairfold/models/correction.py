@@ -63,7 +63,7 @@ class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorM
     out_of_fold_proba_ : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Calibrated out-of-sample probabilities that labels of training samples are observed.
     thresholds_ : dict of dict of list
-        Thresholds by objective; see :func:`~fairfold.evaluation.decisions.all_thresholds`.
+        Thresholds by objective; see ``fairfold.evaluation.decisions.all_thresholds``.
     label_sets_ : dict of str to ndarray
         Label sets of the training samples; see ``fairfold.evaluation.decisions.label_sets``.
     classes_ : ndarray of shape (n_labels,)

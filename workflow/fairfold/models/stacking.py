@@ -88,7 +88,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     label_frequency_ : float or ndarray of shape (n_labels,)
         Estimated label frequency, for all labels or for each label. It is 1 if nothing seems to be missing.
     thresholds_ : dict of dict of list
-        Thresholds by objective; see :func:`~fairfold.evaluation.decisions.all_thresholds`.
+        Thresholds by objective; see ``fairfold.evaluation.decisions.all_thresholds``.
     label_sets_ : dict of str to ndarray
         Label sets of the training samples; see ``fairfold.evaluation.decisions.label_sets``.
     classes_ : ndarray of shape (n_labels,)
