@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
