@@ -15,7 +15,8 @@ def published(root):
 
 
 def test_every_file_of_published_numbers_is_compared(root):
-    assert {path.stem for path in (root / "resources/published").glob("*.csv")} == set(COMPARISONS)
+    names = {path.stem for path in (root / "resources/published").glob("*.csv")}
+    assert names - {"mlc_comparison"} == set(COMPARISONS)  # other methods, of which no model here is a copy
 
 
 def test_no_number_is_left_out_and_each_without_a_counterpart_states_why(published, config):
