@@ -68,6 +68,9 @@ def test_mistakes_are_named(study, capsys):
     assert "exists and may contain answers" in capsys.readouterr().err
     assert main(["check", str(study), "--sheet", str(path)]) == 1
     assert "the column 'correct_label' is empty" in capsys.readouterr().err
+    pd.read_csv(path).assign(dataset="trees", correct_label=1).to_csv(path, index=False)
+    assert main(["check", str(study), "--sheet", str(path)]) == 1
+    assert "is a sheet of 'trees', not of 'plants'" in capsys.readouterr().err
     assert main(["check", str(study / "results" / "datasets"), "--cells", "5"]) == 1
     assert "is not a finished study" in capsys.readouterr().err
 

@@ -104,6 +104,7 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
         groups=data.groups,
         cost_per_sample=options.cost_per_sample,
     )
+    sheet["dataset"] = dataset
     with atomic_path(path) as temporary:
         if path.suffix.lower() == ".xlsx":
             with temporary.open("wb") as stream:
@@ -120,7 +121,10 @@ def _use(options: argparse.Namespace, dataset: str) -> None:
     from fairfold.recommendation.checked import cells_of_sheet
 
     data, ids = _data(options.study, dataset)
-    cells = cells_of_sheet(_read_sheet(options.sheet), ids, data.label_names, str(options.sheet))
+    sheet = _read_sheet(options.sheet)
+    if others := set(sheet.get("dataset", pd.Series(dtype=str))) - {dataset, ""}:
+        raise DataError(f"{options.sheet} is a sheet of {min(others)!r}, not of {dataset!r}. Choose it with --dataset.")
+    cells = cells_of_sheet(sheet, ids, data.label_names, str(options.sheet))
     kept = options.study / _CHECKS / f"{dataset}.csv"
     if n_lost := _n_lost(cells, kept):
         print(
