@@ -153,6 +153,7 @@ def test_more_cells_reach_the_target_width(table):
     scores = checked_scores(observed, P, first, metrics=["average_precision"])
     low, high = scores["average_precision"][1:]
     assert scores.cells_needed("average_precision", high - low + 1e-9) == 0
+    assert scores.cells_needed("average_precision", (high - low) / 2) == pytest.approx(3 * scores.n_checked, abs=1)
     n = scores.cells_needed("average_precision", 0.75 * (high - low))
     both = fill(choose_cells(P, observed, n, checked=first, random_state=1), Y)
     low_of_both, high_of_both = checked_scores(observed, P, both)["average_precision"][1:]

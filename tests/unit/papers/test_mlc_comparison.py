@@ -22,7 +22,12 @@ def scores():
     Y = (X[:, :3] + rng.normal(size=(120, 3)) > [0, 0.5, 1]).astype(np.int8)
     names = {"feature_names": tuple("abcd"), "label_names": tuple("xyz")}
     data = Dataset(id="flags-all", task="multilabel", X=X, Y=Y, **names)
-    return score_splits(data, "logistic+", make_model, {}, n_splits=2, test_size=0.4, seed=1, n_jobs=1)
+
+    def make(name, *, negatives, **options):
+        assert negatives == "confirmed"  # The labels of the comparison are complete.
+        return make_model(name, negatives=negatives, **options)
+
+    return score_splits(data, "logistic+", make, {}, n_splits=2, test_size=0.4, seed=1, n_jobs=1)
 
 
 def test_every_published_metric_is_scored_on_every_split(scores, published):
