@@ -179,6 +179,10 @@ def test_growth_stops_when_it_does_not_help(data, monkeypatch):
     scores = iter([0.3, 0.1 + 0.2, 0.2, 0.2])  # better only by rounding
     model.fit(X, observed)
     assert len(model.levels_) == 3 and model.best_level_ == 0
+    monkeypatch.setattr("fairfold.forests.out_of_bag.LARGE", len(X))
+    scores = iter([0.5, 0.7, 0.701, 0.9, 0.95])  # a gain of 0.001 is too small for large data
+    model.fit(X, observed)
+    assert len(model.levels_) == 3 and model.best_level_ == 2
 
 
 @pytest.mark.parametrize("name", ["gcForest+", "CaFE-SLC+"])
