@@ -55,3 +55,11 @@ def test_pages_escape_cells(make_facts, tmp_path):
     table, html = ((tmp_path / f"publication/checklist-reforms{suffix}").read_text() for suffix in (".md", ".html"))
     assert "| 1a | Population or distribution that the claims are about | a \\| <b> |" in table
     assert "<td>a | &lt;b&gt;</td>" in html
+
+
+@pytest.mark.parametrize(("score", "status"), [("average_precision", "filled"), ("f1_macro", "partly filled")])
+def test_the_author_gives_the_reason_for_a_chosen_score(make_facts, config, tmp_path, score, status):
+    config["weak_labels"]["score"] = score
+    answers = {each.id: each for each in answer_checklist("reforms", make_facts(), tmp_path)}
+    assert answers["7a"].status == status
+    assert ("why the metric suits the selection" in answers["7a"].text) == (score != "average_precision")

@@ -73,7 +73,8 @@ def answer_checklist(name: str, facts: Facts, folder: Path) -> list[Answer]:
 def _answer(item: Mapping[str, Any], given: str | None, facts: Facts, folder: Path) -> Answer:
     found = [sentences(name, facts) for name in item.get("answers", ())]
     text = without_citations(" ".join(filter(None, found)))
-    wanted = item.get("author") or ("" if text else "the study has no result for this item")
+    is_open = "author" in item and not ("unless" in item and sentences(item["unless"], facts))
+    wanted = item["author"] if is_open else "" if text else "the study has no result for this item"
     evidence = [path for path in item.get("evidence", ()) if text and (folder / path).exists()]
     if given:
         return Answer(item["id"], item["item"], f"{text} {given}".strip(), evidence, "filled")

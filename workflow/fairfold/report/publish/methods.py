@@ -17,7 +17,7 @@ _PARAGRAPHS = {
     "Folds": ("folds", "dependencies"),
     "Models": ("models", "hyperparameters"),
     "Missing labels": ("hidden",),
-    "Evaluation": ("metrics", "intervals", "tests", "selection", "checked"),
+    "Evaluation": ("metrics", "metric_reason", "intervals", "tests", "selection", "checked"),
     "Results": ("performance", "coverage"),
     "Scope": ("external",),
     "Software": ("code", "seeds"),
