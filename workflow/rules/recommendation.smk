@@ -36,7 +36,6 @@ rule correct_scores:
     output:
         folds="results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv",
         scores="results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv",
-        identical="results/weak_labels/{dataset}/rate-{rate}/identical_models.csv",
     log:
         "results/logs/correct_scores/{dataset}_{rate}.log",
     params:
@@ -70,14 +69,12 @@ rule recommend_models:
         missing_rates=expand(rules.estimate_label_frequency.output.missing_rate, **ESTIMATED),
         corrected_folds=expand(rules.correct_scores.output.folds, **UNITS),
         complete_scores=expand(rules.correct_scores.output.scores, **UNITS),
-        identical_models=expand(rules.correct_scores.output.identical, **UNITS),
         scores="results/tables/weak_label_scores.csv",
         seconds="results/timings/models.csv",
     output:
         missing_rates="results/tables/missing_rates.csv",
         corrected_folds="results/recommendation/corrected_folds.csv",
         complete_scores="results/tables/complete_scores.csv",
-        identical_models="results/tables/identical_models.csv",
         quality="results/tables/correction_quality.csv",
         regret="results/tables/regret.csv",
         choices="results/tables/choices.csv",

@@ -29,8 +29,8 @@ with logged(snakemake.log):
         hierarchical=hierarchical,
         random_state=seed_for(params.seed, "complete scores", data.id, rate),
     )
-    tables["identical"] = identical_models(tables["folds"], predictions)
-    tables["scores"] = with_notes(tables["scores"], hierarchical=hierarchical)
+    scores = with_notes(tables["scores"], hierarchical=hierarchical)
+    tables["scores"] = scores.merge(identical_models(tables["folds"], predictions), how="left", on="model")
     unit = {"dataset": data.id, "missing_rate": rate}
     for name, path in snakemake.output.items():
         write_table(tables[name].assign(**unit)[[*unit, *tables[name]]], path)

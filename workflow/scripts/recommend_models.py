@@ -10,13 +10,14 @@ from fairfold.recommendation.regret import regret_tables
 from fairfold.recommendation.sentences import recommendation_sentences
 
 OTHERS = ("scores", "seconds", "checked")
-JOINED = ("missing_rates", "corrected_folds", "complete_scores", "identical_models")
+JOINED = ("missing_rates", "corrected_folds", "complete_scores")
 
 with logged(snakemake.log):
     files, made, params = snakemake.input, snakemake.output, snakemake.params
     for name in JOINED:
         write_table(concat_tables(files[name]), made[name])
-    missing_rates, folds, complete, identical = (read_table(made[name]) for name in JOINED)
+    missing_rates, folds, complete = (read_table(made[name]) for name in JOINED)
+    identical = complete.dropna(subset="same_as").drop_duplicates(["dataset", "missing_rate", "model"])
     checked = concat_tables(files.checked) if files.checked else None
     if checked is not None:
         missing_rates = with_checked_rates(missing_rates, checked)
