@@ -120,7 +120,12 @@ def _lead(best: pd.DataFrame, name: str, digits: int) -> str:
     hidden = f" with {rate} % of positives hidden from training" if rate else ""
     interval = _range(row["low"], row["high"], digits)
     score = f"{name[0].upper()}{name[1:]} {row['score']:.{digits}f}{hidden}"
-    return f"{score}, 95 % interval {interval}" if interval else score
+    if not interval:
+        return score
+    upper, lower = row["high"] - row["score"], row["score"] - row["low"]
+    is_lopsided = METRICS[row["metric"]].direction > 0 and upper > _LOPSIDED * lower
+    allows = is_lopsided and not np.nan_to_num(row.get("n_checked", 0))
+    return f"{score}, 95 % interval {interval}{', which allows for missing positives' if allows else ''}"
 
 
 def _others(board: pd.DataFrame, n_rows: str) -> str:
@@ -132,7 +137,7 @@ def _others(board: pd.DataFrame, n_rows: str) -> str:
     if not alike:
         return "All other models are significantly worse." if worse else "No other model was compared."
     verb = "is" if len(alike) == 1 else "are"
-    return f"With {n_rows}, {listed(alike)} {verb} not significantly different."
+    return f"With {n_rows}, {listed(alike)} {verb} not significantly different from it."
 
 
 def _strip(tables: Tables, missing: str | None) -> Iterator[tuple[str, str]]:
@@ -269,18 +274,11 @@ def _if_missing(best: pd.Series, own: pd.Series, tables: Tables) -> Iterator[str
         yield f"Up to {own['high']:.0f} % of the positives may be missing, if at random; {_score_then(best)}."
     tests = tables.get("scar_tests", pd.DataFrame())
     if len(tests) and np.isfinite(hard := tests["rate_high_if_hard"].iloc[0]) and hard > own["high"]:
-        yield f"If hard positives are recorded half as often as easy ones, up to {hard:.0f} % may be missing."
-    yield from _winners(best, tables)
-    is_gain = METRICS[best["metric"]].direction > 0
-    if (
-        is_gain
-        and np.isfinite(best["low"])
-        and best["high"] - best["score"] > _LOPSIDED * (best["score"] - best["low"])
-    ):
         yield (
-            "The interval reaches further up than down, because a missing positive counts as an error, and correcting "
-            "for it can only raise the score."
+            f"If positives that are hard to predict are recorded half as often as others, up to {hard:.0f} % may be "
+            "missing."
         )
+    yield from _winners(best, tables)
 
 
 def _score_then(best: pd.Series) -> str:
@@ -303,8 +301,8 @@ def _winners(best: pd.Series, tables: Tables) -> Iterator[str]:
         return
     goodness = METRICS[best["metric"]].direction * means["mean"]
     first = means.loc[goodness.groupby(means["missing_rate"]).idxmax()].groupby("model", sort=False)["missing_rate"]
-    named = [f"{model} after {listed([f'{rate}' for rate in rates])} %" for model, rates in first]
-    yield f"The best model was {listed(named)} of the positives were hidden from training."
+    named = [f"{model} after hiding {listed([f'{rate}' for rate in rates])} %" for model, rates in first]
+    yield f"As a trial, positives were hidden from training. The best model was {listed(named)}."
 
 
 def _rows(board: pd.DataFrame) -> list[dict[str, Any]]:
