@@ -35,6 +35,7 @@ from fairfold.evaluation.decisions import all_thresholds, label_sets
 from fairfold.forests.sketched import FLOOR
 from fairfold.forests.trees import LARGE
 from fairfold.models.out_of_fold import clone_with, fit_out_of_fold, observed_probabilities
+from fairfold.models.time_budget import Members, Sizes, choose_members
 from fairfold.weak_labels.calibration import (
     LabelFrequencies,
     calibrate,
@@ -63,8 +64,13 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         Members for sparse labels, which models receive if there are more than ``MOST_EXACT`` labels. None uses
         ``estimators``.
     of_large : sequence of (str, estimator object) or None, default=None
-        Members for at least ``2 * LARGE`` samples with dense labels. Members with a parameter ``n_trees`` grow fewer
-        trees, in inverse proportion to the samples. None uses ``estimators``.
+        Members for at least ``LARGE`` samples with dense labels. Members with a parameter ``n_trees`` grow fewer trees
+        from ``2 * LARGE`` samples on, in inverse proportion to the samples. None uses ``estimators``.
+    minutes : float or None, default=None
+        Processor minutes of one fit, estimated from the sizes of the data; see
+        :func:`~fairfold.models.time_budget.choose_members`. The largest pool that fits is used, or members get cheaper
+        settings. The clock has no influence, so that results do not depend on the machine. None selects the members by
+        the number of samples only.
     n_splits : int, default=5
         Number of folds for cross-fitting.
     negatives : {"unlabeled", "confirmed"}, default="unlabeled"
@@ -101,6 +107,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     _: KW_ONLY
     of_many: Sequence[tuple[str, BaseEstimator]] | None = None
     of_large: Sequence[tuple[str, BaseEstimator]] | None = None
+    minutes: float | None = None
     n_splits: int = 5
     negatives: Negatives = "unlabeled"
     label_frequencies: LabelFrequencies = "shared"
@@ -132,9 +139,9 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         Raises
         ------
         ModelError
-            If the pool has no members, or one of them rejects the data.
+            If the pool has no members, one of them rejects the data, or ``minutes`` is out of range.
         """
-        estimators = self._members_for(Y)
+        estimators = self._members_for(X, Y)
         if not estimators:
             raise ModelError("estimators is empty. Provide at least one classifier.")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -168,13 +175,21 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
 
-    def _members_for(self, Y: Matrix) -> Sequence[tuple[str, BaseEstimator]]:
-        """Select the members for the labels, and reduce the trees of members for large data."""
+    def _members_for(self, X: Matrix, Y: Matrix) -> Members:
+        """Select the members and their settings for the data."""
+        n_samples, minutes = Y.shape[0], self.minutes
+        pools = [self.estimators]
         if sparse.issparse(Y):
-            return self.estimators if self.of_many is None else self.of_many
-        if Y.shape[0] < 2 * LARGE or self.of_large is None:
-            return self.estimators
-        return [(name, _with_fewer_trees(member, Y.shape[0])) for name, member in self.of_large]
+            pools = [self.estimators if self.of_many is None else self.of_many]
+        elif n_samples >= LARGE and self.of_large is not None:
+            pools.append(self.of_large)
+        if minutes is not None:
+            if not isinstance(minutes, (int, float, np.number)) or not minutes > 0:
+                raise ModelError(f"minutes is {minutes!r}; it must be a number above 0, or None.")
+            return choose_members(pools, minutes, Sizes(n_samples, X.shape[1], Y.shape[1]))
+        if len(pools) == 1:
+            return pools[0]
+        return [(name, _with_fewer_trees(member, n_samples)) for name, member in pools[1]]
 
     @property
     def accepts_sparse_labels(self) -> bool:

@@ -54,6 +54,10 @@ class Forest(Settings):
     """Quantile of out-of-bag probabilities that estimates the label frequency. `LCForest` and models with a `+` ignore
     it."""
 
+    minutes: Annotated[float, Field(gt=0)] | None = None
+    """Processor minutes of one fit of `Stack+`, estimated from the sizes of the data. `null` chooses the members of the
+    pool by the number of samples."""
+
 
 class RankStability(ForestPart):
     """The study on many splits, which shows how much of a model's rank comes from the split."""

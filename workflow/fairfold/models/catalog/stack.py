@@ -17,8 +17,8 @@ def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedCla
     """Create an unfitted pool of forests, boosting and kernel ridge regression.
 
     For data with many labels, the pool consists of a forest with one level and a ridge regression. More levels do not
-    improve the scores there. For large data, boosting comes first, and the forest has one level and few trees, because
-    it gains little there for most of the run time.
+    improve the scores there. For large data, boosting comes first, and the forest has one level, because it gains
+    little there for most of the run time.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedCla
     )
 
 
-_SETTINGS = ("n_trees", "max_levels", "label_frequencies")
+_SETTINGS = ("n_trees", "max_levels", "label_frequencies", "minutes")
 _POOLS = ("gcForest+", "joint-GB", "kernel-ridge")
 
 SPECS = (ModelSpec("Stack+", make=f"{__name__}:make", settings=_SETTINGS, pools=_POOLS),)
