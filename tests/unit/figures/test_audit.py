@@ -22,7 +22,7 @@ def data():
 def test_rows_of_changes_and_copies_are_named(data):
     table = row_table(data)
     assert tuple(table) == ROW_COLUMNS
-    assert changes_of_rows(table) == "Changes of features before rows 121; of labels before rows 81."
+    assert changes_of_rows(table) == "Changes of features before row 121; of labels before row 81."
     assert copies_of_rows(table) == "3 rows are copies of an earlier row, 3 of them in another fold."
     copies = table[table["kind"] == "copy"]
     assert copies[["row", "of_row"]].to_numpy().tolist() == [[151, 51], [152, 52], [153, 53]]

@@ -25,7 +25,7 @@ def unpack(crate: Path, folder: Path, table: Path | None = None) -> dict[str, An
     Parameters
     ----------
     crate : Path
-        Archive that ``fairfold publish`` wrote.
+        Archive or folder that ``fairfold publish`` wrote.
     folder : Path
         Folder of the new study.
     table : Path or None, default=None
@@ -39,23 +39,24 @@ def unpack(crate: Path, folder: Path, table: Path | None = None) -> dict[str, An
     Raises
     ------
     DataError
-        If the archive is not one of ``fairfold publish``, or a data file is missing or differs from the published one.
+        If ``fairfold publish`` did not write the archive, or a data file is missing or differs from the published one.
     """
-    entities = _entities(crate)
-    with zipfile.ZipFile(crate) as archive:
-        for entity in _inputs(entities):
-            name, wanted = entity["@id"].removeprefix("#"), entity["sha256"]
-            if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-                raise DataError(f"{crate}: the data file {name} is outside of the folder. Use another archive.")
-            _restore(archive, name, wanted, folder / name, table)
-        return yaml.safe_load(archive.read(_CONFIGURATION))
+    for entity in _inputs(_entities(crate)):
+        name, wanted = entity["@id"].removeprefix("#"), entity["sha256"]
+        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+            raise DataError(f"{crate}: the data file {name} is outside of the folder. Use another archive.")
+        _restore(crate, name, wanted, folder / name, table)
+    return yaml.safe_load((_root(crate) / _CONFIGURATION).read_bytes())
+
+
+def _root(crate: Path) -> Path | zipfile.Path:
+    return crate if crate.is_dir() else zipfile.Path(crate)
 
 
 def _entities(crate: Path) -> list[dict[str, Any]]:
     try:
-        with zipfile.ZipFile(crate) as archive:
-            archive.getinfo(_CONFIGURATION)
-            return json.loads(archive.read(METADATA))["@graph"]
+        (_root(crate) / _CONFIGURATION).read_bytes()
+        return json.loads((_root(crate) / METADATA).read_bytes())["@graph"]
     except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
         raise DataError(f"{crate} is not an archive of `fairfold publish` ({error}). Name publication.zip.") from None
 
@@ -66,23 +67,23 @@ def _inputs(entities: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield entity
 
 
-def _restore(archive: zipfile.ZipFile, name: str, wanted: str, target: Path, table: Path | None) -> None:
+def _restore(crate: Path, name: str, wanted: str, target: Path, table: Path | None) -> None:
     """Write a data file to the folder of the study, unless it is there."""
     if target.is_file() and checksum(target) == wanted:
         return
-    if name not in archive.namelist() and table is None:
+    source = published if (published := _root(crate) / name).is_file() else table
+    if source is None:
         raise DataError(
-            f"{archive.filename} does not contain the data file {name}. Name a copy of it, as in "
-            f"`fairfold study --from {archive.filename} {Path(name).name}`; its SHA-256 is {wanted}."
+            f"{crate} does not contain the data file {name}. Name a copy of it, as in "
+            f"`fairfold study --from {crate} {Path(name).name}`; its SHA-256 is {wanted}."
         )
     with atomic_path(target) as temporary:
-        if name in archive.namelist():
-            with archive.open(name) as source, temporary.open("wb") as stream:
-                shutil.copyfileobj(source, stream)
-        else:
-            shutil.copyfile(str(table), temporary)
+        with source.open("rb") as stream, temporary.open("wb") as copy:
+            shutil.copyfileobj(stream, copy)
         if (found := checksum(temporary)) != wanted:
-            raise DataError(f"{table or name} is not the published data file: its SHA-256 is {found}, not {wanted}.")
+            raise DataError(
+                f"{source} is not the published data file: its SHA-256 is {found}, not {wanted}. Use an unchanged copy."
+            )
 
 
 def comparison(crate: Path, folder: Path) -> str:
@@ -91,7 +92,7 @@ def comparison(crate: Path, folder: Path) -> str:
     Parameters
     ----------
     crate : Path
-        Archive that ``fairfold publish`` wrote.
+        Archive or folder that ``fairfold publish`` wrote.
     folder : Path
         Folder of the new study.
 

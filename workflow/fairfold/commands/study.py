@@ -235,7 +235,8 @@ def _study_of_crate(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
     """Unpack a published study. Its configuration decides everything."""
     if option := _option_of_table(options):
         raise ConfigError(f"{option} cannot change a published study. Leave it out.")
-    folder = options.directory or options.crate.with_name(f"{options.crate.stem}-study")
+    crate = options.crate.resolve()
+    folder = options.directory or crate.with_name(f"{crate.stem}-study")
     configuration = rerun.unpack(options.crate, folder, Path(options.table) if options.table else None)
     _study_before(folder / CONFIGURATION, configuration)
     return folder, configuration

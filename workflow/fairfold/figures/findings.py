@@ -145,7 +145,7 @@ def changes_of_rows(rows: pd.DataFrame) -> str:
     """Name the rows before which features and labels change."""
     points = rows[rows["is_point"].eq(True)]
     named = [
-        f"{kind} before rows {', '.join(map(str, part['row'][:8]))}" + ", …" * (len(part) > 8)
+        f"{kind} before row{'s' * (len(part) > 1)} {', '.join(map(str, part['row'][:8]))}" + ", …" * (len(part) > 8)
         for kind, part in points.groupby("kind", sort=False)
     ]
     return f"Changes of {'; of '.join(named)}." if named else ""

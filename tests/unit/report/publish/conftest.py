@@ -38,8 +38,9 @@ def recommendation():
 def tables():
     board = {"model": MODELS, "score": [0.9, 0.8, 0.7], "low": [0.85, 0.75, 0.65], "high": [0.95, 0.85, 0.75]}
     board |= {"deciding": [0.6, 0.5, 0.4], "verdict": ["best", "not different", "worse"]}
-    scores = {"model": MODELS, "fold": 0, "metric": "average_precision", "value": [0.9, 0.8, None]}
-    scores |= {"missing_rate": 0, "level": 0, "reason": ["", "", "It ran out of memory."]}
+    scores = {"model": MODELS * 5, "fold": [fold for fold in range(5) for _ in MODELS], "metric": "average_precision"}
+    scores |= {"missing_rate": 0, "level": 0, "value": [0.9, 0.8, None, *[0.9, 0.8, 0.7] * 4]}
+    scores |= {"reason": ["", "", "It ran out of memory.", *[""] * 12]}
     complete = {"missing_rate": [0, 50], "model": "RF+ET", "metric": "average_precision"}
     complete |= {"complete": 0.9, "low": 0.85, "high": [0.95, 0.88]}
     labels = {"model": "RF+ET", "label": ["shade", "moss"], "n_positives": [40, 4]}

@@ -9,6 +9,7 @@ import yaml
 
 from fairfold.commands.rerun import comparison, unpack
 from fairfold.errors import DataError
+from fairfold.report.publish.cards import write_cards
 from fairfold.report.publish.facts import Source
 from fairfold.report.publish.folder import write_publication
 
@@ -78,6 +79,17 @@ def test_card_has_metadata_and_scores(folder):
     scores = json.loads((folder / "model/plants/scores.json").read_text())
     assert scores["scores"][0]["low"] == pytest.approx(0.85) and scores["labels"][1]["label"] == "moss"
     assert any("missing at random" in limit for limit in scores["limits"])
+    assert "RF+ET, one level of random forests and extra trees, fitted to" in text and "[@" not in text
+    assert metadata["model_file"] == "model.fairfold"
+
+
+def test_card_lists_settings_and_no_file_that_is_not_there(make_facts, tmp_path):
+    facts = make_facts()
+    (facts.results / "final/plants/README.md").write_text("# RF+ET\n\n## Settings and versions\n\nSettings: seed 7.\n")
+    write_cards(facts, tmp_path)
+    text = (tmp_path / "plants/README.md").read_text()
+    assert "### Hyperparameters\n\nSettings: seed 7.\n" in text
+    assert "model_file" not in text and "The authors keep the file of the model" in text
 
 
 def test_crate_describes_files_inputs_and_jobs(folder, graph):
@@ -123,6 +135,8 @@ def test_archive_is_unpacked_for_a_new_run(folder, tmp_path):
     for path in (folder / "results/tables").glob("*.csv"):
         (study / "results/tables" / path.name).write_bytes(path.read_bytes())
     assert comparison(crate, study) == "All 6 tables have the same bytes as the published ones."
+    assert unpack(folder, tmp_path / "of-folder") == config
+    assert comparison(folder, study).startswith("All 6 tables")
     (study / "results/tables/datasets.csv").write_text("other")
     assert comparison(crate, study) == "1 of 6 tables differ from the published ones: datasets.csv."
 

@@ -7,7 +7,7 @@ import pytest
 from fairfold.models import MODEL_NAMES
 from fairfold.report.contents import FOLDER
 from fairfold.report.publish.methods import as_latex, as_markdown, methods, references
-from fairfold.report.publish.sentences import load_phrases, state
+from fairfold.report.publish.sentences import load_phrases, sentences, state
 from fairfold.report.publish.tables import paper_tables
 from fairfold.splitting.methods import METHOD_NAMES
 
@@ -33,7 +33,7 @@ def test_methods_state_what_ran(make_facts):
 def test_failures_and_rare_labels_come_first(make_facts):
     found = state(facts := make_facts())
     assert methods(facts)[0] == ("State of this study", " ".join(found))
-    assert found[0] == "kNN failed on plants at a missing rate of 0 % in 1 cases: It ran out of memory."
+    assert found[0] == "kNN failed on plants at a missing rate of 0 % in 1 case: It ran out of memory."
     assert found[1].endswith("whose scores are uncertain: moss (4).")
 
 
@@ -42,6 +42,40 @@ def test_an_unfinished_study_claims_nothing_about_models(make_facts):
     assert "This study is unfinished: 2 of 2 files are missing or outdated (steps describe_datasets)." in text
     assert "compared" not in text and "test" not in text.replace("latest", "")
     assert "Models" not in text and "folds" not in text
+    assert "Missing parts are left out." in text and "Outdated" not in text
+
+
+def test_outdated_results_are_stated(make_facts):
+    assert "Outdated numbers may not match the methods." in state(make_facts(is_done=False))
+
+
+def test_every_verdict_is_stated(make_facts):
+    facts = make_facts()
+    board = facts.table("recommendation/leaderboard.csv")
+    verdicts = ["best", "same as RF+ET", "no score"]
+    facts.memo["recommendation/leaderboard.csv"] = board.assign(verdict=verdicts, missing_rate=30)
+    text = text_of(facts)
+    assert "0.950), with 30 % of the positives hidden from training." in text
+    assert "kNN lacks a score in a fold and was not compared." in text
+    assert "logistic+ has the same scores as RF+ET." in text
+    facts = make_facts()
+    facts.memo["recommendation/leaderboard.csv"] = board.assign(verdict=["best", "not tested", "not tested"])
+    assert "logistic+ and kNN were not tested against it." in text_of(facts)
+    facts = make_facts()
+    facts.memo["recommendation/leaderboard.csv"] = board.assign(verdict="no score")
+    assert "On plants, no model has a score in every fold, so none is recommended." in text_of(facts)
+
+
+def test_settings_of_the_data_are_described(make_facts, config):
+    own = config["data"]["own"]["plants"]
+    own |= {"weights": "w", "negatives": "confirmed", "categorical": "one-hot", "label_filter": {"min_positives": 5}}
+    own |= {"samples": {"only": {"season": "summer"}}}
+    text = text_of(make_facts())
+    assert "The column w weights the samples of plants in training and in scores." in text
+    assert "Equal shares of the positives and negatives of plants were hidden" in text
+    assert "encoded as one-hot, by the values of all samples" in text
+    assert "Labels of plants with fewer than 5 positives were excluded." in text
+    assert "The samples of plants were selected from the file." in sentences("sample_size", make_facts())
 
 
 def test_references_are_those_that_are_cited(make_facts):
@@ -79,6 +113,7 @@ def test_every_splitter_has_a_phrase():
 def test_latex_escapes_and_cites(make_facts):
     text = as_latex(methods(make_facts()))
     assert r"\citep{sechidis2011}" in text and "[@" not in text
+    assert re.search(r"SHA-256 [0-9a-f]{8}\\allowbreak\{\}[0-9a-f]{8}", text)
     assert r"95 \% interval" in text and not re.search(r"(?<!\\)[%&_#]", text)
 
 
@@ -97,7 +132,7 @@ def test_scores_on_observed_labels_are_not_called_estimates(make_facts):
     for name in ("complete_scores", "recommendation"):
         facts.memo[f"tables/{name}.csv"] = facts.table(f"tables/{name}.csv").assign(low=float("nan"), high=float("nan"))
     text = text_of(facts)
-    assert "The best model of a dataset has the highest micro average precision. The same scores" in text
+    assert "The best model of a dataset has the highest micro average precision. The scores that" in text
     assert "estimated for complete labels" not in text and "intervals come from" not in text
     assert "estimated" not in next(table.caption for table in paper_tables(facts) if table.name == "scores")
 
@@ -107,7 +142,7 @@ def test_the_score_of_the_study_is_named(make_facts, config):
     text = text_of(make_facts())
     assert "Models were ranked by macro F1, of the labels that each model predicts for this metric." in text
     assert "Other metrics: micro AUROC, micro average precision and ranking loss;" in text
-    assert "The best model of a dataset has the highest macro F1. The same scores" in text
+    assert "The best model of a dataset has the highest macro F1. The scores that" in text
     assert "needs no threshold" not in text
     config["weak_labels"]["score"] = "hamming_loss"
     text = text_of(make_facts())
@@ -125,7 +160,12 @@ def test_checked_cells_are_stated(make_facts):
     text = text_of(facts)
     assert "(95 % interval 0 to 20 %), by 60 checked cells." in text
     assert "A person checked 60 cells (a sample and a label) of plants" in text
-    assert "without adjustment for several models" in text and "Scores in the tables are means over folds" in text
+    assert "not adjusted for several models" in text and "Scores in the tables are means over folds" in text
+    assert "0.950), by 60 checked cells." in text and "logistic+ may be as good. kNN is worse." in text
+    assert "significantly" not in text and "In the tables, each model was compared" in text
+    assert "The final model of plants is RF+ET, which was chosen without the checked cells." in text
+    caption = next(table.caption for table in paper_tables(facts) if table.name == "scores")
+    assert caption.endswith("These scores do not use the checked cells.")
 
 
 def test_a_score_without_correction_is_named(make_facts, config):

@@ -15,7 +15,28 @@ def test_scores_have_intervals_and_marks(make_facts):
         "kNN": "0.700 (0.650–0.750)",
     }
     assert tables["scores"].bold == [0]
-    assert "means over 5 folds" in tables["scores"].caption
+    assert (
+        "means over 5 folds" in tables["scores"].caption and "(corrected resampled t-test" in tables["scores"].caption
+    )
+    assert tables["outcomes"].cells["missing if positive"].tolist() == ["1", "0"]
+
+
+def test_models_without_a_test_have_no_mark(make_facts):
+    facts = make_facts()
+    numbers = facts.table("tables/recommendation.csv").assign(p_adjusted=float("nan"), is_top=True, low=-0.1)
+    facts.memo["tables/recommendation.csv"] = numbers
+    table = next(table for table in paper_tables(facts) if table.name == "scores")
+    assert "†" not in table.caption and "†" not in table.cells.to_csv()
+    assert table.cells.iloc[0, 1] == "0.900 (−0.100 to 0.950)"
+
+
+def test_long_and_wide_tables_fit_on_a_page(make_facts, tmp_path):
+    facts, rows = make_facts(), pd.DataFrame({"label": range(50), "shift": "−1"}).astype(str)
+    write_table_files(PaperTable("long", "Long.", rows, []), facts, tmp_path)
+    assert r"\begin{longtable}" in (text := (tmp_path / "long.tex").read_text()) and "$-$1" in text
+    wide = pd.DataFrame([["0.9"] * 6], columns=[*"abcdef"])
+    write_table_files(PaperTable("wide", "Wide.", wide, [0]), facts, tmp_path)
+    assert "\\footnotesize\\setlength{\\tabcolsep}{3pt}\n\\begin{tabular}" in (tmp_path / "wide.tex").read_text()
 
 
 def test_files_suit_latex_and_word_processors(make_facts, tmp_path):

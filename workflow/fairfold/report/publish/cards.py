@@ -12,8 +12,10 @@ from fairfold import __version__
 from fairfold.core.files import write_json, write_text
 from fairfold.evaluation.metrics import METRICS
 from fairfold.report.publish.facts import Facts
-from fairfold.report.publish.sentences import page, sentences, state
+from fairfold.report.publish.methods import references
+from fairfold.report.publish.sentences import page, phrase_of, sentences, state, without_citations
 
+_SETTINGS = "## Settings and versions"
 _LABEL_SCORES = ("average_precision", "roc_auc", "mcc")
 
 
@@ -31,10 +33,22 @@ def write_cards(facts: Facts, folder: Path) -> None:
     for dataset, model in facts.finals.items():
         scores = _scores(facts, dataset, model)
         named = [each | {"name": METRICS[each["metric"]].name} for each in scores["scores"]]
-        metadata = yaml.safe_dump(_metadata(dataset, model, named), sort_keys=False, allow_unicode=True)
-        about = {"dataset": dataset, "model": model, "metadata": metadata, "scores": named}
+        has_file = bool(facts.config["publish"]["with_data"])
+        metadata = yaml.safe_dump(_metadata(dataset, model, named, has_file), sort_keys=False, allow_unicode=True)
+        about = {
+            **{"dataset": dataset, "model": model, "metadata": metadata, "scores": named, "has_file": has_file},
+            "phrase": without_citations(phrase_of(model, facts.config["models"]["own"])),
+            "settings": _settings(facts, dataset),
+            "citation": references([], ["fairfold"]),
+        }
         write_text(page("model_card.md.jinja", facts, **about), folder / dataset / "README.md")
         write_json(scores, folder / dataset / "scores.json")
+
+
+def _settings(facts: Facts, dataset: str) -> str:
+    """Return the settings and versions that the card of the final model lists."""
+    card = facts.results / "final" / dataset / "README.md"
+    return card.read_text(encoding="utf-8").partition(_SETTINGS)[2].strip() if card.is_file() else ""
 
 
 def _scores(facts: Facts, dataset: str, model: str) -> dict[str, Any]:
@@ -55,7 +69,7 @@ def _scores(facts: Facts, dataset: str, model: str) -> dict[str, Any]:
     }
 
 
-def _metadata(dataset: str, model: str, scores: list[dict[str, Any]]) -> dict[str, Any]:
+def _metadata(dataset: str, model: str, scores: list[dict[str, Any]], has_file: bool) -> dict[str, Any]:
     results = [
         {"type": each["metric"], "value": each["value"], "name": METRICS[each["metric"]].label}
         for each in scores
@@ -69,7 +83,7 @@ def _metadata(dataset: str, model: str, scores: list[dict[str, Any]]) -> dict[st
     return {
         "library_name": "fairfold",
         "pipeline_tag": "tabular-classification",
-        "tags": ["tabular-classification", "multilabel-classification", "fairfold", "skops"],
-        "model_file": "model.fairfold",
+        "tags": ["tabular-classification", "multilabel-classification", "fairfold"],
+        **({"model_file": "model.fairfold"} if has_file else {}),
         "model-index": [{"name": model, "results": [index] if results else []}],
     }

@@ -26,7 +26,7 @@ def write_figures(facts: Facts, folder: Path) -> None:
         Facts of the study.
     folder : Path
         Folder of the files, which are PDF, SVG and PNG with 300 dpi. ``captions.md`` has their captions. A figure
-        whose tables are missing is left out.
+        whose tables are missing, or that has nothing to draw, is left out.
     """
     contents, captions = load_contents(), []
     done = [path.relative_to(facts.results).as_posix() for path in (facts.results / "tables").rglob("*.csv")]
@@ -35,6 +35,8 @@ def write_figures(facts: Facts, folder: Path) -> None:
         if not all((facts.results / path).is_file() for path in figure.reads):
             continue
         drawn, name = figure.spec.draw(*tables, **figure.options), Path(figure.path).name
+        if not drawn.axes:  # nothing to draw
+            continue
         width, height = drawn.get_size_inches()
         column = "single" if width * _INCH <= WIDTHS["single"] * 1.15 else "double"
         target = WIDTHS[column] / _INCH
@@ -43,7 +45,7 @@ def write_figures(facts: Facts, folder: Path) -> None:
         save_figure(drawn, [folder / f"{name}{suffix}" for suffix in (".pdf", ".svg", ".png")], dpi=DPI)
         finding = figure.spec.finding(*tables) if figure.spec.finding else ""
         caption = caption_of(f"{figure.path}.png", facts.config, contents)
-        text = f"{finding} {caption}".strip()
+        text = " ".join(f"{finding} {caption.partition(': ')[2]}".replace("``", "`").split())
         captions.append({"name": name, "width": WIDTHS[column], "column": column, "text": text})
     if captions:
         write_text(page("captions.md.jinja", facts, captions=captions), folder / "captions.md")

@@ -33,6 +33,7 @@ _SPECIAL = {
         "†": r"\textdagger{}",
     },
 }
+_CHECKSUM = re.compile(r"\b[0-9a-f]{64}\b")
 Paragraphs = list[tuple[str, str]]
 
 
@@ -129,9 +130,13 @@ def latex(text: str) -> str:
     '50 \\%~\\citep{a}'
     """
     parts = CITED.split(text)  # text, citation, text, ...
-    escaped = ["".join(_SPECIAL.get(char, char) for char in part) for part in parts[::2]]
+    escaped = [_CHECKSUM.sub(_breakable, "".join(_SPECIAL.get(char, char) for char in part)) for part in parts[::2]]
     cited = [f"~\\citep{{{keys.replace('@', '').replace('; ', ',')}}}" for keys in parts[1::2]]
     return "".join(a + b for a, b in zip(escaped, [*cited, ""], strict=True))
+
+
+def _breakable(checksum: re.Match[str]) -> str:
+    return r"\allowbreak{}".join(re.findall(".{8}", checksum[0]))
 
 
 def references(texts: Iterable[str], keys: Sequence[str] = ()) -> str:

@@ -144,6 +144,7 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         audit = pd.DataFrame(columns=["severity", "check", "message"])
     return {
         "name": name,
+        "n_folds": scores["fold"].nunique() if len(scores := facts.of(SCORES, name)) else 0,
         "own": own | dict(facts.own.get(name, {})),
         "size": facts.size(name),
         "files": [f"{each.name.rsplit('/', 1)[-1]}, SHA-256 {each.sha256}" for each in sources if each.path],
@@ -174,6 +175,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
     return {
         **{"config": config, "finals": facts.finals, "names": names, "version": __version__, **_models(config)},
         "datasets": facts.datasets,
+        "bests": {name: best["model"] if (best := facts.best(name)) else None for name in facts.datasets},
         "has": has | {"intervals": len(intervals) and intervals["low"].notna().any(), "tests": len(tests)},
         "is_of_catalog": any(each.path is None for each in facts.sources),
         "curves": curves["model"].unique().tolist() if len(curves) else [],
@@ -185,9 +187,8 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "missing_rates": [row for row in rates.itertuples() if row.hidden_rate == 0],
         "held": held_intervals(intervals, score),
         "is_tested": len(tests) and tests["p_adjusted"].notna().any(),
-        "encoded": {name: own["categorical"] for name, own in facts.own.items() if "categorical" in own},
-        "by_time": [name for name in facts.datasets if facts.own.get(name, {}).get("dates")],
-        "grouped": [name for name in facts.datasets if facts.own.get(name, {}).get("groups")],
+        **_about_own({name: facts.own[name] for name in facts.datasets if name in facts.own}),
+        "has_gaps": facts.predictors["missing"].any() if len(facts.predictors) else False,
         **{"state": state(facts), "is_finished": facts.missing.empty},
         "is_rare": bool(_rare_labels(facts)),
         "software": {"source code": "unknown", **dict(facts.software.itertuples(index=False))},
@@ -195,6 +196,19 @@ def _gather(facts: Facts) -> dict[str, Any]:
         **{"decisive": METRICS[DECIDING].name, "deciding_metric": DECIDING, "checked": facts.checked},
         **_about_score(score),
         "is_estimated": len(_tried(intervals, score)),
+    }
+
+
+def _about_own(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Describe settings of the user's own datasets."""
+    return {
+        "encoded": {name: each["categorical"] for name, each in own.items() if "categorical" in each},
+        "weighted": {name: each["weights"] for name, each in own.items() if "weights" in each},
+        "by_time": [name for name, each in own.items() if each.get("dates")],
+        "grouped": [name for name, each in own.items() if each.get("groups")],
+        "selected": [name for name, each in own.items() if each.get("samples", {}).get("only")],
+        "confirmed": [name for name, each in own.items() if each.get("negatives") == "confirmed"],
+        "completed": [name for name, each in own.items() if each["labels"].get("propagate")],
     }
 
 
@@ -216,20 +230,43 @@ def _models(config: Mapping[str, Any]) -> dict[str, Any]:
     texts, names, own = load_phrases("methods"), config["weak_labels"]["models"], config["models"]["own"]
     found = {kind: [name for name in names if name.removesuffix("+") in of] for kind, of in texts["baselines"].items()}
     baselines = [name for some in found.values() for name in some]
+    forests = [name for name in names if name.removesuffix("+") not in [*texts["without_forests"], *own]]
     return {
         "models": names,
-        "phrases": [_phrase(name, texts, own) for name in names],
+        "phrases": [phrase_of(name, own) for name in names],
         "kinds": [f"{kind} ({listed(some)})" for kind, some in found.items() if some],
         "baselines": baselines,
         "others": [name for name in names if name not in baselines],
-        "has_forests": any(name.removesuffix("+") not in [*texts["without_forests"], *own] for name in names),
+        "has_forests": bool(forests),
+        "has_levels": not {*forests} <= {*texts["without_levels"]},
+        "verdicts": texts["verdicts"],
         "tuned": [name for name, entry in own.items() if entry["tune"]],
         "methods_of_folds": texts["folds"],
     }
 
 
-def _phrase(name: str, texts: Mapping[str, Any], own: Mapping[str, Any]) -> str:
-    known, base = texts["models"], name.removesuffix("+")
+def phrase_of(name: str, own: Mapping[str, Mapping[str, Any]]) -> str:
+    """Describe a model.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+    own : mapping of str to mapping
+        Settings of the user's own models by name.
+
+    Returns
+    -------
+    str
+        Name and description, with citations of the form ``[@key]``.
+
+    Examples
+    --------
+    >>> phrase_of("RandomForest", {})
+    'RandomForest, a random forest [@breiman2001]'
+    """
+    texts, base = load_phrases("methods"), name.removesuffix("+")
+    known = texts["models"]
     if name in known:
         return f"{name}, {known[name]}"
     about = known.get(base) or f"a model of the authors of this study ({own[base]['class']})"
@@ -257,15 +294,15 @@ def state(facts: Facts) -> list[str]:
     found = []
     if n := len(facts.missing):
         rules = shortened(facts.missing["rule"].drop_duplicates().tolist(), _MOST_STEPS)
-        found.append(
-            f"This study is unfinished: {n} of {len(facts.jobs)} files are missing or outdated (steps {rules}). "
-            "Texts and tables cover finished parts only."
-        )
+        files = f"{n} of {len(facts.jobs)} files are missing or outdated"
+        found.append(f"This study is unfinished: {files} (steps {rules}).")
+        is_old = any((facts.results.parent / path).is_file() for path in facts.missing["file"])
+        found.append("Outdated numbers may not match the methods." if is_old else "Missing parts are left out.")
     scores = facts.table(SCORES)
     failures = failures_of(scores) if len(scores) else scores
     found += [
-        f"{row.model} failed on {row.dataset} at a missing rate of {row.missing_rate} % in {row.times} cases: "
-        f"{row.reason.rstrip('.')}."
+        f"{row.model} failed on {row.dataset} at a missing rate of {row.missing_rate} % in {row.times} "
+        f"case{'s' * (row.times != 1)}: {row.reason.rstrip('.')}."
         for row in failures[:_MOST_FAILURES].itertuples()
     ]
     if (more := len(failures) - _MOST_FAILURES) > 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
@@ -14,8 +14,13 @@ from fairfold.report.publish.facts import Facts
 from fairfold.report.publish.methods import latex
 from fairfold.report.publish.sentences import page
 
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
+
 _ALIKE = "†"
 _LABELS = ("average_precision", "roc_auc", "mcc")
+_SHARES = ["missing_if_positive", "missing_if_negative"]
+_MOST_ROWS, _MOST_COLUMNS = 40, 4  # of a table that fits on a page, and in its width with the font of the text
 
 
 class PaperTable(NamedTuple):
@@ -64,11 +69,12 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
         suffix = f"-{dataset}" * several
         for name, text in texts.items():
             table = getattr(facts, name)
+            table = table.assign(**100 * table[_SHARES]) if name == "outcomes" else table
             rows = table[table["dataset"] == dataset].drop(columns="dataset")
             if len(rows):
                 yield PaperTable(f"{name}{suffix}", text.format(dataset), _rounded(rows), [])
         if len(scores := facts.of("tables/recommendation.csv", dataset)):
-            yield _scores(scores, dataset, suffix)
+            yield _scores(scores, dataset, suffix, is_checked=dataset in facts.checked)
         if len(labels := facts.of(f"final/{dataset}/label_scores.csv", dataset)):
             yield _labels(labels, dataset, suffix)
 
@@ -79,17 +85,23 @@ def _rounded(table: pd.DataFrame) -> pd.DataFrame:
     def text(value: object) -> str:
         if isinstance(value, float) and value != value:
             return "–"
-        return f"{value:.4g}" if isinstance(value, float) and not value.is_integer() else f"{value:,.0f}"
+        shown = f"{value:.4g}" if isinstance(value, float) and not value.is_integer() else f"{value:,.0f}"
+        return _with_minus(shown)
 
     shown = table.rename(columns=lambda name: name.replace("_", " "))
     return shown.map(lambda value: text(value) if isinstance(value, (int, float)) else str(value))
 
 
-def _scores(scores: pd.DataFrame, dataset: str, suffix: str) -> PaperTable:
+def _with_minus(number: str) -> str:
+    return number.replace("-", "−")
+
+
+def _scores(scores: pd.DataFrame, dataset: str, suffix: str, *, is_checked: bool) -> PaperTable:
     """Compare models by each metric, with intervals and marks of significance."""
     columns, first = {}, scores["metric"].iloc[0]
     for metric, rows in scores.groupby("metric", sort=False):
-        marks = (rows["is_top"] & (rows["difference"] != 0)).map({True: _ALIKE, False: ""})
+        is_alike = rows["is_top"] & (rows["difference"] != 0) & rows["p_adjusted"].notna()
+        marks = is_alike.map({True: _ALIKE, False: ""})
         columns[METRICS[str(metric)].label] = (rows.apply(_estimate, axis=1) + marks).set_axis(rows["model"])
     leading = scores[scores["metric"] == first]
     order = leading.sort_values("rank", kind="stable")["model"]
@@ -101,9 +113,14 @@ def _scores(scores: pd.DataFrame, dataset: str, suffix: str) -> PaperTable:
         estimated += "; scores without an interval are those on observed labels"
     caption = (
         f"Scores on {dataset}: means over {n_folds} folds{estimated}.{hidden} "
-        f"The best model by {METRICS[first].label} is in bold. {_ALIKE}: not significantly different from the best "
-        f"model of the column (corrected resampled t-test, adjusted, level {scores['alpha'].iloc[0]})."
+        f"The best model by {METRICS[first].label} is in bold."
     )
+    if scores["p_adjusted"].notna().any():
+        caption += (
+            f" {_ALIKE}: not significantly different from the best model of the column "
+            f"(corrected resampled t-test, adjusted, level {scores['alpha'].iloc[0]})."
+        )
+    caption += " These scores do not use the checked cells." * is_checked
     bold = [number for number, model in enumerate(order) if (leading.set_index("model")["difference"] == 0)[model]]
     return PaperTable(f"scores{suffix}", caption, cells, bold)
 
@@ -111,7 +128,9 @@ def _scores(scores: pd.DataFrame, dataset: str, suffix: str) -> PaperTable:
 def _estimate(row: pd.Series) -> str:
     if row["mean"] != row["mean"]:
         return "–"
-    return f"{row['mean']:.3f}" + (f" ({row['low']:.3f}–{row['high']:.3f})" if row["low"] == row["low"] else "")
+    to = "–" if row["low"] >= 0 else " to "
+    interval = f" ({row['low']:.3f}{to}{row['high']:.3f})" if row["low"] == row["low"] else ""
+    return _with_minus(f"{row['mean']:.3f}{interval}")
 
 
 def _labels(labels: pd.DataFrame, dataset: str, suffix: str) -> PaperTable:
@@ -121,7 +140,11 @@ def _labels(labels: pd.DataFrame, dataset: str, suffix: str) -> PaperTable:
         parts = labels[[metric, f"{metric}_low", f"{metric}_high"]].set_axis(["mean", "low", "high"], axis=1)
         cells[METRICS[metric].name] = parts.apply(_estimate, axis=1)
     model = labels["model"].iloc[0]
-    caption = f"Out-of-fold scores of {model} for each label of {dataset}, with 95 % intervals, the lowest first."
+    caption = (
+        f"Scores of {model} for each label of {dataset}, with 95 % bootstrap intervals, the hardest label first. "
+        "Models with the settings of the final model were fitted once more, each without one fold, and predicted that "
+        "fold. A missing positive counts as a negative."
+    )
     return PaperTable(f"labels{suffix}", caption, cells, [])
 
 
@@ -141,14 +164,27 @@ def write_table_files(table: PaperTable, facts: Facts, folder: Path) -> None:
     bold = pd.IndexSlice[table.cells.index[table.bold], :]
     style = style.set_properties(subset=bold, **{"font-weight": "bold"}) if table.bold else style
     html = style.format(escape="html").to_html(table_uuid=table.name)
-    escaped = style.format(latex).format_index(latex, axis="columns")
-    tex = escaped.to_latex(
-        hrules=True,
-        convert_css=True,
-        caption=latex(table.caption),
-        label=f"tab:{table.name}",
-        position_float="centering",
-    )
+    tex = _as_latex(style, table)
     text = page("table.html.jinja", facts, caption=table.caption, table=html)
     for suffix, content in ((".tex", tex), (".html", text), (".csv", table.cells.to_csv(index=False))):
         write_text(content, folder / f"{table.name}{suffix}")
+
+
+def _as_latex(style: Styler, table: PaperTable) -> str:
+    """Format a table as LaTeX. A long table continues on the next page, and a wide one has a smaller font."""
+    is_long = len(table.cells) > _MOST_ROWS
+    tex = (
+        style.format(latex)
+        .format_index(latex, axis="columns")
+        .to_latex(
+            hrules=True,
+            convert_css=True,
+            caption=latex(table.caption),
+            label=f"tab:{table.name}",
+            position_float=None if is_long else "centering",
+            environment="longtable" if is_long else None,
+        )
+    )
+    if table.cells.shape[1] <= _MOST_COLUMNS or is_long:
+        return tex
+    return tex.replace("\\begin{tabular}", "\\footnotesize\\setlength{\\tabcolsep}{3pt}\n\\begin{tabular}")
