@@ -132,6 +132,7 @@ def test_checked_cells_replace_assumptions(tables):
     numbers = {"metric": "mcc", "model": ["RF+ET", "model 1"], "difference": [0.1, 0.0], "alpha": 0.05}
     tables["recommendation"] = pd.DataFrame(numbers).assign(dataset="water", p_adjusted=[0.01, np.nan])
     tables["leaderboard"] = tables["leaderboard"].assign(n_checked=60.0)
+    assert card_of(tables)["others"] == "By checked cells, model 1 may be as good."
     card = card_of(tables)
     assert dict(card["strip"])["Checked cells"] == "60" and card["coverage"] is None
     assert {heading for heading, _ in card["cautions"]} == {"Checked cells", "Check your data first"}

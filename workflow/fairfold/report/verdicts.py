@@ -96,7 +96,7 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
         "deciding": METRICS[_DECIDING].label.removeprefix("micro "),
         "lead": _lead(best, metric.name, _digits(board)),
         "coverage": _coverage(tables),
-        "others": None if best.empty else _others(board, n_rows),
+        "others": None if best.empty else _others(board, n_rows, is_checked=bool(_n_checked(tables))),
         "same": [
             f"{row.model} has the same scores as {row.verdict.removeprefix(_SAME)}."
             for row in board.itertuples()
@@ -128,12 +128,16 @@ def _lead(best: pd.DataFrame, name: str, digits: int) -> str:
     return f"{score}, 95 % interval {interval}{', which allows for missing positives' if allows else ''}"
 
 
-def _others(board: pd.DataFrame, n_rows: str) -> str:
+def _others(board: pd.DataFrame, n_rows: str, *, is_checked: bool) -> str:
     """Describe the verdicts on the other models in a sentence."""
     names = {verdict: board.loc[board["verdict"] == verdict, "model"].tolist() for verdict in board["verdict"].unique()}
     if untested := names.get(NOT_TESTED):
         return f"A single fold allows no test against {listed(untested)}."
     alike, worse = names.get(NOT_DIFFERENT, []), names.get(WORSE, [])
+    if is_checked and (alike or worse):  # by intervals, without a test
+        return (
+            f"By checked cells, {listed(alike)} may be as good." if alike else "By checked cells, all others are worse."
+        )
     if not alike:
         return "All other models are significantly worse." if worse else "No other model was compared."
     verb = "is" if len(alike) == 1 else "are"

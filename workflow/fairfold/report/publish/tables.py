@@ -187,4 +187,4 @@ def _as_latex(style: Styler, table: PaperTable) -> str:
     )
     if table.cells.shape[1] <= _MOST_COLUMNS or is_long:
         return tex
-    return tex.replace("\\begin{tabular}", "\\footnotesize\\setlength{\\tabcolsep}{3pt}\n\\begin{tabular}")
+    return tex.replace("\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{3pt}\n\\begin{tabular}")
