@@ -67,8 +67,9 @@ def costs_sentence(costs: pd.DataFrame) -> str:
     if costs.empty:
         return "No job of this study has been measured."
     together, longest, memory = costs["seconds"].sum(), costs.iloc[0], costs["peak_memory_mib"].max()
+    n_jobs = int(costs["jobs"].sum())
     sentence = (
-        f"{costs['jobs'].sum():,} measured jobs took {_duration(together)} one after the other, most of it "
+        f"{n_jobs:,} measured job{'s' * (n_jobs != 1)} took {_duration(together)} one after the other, most of it "
         f"{longest['step']} ({_duration(longest['seconds'])})"
     )
     return f"{sentence}." if pd.isna(memory) else f"{sentence}; the largest needed {memory:,.0f} MiB of memory."

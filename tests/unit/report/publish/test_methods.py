@@ -124,7 +124,8 @@ def test_models_of_the_user_are_described(make_facts, config):
     text = text_of(make_facts())
     assert "rules, a model of the authors of this study (lab.Rules); rules+, a model of the authors" in text
     assert "Hyperparameters of rules were searched in each training part with 20 candidates and 3 folds." in text
-    assert "Forests have" not in text
+    assert "A forest has" not in text and "features become the median of the training part, with a" in text
+    assert "marks them, in kNN. An empty" in text
 
 
 def test_scores_on_observed_labels_are_not_called_estimates(make_facts):

@@ -36,7 +36,8 @@ def test_long_and_wide_tables_fit_on_a_page(make_facts, tmp_path):
     assert r"\begin{longtable}" in (text := (tmp_path / "long.tex").read_text()) and "$-$1" in text
     wide = pd.DataFrame([["0.9"] * 6], columns=[*"abcdef"])
     write_table_files(PaperTable("wide", "Wide.", wide, [0]), facts, tmp_path)
-    assert "\\scriptsize\\setlength{\\tabcolsep}{3pt}\n\\begin{tabular}" in (tmp_path / "wide.tex").read_text()
+    text = (tmp_path / "wide.tex").read_text()
+    assert "\\begin{adjustbox}{max width=\\linewidth}\n\\begin{tabular}" in text and r"\end{adjustbox}" in text
 
 
 def test_files_suit_latex_and_word_processors(make_facts, tmp_path):

@@ -239,10 +239,23 @@ def _models(config: Mapping[str, Any]) -> dict[str, Any]:
         "others": [name for name in names if name not in baselines],
         "has_forests": bool(forests),
         "has_levels": not {*forests} <= {*texts["without_levels"]},
-        "verdicts": texts["verdicts"],
+        **{"verdicts": texts["verdicts"], "ways": texts["ways"], "gaps": _treatments(names, texts, own)},
         "tuned": [name for name, entry in own.items() if entry["tune"]],
         "methods_of_folds": texts["folds"],
     }
+
+
+def _treatments(names: list[str], texts: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Group models by their treatment of missing features."""
+    found: dict[str, list[str]] = {way: [] for way in texts["ways"]}
+    for name in names:
+        base = name.removesuffix("+")
+        if name == "Stack+":
+            found["trees"].append("the trees of Stack+")
+            found["filled"].append("the kernel ridge regression of Stack+")
+        elif base not in own and base != "dummy":
+            found[next((way for way in ("filled", "native") if base in texts[way]), "trees")].append(name)
+    return found
 
 
 def phrase_of(name: str, own: Mapping[str, Mapping[str, Any]]) -> str:

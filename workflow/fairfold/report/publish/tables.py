@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ALIKE = "†"
 _LABELS = ("average_precision", "roc_auc", "mcc")
 _SHARES = ["missing_if_positive", "missing_if_negative"]
-_MOST_ROWS, _MOST_COLUMNS = 40, 4  # of a table that fits on a page, and in its width with the font of the text
+_MOST_ROWS, _MOST_COLUMNS = 40, 4  # of a table that fits on a page
 
 
 class PaperTable(NamedTuple):
@@ -171,7 +171,7 @@ def write_table_files(table: PaperTable, facts: Facts, folder: Path) -> None:
 
 
 def _as_latex(style: Styler, table: PaperTable) -> str:
-    """Format a table as LaTeX. A long table continues on the next page, and a wide one has a smaller font."""
+    """Format a table as LaTeX. A long table continues on the next page, and a wide one is narrowed."""
     is_long = len(table.cells) > _MOST_ROWS
     tex = (
         style.format(latex)
@@ -187,4 +187,5 @@ def _as_latex(style: Styler, table: PaperTable) -> str:
     )
     if table.cells.shape[1] <= _MOST_COLUMNS or is_long:
         return tex
-    return tex.replace("\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{3pt}\n\\begin{tabular}")
+    narrowed = tex.replace(r"\begin{tabular}", "\\begin{adjustbox}{max width=\\linewidth}\n\\begin{tabular}")
+    return narrowed.replace(r"\end{tabular}", "\\end{tabular}\n\\end{adjustbox}")
