@@ -82,6 +82,19 @@ def test_copies_that_are_predicted_together_lose_what_each_does_alone(fitted, mo
     assert found["loss"].tolist() == expected and len({*expected}) == 9
 
 
+def test_losses_of_many_samples_are_those_of_some(fitted, monkeypatch):
+    model, X, Y = fitted
+    monkeypatch.setattr(importance, "MOST_PERMUTED", 150)
+    found = permutation_losses(model, X, Y, {"a": [0]}, seed=3)
+    rng = np.random.default_rng(3)
+    some = np.sort(rng.choice(300, 150, replace=False))
+    scored = partial(multilabel_scores, Y[some], metrics=["average_precision"])
+    moved = X[some]
+    moved[:, 0] = moved[rng.permutation(150), 0]
+    losses = [scored(model.predict_proba(each))["average_precision"] for each in (X[some], moved)]
+    assert found["loss"][0] == losses[0] - losses[1]
+
+
 def test_few_features_are_groups_of_their_own_and_a_category_is_one():
     categories = Categories("one-hot", {"soil": ("loam", "sand")})
     names = ("height", "width", "soil=loam", "soil=sand")

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.metrics import average_precision_score, matthews_corrcoef, roc_auc_score
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import StandardScaler
 
 from fairfold.datasets import Dataset
 from fairfold.final.labels import label_scores, likely_label_errors, precision_at, weighted_scores
@@ -77,6 +79,16 @@ def test_intervals_hold_what_they_state():
     assert abs(inside / 200 - 0.9) < 3 * np.sqrt(0.9 * 0.1 / 200), inside
 
 
+def test_large_data_have_fewer_resamplings(predictions, monkeypatch):
+    Y, P = predictions
+    whole = label_scores(Y, P, ["a", "b", "c", "d"], seed=3)
+    monkeypatch.setattr("fairfold.final.labels._MOST_DRAWN", 1)
+    fewer = label_scores(Y, P, ["a", "b", "c", "d"], seed=3)
+    assert not whole.equals(fewer) and whole["roc_auc"].equals(fewer["roc_auc"])
+    widths = [(table["roc_auc_high"] - table["roc_auc_low"]).to_numpy() for table in (whole, fewer)]
+    np.testing.assert_allclose(widths[1], widths[0], rtol=0.3)  # four standard errors
+
+
 @pytest.mark.parametrize("to", [np.asarray, sparse.csr_array])
 def test_label_errors_are_the_cells_that_the_posterior_speaks_against(predictions, to):
     Y, P = predictions
@@ -108,6 +120,20 @@ def test_neighbors_are_of_other_groups(predictions):
     assert named > 100
     whole = likely_label_errors(X[:8], Y[:8], P[:8], ["a", "b", "c", "d"], range(8), groups=np.zeros(8))
     assert whole["share_of_neighbors"].isna().all() and (whole["neighbors"] == "").all()
+
+
+@pytest.mark.parametrize("n_columns", [2, 30])
+def test_neighbors_are_those_of_all_samples(n_columns):
+    """Copies of a sample are its nearest neighbors, also if there are more of them than neighbors."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(2, size=(200, n_columns)).astype(float)
+    Z = StandardScaler().fit_transform(X)
+    expected = NearestNeighbors(n_neighbors=10).fit(Z).kneighbors(return_distance=False)
+    Y, P = (rng.random((200, 1)) < 0.5).astype(int), rng.random((200, 1))
+    found = likely_label_errors(X, Y, P, ["a"], np.arange(200)).set_index("sample")
+    assert len(found) == 200
+    for row, near in enumerate(expected):
+        assert found.loc[row, "share_of_neighbors"] == Y[near, 0].mean()
 
 
 def test_every_sample_is_predicted_by_a_model_that_did_not_see_it():

@@ -193,3 +193,13 @@ def test_in_a_hierarchy_others_are_not_asked():
     low, high = frequency_distribution(observed, P, ask_others=False).interval()
     assert low <= 0.5 <= high < 0.8
     assert frequency_distribution(observed, P).interval()[0] > 0.8
+
+
+def test_many_cells_are_thinned_out(monkeypatch):
+    rng = np.random.default_rng(2)
+    P = rng.random((100, 2))
+    observed = (rng.random((100, 2)) < P / 2).astype(int)
+    expected = frequency_distribution(observed[::4], P[::4] / 2)
+    monkeypatch.setattr("fairfold.weak_labels.plateau._MOST_CELLS", 60)
+    found = frequency_distribution(observed, P / 2)
+    np.testing.assert_array_equal(found.probabilities, expected.probabilities)

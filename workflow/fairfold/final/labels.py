@@ -22,6 +22,8 @@ from fairfold.errors import DataError
 from fairfold.evaluation.corrections import mcc
 
 N_RESAMPLINGS = 500
+FEWEST_RESAMPLINGS = 100
+_MOST_DRAWN = 20_000_000  # samples in all resamplings together
 N_NEIGHBORS = 10
 N_ASKED = 100
 N_NAMED = 3
@@ -70,7 +72,9 @@ def label_scores(
 
     Notes
     -----
-    Run time grows with n_samples · n_labels times the number of bootstrap samples.
+    Run time grows with n_samples · n_labels times the number of bootstrap samples. This number is 500, falls from
+    40,000 samples on, and is 100 from 200,000 on. With 100, the standard error of a bound is about 7 % of the width of
+    the interval.
 
     Examples
     --------
@@ -87,7 +91,8 @@ def label_scores(
     rng = np.random.default_rng(seed)
     unit_of = np.arange(len(Y)) if groups is None else groups
     n_units = int(unit_of.max()) + 1
-    draws = rng.multinomial(n_units, np.full(n_units, 1 / n_units), size=N_RESAMPLINGS).astype(np.float64)
+    n_draws = min(max(_MOST_DRAWN // len(Y), FEWEST_RESAMPLINGS), N_RESAMPLINGS)
+    draws = rng.multinomial(n_units, np.full(n_units, 1 / n_units), size=n_draws).astype(np.float64)
     weights = np.vstack([np.ones(len(Y)), draws[:, unit_of]])
     if sample_weight is not None:
         weights *= sample_weight
@@ -224,13 +229,15 @@ def likely_label_errors(
     0      c        0.8                 0.5      d, e
     """
     Y = _codes(Y, "Y", P.shape)
-    near = _neighbors(X, np.arange(len(Y)) if groups is None else groups)
-    tables, names = [], pd.Index(samples)
-    zeros = "missing" if negatives == "unlabeled" else "wrong negative"
+    zeros, listed = "missing" if negatives == "unlabeled" else "wrong negative", {}
     for kind, value, sign in ((zeros, 0, -1), ("wrong", 1, 1), ("unmeasured", UNMEASURED, -1)):
         rows, columns = np.nonzero(np.equal(Y, value))
         order = np.argsort(sign * P[rows, columns], kind="stable")[:most]
-        rows, columns = rows[order], columns[order]
+        listed[kind] = rows[order], columns[order]
+    wanted = np.unique(np.concatenate([rows for rows, _ in listed.values()]))
+    near = _neighbors(X, np.arange(len(Y)) if groups is None else groups, wanted)
+    tables, names = [], pd.Index(samples)
+    for kind, (rows, columns) in listed.items():
         have = [Y[near[row], column] == 1 for row, column in zip(rows, columns, strict=True)]
         nearest = [near[row][has][:N_NAMED] for row, has in zip(rows, have, strict=True)]
         shares = [has.mean() if len(has) else np.nan for has in have]
@@ -241,13 +248,19 @@ def likely_label_errors(
     return pd.concat(tables, ignore_index=True)
 
 
-def _neighbors(X: Matrix, groups: np.ndarray) -> list[np.ndarray]:
+def _neighbors(X: Matrix, groups: np.ndarray, wanted: np.ndarray) -> dict[int, np.ndarray]:
     """Find up to ``N_NEIGHBORS`` samples of other groups, nearest first, among the ``N_ASKED`` nearest."""
     Z = StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(MissingValueFiller().fit_transform(X))
     largest = int(np.unique(groups, return_counts=True)[1].max())
     n_neighbors = min(N_NEIGHBORS + largest - 1, N_ASKED, X.shape[0] - 1)
-    near = NearestNeighbors(n_neighbors=n_neighbors).fit(Z).kneighbors(return_distance=False)
-    return [each[groups[each] != groups[row]][:N_NEIGHBORS] for row, each in enumerate(near)]
+    if not len(wanted):
+        return {}
+    near = NearestNeighbors(n_neighbors=n_neighbors + 1).fit(Z).kneighbors(Z[wanted], return_distance=False)
+    found = {}
+    for row, each in zip(wanted.tolist(), near, strict=True):
+        others = each[each != row][-n_neighbors:]  # A sample with many copies may not be its own neighbor.
+        found[row] = others[groups[others] != groups[row]][:N_NEIGHBORS]
+    return found
 
 
 def precision_at(

@@ -48,6 +48,7 @@ _FEWEST = 10  # Minimum number of observed positives of a label that other label
 _FEWEST_OF_NEIGHBOR = 5  # Minimum number of observed positives of a label that predicts others.
 _MOST_ASKED = 50  # Maximum number of labels that predict another. The most correlated ones are used.
 _N_SPLITS = 5
+_MOST_CELLS = 1_500_000  # maximum number of cells (samples times labels)
 _STEPS, _HALVINGS = 60, 8
 _CLOSE = 1e-4  # A curve has converged if a step gains less log likelihood than this.
 
@@ -215,9 +216,12 @@ def frequency_distribution(
 
     The likelihood of c is that of c times the best logistic curve of the scores. The curves of labels are shrunk
     towards a common curve. The prior of log c is uniform from log 0.05 to 0. Time grows with n_samples · n_labels,
-    times the number of other labels.
+    times the number of other labels. If there are more than 1,500,000 cells, evenly spaced samples are used, because
+    the error that remains does not depend on the number of samples.
     """
     observed, P = check_given(observed, probabilities)
+    if (step := -(-observed.size // _MOST_CELLS)) > 1:
+        observed, P = observed[::step], P[::step]
     has_positive = (observed == 1).any(axis=0)
     if not has_positive.any():
         return FrequencyDistribution.certain(1.0)
