@@ -34,7 +34,7 @@ _FARTHEST = 12.0  # Largest absolute logit.
 _CENTER, _SPREAD = -3.0, 2.0  # Scale of logits in the curve.
 _CURVE_PRECISION = (0.3, 2.0, 8.0, 0.3, 4.0)  # Precisions of the prior of the coefficients of `_curve`.
 _LABEL_PRECISION = 4.0
-_TARGET_PRECISION, _AREA_PRECISION = 1.0, 2.0
+_TARGET_PRECISION = 4.0
 _NEWTON_STEPS = 50
 
 
@@ -193,15 +193,20 @@ class Fit(NamedTuple):
     known: np.ndarray
     degrees: float
 
-    def probabilities(self) -> np.ndarray:
+    def probabilities(self, change: np.ndarray | float = 0.0) -> np.ndarray:
         """Compute the probability of a true label, 0 or 1 where it is known.
+
+        Parameters
+        ----------
+        change : ndarray of shape (n_targets,) or float, default=0.0
+            Change of the coefficients ε.
 
         Returns
         -------
         ndarray of shape (n_cells,)
             Probabilities.
         """
-        q = scipy.special.expit(self.logits + self.H @ self.target)
+        q = scipy.special.expit(self.logits + self.H @ (self.target + change))
         return np.where(np.isnan(self.known), q, self.known)
 
     def draws(self, n_draws: int, rng: np.random.Generator, *, vary: bool) -> Iterator[np.ndarray]:
@@ -214,7 +219,7 @@ class Fit(NamedTuple):
         rng : Generator
             Source of random numbers.
         vary : bool
-            Whether probabilities vary between draws by the uncertainty of ε, to first order.
+            Whether probabilities vary between draws by the uncertainty of ε.
 
         Yields
         ------
@@ -222,12 +227,14 @@ class Fit(NamedTuple):
             Labels.
         """
         q = self.probabilities()
+        pair = (q, q)
         for _ in range(n_draws // 2):
-            uniform, change = rng.random(len(q)), np.zeros(len(q))
+            uniform = rng.random(len(q))
             if vary:
-                change = q * (1 - q) * (self.H @ (self.root @ rng.standard_normal(len(self.target))))
-            yield (uniform < q + change).astype(np.int8)
-            yield (1 - uniform < q - change).astype(np.int8)
+                change = self.root @ rng.standard_normal(len(self.target))
+                pair = (self.probabilities(change), self.probabilities(-change))
+            yield (uniform < pair[0]).astype(np.int8)
+            yield (1 - uniform < pair[1]).astype(np.int8)
 
 
 def fit_cells(
@@ -269,7 +276,8 @@ def fit_cells(
     weights = 1 / pi - 1
     effective = weights.sum() ** 2 / max((weights**2).sum(), np.finfo(float).tiny)
     weights = weights * effective / max(weights.sum(), np.finfo(float).tiny)
-    H, precision = _targets(cells, np.where(np.isnan(known), q, known), threshold, targets)
+    H = _targets(cells, np.where(np.isnan(known), q, known), threshold, targets)
+    precision = np.full(H.shape[1], _TARGET_PRECISION)
     spread = weights * q[checked] * (1 - q[checked])
     scale = np.sqrt(quotient(spread @ H[checked] ** 2, np.full(H.shape[1], spread.sum())))
     H = H / np.where(scale > 0, scale, 1.0)
@@ -299,19 +307,16 @@ def _meat(
     return (sums.T @ sums + expected) / 2 + np.diag(precision)
 
 
-def _targets(cells: Cells, q: np.ndarray, threshold: float, targets: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the influences of each cell on counts and metrics, and the precisions of the prior of their weights."""
+def _targets(cells: Cells, q: np.ndarray, threshold: float, targets: Sequence[str]) -> np.ndarray:
+    """Return the influences of each cell on counts and metrics."""
     columns = [~cells.observed, cells.observed] if cells.wrong_positives else [~cells.observed]
-    precision = [_TARGET_PRECISION] * len(columns)
     for target in targets:
         found = [_INFLUENCES[target](score, q, threshold) for score in cells.scores]
         if len(found) > 1:  # Differences between models have their own scale.
             middle = np.mean(found, axis=0)
             found = [middle, *(each - middle for each in found)]
-        found = [each for each in found if np.ptp(each) > 0]
-        columns += found
-        precision += [_AREA_PRECISION if target == "roc_auc" else _TARGET_PRECISION] * len(found)
-    return np.column_stack(columns).astype(np.float64), np.array(precision)
+        columns += [each for each in found if np.ptp(each) > 0]
+    return np.column_stack(columns).astype(np.float64)
 
 
 _INFLUENCES: dict[str, Callable[[np.ndarray, np.ndarray, float], np.ndarray]] = {

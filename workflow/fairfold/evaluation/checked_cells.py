@@ -26,7 +26,7 @@ from fairfold.core.validation import UNMEASURED, check_whole_number
 from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation import cell_model
 from fairfold.evaluation.cell_model import Cells, Fit, fit_cells
-from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.metrics import METRICS, Metric
 from fairfold.evaluation.plain_scores import check_pair, quotient
 from fairfold.evaluation.scores import checked_metrics, multilabel_scores
 
@@ -279,18 +279,24 @@ def checked_scores(
     table = _Table(P, Y_observed, wrong_positives)
     entries = checked_metrics(metrics)
     filled = table.filled(cells)
-    fit = fit_cells(table.cells, *filled.cells, threshold)
     (P,) = table.P
-
-    def values_of(y: np.ndarray) -> Values:
-        scores = multilabel_scores(table.matrix(y), P, threshold, metrics=entries)
-        return {name: np.array([value]) for name, value in scores.items()} | table.shares(y)
-
-    center, draws, factor = _draw(fit, values_of, level, n_draws, random_state)
+    parts: dict[tuple[str, ...], list[str]] = {(): []}
+    for name, entry in entries.items():
+        parts.setdefault(_targets_of(name, entry), []).append(name)
     found = {}
-    for name, values in draws.items():
-        ends = entries[name].range if name in entries else (0.0, 1.0)
-        found[name] = _with_interval(_nanmean(center[name]), factor * _nanstd(values), ends, level)
+    for targets, names in parts.items():
+        fit = fit_cells(table.cells, *filled.cells, threshold, targets)
+
+        def values_of(y: np.ndarray, names: list[str] = names) -> Values:
+            if not names:
+                return table.shares(y)
+            scores = multilabel_scores(table.matrix(y), P, threshold, metrics=names)
+            return {name: np.array([value]) for name, value in scores.items()}
+
+        center, draws, factor = _draw(fit, values_of, level, n_draws, random_state)
+        for name, values in draws.items():
+            ends = entries[name].range if name in entries else (0.0, 1.0)
+            found[name] = _with_interval(_nanmean(center[name]), factor * _nanstd(values), ends, level)
     for name, value in ((MISSING_RATE, 0), (WRONG_SHARE, 1)):
         if not table.is_found(filled, observed=value):
             found[name][:, 1] *= 0.0  # stays NaN if the share is undefined
@@ -358,9 +364,7 @@ def compare_checked(
     """
     table = _Table(predictions, Y_observed, wrong_positives)
     ((name, entry),) = checked_metrics([metric]).items()
-    targets = ["average_precision", *["roc_auc"] * (name != "average_precision")]
-    targets = ["counts"] if entry.use == "threshold" else targets
-    fit = fit_cells(table.cells, *table.filled(cells).cells, threshold, targets)
+    fit = fit_cells(table.cells, *table.filled(cells).cells, threshold, _targets_of(name, entry))
 
     given = table.P if scored is None else [scored[model] for model in predictions]
 
@@ -382,6 +386,13 @@ def compare_checked(
     )
     found.insert(0, "model", list(predictions))
     return found.iloc[np.argsort(behind, kind="stable")].reset_index(drop=True)
+
+
+def _targets_of(name: str, entry: Metric) -> tuple[str, ...]:
+    """Return the targets of the correction for a metric. Fewer targets have less uncertainty."""
+    if entry.use == "threshold":
+        return ("counts",)
+    return ("average_precision",) if name == "average_precision" else ("average_precision", "roc_auc")
 
 
 class _Filled(NamedTuple):
@@ -410,6 +421,7 @@ class _Table:
         scores = [each[self.is_measured] for each in self.P]
         self.cells = Cells(observed[self.is_measured] == 1, samples, labels, scores, wrong_positives)
         self.score = np.mean(scores, axis=0)
+        self.bins = np.clip(np.digitize(self.score, _BINS) - 1, 0, len(_BINS) - 2)
 
     def filled(self, sheet: pd.DataFrame) -> _Filled:
         """Check a sheet and return its filled rows."""
@@ -477,18 +489,18 @@ class _Table:
     def shares(self, y: np.ndarray) -> dict[str, np.ndarray]:
         """Compute the missing rate, overall, by label and by probability, and the share of wrong positives."""
         observed = self.cells.observed
-        bins = np.clip(np.digitize(self.score, _BINS) - 1, 0, len(_BINS) - 2)
-        hidden, wrong = y * ~observed, (1 - y) * observed
+        true = y == 1
+        hidden = true & ~observed
 
-        def share(of: np.ndarray, among: np.ndarray, codes: np.ndarray, n: int) -> np.ndarray:
-            return quotient(*(np.bincount(codes, each, minlength=n) for each in (of, among)))
+        def share(codes: np.ndarray, n: int) -> np.ndarray:
+            return quotient(*(np.bincount(codes[each], minlength=n) for each in (hidden, true)))
 
-        everything = np.zeros(len(y), dtype=int)
+        n_true, n_hidden, n_observed = map(np.count_nonzero, (true, hidden, observed))
         return {
-            MISSING_RATE: share(hidden, y, everything, 1),
-            WRONG_SHARE: share(wrong, observed, everything, 1),
-            "by_label": share(hidden, y, self.cells.labels, self.n_labels),
-            "by_probability": share(hidden, y, bins, len(_BINS) - 1),
+            MISSING_RATE: quotient(np.array([n_hidden]), np.array([n_true])),
+            WRONG_SHARE: quotient(np.array([n_observed - (n_true - n_hidden)]), np.array([n_observed])),
+            "by_label": share(self.cells.labels, self.n_labels),
+            "by_probability": share(self.bins, len(_BINS) - 1),
         }
 
 

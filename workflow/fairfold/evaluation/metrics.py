@@ -240,12 +240,13 @@ def _pooled(function: Callable[[Counts], np.ndarray]) -> Callable[[Predictions],
     """Apply a function of counts to all pairs together."""
 
     def score(of: Predictions) -> float:
-        weights = np.ones(of.truth.size) if of.weights is None else of.weights
-        true_positives, predicted, positives = (
-            weights @ each for each in (of.truth & of.predicted, of.predicted, of.truth)
-        )
-        counts = Counts(*(np.array(each) for each in (true_positives, predicted, positives, weights.sum())))
-        return float(function(counts)) if positives > 0 else np.nan
+        counted = (of.truth & of.predicted, of.predicted, of.truth)
+        if of.weights is None:
+            found = [*map(np.count_nonzero, counted), of.truth.size]
+        else:
+            found = [*(of.weights @ each for each in counted), of.weights.sum()]
+        counts = Counts(*(np.array(each, dtype=np.float64) for each in found))
+        return float(function(counts)) if counts.positives > 0 else np.nan
 
     return score
 
