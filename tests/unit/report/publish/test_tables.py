@@ -1,5 +1,7 @@
 """Test the tables of a publication."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from fairfold.report.publish.tables import PaperTable, paper_tables, write_table_files
@@ -19,6 +21,12 @@ def test_scores_have_intervals_and_marks(make_facts):
         "means over 5 folds" in tables["scores"].caption and "(corrected resampled t-test" in tables["scores"].caption
     )
     assert tables["outcomes"].cells["missing if positive"].tolist() == ["1", "0"]
+
+
+def test_data_that_are_not_prepared_have_no_tables(make_facts):
+    facts = make_facts({})
+    none = pd.DataFrame(columns=["dataset"])
+    assert not [*paper_tables(replace(facts, outcomes=none, predictors=none))]
 
 
 def test_models_without_a_test_have_no_mark(make_facts):

@@ -69,9 +69,9 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
         suffix = f"-{dataset}" * several
         for name, text in texts.items():
             table = getattr(facts, name)
-            table = table.assign(**100 * table[_SHARES]) if name == "outcomes" else table
             rows = table[table["dataset"] == dataset].drop(columns="dataset")
             if len(rows):
+                rows = rows.assign(**100 * rows[_SHARES]) if name == "outcomes" else rows
                 yield PaperTable(f"{name}{suffix}", text.format(dataset), _rounded(rows), [])
         if len(scores := facts.of("tables/recommendation.csv", dataset)):
             yield _scores(scores, dataset, suffix, is_checked=dataset in facts.checked)
