@@ -284,7 +284,7 @@ class TestStudy:
         assert main(["study", str(large), "--labels", "label_", "--folds", "4"]) == 0
         written = yaml.safe_load((table.with_name("large-study") / "study.yaml").read_text())
         assert written["folds"] == {"n_splits": 4} and written["weak_labels"]["missing_rates"] == [0, 50]
-        assert "Stack+" in written["weak_labels"]["models"]
+        assert "Stack+" in written["weak_labels"]["models"] and written["weak_labels"]["models_per_job"] == 1
         message = capsys.readouterr().err
         assert "To save time, the study uses --missing-rates 0 50, --models logistic+" in message
         assert "--folds" not in message

@@ -210,6 +210,7 @@ def introduction(results: Path) -> Iterator[str]:
     str
         A line. There are none if the study has no data of the user, or the target does not need their tables.
     """
+    from fairfold.commands.forecast import LARGE_TABLE, forecast
     from fairfold.core.files import read_table
     from fairfold.datasets.audit import finding_lines
     from fairfold.recommendation.answer import count
@@ -233,6 +234,10 @@ def introduction(results: Path) -> Iterator[str]:
             yield f"{models}, {hidden}."
         else:
             yield f"{models}, {count(n_folds, 'fold')}, {hidden}: {count(n, 'training')}."
+    for name in own:
+        if name in sizes.index and sizes.loc[name, "n_samples"] >= LARGE_TABLE:
+            columns = sizes.loc[name, ["n_samples", "n_features", "n_labels"]].tolist()
+            yield f"Expected: {forecast(*columns, n_trainings=n // len(study['datasets']))}."
 
 
 def run_study(command: Sequence[str], folder: Path, *, is_verbose: bool = False) -> None:

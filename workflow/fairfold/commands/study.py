@@ -20,6 +20,7 @@ from typing import Any
 import yaml
 
 from fairfold.commands import recommend, rerun
+from fairfold.commands.forecast import LARGE_TABLE
 from fairfold.commands.running import check_file, run_study, snakemake_command
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.files import write_text
@@ -33,7 +34,7 @@ _OF_A_TABLE = (
 )
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
 _N_PERIODS = 5  # test periods of a study by dates
-LARGE_TABLE = 20_000  # number of rows from which on the defaults below save run time
+# Defaults from LARGE_TABLE rows on, which save run time.
 _OF_LARGE: dict[str, Any] = {"folds": 3, "missing_rates": [0, 50]}
 _MODELS_OF_LARGE = ["logistic+", "kernel-ridge+", "joint-GB", "Stack+"]  # followed by a boosting of another package
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -158,7 +159,8 @@ def _set_defaults_of_large(options: argparse.Namespace) -> None:
     boosting = "LightGBM" if importlib.util.find_spec("lightgbm") else "HistGB"
     defaults = {**_OF_LARGE, "models": [*_MODELS_OF_LARGE, boosting]}
     chosen = {name: value for name, value in defaults.items() if getattr(options, name) in (None, [])}
-    vars(options).update(chosen)
+    # An interrupted study repeats at most the training of one model.
+    vars(options).update(chosen, models_per_job=1)
     if chosen:
         lists = {name: value if isinstance(value, list) else [value] for name, value in chosen.items()}
         words = [f"--{name.replace('_', '-')} {' '.join(map(str, values))}" for name, values in lists.items()]
@@ -290,7 +292,8 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     folds = {key: given[option] for key, option in (("n_splits", "folds"), ("repeats", "repeats")) if option in given}
     if "dates" in given:
         dataset["hold_out"] = {"n_splits": folds.pop("n_splits", _N_PERIODS)}
-    compared: dict[str, Any] = {key: given[key] for key in ("missing_rates", "models", "score") if key in given}
+    keys = "missing_rates", "models", "models_per_job", "score"
+    compared: dict[str, Any] = {key: given[key] for key in keys if key in given}
     study = {"seed": given.get("seed", 1), "data": {"own": {name: dataset}}}
     if "dates" not in given:  # Learning curves draw random folds.
         compared["sample_curves"] = {"datasets": [name], **LEARNING_CURVE}

@@ -1,0 +1,54 @@
+"""The forecast of large tables grows with their sizes and follows measured growth."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from fairfold.commands.forecast import LARGE_TABLE, Forecast, forecast
+from fairfold.commands.running import introduction
+
+MEASURED = Path(__file__).resolve().parents[3] / "resources/measured/growth.csv"
+
+
+@pytest.mark.parametrize("position", range(4))
+def test_cost_grows_with_each_size(position):
+    costs = []
+    for factor in (1, 2, 8):
+        sizes = [20_000, 30, 5, 30]
+        sizes[position] *= factor
+        costs.append(forecast(*sizes))
+    assert [cost.minutes for cost in costs] == sorted({cost.minutes for cost in costs})
+    assert [cost.gib for cost in costs] == sorted(cost.gib for cost in costs)
+
+
+def test_memory_and_time_follow_measured_growth():
+    """Memory is that of the largest model, and the time a mean over five models. Sparse data cost less."""
+    table = pd.read_csv(MEASURED).query("rows >= 15_000 and model != 'gcForest+'")
+    for (_, rows, features, labels), models in table.groupby(["data", "rows", "features", "labels"]):
+        one, two = (forecast(1.5 * rows, features, labels, n) for n in (1, 2))
+        assert 0.7 < one.gib / (models["mib"].max() / 1024) < 4
+        total = models.set_index("model")["seconds"].reindex(["Stack+", "LightGBM", "joint-GB"]).sum()
+        assert 0.5 < 60 * (two.minutes - one.minutes) / (total / 5) < 4  # the other two models are faster
+
+
+@pytest.mark.parametrize(
+    ("minutes", "text"), [(7.4, "about 7 min"), (64, "about 60 min"), (117, "about 2.0 h"), (400, "about 6.7 h")]
+)
+def test_times_are_rounded(minutes, text):
+    assert str(Forecast(minutes, 1.0)).startswith(f"{text} of processor time")
+
+
+@pytest.mark.parametrize("n_samples", [LARGE_TABLE - 1, LARGE_TABLE])
+def test_the_introduction_has_the_forecast_of_a_large_table(tmp_path, n_samples):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "datasets").mkdir()
+    (tmp_path / "datasets/mine.audit.csv").write_text("check,severity,where,message,evidence\n")
+    (tmp_path / "tables/datasets.csv").write_text(f"dataset,n_samples,n_features,n_labels\nmine,{n_samples},30,5\n")
+    (tmp_path / "config.yaml").write_text(
+        "data: {own: {mine: {path: mine.csv}}}\nfolds: {n_splits: 3, repeats: 1}\n"
+        "weak_labels: {models: [a, b], datasets: [mine], missing_rates: [0, 50]}\n"
+    )
+    lines = list(introduction(tmp_path))
+    expected = [f"Expected: {forecast(n_samples, 30, 5, 12)}."] * (n_samples == LARGE_TABLE)
+    assert lines[1:] == ["2 models, 3 folds, 0/50 % of positives hidden: 12 trainings.", *expected]

@@ -1,0 +1,60 @@
+"""Expected processor time and memory of a study of a large table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+LARGE_TABLE = 20_000
+"""Number of rows from which on a study has other defaults and a forecast."""
+
+# Means over the default models of large tables, from resources/measured/growth.csv.
+_SECONDS_OF_CELL = 25e-6  # per training, sample and label, with 40 features
+_BYTES_OF_VALUE = 100  # per sample and feature, and twice per sample and label
+_BYTES_OF_CODE = 4e8
+_OTHER_TRAININGS = 25  # final model, out-of-fold predictions, sample curves, and estimates, as a number of trainings
+
+
+class Forecast(NamedTuple):
+    """Expected cost of a study.
+
+    Attributes
+    ----------
+    minutes : float
+        Processor minutes of all jobs together.
+    gib : float
+        Memory of the largest job in GiB.
+    """
+
+    minutes: float
+    gib: float
+
+    def __str__(self) -> str:
+        minutes = round(self.minutes) if self.minutes < 20 else 10 * round(self.minutes / 10)
+        time = f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+        return f"about {time} of processor time on all cores together, and {self.gib:.1f} GiB of memory per job"
+
+
+def forecast(n_samples: int, n_features: int, n_labels: int, n_trainings: int) -> Forecast:
+    """Estimate the processor time and the memory of a study of a large table with the default models.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels : int
+        Sizes of the table.
+    n_trainings : int
+        Number of trainings in the comparison: models times folds times missing rates.
+
+    Returns
+    -------
+    Forecast
+        Expected cost. It may be wrong by a factor of two, and by more for other models.
+
+    Examples
+    --------
+    >>> from fairfold.commands.forecast import forecast
+    >>> print(forecast(200_000, 50, 20, n_trainings=30))
+    about 70 min of processor time on all cores together, and 2.0 GiB of memory per job
+    """
+    per_training = _SECONDS_OF_CELL * 2 / 3 * n_samples * n_labels * (n_features / 40) ** 0.25
+    memory = _BYTES_OF_CODE + _BYTES_OF_VALUE * n_samples * (n_features + 2 * n_labels)
+    return Forecast((n_trainings + _OTHER_TRAININGS) * per_training / 60, memory / 2**30)
