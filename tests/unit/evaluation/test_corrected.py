@@ -10,7 +10,7 @@ from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef
 
 from fairfold.errors import DataError, ModelError
 from fairfold.evaluation import corrected
-from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_scores
+from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_scores, frequency_if_hard
 from fairfold.evaluation.corrected_cells import Cells, Ranking, RankingLoss, chances_of_positives
 from fairfold.evaluation.scores import multilabel_scores
 
@@ -248,6 +248,24 @@ def test_frequencies_may_differ_between_labels_and_cells(many):
         assert found[metric] == pytest.approx(truth[metric], abs=0.03), metric
         assert of_cells[metric] == pytest.approx(found[metric], abs=1e-12)
     assert abs(alike["average_precision_macro"] - truth["average_precision_macro"]) > 0.05
+
+
+def test_hard_positives_that_are_missing_more_often_lower_scores(many):
+    Y, P = many
+    odds = (1 / 0.5 - 1) * 4 ** (np.argsort(np.argsort(-P[Y == 1])) / Y.sum() - 0.5)
+    observed = Y.copy()
+    observed[Y == 1] = np.random.default_rng(0).random(Y.sum()) < 1 / (1 + odds)
+    share, names = observed.sum() / Y.sum(), ("average_precision", "mcc")
+    of_factors = {factor: frequency_if_hard(observed, P, share, factor) for factor in (0.25, 1, 4)}
+    for frequency in of_factors.values():
+        assert (1 / frequency[observed == 1]).sum() == pytest.approx(Y.sum())
+    assert of_factors[1] == pytest.approx(np.full(Y.shape, share))
+    easy, random, hard = (corrected_scores(observed, P, each, metrics=names) for each in of_factors.values())
+    truth = multilabel_scores(Y, P, metrics=names)
+    for name in names:
+        assert easy[name] > random[name] > hard[name]
+        assert hard[name] == pytest.approx(truth[name], abs=0.02)
+        assert abs(random[name] - truth[name]) > 2 * abs(hard[name] - truth[name])
 
 
 def test_labels_without_an_observed_positive_are_left_out_of_means(table):

@@ -6,6 +6,7 @@ from scipy import sparse
 from fairfold.core.folds import BEFORE
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected import corrected_draws, corrected_scores
+from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric
 from fairfold.evaluation.scores import multilabel_scores
@@ -124,7 +125,19 @@ def test_sparse_predictions_are_those_of_the_array(data, tables):
     of_sparse = map(sparse.csr_array, (Y, observed))
     found = complete_scores(*of_sparse, thin, FREQUENCY, 0.5, n_draws=N_DRAWS, random_state=7)
     for name, table in found.items():
-        pd.testing.assert_frame_equal(table, tables[name], rtol=1e-9)
+        assert table[SENSITIVITY].isna().all(axis=None)
+        alike = (each.drop(columns=SENSITIVITY) for each in (table, tables[name]))
+        pd.testing.assert_frame_equal(*alike, rtol=1e-9)
+
+
+def test_hard_missing_positives_mean_lower_scores(data, tables):
+    found = tables["scores"].set_index("model").loc["good"].set_index("metric")
+    gains = found.drop(index=["hamming_loss", "ranking_loss"])
+    assert (gains["if_hard"] < gains["corrected"]).all() and (gains["corrected"] < gains["if_easy"]).all()
+    assert found.loc["hamming_loss", "if_hard"] > found.loc["hamming_loss", "if_easy"]
+    Y, _, predictions = data
+    complete = complete_scores(Y, Y, predictions, FrequencyDistribution.certain(1.0), 1.0, n_draws=2)["scores"]
+    np.testing.assert_allclose(complete[SENSITIVITY], complete[["corrected"] * 2], rtol=1e-9)
 
 
 def test_in_a_hierarchy_ranking_loss_is_not_corrected(data, tables):

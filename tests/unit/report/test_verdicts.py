@@ -59,6 +59,11 @@ def test_cautions_explain_intervals_and_missing_labels(tables):
     assert "2 of 3 intervals (67 %) contained the score" in cautions["How well intervals hold here"]
     missing = cautions["If labels are missing"]
     assert "average precision would then be up to 0.800" in missing
+    assert "If the odds" not in missing
+    tables["leaderboard"] = tables["leaderboard"].assign(if_hard=0.61, if_easy=0.74)
+    missing = dict(card_of(tables)["cautions"])["If labels are missing"]
+    assert "4 times higher for the hardest than for the easiest positives, average precision is 0.610" in missing
+    assert "In the opposite case, it is 0.740." in missing
     assert "The best model was a after hiding 30 % and b after hiding 50 %." in missing
     assert cautions["Check your data first"].startswith("Duplicated rows.")
     assert "An error in the data" not in cautions

@@ -46,7 +46,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.groups import group_codes
 from fairfold.core.seeds import seed_for
 from fairfold.core.validation import check_weights
@@ -204,6 +204,46 @@ def corrected_draws(
     counts, drawn = itertools.tee(counts)
     frequencies = (label_frequency(np.repeat(np.arange(len(each)), each)) for each in drawn)
     return scorer.draws(frequencies, counts, random_state)
+
+
+def frequency_if_hard(Y_observed: Matrix, P: Matrix, label_frequency: float, odds_factor: float) -> np.ndarray:
+    """Compute label frequencies of cells if hard positives are missing more often than easy ones.
+
+    Parameters
+    ----------
+    Y_observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels, 0 or 1. NaN marks an unmeasured label.
+    P : array-like of shape (n_samples, n_labels)
+        Predicted probabilities.
+    label_frequency : float
+        Share of all positives that is observed, above 0 and at most 1.
+    odds_factor : float
+        Odds that a positive with the lowest probability is missing, relative to one with the highest. 1 for missing at
+        random, below 1 if easy positives are missing more often.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        Label frequency of each cell, for :func:`corrected_scores`. The number of positives that it implies does not
+        depend on `odds_factor`.
+
+    Notes
+    -----
+    The odds change exponentially with the rank of the probability among the observed positives, as in the sensitivity
+    analysis of Rosenbaum (2002) for unmeasured confounders.
+
+    Examples
+    --------
+    >>> Y, P = np.array([[1, 1, 1]]), np.array([[0.9, 0.5, 0.1]])
+    >>> frequency_if_hard(Y, P, 0.5, odds_factor=4).round(2)
+    array([[0.7 , 0.54, 0.37]])
+    """
+    is_one = to_dense(Y_observed, "Y_observed", DataError) == 1
+    P = np.asarray(P, dtype=np.float64)
+    rank = np.searchsorted(np.sort(-P[is_one]), -P) / max(is_one.sum() - 1, 1)
+    tilt = odds_factor ** np.minimum(rank, 1.0)
+    odds = (1 / label_frequency - 1) * tilt / (tilt[is_one].mean() if is_one.any() else 1.0)
+    return 1 / (1 + odds)
 
 
 def draw_samples(n_samples: int, groups: ArrayLike | None, n_draws: int, random_state: int) -> Iterator[np.ndarray]:

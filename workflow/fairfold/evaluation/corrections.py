@@ -65,6 +65,10 @@ def f1(true_positives: np.ndarray, first: np.ndarray, second: np.ndarray, n: np.
     return 2 * true_positives / np.maximum(first + second, np.finfo(float).tiny)
 
 
+ODDS_FACTOR = 4.0
+"""Odds that one of the hardest positives is missing, relative to one of the easiest, for the score ``if_hard``."""
+SENSITIVITY = ["if_hard", "if_easy"]
+"""Columns of the scores if hard, or easy, positives are missing more often."""
 NOT_CORRECTED = "cannot be corrected"
 _ROUNDING = 1e-9  # Relative rounding error of sums that add the same weights in another order.
 

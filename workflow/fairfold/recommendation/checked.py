@@ -12,6 +12,7 @@ from fairfold.core.arrays import Matrix, finite_rows, to_dense
 from fairfold.core.validation import with_nan
 from fairfold.errors import DataError
 from fairfold.evaluation.checked_cells import MISSING_RATE, WRONG_SHARE, checked_scores, choose_cells, compare_checked
+from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.recommendation.complete_scores import ALL_MODELS
@@ -271,6 +272,7 @@ def with_checked_scores(board: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFr
         part = part.assign(
             score=scores["estimate"].to_numpy(),
             deciding=deciding.to_numpy(),
+            **dict.fromkeys(SENSITIVITY, np.nan),
             **{name: scores[name].to_numpy() for name in columns},
         )
         part = part.sort_values("behind", kind="stable")

@@ -16,6 +16,7 @@ import pandas as pd
 from fairfold.core.rounding import equalize_ties, first_best
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected_t import ROPE, correlation_of_folds, one_sided_p_values
+from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.evaluation.score_tables import check_columns
 from fairfold.recommendation.certainty import CERTAINTY, certainty_columns
@@ -27,7 +28,7 @@ _FOLDS = ["dataset", "missing_rate", "model", "fold", "metric", "observed", "cor
 _SCORES = ["dataset", "missing_rate", "model", "metric", "observed", "low", "high", "share_best"]
 _COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "p_value", "p_adjusted", "is_top", *CERTAINTY]
 _TWINS = ["same_as", "identical"]
-_ESTIMATED = ["observed", "low", "high", "share_best"]
+_ESTIMATED = ["observed", "low", "high", "share_best", *SENSITIVITY]
 
 
 def uses_with(score: str) -> dict[str, tuple[str, ...]]:
@@ -133,6 +134,8 @@ def recommend(
         - ``observed`` : mean score on observed labels
         - ``low``, ``high`` : 95 % confidence interval of the mean
         - ``share_best`` : share of the draws of that interval with this model as the best
+        - ``if_hard``, ``if_easy`` : estimated score if hard or easy positives are missing more often, see
+          :mod:`~fairfold.recommendation.complete_scores`
         - ``n_folds`` : number of folds with a score
         - ``rank`` : rank of the mean score, 1 for the best
         - ``difference`` : distance to the best mean score, at least 0
@@ -171,7 +174,7 @@ def recommend(
                 distinct = rows[~rows["model"].isin(twins.index)]
                 table = compare_with_best(distinct, metric, alpha=alpha, rope=rope, n_repeats=n_repeats)
                 table = _with_twins(table, rows["model"].unique(), twins)
-                of_metric = intervals[intervals["metric"] == metric].set_index("model")[_ESTIMATED]
+                of_metric = intervals[intervals["metric"] == metric].set_index("model").reindex(columns=_ESTIMATED)
                 table = table.join(of_metric.reindex(table["model"]).reset_index(drop=True))
                 names = {"dataset": dataset, "estimated_rate": estimates[dataset], "missing_rate": rate}
                 named = table.assign(**names, use=use, metric=metric, rope=rope, alpha=alpha)

@@ -5,6 +5,9 @@ interval covers the scatter over samples, which are resampled within each fold, 
 frequency. All models use the same resamples. Repetitions of cross-validation reuse the resamples of the first one,
 because the same samples must not narrow the interval like new samples. If labels were hidden on purpose, the score on
 all labels shows the error of estimates and intervals.
+
+Two further estimates show the effect of labels that are not missing at random: ``if_hard`` and ``if_easy`` assume that
+hard, or easy, positives are missing more often, see :func:`~fairfold.evaluation.corrected.frequency_if_hard`.
 """
 
 from __future__ import annotations
@@ -16,12 +19,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.folds import Part, parts_of, share_tested
 from fairfold.core.groups import SampleMetadata
-from fairfold.evaluation.corrected import Corrected, draw_samples
-from fairfold.evaluation.corrections import NOT_CORRECTED
+from fairfold.evaluation.corrected import Corrected, draw_samples, frequency_if_hard
+from fairfold.evaluation.corrections import NOT_CORRECTED, ODDS_FACTOR, SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric
 from fairfold.evaluation.score_tables import check_columns
@@ -31,7 +35,7 @@ from fairfold.weak_labels.plateau import FrequencyDistribution
 LEVEL = 0.95
 ALL_MODELS = "all models"
 _DIGITS = 12  # decimals of a score; smaller differences are rounding errors
-_FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known", "share_tested"]
+_FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known", *SENSITIVITY, "share_tested"]
 _SCORES = ["model", "metric", "complete", "observed", "corrected", "low", "high", "share_best", "known"]
 
 
@@ -84,12 +88,13 @@ def complete_scores(
     -------
     dict of str to DataFrame
         ``folds`` has one row per model, fold and metric with the columns ``model, fold, metric, complete, observed,
-        corrected, known, share_tested``: the score on all labels, the score on observed labels, its correction with the
-        median frequency and with the known one, and the share of samples in the test fold.
+        corrected, known, if_hard, if_easy, share_tested``: the score on all labels, the score on observed labels, its
+        correction with the median frequency and with the known one, the correction with the median frequency if hard or
+        easy positives are missing more often, and the share of samples in the test fold.
 
         ``scores`` has one row per model and metric with the columns
-        ``model, metric, complete, observed, corrected, low, high, share_best, known``: means over folds, a 95 %
-        confidence interval of the corrected score, and the share of draws without a better model.
+        ``model, metric, complete, observed, corrected, low, high, share_best, known, if_hard, if_easy``: means over
+        folds, a 95 % confidence interval of the corrected score, and the share of draws without a better model.
 
         Means ignore folds in which the score is undefined for all models. Values are NaN if no fold remains, if a model
         lacks predictions in a fold, or if the metric cannot be corrected.
@@ -116,7 +121,7 @@ def complete_scores(
         for fold, (train, test) in enumerate(parts):
             given: dict[str, Any] = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
             for metrics, P in _alike(predicted, scored, fold):
-                found: list[dict[str, float]] = [{}] * 4
+                found: list[dict[str, float]] = [{}] * 6
                 drawn: dict[str, np.ndarray] = {}
                 if finite_rows(P).all():
                     correctable = tuple(filter(is_correctable.get, metrics))
@@ -124,6 +129,7 @@ def complete_scores(
                     found = [multilabel_scores(each[test], P, metrics=metrics, **given) for each in (Y, observed)]
                     found += [{} if frequency is None else scorer.scores(frequency.median)]
                     found += [scorer.scores(known_frequency)]
+                    found += _if_not_at_random(scorer, observed[test], P, frequency)
                     if frequencies is not None and correctable:
                         drawn = scorer.draws(frequencies, counts[:, test], random_state + fold % n_folds)
                 for metric in metrics:
@@ -132,6 +138,16 @@ def complete_scores(
                     draws[model, metric].append(drawn.get(metric, np.full(n_draws, np.nan)))
     folds = pd.DataFrame(rows, columns=_FOLDS)
     return {"folds": folds, "scores": _summary(folds, draws, list(predictions))}
+
+
+def _if_not_at_random(
+    scorer: Corrected, observed: Matrix, P: Matrix, frequency: FrequencyDistribution | None
+) -> list[dict[str, float]]:
+    """Correct scores as if hard, or easy, positives were missing more often. Sparse predictions have no such score."""
+    if frequency is None or sparse.issparse(P):
+        return [{}, {}]
+    factors = (ODDS_FACTOR, 1 / ODDS_FACTOR)
+    return [scorer.scores(frequency_if_hard(observed, P, frequency.median, factor)) for factor in factors]
 
 
 def is_corrected(metric: Metric, *, hierarchical: bool) -> bool:
@@ -265,7 +281,7 @@ def _summary(
             table.loc[drawn.columns, "low"] = drawn.quantile((1 - LEVEL) / 2)
             table.loc[drawn.columns, "high"] = drawn.quantile((1 + LEVEL) / 2)
             table.loc[drawn.columns, "share_best"] = goodness.eq(goodness.max(axis=1), axis=0).mean()
-        tables.append(table.reset_index()[_SCORES])
+        tables.append(table.reset_index()[[*_SCORES, *SENSITIVITY]])
     whole = pd.concat(tables, ignore_index=True)
     return whole.sort_values("model", key=lambda names: names.map(models.index), kind="stable", ignore_index=True)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.comparison import USES, uses_with
 
@@ -16,7 +17,8 @@ DECIDING = USES["threshold"][0]
 BEST, NOT_DIFFERENT, WORSE, NOT_TESTED, NO_SCORE = "best", "not different", "worse", "not tested", "no score"
 """Verdicts on a model. A model with the scores of another one has the verdict ``same as <model>``."""
 
-_COLUMNS = ["dataset", "model", "score", "low", "high", "observed", "behind", "behind_low", "behind_high", "deciding"]
+_COLUMNS = ["dataset", "model", "score", "low", "high", *SENSITIVITY, "observed"]
+_COLUMNS += ["behind", "behind_low", "behind_high", "deciding"]
 _TIMES = ["fit_seconds", "predict_seconds", "peak_memory_mb"]
 
 
@@ -46,6 +48,7 @@ def leaderboard(
 
         - ``score``, ``low``, ``high``, ``observed`` : leading score, its 95 % interval, and the score on observed
           labels
+        - ``if_hard``, ``if_easy`` : leading score if hard or easy positives are missing more often
         - ``behind``, ``behind_low``, ``behind_high`` : distance from the best model, with the 95 % interval of the
           paired differences (corrected t-test, not adjusted)
         - ``deciding`` : score by ``DECIDING``

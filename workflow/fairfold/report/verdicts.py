@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.evaluation.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.report.labels import listed
 
@@ -276,6 +277,7 @@ def _if_missing(best: pd.Series, own: pd.Series, tables: Tables) -> Iterator[str
         return
     if np.isfinite(own["low"]) and round(own["high"]) > 0:
         yield f"Up to {own['high']:.0f} % of the positives may be missing, if at random; {_score_then(best)}."
+    yield from _if_not_at_random(best)
     tests = tables.get("scar_tests", pd.DataFrame())
     if len(tests) and np.isfinite(hard := tests["rate_high_if_hard"].iloc[0]) and hard > own["high"]:
         yield (
@@ -293,6 +295,16 @@ def _score_then(best: pd.Series) -> str:
     if metric.direction < 0:
         return f"{metric.name} is then between {best['low']:.3f} and {best['high']:.3f}"
     return f"{metric.name} would then be up to {best['high']:.3f}"
+
+
+def _if_not_at_random(best: pd.Series) -> Iterator[str]:
+    """Describe the score if labels are not missing at random."""
+    hard, easy = (f"{best.get(name, np.nan):.3f}" for name in SENSITIVITY)
+    if hard != easy:
+        yield (
+            f"If the odds that a positive is missing are {ODDS_FACTOR:g} times higher for the hardest than for the "
+            f"easiest positives, {METRICS[best['metric']].name} is {hard}. In the opposite case, it is {easy}."
+        )
 
 
 def _winners(best: pd.Series, tables: Tables) -> Iterator[str]:
