@@ -362,6 +362,9 @@ def test_the_card_states_what_the_study_found(data):
     hidden = model_card(data, "kNN", settings={}, seed=3, scores=scores(0.5).query("missing_rate == 50"))
     assert "Means over test folds, with 50 % of each label's positives hidden from training and tests: on" in hidden
     assert "| 0.250 | – | – |" in model_card(data, "kNN", settings={}, seed=3, scores=scores(np.nan))
+    assert "A person checked" not in card
+    checked = model_card(data, "kNN", settings={}, seed=3, checked=(20, 4))
+    assert "A person checked 20 labels before the fit and changed 4 of them." in checked
     for unknown in (None, scores(0.5, model="other"), scores(0.5, observed=np.nan).query("missing_rate == 0")):
         assert "did not score this model" in model_card(data, "kNN", settings={}, seed=3, scores=unknown)
 

@@ -61,7 +61,13 @@ def recommended_model(recommendation: pd.DataFrame, dataset: str, score: str = "
 
 
 def model_card(
-    data: Dataset, name: str, *, settings: Mapping[str, Any], seed: int, scores: pd.DataFrame | None = None
+    data: Dataset,
+    name: str,
+    *,
+    settings: Mapping[str, Any],
+    seed: int,
+    scores: pd.DataFrame | None = None,
+    checked: tuple[int, int] = (0, 0),
 ) -> str:
     """Write the model card of a final model.
 
@@ -78,6 +84,8 @@ def model_card(
     scores : DataFrame or None, default=None
         Scores of the study with the columns ``dataset, missing_rate, model, metric, observed, corrected, low, high``;
         see :func:`~fairfold.recommendation.complete_scores.complete_scores`. None if the model was not scored.
+    checked : tuple of int, default=(0, 0)
+        Number of labels that a person checked before the fit, and of those that were changed.
 
     Returns
     -------
@@ -85,7 +93,7 @@ def model_card(
         Text in Markdown.
     """
     return "\n".join(
-        [*_head(data, name), *_data(data), *_scores(data, name, scores), *_limits(), *_made(settings, seed)]
+        [*_head(data, name), *_data(data, *checked), *_scores(data, name, scores), *_limits(), *_made(settings, seed)]
     )
 
 
@@ -101,7 +109,7 @@ def _head(data: Dataset, name: str) -> Iterator[str]:
     yield 'found["posterior"], found["decision"]\n```\n'
 
 
-def _data(data: Dataset) -> Iterator[str]:
+def _data(data: Dataset, n_checked: int, n_changed: int) -> Iterator[str]:
     positives = np.asarray((data.Y == 1).sum(axis=0)).ravel()
     yield "## Data\n"
     mean = f"A sample has {data.label_cardinality:.2f} positive labels on average."
@@ -109,6 +117,8 @@ def _data(data: Dataset) -> Iterator[str]:
     order = np.argsort(positives, kind="stable")
     rare = [f"{data.label_names[label]} ({positives[label]})" for label in order[:5]]
     yield f"Labels with the fewest positives: {', '.join(rare)}.\n"
+    if n_checked:
+        yield f"A person checked {n_checked} labels before the fit and changed {n_changed} of them.\n"
 
 
 def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[str]:
