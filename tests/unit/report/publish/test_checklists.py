@@ -33,6 +33,9 @@ def test_an_unfinished_study_fills_little(make_facts, tmp_path, name):
     answers = {each.id: each for each in answer_checklist(name, make_facts({}, is_done=False), tmp_path)}
     models = answers["5a" if name == "reforms" else "22"]
     assert models.text == "To be filled in by the author: the study has no result for this item."
+    limits = answers["8b" if name == "reforms" else "26"]
+    assert limits.status == "partly filled"
+    assert limits.text.endswith("To be filled in by the author: the rest, which the study lacks.")
 
 
 def test_answers_of_the_author_fill_items(make_facts, tmp_path):

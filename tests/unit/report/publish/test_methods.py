@@ -66,6 +66,19 @@ def test_every_verdict_is_stated(make_facts):
     assert "On plants, no model has a score in every fold, so none is recommended." in text_of(facts)
 
 
+def test_failed_models_are_no_baselines(make_facts):
+    facts = make_facts()
+    scores = facts.table("tables/weak_label_scores.csv")
+    is_knn = scores["model"] == "kNN"
+    reason = scores["reason"].mask(is_knn, "It takes no weights. Remove the weights.")
+    scores = scores.assign(value=scores["value"].mask(is_knn), reason=reason)
+    facts.memo["tables/weak_label_scores.csv"] = scores
+    assert "kNN has no score, because of failures." in text_of(facts)
+    assert sentences("baselines", facts).startswith("Baselines on the same folds: logistic+.")
+    assert "The study compares 2 models by" in sentences("objectives", facts)
+    assert "in 5 cases: It takes no weights. Labels" in text_of(facts)
+
+
 def test_settings_of_the_data_are_described(make_facts, config):
     own = config["data"]["own"]["plants"]
     own |= {"weights": "w", "negatives": "confirmed", "categorical": "one-hot", "label_filter": {"min_positives": 5}}

@@ -13,6 +13,7 @@ from fairfold.report.publish.sentences import load_phrases, sentences, without_c
 
 CHECKLISTS = ("reforms", "tripod-ai")
 Status = Literal["filled", "partly filled", "to be filled in"]
+_NO_RESULT = "the study has no result for this item"
 _BY_AUTHOR = "To be filled in by the author: "
 
 
@@ -74,7 +75,8 @@ def _answer(item: Mapping[str, Any], given: str | None, facts: Facts, folder: Pa
     found = [sentences(name, facts) for name in item.get("answers", ())]
     text = without_citations(" ".join(filter(None, found)))
     is_open = "author" in item and not ("unless" in item and sentences(item["unless"], facts))
-    wanted = item["author"] if is_open else "" if text else "the study has no result for this item"
+    lacking = "" if any(found[:1]) else "the rest, which the study lacks" if text else _NO_RESULT
+    wanted = item["author"] if is_open else lacking
     evidence = [path for path in item.get("evidence", ()) if text and (folder / path).exists()]
     if given:
         return Answer(item["id"], item["item"], f"{text} {given}".strip(), evidence, "filled")

@@ -171,9 +171,9 @@ def _gather(facts: Facts) -> dict[str, Any]:
     intervals = facts.table("tables/complete_scores.csv")
     curves = facts.table("tables/sample_curves.csv")
     names = [each.name for each in facts.sources if each.path and each.dataset]
-    has = {"scores": len(facts.table(SCORES)), "final": facts.finals, "files": names}
+    has = {"data": sizes, "scores": len(facts.table(SCORES)), "final": facts.finals, "files": names}
     return {
-        **{"config": config, "finals": facts.finals, "names": names, "version": __version__, **_models(config)},
+        **{"config": config, "finals": facts.finals, "names": names, "version": __version__, **_models(facts)},
         "datasets": facts.datasets,
         "bests": {name: best["model"] if (best := facts.best(name)) else None for name in facts.datasets},
         "has": has | {"intervals": len(intervals) and intervals["low"].notna().any(), "tests": len(tests)},
@@ -225,18 +225,24 @@ def _about_score(score: str) -> dict[str, Any]:
     }
 
 
-def _models(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe the compared models by their phrases and kinds."""
+def _models(facts: Facts) -> dict[str, Any]:
+    """Describe the compared models by their phrases and kinds. Baselines without a score do not count."""
+    config, scores = facts.config, facts.table(SCORES)
+    scored = set(scores.dropna(subset="value")["model"]) if len(scores) else set()
     texts, names, own = load_phrases("methods"), config["weak_labels"]["models"], config["models"]["own"]
-    found = {kind: [name for name in names if name.removesuffix("+") in of] for kind, of in texts["baselines"].items()}
+    found = {
+        kind: [name for name in names if name in scored and name.removesuffix("+") in of]
+        for kind, of in texts["baselines"].items()
+    }
     baselines = [name for some in found.values() for name in some]
     forests = [name for name in names if name.removesuffix("+") not in [*texts["without_forests"], *own]]
     return {
-        "models": names,
+        **{"models": names, "scored": [name for name in names if name in scored]},
+        "failed": [name for name in names if name not in scored],
         "phrases": [phrase_of(name, own) for name in names],
         "kinds": [f"{kind} ({listed(some)})" for kind, some in found.items() if some],
         "baselines": baselines,
-        "others": [name for name in names if name not in baselines],
+        "others": [name for name in names if name in scored and name not in baselines],
         "has_forests": bool(forests),
         "has_levels": not {*forests} <= {*texts["without_levels"]},
         **{"verdicts": texts["verdicts"], "ways": texts["ways"], "gaps": _treatments(names, texts, own)},
@@ -315,7 +321,7 @@ def state(facts: Facts) -> list[str]:
     failures = failures_of(scores) if len(scores) else scores
     found += [
         f"{row.model} failed on {row.dataset} at a missing rate of {row.missing_rate} % in {row.times} "
-        f"case{'s' * (row.times != 1)}: {row.reason.rstrip('.')}."
+        f"case{'s' * (row.times != 1)}: {_without_advice(row.reason)}."
         for row in failures[:_MOST_FAILURES].itertuples()
     ]
     if (more := len(failures) - _MOST_FAILURES) > 0:
@@ -324,6 +330,11 @@ def state(facts: Facts) -> list[str]:
     few = {name: n for name, n in sizes.items() if n < FEW_SAMPLES}
     found += [f"{name} has only {n} samples, so scores and ranks are uncertain." for name, n in few.items()]
     return [*found, *_rare_labels(facts)]
+
+
+def _without_advice(reason: str) -> str:
+    """Return the first sentence of a reason, without its period."""
+    return re.split(r"[.] (?=[A-Z])", reason)[0].rstrip(".")
 
 
 def _rare_labels(facts: Facts) -> list[str]:
