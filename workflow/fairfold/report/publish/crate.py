@@ -188,8 +188,7 @@ def _run(facts: Facts, files: dict[str, Entity], jobs: list[Entity]) -> Iterator
     values = {f"#value-{key}": value for key, value in _parameters(facts).items()}
     data = [(each, _place(each.name, files)) for each in facts.sources if each.path is not None]
     results = [name for name in files if name.startswith("results/")]
-    times = sorted(job["ended"] for job in jobs) or [_ended(facts)]
-    span = {"startTime": times[0], "endTime": times[-1], **agents}
+    span = {"endTime": max((job["ended"] for job in jobs), default=_ended(facts)), **agents}
     used = _ids([*(place for _, place in data), *values, *(["study.yaml"] * ("study.yaml" in files))])
     run = {"name": "Run of the study", "instrument": {"@id": MAIN}, "object": used, "result": _ids(results)}
     yield {"@id": _RUN, "@type": "CreateAction", **run, **span}
