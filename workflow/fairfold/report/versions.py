@@ -9,6 +9,7 @@ import tomllib
 from importlib import metadata
 
 import pandas as pd
+import psutil
 
 from fairfold import __version__
 from fairfold.core.project import PROJECT
@@ -32,7 +33,8 @@ def gather_versions() -> pd.DataFrame:
     rows = [("fairfold", __version__), ("Python", platform.python_version())]
     library, studies = dependencies()
     rows += [(name, _version(name)) for name in library + studies]
-    rows.append(("machine", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"))
+    system, memory = f"{platform.system()} {platform.release()}", psutil.virtual_memory().total / 2**30
+    rows.append(("machine", f"{system} {platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB of memory"))
     return pd.DataFrame(rows, columns=["software", "version"])
 
 

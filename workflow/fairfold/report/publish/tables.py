@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
 _ALIKE = "†"
+_SIZES = (
+    "Size of the data. Label cardinality is the number of positives per sample, and label density the share of "
+    "positives. Labels are complete, or observed if positives may be missing."
+)
 _LABELS = ("average_precision", "roc_auc", "mcc")
 _SHARES = ["missing_if_positive", "missing_if_negative"]
 _MOST_ROWS, _MOST_COLUMNS = 40, 4  # of a table that fits on a page
@@ -59,7 +63,7 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
     """
     several = len(facts.datasets) > 1
     if len(sizes := facts.table("tables/datasets.csv")):
-        yield PaperTable("data", "Size of the data.", _rounded(sizes), [])
+        yield PaperTable("data", _SIZES, _rounded(sizes), [])
     texts = {
         "outcomes": "Labels of {}: numbers of samples, and percentage of missing feature cells of samples with and "
         "without the label.",
