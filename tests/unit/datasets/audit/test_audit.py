@@ -8,6 +8,7 @@ from scipy import sparse
 from fairfold.__main__ import main
 from fairfold.datasets import Dataset
 from fairfold.datasets.audit import audit_table, findings
+from fairfold.datasets.audit.duplicates import drawn_rows
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
 
@@ -37,10 +38,30 @@ def test_near_copies():
     assert kinds(X, Y) == {"near duplicates"}
 
 
+def test_near_copies_among_drawn_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 3))
+    X[10_000:] = X[:10_000] + 1e-5 * rng.normal(size=(10_000, 3))
+    table = audit_table(X, (X[:, :1] > 0).astype(float))
+    (message,) = table.loc[table["check"] == "near duplicates", "message"]
+    assert "of 10,000 drawn rows are near copies of another row" in message
+    assert (np.diff(drawn_rows(20_000, rng)) > 0).all() and np.array_equal(drawn_rows(9, rng), np.arange(9))
+
+
+def test_copies_within_a_group_do_not_count():
+    _, X, Y = make()
+    X[[1, 2, 3]] = X[0]
+    groups = np.arange(N)
+    groups[[1, 2]] = 0
+    table = audit_table(X, Y, groups=groups)
+    (message,) = table.loc[table["check"] == "duplicated rows", "message"]
+    assert message.startswith("1 row has the features of an earlier row of another group")
+
+
 def test_identical_halves_are_an_error():
     _, X, Y = make()
     assert kinds(np.vstack([X, X]), np.vstack([Y, Y]), severity="error") == {"duplicated rows"}
-    groups = np.tile(np.arange(N), 2)
+    groups = np.tile(np.arange(N), 2)  # Copies within a group are no finding.
     assert not kinds(np.vstack([X, X]), np.vstack([Y, Y]), severity="error", groups=groups)
 
 
@@ -71,6 +92,23 @@ def test_placeholders_and_other_units():
     X[::40, 2], X[:3, 4] = -999, 1000 * (5 + X[:3, 4])
     X[3:, 4] += 5
     assert kinds(X, Y) == {"placeholder", "other unit"}
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_placeholders_of_several_kinds(convert):
+    _, X, Y = make()
+    X[:, 0] = 100 * np.abs(X[:, 0])  # -99 lies within the range, but no other value is negative.
+    X[::40, 0] = -99
+    X[7, 1] = -9999  # a single cell
+    X[::40, 2] = 99999999
+    X[:, 3] = np.round(1000 * X[:, 3])
+    X[::20, 3] = 999  # within the range, but frequent
+    X[::40, 4] = 999.9
+    X[::40, 5] = 9  # a measurement
+    table = audit_table(convert(X), Y, names=("abcdefgh", "xyz"))
+    (found,) = table[table["check"] == "placeholder"].itertuples()
+    assert found.where == ", ".join(f"column '{name}'" for name in "abcde")
+    assert found.message.startswith("column 'a' contains -99 in 5 rows, unlike its other values; leave the cells empty")
 
 
 def test_labels_that_imply_another():

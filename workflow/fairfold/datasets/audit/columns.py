@@ -18,6 +18,9 @@ _MERGED = 0.05  # Minimum share of merged values in a column for a warning. Chan
 _FEW = 0.05  # Maximum share of values with another unit, or of placeholders.
 _APART = 20.0  # Minimum ratio of values with another unit to the other values.
 _FEWEST_ROWS = 20
+_NINES = np.concatenate([10.0 ** np.arange(2, 16) - 1, 10.0 ** np.arange(2, 10) - 0.1])
+_CODES = np.concatenate([-_NINES, _NINES])
+"""Numbers of nines, such as 999 and 99.9, that often stand for missing values."""
 
 # These patterns match whole names in the form of plain_name().
 _IDENTIFIERS = re.compile(
@@ -191,7 +194,10 @@ def find_values(table: Audited) -> Iterator[Finding]:
     Finding
         A warning or note for each column.
     """
-    if table.n_samples < _FEWEST_ROWS or sparse.issparse(table.data.X):
+    if table.n_samples < _FEWEST_ROWS:
+        return
+    if sparse.issparse(table.data.X):
+        yield from _sparse_placeholders(table)
         return
     for column, values in zip(table.data.feature_names, table.data.X.T, strict=True):
         if np.isnan(values).all():
@@ -200,8 +206,7 @@ def find_values(table: Audited) -> Iterator[Finding]:
         if len(np.unique(values[~np.isnan(values)])) == 1:
             yield Finding("note", where, f"{where} is constant; leave it out (ignore)", check="constant column")
         elif (number := _placeholder(values)) is not None:
-            advice = f"leave the {(values == number).sum()} cells empty if it stands for a missing value"
-            yield Finding("warning", where, f"{where} contains {number:g} far from its other values; {advice}")
+            yield _about_placeholder(where, values, number)
         elif (limit := _unit_limit(values, sizes)) is not None:
             rows = np.flatnonzero(np.abs(values) >= limit)
             message = (
@@ -210,14 +215,36 @@ def find_values(table: Audited) -> Iterator[Finding]:
             yield Finding("warning", where, message, f"first in row {rows[0] + 1}", "other unit")
 
 
+def _sparse_placeholders(table: Audited) -> Iterator[Finding]:
+    X = sparse.csc_array(table.data.X)
+    for j in np.unique(np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))[np.isin(X.data, _CODES)]):
+        values = _column(X, j).ravel()
+        if (number := _placeholder(values)) is not None:
+            yield _about_placeholder(f"column {table.data.feature_names[j]!r}", values, number)
+
+
+def _about_placeholder(where: str, values: np.ndarray, number: float) -> Finding:
+    n = int((values == number).sum())
+    cells, rows = ("cell", "row") if n == 1 else ("cells", "rows")
+    message = f"{where} contains {number:.15g} in {n} {rows}, unlike its other values; leave the {cells} empty if it "
+    return Finding("warning", where, f"{message}stands for a missing value")
+
+
 def _placeholder(values: np.ndarray) -> float | None:
-    """Return a repeated number of nines, or its negative, that is far from all other values."""
+    """Return a number of nines, or its negative, unlike the other values.
+
+    It is far from all other values, or the only negative value, or much more frequent than any other value except 0.
+    """
     numbers, counts = np.unique(values[~np.isnan(values)], return_counts=True)
-    for at in (0, -1):
-        others = np.delete(numbers, at)
-        is_code = re.fullmatch(r"-?99+", f"{numbers[at]:.15g}") is not None
-        if is_code and counts[at] > 1 and len(others) > 1 and np.abs(numbers[at] - others).min() > 3 * np.ptp(others):
-            return float(numbers[at])
+    for at in np.flatnonzero(np.isin(numbers, _CODES)):
+        number, others = numbers[at], np.delete(numbers, at)
+        n_others = np.delete(counts, at)[others != 0].max(initial=1)
+        is_long = abs(number) >= 999
+        is_far = np.abs(number - others).min() > 3 * np.ptp(others) and (is_long or number < 0 or len(others) > 1)
+        is_negative = number < 0 <= others[0]
+        is_frequent = counts[at] >= max(0.02 * counts.sum(), 5 * n_others) and len(others) >= 20
+        if ((is_far or is_negative) and (counts[at] > 1 or is_long)) or (is_long and is_frequent):
+            return float(number)
     return None
 
 

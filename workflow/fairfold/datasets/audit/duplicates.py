@@ -13,7 +13,7 @@ from fairfold.core.arrays import Matrix, canonical
 from fairfold.datasets.audit.alignment import standardized
 from fairfold.datasets.audit.spec import Audited, Check, Finding
 
-_MOST_ROWS = 10_000
+_MOST_ROWS, _BLOCK = 10_000, 100
 _FEWEST_ROWS = 30
 _RATIO = 4.0  # ratio of the distances of the second and the first neighbor of a near copy
 _LEVEL = 1e-6
@@ -43,12 +43,13 @@ def find(table: Audited) -> Iterator[Finding]:
     if len(repeated):
         Y = sparse.csr_array(table.labels.T)
         n_other = int((abs(Y[repeated] - Y[firsts[repeated]]).sum(axis=1) > 0).sum())
+        of_group = "" if data.groups is None else " of another group"
         also = f", {n_other} of them with other labels" if n_other else ""
         first = repeated[0] + 1 if data.sample_ids is None else data.sample_ids[repeated[0]]
         sentence = (
-            f"{len(repeated)} {'row has' if len(repeated) == 1 else 'rows have'} the features of an earlier row{also}, "
-            "so a sample may be in training and in test at once; remove copies, or give the copies of a sample one "
-            "group (groups)"
+            f"{len(repeated)} {'row has' if len(repeated) == 1 else 'rows have'} the features of an earlier row"
+            f"{of_group}{also}, so a sample may be in training and in test at once; remove copies, or give the copies "
+            "of a sample one group (groups)"
         )
         parts = _identical_parts(firsts)
         share = _share_of_tests(firsts, table)
@@ -60,7 +61,7 @@ def find(table: Audited) -> Iterator[Finding]:
 
 
 def exact_copies(table: Audited) -> np.ndarray:
-    """Return the first row with the same features in another group.
+    """Return the first row with the same features. Within a group, only the first of equal rows counts.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def exact_copies(table: Audited) -> np.ndarray:
     first = pd.Series(np.arange(table.n_samples)).groupby(features).transform("first").to_numpy()
     is_copy = features.duplicated().to_numpy()
     if groups is not None:
-        is_copy = is_copy & (pd.Series(groups).groupby(features).transform("nunique") > 1).to_numpy()
+        is_copy = is_copy & ~pd.DataFrame({"features": features, "group": groups}).duplicated().to_numpy()
     return np.where(is_copy, first, -1)
 
 
@@ -155,19 +156,72 @@ def digest(*arrays: np.ndarray) -> bytes:
 
 
 def _near_copies(table: Audited) -> Iterator[Finding]:
-    n, (close, near) = min(table.n_samples, _MOST_ROWS), near_copies(table.data.X, table.rng("duplicates"))
+    rows, close, near = near_copies_of(table)
     if len(close):
-        Y = table.labels[:, close].toarray(), table.labels[:, near[close]].toarray()
+        other = near[np.isin(rows, close)]
+        Y = table.labels[:, close].toarray(), table.labels[:, other].toarray()
         same = np.mean((Y[0] == Y[1]).all(axis=0))
+        drawn = f" of {len(rows):,} drawn" if len(rows) < table.n_samples else ""
         message = (
-            f"{len(close)} rows are near copies of another row, so a sample may be in training and in test at once; "
-            "remove copies, or give the copies of a sample one group (groups)"
+            f"{len(close)}{drawn} rows are near copies of another row, so a sample may be in training and in test at "
+            "once; remove copies, or give the copies of a sample one group (groups)"
         )
-        evidence = f"{len(close) / n:.1%} of rows, {same:.0%} with the same labels, rows {close[0] + 1} and "
-        evidence += f"{near[close[0]] + 1}" + (f", first {n:,} rows" if n < table.n_samples else "")
+        evidence = f"{len(close) / len(rows):.1%} of rows, {same:.0%} with the same labels, rows {close[0] + 1} and "
+        evidence += f"{other[0] + 1}"
         yield Finding("warning", "rows", message, evidence, "near duplicates")
     elif len(near):
-        yield from _near_rows(near, table)
+        yield from _near_rows(rows, near, table)
+
+
+def drawn_rows(n_rows: int, rng: np.random.Generator, most: int = _MOST_ROWS) -> np.ndarray:
+    """Draw blocks of 100 neighboring rows, so that neighbors stay together, or return all rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    rng : Generator
+        Random numbers.
+    most : int, default=10_000
+        Maximum number of rows.
+
+    Returns
+    -------
+    ndarray of int
+        Rows in order.
+
+    Examples
+    --------
+    >>> drawn_rows(1000, np.random.default_rng(0), most=200)[[0, 99, 100, 199]] // 100
+    array([3, 3, 9, 9])
+    """
+    if n_rows <= most:
+        return np.arange(n_rows)
+    blocks = np.sort(rng.choice(n_rows // _BLOCK, most // _BLOCK, replace=False))
+    return (blocks[:, np.newaxis] * _BLOCK + np.arange(_BLOCK)).ravel()
+
+
+def near_copies_of(table: Audited) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find near copies among up to 10,000 drawn rows of a table.
+
+    Parameters
+    ----------
+    table : Audited
+        The table.
+
+    Returns
+    -------
+    rows : ndarray of int
+        The drawn rows.
+    close : ndarray of int
+        Rows that are near copies.
+    near : ndarray of int
+        Nearest row of each drawn row. Empty if fewer than two features vary.
+    """
+    rng = table.rng("duplicates")
+    rows = drawn_rows(table.n_samples, rng)
+    close, near = near_copies(table.data.X[rows], rng)
+    return rows, rows[close], rows[near]
 
 
 def near_copies(X: Matrix, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -179,7 +233,7 @@ def near_copies(X: Matrix, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
     Parameters
     ----------
     X : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        Features. The first 10,000 rows are used.
+        Features.
     rng : Generator
         Random numbers.
 
@@ -193,8 +247,7 @@ def near_copies(X: Matrix, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
     from scipy import stats  # slow to import, as scikit-learn is
     from sklearn.neighbors import NearestNeighbors
 
-    n = min(X.shape[0], _MOST_ROWS)
-    Z, none = standardized(X[:n], rng), np.zeros(0, dtype=np.int64)
+    n, Z, none = X.shape[0], standardized(X, rng), np.zeros(0, dtype=np.int64)
     if Z.shape[1] < 2:
         return none, none
     distances, near = NearestNeighbors(n_neighbors=5, algorithm="brute").fit(Z).kneighbors()
@@ -206,13 +259,13 @@ def near_copies(X: Matrix, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
     return close if len(close) > max(4, n // 100) and chance < _LEVEL else none, near[:, 0]
 
 
-def _near_rows(near: np.ndarray, table: Audited) -> Iterator[Finding]:
+def _near_rows(rows: np.ndarray, near: np.ndarray, table: Audited) -> Iterator[Finding]:
     """Find tables in which the nearest neighbor of a row is often next to it, although labels are not sorted."""
     from scipy import stats
 
-    n, labels = len(near), table.alignment(len(near)).labels
-    is_near = np.abs(near - np.arange(n)) <= _WINDOW
-    same = np.abs(labels[1:] - labels[:-1]).sum(axis=1) < 1e-9
+    n, labels = len(near), table.labels[:, rows]
+    is_near = np.abs(near - rows) <= _WINDOW
+    same = np.asarray(abs(labels[:, 1:] - labels[:, :-1]).sum(axis=0)).ravel() == 0
     expected = 2 * _WINDOW / n + same.mean() * (2 * _WINDOW * np.abs(np.diff(same)).sum() / n)
     share = is_near.mean()
     if share > 0.25 and stats.binom.sf(is_near.sum() - 1, n, min(2 * _WINDOW / n, 1)) < _LEVEL and share > expected:

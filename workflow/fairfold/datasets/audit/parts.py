@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from fairfold.datasets.audit.duplicates import digests, must_repeat, near_copies
+from fairfold.datasets.audit.duplicates import digests, drawn_rows, must_repeat, near_copies
 from fairfold.datasets.audit.spec import Audited, Check, Finding, Severity
 from fairfold.datasets.dataset import Dataset
 
 _FEWEST_ROWS = 30
-_MOST_ROWS = 5_000  # of the test file in the search for near copies, which is limited to 10,000 rows
+_MOST_ROWS = 5_000  # of each file in the search for near copies
 _ADVICE = "so scores on the test file are too high; remove these rows from one of the files"
 
 
@@ -36,12 +36,13 @@ def find(table: Audited) -> Iterator[Finding]:
     if copies := np.flatnonzero(equal >= 0).tolist():
         yield _about("copies", copies, equal[copies], table, test)
     elif table.n_samples + len(equal) >= _FEWEST_ROWS:
-        parts = [test.X[:_MOST_ROWS], table.data.X]
-        n_test = parts[0].shape[0]
+        rng = table.rng("parts")
+        of_test, of_train = (drawn_rows(each.X.shape[0], rng, _MOST_ROWS) for each in (test, table.data))
+        parts, n = [test.X[of_test], table.data.X[of_train]], len(of_test)
         both = sparse.vstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.vstack(parts)
-        close, near = near_copies(both, table.rng("parts"))
-        if copies := [row for row in close.tolist() if row < n_test <= near[row]]:
-            yield _about("near copies", copies, near[copies] - n_test, table, test)
+        close, near = near_copies(both, rng)
+        if copies := [row for row in close.tolist() if row < n <= near[row]]:
+            yield _about("near copies", of_test[copies].tolist(), of_train[near[copies] - n], table, test)
 
 
 def _about(kind: str, copies: list[int], equal: np.ndarray, table: Audited, test: Dataset) -> Finding:

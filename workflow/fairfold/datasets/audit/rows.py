@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairfold.core.threads import one_thread_each
 from fairfold.datasets.audit.changes import change_points, changes, window
-from fairfold.datasets.audit.duplicates import exact_copies, must_repeat, near_copies
+from fairfold.datasets.audit.duplicates import exact_copies, must_repeat, near_copies_of
 from fairfold.datasets.audit.spec import Audited
 from fairfold.datasets.dataset import Dataset
 
@@ -75,7 +75,8 @@ def _copies(table: Audited) -> pd.DataFrame:
     firsts, kind = exact_copies(table), "copy"
     rows = np.flatnonzero(firsts >= 0)
     if not len(rows) and table.n_samples >= _FEWEST_ROWS and table.data.groups is None:
-        close, firsts = near_copies(X, table.rng("duplicates"))
+        drawn, close, near = near_copies_of(table)
+        firsts[drawn[: len(near)]] = near
         rows, kind = close[firsts[close] < close], "near copy"
     found = pd.DataFrame({"kind": kind, "row": rows + 1, "of_row": firsts[rows] + 1})
     return found if fold_of is None else found.assign(fold=fold_of[rows], of_fold=fold_of[firsts[rows]])
