@@ -81,6 +81,43 @@ def test_shuffled_half_beside_rows_without_a_label():
     assert len(errors(X[order], Y[mixed])) == 1
 
 
+def genes(seed, n=70):
+    """Return many features of few rows, and a label whose rows are sorted except for every seventh."""
+    rng = np.random.default_rng(seed)
+    y = (np.arange(n) < n // 2).astype(float)
+    y[::7] = 1 - y[::7]
+    X = rng.normal(size=(n, 500))
+    X[:, :60] += 1.5 * y[:, np.newaxis]
+    return X, y[:, np.newaxis]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shifts_of_runs_in_few_rows(seed):
+    X, Y = genes(seed)
+    assert errors(X, Y).empty
+    (message,) = errors(X, np.roll(Y, 7, axis=0))["message"]
+    assert ": the labels are shifted by 7 rows;" in message
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shuffled_half_of_few_rows(seed):
+    X, Y = genes(seed, n=100)
+    order = np.argsort(Y[:, 0], kind="stable")
+    mixed = order.copy()
+    mixed[30:] = np.random.default_rng(seed).permutation(order[30:])
+    assert errors(X[order], Y[order]).empty
+    (message,) = errors(X[order], Y[mixed])["message"]
+    assert "are unrelated to the features" in message
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_drifting_features_beside_random_labels_have_no_error(seed):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(N, 200)), (rng.random((N, 1)) < 0.5).astype(float)
+    X[:, :40] += 2 * np.linspace(-1, 1, N)[:, np.newaxis]
+    assert errors(X, Y).empty
+
+
 def test_labels_sorted_alone():
     X, Y = make()
     table = audit_table(X, Y[np.lexsort(Y.T)])

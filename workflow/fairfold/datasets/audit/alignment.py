@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 from scipy import sparse
 
@@ -50,6 +52,28 @@ class Alignment:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def reordered(self, features: np.ndarray | None = None, labels: np.ndarray | None = None) -> Alignment:
+        """Return a copy with features or labels in another row order.
+
+        Parameters
+        ----------
+        features : ndarray of int of shape (n_samples,), default=None
+            Order of the rows of the features.
+        labels : ndarray of int of shape (n_samples,), default=None
+            Order of the rows of the labels.
+
+        Returns
+        -------
+        Alignment
+            The copy.
+        """
+        other = copy.copy(self)
+        if features is not None:
+            other.features, other.scores = self.features[features], self.scores[features]
+        if labels is not None:
+            other.labels = self.labels[labels]
+        return other
 
     def strength(self, labels: np.ndarray) -> float:
         """Return the share of the variance of the labels that a ridge regression explains.
