@@ -48,6 +48,14 @@ def test_near_copies_among_drawn_rows():
     assert (np.diff(drawn_rows(20_000, rng)) > 0).all() and np.array_equal(drawn_rows(9, rng), np.arange(9))
 
 
+def test_rows_without_values_are_no_copies():
+    _, X, Y = make()
+    X[5:8] = np.nan
+    assert "duplicated rows" not in kinds(X, Y)
+    X[20], Y[20] = X[21], 1 - Y[21]
+    assert audit_table(X, Y)["message"].str.startswith("1 row has the features of an earlier row with other la").any()
+
+
 def test_copies_within_a_group_do_not_count():
     _, X, Y = make()
     X[[1, 2, 3]] = X[0]
@@ -131,6 +139,7 @@ def test_labels_that_imply_another():
 def test_bad_input_is_a_sentence_each(X, Y, where):
     table = audit_table(X, Y)
     assert set(table.loc[table["severity"] == "error", "where"]) == where
+    assert "unpredicted label" not in set(table["check"])
 
 
 def test_one_feature():

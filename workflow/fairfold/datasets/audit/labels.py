@@ -99,6 +99,8 @@ def find_unpredicted(table: Audited) -> Iterator[Finding]:
         return
     chosen = np.flatnonzero(np.minimum(k, n_measured - k) >= 10)[:_MOST]
     X, rng = table.alignment(n).features, table.rng("unpredicted")
+    if not X.shape[1]:
+        return
     Y = table.labels[chosen].T.toarray()[:n] - (k / np.maximum(n_measured, 1))[chosen]
     if table.measured is not None:
         Y = np.where(table.measured[chosen].T[:n], Y, 0)
