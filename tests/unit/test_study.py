@@ -39,6 +39,7 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
     part = {"forest": {"n_trees": 2}}
     expected = {**config["weak_labels"]["forest"], "n_trees": 2, "variant": "authors-code"}
     of_ours = {name: expected.pop(name) for name in ("shape", "label_frequencies")}
+    expected.pop("minutes")
     assert study.model_settings(config, "CaFE", part) == expected
     assert study.model_settings(config, "CaFE-FLA+", part).items() >= of_ours.items()
     assert study.model_settings(config, "logistic+") == {"label_frequencies": "shared"}
