@@ -8,14 +8,13 @@ from fairfold.core.files import read_table, write_text
 from fairfold.datasets import Dataset
 from fairfold.final.card import model_card, recommended_model
 from fairfold.models.registry import register_own
-from fairfold.recommendation.checked import with_checked_labels
 
 with logged(snakemake.log):
     params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
     register_own(snakemake.config["models"])
     name = params.model or recommended_model(read_table(*snakemake.input.recommendation), data.id, params.score)
     settings, scores = params.settings[name], next(map(read_table, snakemake.input.scores), None)
-    data, checked = with_checked_labels(data, next(map(read_table, snakemake.input.checked), None))
+    data, checked = final.model.with_checked_labels(data, next(map(read_table, snakemake.input.checked), None))
     fitted = final.model.fit_final(data, name, settings, seed=params.seed, n_jobs=snakemake.threads)
     fitted.save(Path(snakemake.output.model).parent)
     card = model_card(data, name, settings=settings, seed=params.seed, scores=scores, checked=checked)

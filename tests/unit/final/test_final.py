@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from fairfold.__main__ import main
 from fairfold.core.hierarchy import Hierarchy
@@ -20,7 +21,7 @@ from fairfold.datasets.decimals import Learned
 from fairfold.errors import DataError, ModelError
 from fairfold.final import load_final
 from fairfold.final.card import model_card, recommended_model
-from fairfold.final.model import fit_final
+from fairfold.final.model import fit_final, with_checked_labels
 from fairfold.final.prediction import predict_file
 
 FEATURES, LABELS = tuple("abcd"), ("red", "green, blue", "x")
@@ -345,6 +346,23 @@ def test_a_folder_that_is_not_whole_is_refused_in_one_sentence(final, tmp_path, 
     change(tmp_path)
     with pytest.raises(ModelError, match=sentence):
         load_final(tmp_path)
+
+
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_the_final_model_learns_from_checked_labels(data, form):
+    observed = data.Y.astype(np.int8)
+    cells = pd.DataFrame({"sample": [0, 1, 2, 3], "label_index": [0, 1, 2, 0], "label": [1, 0, np.nan, 1]})
+    expected = observed.copy()
+    expected[[0, 1, 3], [0, 1, 0]] = [1, 0, 1]
+    given = replace(data, Y=form(observed))
+    found, numbers = with_checked_labels(given, cells)
+    assert type(found.Y) is type(given.Y)
+    assert found.Y.dtype == np.int8
+    np.testing.assert_array_equal(sparse.csr_array(found.Y).toarray(), expected)
+    assert numbers == (3, (expected != observed).sum())
+    tree = replace(data, hierarchy=Hierarchy(np.array([[0, 1]]), len(LABELS)))
+    for unchanged, dataset in ((with_checked_labels(data, None), data), (with_checked_labels(tree, cells), tree)):
+        assert unchanged == (dataset, (0, 0))
 
 
 def scores(corrected, model="kNN", observed=0.25):

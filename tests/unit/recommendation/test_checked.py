@@ -1,14 +1,9 @@
 """Sheets of cells to check are read back with their draw probabilities, and the recommendation uses them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 
-from fairfold.core.hierarchy import Hierarchy
-from fairfold.datasets import Dataset
 from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS
@@ -18,7 +13,6 @@ from fairfold.recommendation.checked import (
     cells_of_sheet,
     checked_table,
     sheet_to_fill,
-    with_checked_labels,
     with_checked_rates,
     with_checked_scores,
 )
@@ -87,24 +81,6 @@ def test_sheets_may_come_from_a_program_for_tables(study):
     text["draw_probability"] = text["draw_probability"].str.replace(".", ",")
     found = cells_of_sheet(pd.concat([text, text[:2].assign(**dict.fromkeys(text, ""))]), ids, NAMES, "sheet.csv")
     pd.testing.assert_frame_equal(found, expected)
-
-
-@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
-def test_a_model_can_learn_from_checked_cells(study, form):
-    Y, observed, _, ids = study
-    cells = cells_of_sheet(filled(study), ids, NAMES, "sheet.csv")
-    cells.loc[0, "label"] = np.nan
-    data = Dataset("leaves", "multilabel", np.zeros((len(Y), 1)), form(observed.astype(np.int8)), ("a",), tuple(NAMES))
-    found, numbers = with_checked_labels(data, cells)
-    expected, used = observed.copy(), cells[1:]
-    expected[used["sample"], used["label_index"]] = Y[used["sample"], used["label_index"]]
-    assert type(found.Y) is type(data.Y) and found.Y.dtype == np.int8
-    np.testing.assert_array_equal(np.asarray(sparse.csr_array(found.Y).todense()), expected)
-    assert numbers == (len(used), (expected != observed).sum())
-    tree = replace(data, hierarchy=Hierarchy(np.array([[0, 1]]), len(NAMES)))
-    for unchanged in (with_checked_labels(data, None), with_checked_labels(tree, cells)):
-        assert unchanged[0].Y is data.Y
-        assert unchanged[1] == (0, 0)
 
 
 def test_recommendation_uses_checked_cells(study):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -260,6 +260,35 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     columns = data.feature_names, data.label_names, identifier, data.categories
     learned = Learned(data.decimal_mark, _whole_columns(data))
     return FinalModel(data.id, name, model, *columns, probe, data.missing_value, learned)
+
+
+def with_checked_labels(data: Dataset, cells: pd.DataFrame | None) -> tuple[Dataset, tuple[int, int]]:
+    """Replace observed labels by checked ones, to train a model on them.
+
+    Parameters
+    ----------
+    data : Dataset
+        Dataset with several labels.
+    cells : DataFrame or None
+        Cells of :func:`~fairfold.recommendation.checked.cells_of_sheet`, or None.
+
+    Returns
+    -------
+    data : Dataset
+        Dataset with the checked labels. A hierarchy of labels is left as it is, because it relates labels to each
+        other.
+    numbers : tuple of int
+        Number of checked labels, and of those that differ from the observed label.
+    """
+    if cells is None or data.hierarchy is not None:
+        return data, (0, 0)
+    known = cells.dropna(subset="label")
+    at, labels = (known["sample"].to_numpy(int), known["label_index"].to_numpy(int)), known["label"].to_numpy()
+    Y = sparse.lil_array(data.Y) if sparse.issparse(data.Y) else data.Y.copy()
+    before = np.ravel(Y[at].toarray() if sparse.issparse(Y) else Y[at])
+    Y[at] = labels.astype(Y.dtype)
+    replaced = replace(data, Y=sparse.csr_array(Y) if sparse.issparse(Y) else Y)
+    return replaced, (len(known), int(np.count_nonzero(before != labels)))
 
 
 def make_for(data: Dataset, name: str, settings: Mapping[str, Any], **options: Any) -> ClassifierMixin:

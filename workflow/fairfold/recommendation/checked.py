@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from fairfold.core.arrays import Matrix, finite_rows, to_dense
 from fairfold.core.validation import with_nan
-from fairfold.datasets import Dataset
 from fairfold.errors import DataError
 from fairfold.evaluation.checked_cells import MISSING_RATE, WRONG_SHARE, checked_scores, choose_cells, compare_checked
 from fairfold.evaluation.corrections import SENSITIVITY
@@ -121,35 +118,6 @@ def cells_of_sheet(sheet: pd.DataFrame, ids: Sequence[object], label_names: Sequ
         raise DataError(f"{where}: the column {ANSWER!r} is empty. Enter 0 or 1 for the cells that you checked.")
     cells = values.astype({"sample": int, "label_index": int}).assign(label=_numbers(answers))
     return cells.sort_values(["sample", "label_index"], ignore_index=True)
-
-
-def with_checked_labels(data: Dataset, cells: pd.DataFrame | None) -> tuple[Dataset, tuple[int, int]]:
-    """Replace observed labels by checked ones, to train a model on them.
-
-    Parameters
-    ----------
-    data : Dataset
-        Dataset with several labels.
-    cells : DataFrame or None
-        Cells of :func:`cells_of_sheet`, or None.
-
-    Returns
-    -------
-    data : Dataset
-        Dataset with the checked labels. A hierarchy of labels is left as it is, because it relates labels to each
-        other.
-    numbers : tuple of int
-        Number of checked labels, and of those that differ from the observed label.
-    """
-    if cells is None or data.hierarchy is not None:
-        return data, (0, 0)
-    known = cells.dropna(subset="label")
-    at, labels = (known["sample"].to_numpy(int), known["label_index"].to_numpy(int)), known["label"].to_numpy()
-    Y = sparse.lil_array(data.Y) if sparse.issparse(data.Y) else data.Y.copy()
-    before = np.ravel(Y[at].toarray() if sparse.issparse(Y) else Y[at])
-    Y[at] = labels.astype(Y.dtype)
-    replaced = dataclasses.replace(data, Y=sparse.csr_array(Y) if sparse.issparse(Y) else Y)
-    return replaced, (len(known), int(np.count_nonzero(before != labels)))
 
 
 def _numbers(column: pd.Series) -> pd.Series:
