@@ -58,6 +58,13 @@ def test_several_models_may_be_as_good():
     )
 
 
+def test_checked_cells_give_no_significance():
+    checked = board(BEST, ALIKE).assign(n_checked=60.0)
+    assert verdict_sentence(checked, 200) == "Use A. With 200 samples, one other model is not clearly worse."
+    checked = board(BEST, WORSE).assign(n_checked=60.0)
+    assert verdict_sentence(checked, 200) == "Use A. It is better than the other model."
+
+
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [

@@ -38,6 +38,7 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int | None) -> str:
     verdicts = board["verdict"].value_counts()
     if BEST not in verdicts:
         return "No model has a score in every fold, so no model is recommended."
+    is_checked = "n_checked" in board and board["n_checked"].notna().any()  # by intervals, without a test
     use = f"Use {board.loc[board['verdict'] == BEST, 'model'].iloc[0]}."
     n_alike, n_worse = verdicts.get(NOT_DIFFERENT, 0), verdicts.get(WORSE, 0)
     if NOT_TESTED in verdicts:
@@ -45,10 +46,10 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int | None) -> str:
     if n_alike:
         others = "one other model is" if n_alike == 1 else f"{_number(n_alike)} other models are"
         start = others.capitalize() if n_samples is None else f"With {n_samples:,} samples, {others}"
-        return f"{use} {start} not significantly different."
+        return f"{use} {start} not {'clearly worse' if is_checked else 'significantly different'}."
     if n_worse:
         others = "the other model" if n_worse == 1 else f"the other {_number(n_worse)} models"
-        return f"{use} It is significantly better than {others}."
+        return f"{use} It is {'better' if is_checked else 'significantly better'} than {others}."
     return f"{use} There is no other model to compare it with."
 
 
