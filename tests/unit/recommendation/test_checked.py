@@ -5,13 +5,14 @@ import pandas as pd
 import pytest
 
 from fairfold.errors import DataError
-from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions, write_predictions
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.recommendation.checked import (
     ANSWER,
     cells_of_sheet,
     checked_table,
+    read_study_predictions,
     sheet_to_fill,
     with_checked_rates,
     with_checked_scores,
@@ -38,6 +39,15 @@ def filled(study, **options):
     Y, observed, predictions, ids = study
     sheet = sheet_to_fill(observed, predictions, 80, ids, NAMES, random_state=0, **options)
     return sheet.assign(**{ANSWER: Y[sheet["sample"], sheet["label_index"]]})
+
+
+def test_predictions_of_the_lowest_rate_with_models_are_read(study, tmp_path):
+    for rate in (0, 30, 50):
+        (tmp_path / f"weak_labels/plants/rate-{rate}").mkdir(parents=True)
+    for rate in (50, 30):
+        path = tmp_path / f"weak_labels/plants/rate-{rate}/predictions_0.npz"
+        write_predictions({f"of-{rate}": study[2]["good"]}, path)
+    assert list(read_study_predictions(tmp_path, "plants")) == ["of-30"]
 
 
 def test_sheet_is_read_back_in_any_order(study):

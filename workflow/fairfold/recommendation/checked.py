@@ -171,9 +171,10 @@ def read_study_predictions(results: Path, dataset: str) -> dict[str, FinalPredic
     dict of str to FinalPredictions
         Out-of-fold predictions of each model.
     """
-    folders = (results / "weak_labels" / dataset).glob("rate-*")
-    lowest = min(folders, key=lambda folder: int(folder.name.removeprefix("rate-")))
-    return dict(read_predictions(sorted(lowest.glob("predictions_*.npz"))))
+    rates: dict[int, list[Path]] = {}  # A folder without predictions contains only the estimate of the missing rate.
+    for path in sorted((results / "weak_labels" / dataset).glob("rate-*/predictions_*.npz")):
+        rates.setdefault(int(path.parent.name.removeprefix("rate-")), []).append(path)
+    return dict(read_predictions(rates[min(rates)])) if rates else {}
 
 
 def checked_table(
