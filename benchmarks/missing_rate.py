@@ -19,7 +19,7 @@ import pandas as pd
 
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
-from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.evaluation.fold_scores import read_predictions
 from fairfold.recommendation.missing_rate import estimate_missing_rate
 from fairfold.weak_labels.masking import observed_labels
 
@@ -35,8 +35,10 @@ def estimates(unit: Path, data: Dataset, models: list[str]) -> pd.DataFrame:
         observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
     seed = seed_for(20240601, "label frequency", data.id, rate)
     rows = []
-    for model in models:
-        P = FinalPredictions.load(unit / "predictions" / f"{model}.npz").by("average_precision")
+    for model, predictions in read_predictions(sorted(unit.glob("predictions_*.npz"))):
+        if model not in models:
+            continue
+        P = predictions.by("average_precision")
         row = estimate_missing_rate(data.Y, observed, P, negatives=data.negatives, random_state=seed).row
         rows.append(row.assign(dataset=data.id, rate=rate, model=model)[COLUMNS])
     return pd.concat(rows)

@@ -29,7 +29,7 @@ from fairfold.weak_labels import mask_positives, scar_tests
 from fairfold.weak_labels.plateau import frequency_distribution
 
 CHOSEN_ON = ["flags", "emotions", "CHD_49", "VirusGO"]
-OTHERS = ["birds", "foodtruck"]
+OTHERS = ["birds", "foodtruck", "GrampositivePseAAC-repaired"]
 CASES = [("random", 0), ("random", 30), ("random", 50), ("random", 70)]
 CASES += [(mechanism, 50) for mechanism in ("sample", "group", "difficulty", "rarity")] + [("wrong positives", 50)]
 
