@@ -236,8 +236,9 @@ def introduction(results: Path) -> Iterator[str]:
             yield f"{models}, {count(n_folds, 'fold')}, {hidden}: {count(n, 'training')}."
     for name in own:
         if name in sizes.index and sizes.loc[name, "n_samples"] >= LARGE_TABLE:
-            columns = sizes.loc[name, ["n_samples", "n_features", "n_labels"]].tolist()
-            yield f"Expected: {forecast(*columns, n_trainings=n // len(study['datasets']))}."
+            n_samples, n_features, n_labels = sizes.loc[name, ["n_samples", "n_features", "n_labels"]]
+            expected = forecast(n_samples, n_features, n_labels, n // len(study["datasets"]))
+            yield f"Expected: {expected}."
 
 
 def run_study(command: Sequence[str], folder: Path, *, is_verbose: bool = False) -> None:

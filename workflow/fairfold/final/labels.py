@@ -238,8 +238,8 @@ def likely_label_errors(
     near = _neighbors(X, np.arange(len(Y)) if groups is None else groups, wanted)
     tables, names = [], pd.Index(samples)
     for kind, (rows, columns) in listed.items():
-        have = [Y[near[row], column] == 1 for row, column in zip(rows, columns, strict=True)]
-        nearest = [near[row][has][:N_NAMED] for row, has in zip(rows, have, strict=True)]
+        have = [Y[near[row], column] == 1 for row, column in zip(rows.tolist(), columns, strict=True)]
+        nearest = [near[row][has][:N_NAMED] for row, has in zip(rows.tolist(), have, strict=True)]
         shares = [has.mean() if len(has) else np.nan for has in have]
         named = [", ".join(map(str, names[those])) for those in nearest]
         table = {"kind": kind, "rank": np.arange(1, len(rows) + 1), "sample": names[rows]}
