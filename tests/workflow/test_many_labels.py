@@ -48,8 +48,9 @@ def test_predictions_are_as_sparse_as_the_models(many):
         assert predictions.by("mcc").shape == (300, N_LABELS) and predictions.by("mcc").nnz < 300 * N_LABELS
     scores = pd.read_csv(many / UNIT / "complete_scores.csv").set_index(["model", "metric"])
     assert "ranking_loss" in scores.loc["RF+ET"].query("note.notna()").index  # undefined for labels of a hierarchy
-    known = scores.loc["RF+ET"].query("note.isna()").drop(columns="note")
+    known = scores.loc["RF+ET"].query("note.isna()").dropna(axis="columns", how="all")
     assert len(known) == 4 and known.notna().all(axis=None) and (known["low"] <= known["corrected"]).all()
+    assert {"complete", "observed", "corrected", "low", "high"} <= {*known.columns}
     hierarchical = pd.read_csv(many / "results/tables/hierarchical_scores.csv")
     assert not hierarchical.query("model == 'RF+ET'")["n_violations"].any()
 

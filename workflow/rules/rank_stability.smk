@@ -26,7 +26,7 @@ rule repeat_weak_labels:
         options={"n_trainings": STABILITY["trainings"], "threshold": WEAK_LABELS["forest"]["threshold"]},
         models={model: study.model_settings(config, model, STABILITY) for model in STABILITY_MODELS},
         first_levels={model: study.first_level(config, model) for model in STABILITY_MODELS},
-        forest=study.model_settings(config, "gcForest+", STABILITY),
+        forest={**WEAK_LABELS["forest"], **STABILITY["forest"]},
         own=study.checksums_of_own(config, STABILITY_MODELS),
     script:
         "../scripts/repeat_weak_labels.py"

@@ -53,7 +53,7 @@ def forecast(n_samples: int, n_features: int, n_labels: int, n_trainings: int) -
     --------
     >>> from fairfold.commands.forecast import forecast
     >>> print(forecast(200_000, 50, 20, n_trainings=30))
-    about 70 min of processor time on all cores together, and 2.0 GiB of memory per job
+    about 60 min of processor time on all cores together, and 2.0 GiB of memory per job
     """
     per_training = _SECONDS_OF_CELL * 2 / 3 * n_samples * n_labels * (n_features / 40) ** 0.25
     memory = _BYTES_OF_CODE + _BYTES_OF_VALUE * n_samples * (n_features + 2 * n_labels)

@@ -83,7 +83,8 @@ def make_model(name: str, *, variant: Literal["text", "authors-code"] | None = N
     **settings : Any
         Parameters of :class:`~fairfold.forests.cascade.CascadeForest` or, for a model with a "+", of
         :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`. Models with a "+" ignore ``percentile``. The other models
-        ignore ``shape`` and ``label_frequencies``. ``"RF+ET"`` has one level and ignores ``max_levels``.
+        ignore ``shape`` and ``label_frequencies``. ``"RF+ET"`` has one level and ignores ``max_levels``. All ignore
+        ``minutes``, a setting of ``"Stack+"``.
 
     Returns
     -------
@@ -108,12 +109,12 @@ def make_model(name: str, *, variant: Literal["text", "authors-code"] | None = N
     if name in OUT_OF_BAG_MODELS:
         if variant is not None:
             raise ModelError(f"variant of {name} is {variant!r}, but this model has no variants. Remove the variant.")
-        model, chosen, ignored = resolve_name(_OUT_OF_BAG_CASCADE), OUT_OF_BAG_MODELS[name], ["percentile"]
+        model, chosen, ignored = resolve_name(_OUT_OF_BAG_CASCADE), OUT_OF_BAG_MODELS[name], ["percentile", "minutes"]
     else:
         if variant not in (None, *VARIANTS):
             allowed = ", ".join(map(repr, VARIANTS))
             raise ModelError(f"variant of {name} is {variant!r}; it must be one of {allowed}.")
-        model, ignored = resolve_name(_CASCADE), ["shape", "label_frequencies"]
+        model, ignored = resolve_name(_CASCADE), ["shape", "label_frequencies", "minutes"]
         chosen = {**(PUBLISHED_MODELS | RELATED_MODELS)[name], **VARIANTS[variant or "text"]}
         if variant == "authors-code":
             chosen["full_samples"] = _AUTHORS_FULL_SAMPLES.get(name, ())
