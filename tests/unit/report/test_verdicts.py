@@ -42,6 +42,8 @@ def test_the_verdict_states_how_sure_it_is(tables):
     assert card["title"] == "Use RF+ET on water"
     assert card["lead"] == "Average precision 0.700, 95 % interval 0.680 to 0.800, which allows for missing positives"
     assert card["others"] == "With 1,060 rows, model 1 is not significantly different from it."
+    complete = {**tables, "missing_rates": tables["missing_rates"].assign(high=0.0)}
+    assert card_of(complete)["lead"] == "Average precision 0.700, 95 % interval 0.680 to 0.800"
     assert dict(card["strip"]) == {
         "Rows": "1,060",
         "Features": "16",

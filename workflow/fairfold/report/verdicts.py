@@ -95,7 +95,7 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
         "title": f"Use {name} on {dataset}" if name else f"No model can be recommended on {dataset}",
         "score": f"{metric.name[0].upper()}{metric.name[1:]}",
         "deciding": METRICS[_DECIDING].label.removeprefix("micro "),
-        "lead": _lead(best, metric.name, _digits(board)),
+        "lead": _lead(best, metric.name, _digits(board), _estimate(tables)),
         "coverage": _coverage(tables),
         "others": None if best.empty else _others(board, n_rows, is_checked=bool(_n_checked(tables))),
         "same": [
@@ -113,7 +113,7 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
     }
 
 
-def _lead(best: pd.DataFrame, name: str, digits: int) -> str:
+def _lead(best: pd.DataFrame, name: str, digits: int, own: pd.Series | None) -> str:
     if best.empty:
         return f"No model has a defined {name} in every fold."
     row = best.iloc[0]
@@ -125,7 +125,7 @@ def _lead(best: pd.DataFrame, name: str, digits: int) -> str:
         return score
     upper, lower = row["high"] - row["score"], row["score"] - row["low"]
     is_lopsided = METRICS[row["metric"]].direction > 0 and upper > _LOPSIDED * lower
-    allows = is_lopsided and not np.nan_to_num(row.get("n_checked", 0))
+    allows = is_lopsided and own is not None and own["high"] > 0 and not np.nan_to_num(row.get("n_checked", 0))
     return f"{score}, 95 % interval {interval}{', which allows for missing positives' if allows else ''}"
 
 
