@@ -92,3 +92,19 @@ def test_a_mistake_ends_the_run_before_the_first_job(mine):
     assert "config.models.own.trees.parameters: some_trees has no parameter 'm'. Its parameters: n." in output
     assert "Traceback" not in output
     assert study.results() == {}
+
+
+def test_equal_models_share_a_place_on_the_leaderboard(study):
+    one = {"class": "Pair", "file": "pair.py", "labels": "together"}
+    config = {
+        "seed": 1,
+        "models": {"own": {"one": one, "other": one}},
+        "folds": {"n_splits": 2},
+        "weak_labels": {"datasets": ["simulated-multilabel"], "missing_rates": [0], "models": ["one", "other"]},
+    }
+    made = study(config)
+    (made.folder / "pair.py").write_text("from sklearn.neighbors import KNeighborsClassifier as Pair\n")
+    code, output = made.run("results/recommendation/leaderboard.csv")
+    assert code == 0, output
+    board = pd.read_csv(made.folder / "results/recommendation/leaderboard.csv", keep_default_na=False)
+    assert board.set_index("model")["verdict"].to_dict()["other"] == "same as one"
