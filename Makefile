@@ -7,6 +7,7 @@
 # bench       time ours and other packages and compare with stored results; ARGS=--keep stores the new ones
 # docs        build the documentation site, docs/_build/html/index.html
 # lint        check the style, spelling and types of the code
+# baselines   add CatBoost, XGBoost and BOOMER to the environment
 # lock        pin the newest versions of all dependencies
 #
 # Each target creates the environment .venv if it is missing or outdated. Needs Python 3.11 to 3.13, git and make.
@@ -19,7 +20,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(or $(CORES),all)
 # Tests of a file run in one process, because they share expensive fixtures.
 SIDE_BY_SIDE := --numprocesses $(or $(CORES),auto) --dist loadfile --no-loadscope-reorder
 
-.PHONY: study paper test test-fast slurm-test package-test bench docs lint lock
+.PHONY: study paper test test-fast slurm-test package-test bench docs lint baselines lock
 .DEFAULT_GOAL := study
 
 study: $(ENVIRONMENT)
@@ -66,8 +67,14 @@ $(ENVIRONMENT): envs/requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+# BOOMER requires older versions of scikit-learn, NumPy and SciPy, so its dependencies are not resolved here.
+baselines: $(ENVIRONMENT)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r envs/baselines.lock
+
+COMPILE := .venv/uv/bin/uv pip compile pyproject.toml --upgrade --quiet --universal --python-version 3.11 \
+	--fork-strategy fewest --generate-hashes --no-emit-index-url --no-header --no-annotate
 lock: $(ENVIRONMENT)
 	@rm -rf .venv/uv && $(BIN)/python -m venv .venv/uv && .venv/uv/bin/python -m pip install --quiet uv
-	@.venv/uv/bin/uv pip compile pyproject.toml --extra study --extra dev --extra docs --upgrade --quiet --universal --python-version 3.11 \
-	  --fork-strategy fewest --generate-hashes --no-emit-index-url --no-header --no-annotate -o envs/requirements.lock
+	@$(COMPILE) --extra study --extra dev --extra docs -o envs/requirements.lock
+	@$(COMPILE) --extra baselines --override envs/requirements.lock -o envs/baselines.lock
 	@$(BIN)/python envs/follow_lock.py

@@ -1,4 +1,7 @@
-"""Write the versions of requirements.lock into environment.yaml and Apptainer.def to keep all three consistent."""
+"""Make the other files of this folder consistent with requirements.lock.
+
+Its versions are written into environment.yaml and Apptainer.def, and its packages are removed from baselines.lock.
+"""
 
 import re
 from pathlib import Path
@@ -33,10 +36,17 @@ def relabeled(definition: str, versions: dict[str, str]) -> str:
     return re.sub(r"(?<=^%labels\n)(    .*\n)*", labels, definition, flags=re.MULTILINE)
 
 
+def additional(text: str, versions: dict[str, str]) -> str:
+    """Return the entries of a lock file whose packages are not in these versions."""
+    entries = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)
+    return "".join(entry for entry in entries if not locked_versions(entry).keys() & versions.keys())
+
+
 def main() -> None:
-    """Write the pinned versions into the environment file and the image definition."""
+    """Write the environment file and the image definition, and shorten the lock of the baselines."""
     versions = locked_versions((HERE / "requirements.lock").read_text(encoding="utf-8"))
-    image = HERE / "Apptainer.def"
+    image, baselines = HERE / "Apptainer.def", HERE / "baselines.lock"
+    baselines.write_text(additional(baselines.read_text(encoding="utf-8"), versions), encoding="utf-8")
     (HERE / "environment.yaml").write_text(environment(versions), encoding="utf-8")
     image.write_text(relabeled(image.read_text(encoding="utf-8"), versions), encoding="utf-8")
 

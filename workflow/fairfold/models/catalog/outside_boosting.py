@@ -1,9 +1,9 @@
 """Boosting of other packages that learns all labels together: CatBoost, XGBoost and BOOMER.
 
-The packages are optional: `pip install fairfold[baselines]`. CatBoost minimizes the cross-entropy of all labels with
-one oblivious tree per round (Prokhorenkova et al. 2018). XGBoost grows trees with a vector of all labels in each leaf
-(Chen & Guestrin 2016). BOOMER learns rules (Rapp et al. 2020). Numbers of rounds and learning rates are the defaults of
-the packages.
+The packages are optional: `make baselines` installs them in a checkout, `pip install fairfold[baselines]` elsewhere.
+CatBoost minimizes the cross-entropy of all labels with one oblivious tree per round (Prokhorenkova et al. 2018).
+XGBoost grows trees with a vector of all labels in each leaf (Chen & Guestrin 2016). BOOMER learns rules (Rapp et al.
+2020). Numbers of rounds and learning rates are the defaults of the packages.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def _prepared(module: str, name: str, least_seed: int = 0, **parameters: Any) ->
         made = getattr(import_module(module), name)(**parameters)
     except (ImportError, OSError) as error:
         raise ModelError(
-            f"{name} cannot be loaded ({first_sentence(error)}). Install it with `pip install fairfold[baselines]`, or "
-            "remove the model."
+            f"{name} cannot be loaded ({first_sentence(error)}). Install it with `make baselines` in a checkout or "
+            "`pip install fairfold[baselines]` elsewhere, or remove the model."
         ) from error
     return prepared(JointLabels(made, least_seed), convert=as_dense, fills=True)
 
