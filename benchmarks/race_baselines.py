@@ -1,0 +1,137 @@
+"""Compare our models with optional baselines on the datasets of config/race.yaml: means over folds, all in one run.
+
+    make baselines
+    python benchmarks/race_baselines.py [--datasets flags emotions] [--models Stack+ CatBoost] [--rates 0 50]
+    python benchmarks/race_baselines.py --show
+
+Folds, hidden labels, seeds and scores are those of a study with config/race.yaml at the current commit. They differ
+from those of race_scores.csv, because the splitter has changed since. F1 is scored at the decisions of a study: those
+for this score if the model has calibrated probabilities, and otherwise those at 0.5, as Matthews correlation is. A
+model runs on one thread. `seconds` is the mean CPU time of a fit.
+
+Each model on a dataset at a missing rate is a row of resources/measured/race_baselines.csv, and `reason` is "not run"
+in rows that are still missing. Run the script again to continue. `--show` prints the mean scores of each model next
+to those of Stack+ on the same datasets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from fairfold import study
+from fairfold.core.files import write_table
+from fairfold.datasets import Dataset, prepare
+from fairfold.models.training import Model, Unit, train_model
+from fairfold.splitting.methods import repeated_splits
+from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts
+
+ROOT = Path(__file__).parents[1]
+CONFIG, FILE = ROOT / "config/race.yaml", ROOT / "resources/measured/race_baselines.csv"
+OURS = ("Stack+", "gcForest+")
+PACKAGES = {
+    **dict.fromkeys(("logistic-C", "logistic-C+"), ("scikit-learn",)),
+    **dict.fromkeys(("BOOMER", "BOOMER+"), ("mlrl-boomer",)),
+    **{"XGBoost": ("xgboost-cpu", "xgboost"), "CatBoost": ("catboost",)},
+}
+MODELS = [*OURS, *PACKAGES]
+METRICS = ["average_precision", "f1_micro", "f1_macro", "mcc"]
+UNIT = ["dataset", "missing_rate", "model"]
+NOT_RUN = "not run"
+
+
+def versions() -> dict[str, str]:
+    """Return the commit of our models and the package version of each baseline."""
+    git = ["git", "-C", str(ROOT), "rev-parse", "--short=8", "HEAD"]
+    commit = subprocess.run(git, check=True, capture_output=True, text=True).stdout.strip()
+    installed = {each.name: each.version for each in metadata.distributions()}
+    found = [(model, name) for model, names in PACKAGES.items() for name in names if name in installed]
+    return dict.fromkeys(OURS, f"fairfold {commit}") | {model: f"{name} {installed[name]}" for model, name in found}
+
+
+def unit_of(config: dict, data: Dataset, rate: int) -> Unit:
+    folds, seed, labels = config["folds"], config["seed"], config["weak_labels"]
+    fold_of, _ = repeated_splits(
+        *(folds["method"], data.Y, folds["n_splits"], folds["repeats"]),
+        **{"seed": seed, "names": ("folds", data.id), "groups": data.named_groups},
+    )
+    given = {"seed": seed, "names": ("hidden labels", data.id, rate)}
+    given |= {"negatives": data.negatives, "hierarchy": data.hierarchy}
+    hidden = hide_in_training_parts(data.Y, fold_of, rate / 100, **given)
+    in_tests = hide_in_test_parts(data.Y, fold_of[0], rate / 100, **given)
+    options = {"threshold": labels["forest"]["threshold"]} | {key: labels[key] for key in ("levels_by", "score")}
+    return Unit(data, fold_of, hidden, in_tests, rate, seed, **options)
+
+
+def run(config: dict, unit: Unit, model: str) -> dict[str, object]:
+    """Return the mean scores over folds and the mean CPU seconds of a fit."""
+    tables = train_model("", unit, Model(**study.model_of_study(config, model)))
+    final = tables.scores[tables.scores["is_final"] & tables.scores["metric"].isin(METRICS)]
+    means = final.groupby("metric")["value"].agg(lambda values: values.mean(skipna=False)).reindex(METRICS)
+    seconds = tables.seconds.query("step == 'fit'")["seconds"].mean()
+    reasons = [text for text in final["reason"].dropna().unique() if text]
+    return {**means.round(6), "seconds": round(seconds, 3), "reason": "; ".join(reasons)}
+
+
+def whole(done: pd.DataFrame, labels: dict) -> pd.DataFrame:
+    """Return a row for each model on each dataset at each missing rate, in the order of the configuration."""
+    grid = pd.MultiIndex.from_product([labels["datasets"], labels["missing_rates"], MODELS], names=UNIT)
+    table = done.set_index(UNIT).reindex(grid).reset_index()
+    return table.assign(reason=table["reason"].where(table["version"].notna(), NOT_RUN))
+
+
+def show(table: pd.DataFrame) -> None:
+    ours = table[table["model"] == OURS[0]].set_index(UNIT[:2])[METRICS]
+    for rate, of_rate in table.dropna(subset=METRICS).groupby("missing_rate"):
+        print(f"\n{rate} % hidden: mean, and mean of {OURS[0]} on the same datasets")
+        for model in MODELS:
+            part = of_rate[of_rate["model"] == model].set_index(UNIT[:2])
+            beside = ours.reindex(part.index).dropna()
+            pairs = [f"{part.loc[beside.index, name].mean():.3f} {beside[name].mean():.3f}" for name in METRICS]
+            print(f"{model:12s} {len(beside):2d} datasets  {'   '.join(pairs)}  {part['seconds'].mean():8.2f} s")
+
+
+def main() -> None:
+    config = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    config["weak_labels"]["models"] = MODELS
+    catalog = study.check_study(config)
+    labels = config["weak_labels"]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--datasets", nargs="+", choices=labels["datasets"], default=labels["datasets"])
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
+    parser.add_argument(
+        "--rates", nargs="+", type=int, choices=labels["missing_rates"], default=labels["missing_rates"]
+    )
+    parser.add_argument("--file", type=Path, default=FILE)
+    parser.add_argument("--show", action="store_true", help="print the means of the file instead")
+    options = parser.parse_args()
+    columns = [*UNIT, *METRICS, "seconds", "seed", "version", "reason"]
+    table = whole(pd.read_csv(options.file) if options.file.exists() else pd.DataFrame(columns=columns), labels)
+    if options.show:
+        show(table)
+        return
+    of_model = versions()
+    for dataset in options.datasets:
+        data = None
+        for rate in options.rates:
+            for model in options.models:
+                row = (table[UNIT] == [dataset, rate, model]).all(axis=1)
+                if table.loc[row, "reason"].ne(NOT_RUN).all() or model not in of_model:
+                    continue
+                data = prepare(dataset, catalog=catalog) if data is None else data
+                found = run(config, unit_of(config, data, rate), model)
+                found |= {"seed": config["seed"], "version": of_model[model]}
+                table.loc[row, list(found)] = list(found.values())
+                write_table(table, options.file)
+                sys.stdout.write(f"{dataset} {rate} {model} {found}\n")
+                sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
