@@ -29,6 +29,7 @@ import pandas as pd
 
 from fairfold.core.config import load_yaml
 from fairfold.core.files import read_json
+from fairfold.core.versions import gather_versions
 from fairfold.datasets import load_catalog, prepare
 from fairfold.papers.published.comparison import COMPARISONS, OUR_TABLES, compare_published
 from fairfold.report.contents import figures_of, load_contents, select
@@ -36,7 +37,6 @@ from fairfold.report.costs import gather_costs
 from fairfold.report.failures import failures_of
 from fairfold.report.published import published_sentences
 from fairfold.report.results import read_results
-from fairfold.report.versions import gather_versions
 from fairfold.splitting.comparison import describe_labels
 from fairfold.study import check_study, leave_out
 

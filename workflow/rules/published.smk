@@ -9,6 +9,7 @@ rule describe_study:
         config="results/config.yaml",
         models="results/tables/models.csv",
         legend="results/legend.csv",
+        versions="results/versions.csv",
     log:
         "results/logs/describe_study.log",
     priority: 1  # `fairfold study` shows the plan first

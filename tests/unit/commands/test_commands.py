@@ -153,7 +153,7 @@ def installed(monkeypatch):
 
     def set_versions(is_checkout, **versions):
         table = pd.DataFrame(versions.items(), columns=["software", "version"])
-        monkeypatch.setattr("fairfold.report.versions.gather_versions", lambda: table)
+        monkeypatch.setattr("fairfold.core.versions.gather_versions", lambda: table)
         monkeypatch.setattr(doctor, "IS_CHECKOUT", is_checkout)
 
     return set_versions

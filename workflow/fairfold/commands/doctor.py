@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _versions(notes: list[str], wrong: list[str]) -> Iterator[tuple[str, str]]:
     """Yield installed versions; versions other than the locked ones may change results."""
-    from fairfold.report.versions import NOT_INSTALLED, dependencies, gather_versions
+    from fairfold.core.versions import NOT_INSTALLED, dependencies, gather_versions
 
     lock = _LOCK.read_text() if _LOCK.is_file() else ""
     locked = dict(re.findall(r"^([a-z0-9._-]+)==([^\s;\\]+)", lock, re.MULTILINE))

@@ -122,9 +122,9 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
     """
     import pandas as pd
 
+    from fairfold.core.versions import gather_versions
     from fairfold.datasets import Dataset
     from fairfold.report.publish.facts import Facts
-    from fairfold.report.versions import gather_versions
 
     config = _configuration(study)
     config["publish"]["with_data"] |= with_data

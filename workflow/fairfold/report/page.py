@@ -13,6 +13,7 @@ import pandas as pd
 
 from fairfold import __version__
 from fairfold.core.files import read_json, read_table
+from fairfold.core.versions import gather_versions
 from fairfold.report.answers import group_sentences
 from fairfold.report.contents import PAGES, Item, Section, is_on, load_contents, owner, pages_of, select
 from fairfold.report.costs import costs_sentence, gather_costs
@@ -25,7 +26,6 @@ from fairfold.report.tables import table_html, table_of, table_of_file
 from fairfold.report.templates import render, text_html
 from fairfold.report.thresholds import threshold_chooser
 from fairfold.report.verdicts import LEADERBOARD, title_of, verdicts
-from fairfold.report.versions import gather_versions
 
 _CARDS_AT_FIRST = 3  # Verdicts of more datasets are folded below their summary.
 _OF_VERDICTS = (

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from fairfold.report import versions
+from fairfold.core import versions
 
 
 @pytest.mark.parametrize("is_checkout", [True, False])

@@ -7,6 +7,7 @@ import platform
 import re
 import tomllib
 from importlib import metadata
+from pathlib import Path
 
 import pandas as pd
 import psutil
@@ -34,7 +35,8 @@ def gather_versions() -> pd.DataFrame:
     library, studies = dependencies()
     rows += [(name, _version(name)) for name in library + studies]
     system, memory = f"{platform.system()} {platform.release()}", psutil.virtual_memory().total / 2**30
-    rows.append(("machine", f"{system} {platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB of memory"))
+    kind = " ".join(filter(None, [system, platform.machine(), _processor()]))
+    rows.append(("machine", f"{kind}, {os.cpu_count()} cores, {memory:.0f} GiB of memory"))
     return pd.DataFrame(rows, columns=["software", "version"])
 
 
@@ -69,6 +71,14 @@ def dependencies() -> tuple[list[str], list[str]]:
 
 def _names(requirements: list[str]) -> list[str]:
     return [re.split(r"[^\w-]", each, maxsplit=1)[0] for each in requirements]
+
+
+def _processor() -> str:
+    """Return the name of the processor in parentheses, or nothing if the system does not give it."""
+    listing = Path("/proc/cpuinfo")
+    text = listing.read_text(encoding="utf-8") if listing.is_file() else f"model name : {platform.processor()}"
+    found = re.search(r"^model name\s*: *(.+)$", text, re.MULTILINE)
+    return f"({found[1].strip()})" if found else ""
 
 
 def _version(package: str) -> str:
