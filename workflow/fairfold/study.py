@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from fairfold.core.config import validated
 from fairfold.core.files import check_writable, read_json, remove_leftovers, write_json
@@ -31,6 +31,9 @@ from fairfold.splitting.methods import METHOD_NAMES
 from fairfold.splitting.settings import Folds, Splitting
 from fairfold.weak_labels.settings import WeakLabels
 from fairfold.win_percentage.settings import WinPercentage
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Config = Mapping[str, Any]
 _MULTILABEL_PARTS = (
@@ -456,6 +459,25 @@ def model_settings(config: Config, model: str, part: Config | None = None) -> di
     """
     labels = config["weak_labels"]
     return settings_of(model, {**labels["forest"], **(part["forest"] if part else {})}, labels["variant"])
+
+
+def hyperparameters(config: Config) -> pd.DataFrame:
+    """List the hyperparameters of the compared models.
+
+    Parameters
+    ----------
+    config : mapping
+        Checked configuration.
+
+    Returns
+    -------
+    DataFrame
+        Table of :func:`~fairfold.models.description.hyperparameter_table`.
+    """
+    from fairfold.models.description import hyperparameter_table
+
+    models = {name: model_settings(config, name) for name in config["weak_labels"]["models"]}
+    return hyperparameter_table(models, config["models"])
 
 
 def first_level(config: Config, model: str) -> str | None:

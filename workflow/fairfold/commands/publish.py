@@ -6,30 +6,24 @@ import argparse
 import csv
 import subprocess
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairfold.commands.running import snakemake_command
-from fairfold.core.arrays import to_dense
 from fairfold.core.config import load_yaml
-from fairfold.core.project import PROJECT
-from fairfold.core.provenance import code_of
 from fairfold.errors import DataError, StudyError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairfold.datasets import Dataset
     from fairfold.report.publish.facts import Facts, Source
 
 FOLDER = "publication"
-_CONFIGURATION, _OF_USER = Path("results", "config.yaml"), "study.yaml"
-_SCRIPT = PROJECT / "workflow" / "scripts" / "publish.py"
+_CONFIGURATION, _VERSIONS, _OF_USER = Path("results", "config.yaml"), Path("results", "versions.csv"), "study.yaml"
 _WIDTH = 100  # characters per line
 _DATE = "%a %b %d %H:%M:%S %Y"
-_COLUMNS_AT_ONCE = 500
 _NOT_NEEDED = (".html", ".done")  # pages, and files that are written last
 
 
@@ -120,27 +114,43 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
     DataError
         If the folder has no study.
     """
-    import pandas as pd
-
+    from fairfold.commands.summaries import folds_of, outcomes_of, predictors_of
+    from fairfold.core.files import read_table
     from fairfold.core.versions import gather_versions
     from fairfold.datasets import Dataset
+    from fairfold.final.labels import n_resamplings
+    from fairfold.recommendation.complete_scores import N_DRAWS
     from fairfold.report.publish.facts import Facts
+    from fairfold.study import hyperparameters
 
     config = _configuration(study)
     config["publish"]["with_data"] |= with_data
     prepared = (study / "results" / "datasets" / f"{name}.npz" for name in config["weak_labels"]["datasets"])
     datasets = [Dataset.load(path) for path in prepared if path.is_file()]
-    versions = gather_versions()
-    versions.loc[len(versions)] = ["source code", code_of(_SCRIPT)]
+    splits, method = config["folds"], config["folds"]["method"]
+    folds = f"{method}/{splits['n_splits']}-folds/repeats-{splits['repeats']}.npz"
+    recorded = study / _VERSIONS
     return Facts(
         results=(study / "results").resolve(),
         config=config,
         jobs=_jobs(study),
         sources=list(_sources(study, config)),
-        outcomes=pd.concat([_outcomes(data) for data in datasets] or [pd.DataFrame(columns=["dataset"])]),
-        predictors=pd.concat([_predictors(data) for data in datasets] or [pd.DataFrame(columns=["dataset"])]),
-        software=versions,
+        outcomes=_joined(outcomes_of(data) for data in datasets),
+        predictors=_joined(predictors_of(data) for data in datasets),
+        folds=_joined(folds_of(data, study / "results/folds" / data.id / folds) for data in datasets),
+        hyperparameters=hyperparameters(config),
+        software=read_table(recorded) if recorded.is_file() else gather_versions(),
+        is_recorded=recorded.is_file(),
+        n_draws=N_DRAWS,
+        n_resamplings={data.id: n_resamplings(data.shape[0]) for data in datasets},
     )
+
+
+def _joined(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Concatenate the tables of the datasets."""
+    import pandas as pd
+
+    return pd.concat([*tables] or [pd.DataFrame(columns=["dataset"])])
 
 
 def _configuration(study: Path) -> dict[str, Any]:
@@ -205,36 +215,3 @@ def _sources(study: Path, config: dict[str, Any]) -> Iterator[Source]:
         if name in catalog:
             entry = catalog[name]
             yield Source(name, None, entry.title, about=f"{entry.citation.rstrip('.')} (license: {entry.license})")
-
-
-def _outcomes(data: Dataset) -> pd.DataFrame:
-    """Count the positives, negatives and unmeasured cells of each label, and missing features by its values."""
-    import numpy as np
-    import pandas as pd
-    from scipy import sparse
-
-    # Sparse features have no missing cells.
-    gaps = np.zeros(data.shape[0]) if sparse.issparse(data.X) else np.isnan(data.X).mean(axis=1)
-    Y, rows = sparse.csc_array(data.Y) if sparse.issparse(data.Y) else data.Y, []
-    for number, label in enumerate(data.label_names):
-        y = to_dense(Y[:, [number]], "labels", DataError).ravel()
-        shares = [gaps[y == value].mean() if (y == value).any() else np.nan for value in (1, 0)]
-        rows.append((data.id, label, (y == 1).sum(), (y == 0).sum(), np.isnan(y).sum(), *shares))
-    names = ["dataset", "label", "positives", "negatives", "unmeasured", "missing_if_positive", "missing_if_negative"]
-    return pd.DataFrame(rows, columns=names)
-
-
-def _predictors(data: Dataset) -> pd.DataFrame:
-    """Summarize each feature."""
-    import pandas as pd
-
-    blocks = [data.X[:, start : start + _COLUMNS_AT_ONCE] for start in range(0, data.shape[1], _COLUMNS_AT_ONCE)]
-    dense = (pd.DataFrame(to_dense(block, "features", DataError)) for block in blocks)
-    table = pd.concat([pd.DataFrame(columns=["count"]), *(block.describe().T for block in dense)])
-    names = {"mean": "mean", "std": "sd", "25%": "q25", "50%": "median", "75%": "q75"}
-    about = {
-        "dataset": data.id,
-        "predictor": [*data.feature_names],
-        "missing": data.shape[0] - table["count"].to_numpy(int),
-    }
-    return pd.DataFrame(about).join(table.reset_index()[[*names]].rename(columns=names))

@@ -91,7 +91,7 @@ def label_scores(
     rng = np.random.default_rng(seed)
     unit_of = np.arange(len(Y)) if groups is None else groups
     n_units = int(unit_of.max()) + 1
-    n_draws = min(max(_MOST_DRAWN // len(Y), FEWEST_RESAMPLINGS), N_RESAMPLINGS)
+    n_draws = n_resamplings(len(Y))
     draws = rng.multinomial(n_units, np.full(n_units, 1 / n_units), size=n_draws).astype(np.float64)
     weights = np.vstack([np.ones(len(Y)), draws[:, unit_of]])
     if sample_weight is not None:
@@ -107,6 +107,27 @@ def label_scores(
             found |= {score: values[0], f"{score}_low": low, f"{score}_high": high}
         rows.append(found)
     return pd.DataFrame(rows).sort_values("roc_auc", kind="stable", ignore_index=True)
+
+
+def n_resamplings(n_samples: int) -> int:
+    """Return the number of bootstrap samples for the scores of labels.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+
+    Returns
+    -------
+    int
+        Number of bootstrap samples.
+
+    Examples
+    --------
+    >>> n_resamplings(1000), n_resamplings(50_000)
+    (500, 400)
+    """
+    return min(max(_MOST_DRAWN // n_samples, FEWEST_RESAMPLINGS), N_RESAMPLINGS)
 
 
 def _codes(Y: Matrix, name: str, shape: tuple[int, int]) -> np.ndarray:

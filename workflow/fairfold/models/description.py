@@ -1,15 +1,22 @@
-"""Table of the components of each model."""
+"""Tables of the components and the hyperparameters of each model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
+from fairfold.errors import ModelError
 from fairfold.models.registry import NO_OWN, make_model, register_own, settings_of, spec_of
 
 _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
+_WRAPPERS = ("OneLevelModel", "Steps", "steps", "OnePerLabel", "BinaryClassifier", "estimators")
+# Parameters that change no result, or that the seed of the study sets.
+_NOT_LISTED = (
+    *("n_jobs", "random_state", "verbose", "memory", "warm_start", "transform_input", "copy", "hierarchy", "cv"),
+    *("pre_dispatch", "return_train_score", "error_score", "negatives"),
+)
 
 
 def describe_models(names: Iterable[str], variant: str = "text", own: Mapping[str, Any] | None = None) -> pd.DataFrame:
@@ -72,3 +79,50 @@ def _describe(name: str, variant: str) -> dict[str, str]:
         "imputation": parts["imputation"] or "none",
         "length_control": length_control,
     }
+
+
+def hyperparameter_table(models: Mapping[str, Mapping[str, Any]], own: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """List the hyperparameters of models.
+
+    Parameters
+    ----------
+    models : mapping of str to mapping
+        Settings of each model by its name; see :func:`~fairfold.models.registry.make_model`.
+    own : mapping or None, default=None
+        Section ``models`` of a configuration, which defines the user's own models.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``model, component, parameter, value``. A component is a class, after those that contain it. A model
+        that cannot be created has no rows.
+
+    Examples
+    --------
+    >>> from fairfold.models.description import hyperparameter_table
+    >>> table = hyperparameter_table({"kNN": {}})
+    >>> table[table["parameter"] == "n_neighbors"].to_numpy().tolist()
+    [['kNN', 'KNeighborsClassifier', 'n_neighbors', '10']]
+    """
+    register_own(own or NO_OWN)
+    rows: list[tuple[str, ...]] = []
+    for name, settings in models.items():
+        try:
+            rows += [(name, *row) for row in dict.fromkeys(_parameters(make_model(name, **settings), ()))]
+        except ModelError:  # An optional package is missing.
+            continue
+    return pd.DataFrame(rows, columns=["model", "component", "parameter", "value"])
+
+
+def _parameters(estimator: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    """Yield component, parameter and value of an estimator and of those that it contains."""
+    path = (*within, type(estimator).__name__)
+    for name, value in estimator.get_params(deep=False).items():
+        pairs = value if isinstance(value, list) and value and isinstance(value[0], tuple) else [(name, value)]
+        inner = [each for _, each in pairs if hasattr(each, "get_params")]
+        for each in inner:
+            yield from _parameters(each, path if value is each else (*path, name))
+        if not inner and name not in _NOT_LISTED:
+            component = " > ".join([*(part for part in within if part not in _WRAPPERS), path[-1]])
+            text = str(value)
+            yield component, name, type(value).__name__ if " at 0x" in text else text

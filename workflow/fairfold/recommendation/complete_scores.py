@@ -33,6 +33,7 @@ from fairfold.evaluation.scores import multilabel_scores
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
 LEVEL = 0.95
+N_DRAWS = 200  # bootstrap samples of each fold
 ALL_MODELS = "all models"
 _DIGITS = 12  # decimals of a score; smaller differences are rounding errors
 _FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known", *SENSITIVITY, "share_tested"]
@@ -51,7 +52,7 @@ def complete_scores(
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     hierarchical: bool = False,
-    n_draws: int = 200,
+    n_draws: int = N_DRAWS,
     random_state: int = 0,
 ) -> dict[str, pd.DataFrame]:
     """Score models on all labels, on observed labels, and with the correction for missing labels.

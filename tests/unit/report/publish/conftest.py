@@ -25,7 +25,12 @@ def recommendation():
     for metric in METRICS:
         for rank, model in enumerate(MODELS):
             mean = 0.9 - 0.1 * rank
-            tested = {"p_adjusted": [None, 0.4, 0.01][rank], "is_top": rank < 2, "difference": 0.1 * rank}
+            tested = {
+                "p_value": [None, 0.2, 0.005][rank],
+                "p_adjusted": [None, 0.4, 0.01][rank],
+                "is_top": rank < 2,
+                "difference": 0.1 * rank,
+            }
             rows.append(
                 {
                     **{"metric": metric, "model": model, "mean": mean, "observed": mean, "low": mean - 0.05},
@@ -47,7 +52,16 @@ def tables():
     for name in ("average_precision", "roc_auc", "mcc"):
         labels |= {name: [0.8, 0.4], f"{name}_low": [0.7, 0.1], f"{name}_high": [0.9, None]}
     sizes = {"n_samples": [120], "n_features": 2, "n_labels": 2, "label_cardinality": 0.4, "label_density": 0.2}
-    rates = {"hidden_rate": [0, 50], "estimated_rate": [8.0, 50.0], "low": [0.0, 40.0], "high": [20.0, 60.0]}
+    curve = {"kind": ["measured", "measured", "extrapolated"], "times": [0.5, 1.0, 2.0], "n_train": [48, 96, 192]}
+    curve |= {"score": [0.7, 0.8, 0.85], "low": [0.6, 0.7, 0.75], "high": 0.9}
+    tests = {"test": ["samples", "groups"], "p_value": [0.9, None], "conclusion": ["No evidence (p = 0.900).", "None."]}
+    rates = {
+        "hidden_rate": [0, 50],
+        "hidden_share": [0.0, 48.6],
+        "estimated_rate": [8.0, 50.0],
+        "low": [0.0, 40.0],
+        "high": [20.0, 60.0],
+    }
     audit = {"check": ["gaps"], "severity": "warning", "message": "column 'height' has 3 empty cells; fill them"}
     return {
         "tables/datasets.csv": pd.DataFrame(sizes).assign(labels_are="observed"),
@@ -55,7 +69,9 @@ def tables():
         "tables/complete_scores.csv": pd.DataFrame(complete),
         "tables/missing_rates.csv": pd.DataFrame(rates).assign(reason=""),
         "tables/weak_label_scores.csv": pd.DataFrame(scores),
-        "tables/sample_curves.csv": pd.DataFrame({"model": ["joint-GB"]}),
+        "tables/sample_curves.csv": pd.DataFrame(curve).assign(metric="average_precision", model="joint-GB"),
+        "tables/models.csv": pd.DataFrame({"model": MODELS, "length_control": "single"}),
+        "tables/scar_tests.csv": pd.DataFrame(tests),
         "recommendation/leaderboard.csv": pd.DataFrame(board).assign(metric="average_precision", missing_rate=0),
         "datasets/plants.audit.csv": pd.DataFrame(audit).assign(where="column 'height'", evidence=""),
         "final/plants/label_scores.csv": pd.DataFrame(labels),
@@ -74,7 +90,7 @@ def config():
 def make_facts(tmp_path, config):
     """Return a function that writes some tables of the study and returns its facts."""
 
-    def make(written=None, *, is_done=True, **publish):
+    def make(written=None, *, is_done=True, is_recorded=True, **publish):
         results = tmp_path / "study" / "results"
         for name, table in tables().items() if written is None else ():
             (results / name).parent.mkdir(parents=True, exist_ok=True)
@@ -89,6 +105,9 @@ def make_facts(tmp_path, config):
         counts |= {"missing_if_positive": [0.01, 0.0], "missing_if_negative": 0.02}
         features = {"predictor": ["height", "width"], "missing": [3, 0], "mean": 1.5, "sd": 0.1}
         features |= {"q25": 1.0, "median": 1.5, "q75": 2.0}
+        folds = {"fold": range(5), "training_samples": 96, "training_positives": [35, 36, 35, 35, 35]}
+        folds |= {"test_samples": 24, "test_positives": [9, 8, 9, 9, 9]}
+        hyperparameters = {"model": ["kNN"], "component": "KNeighborsClassifier", "parameter": "p", "value": "2"}
         software = {"software": ["Python", "snakemake", "scikit-learn", "machine"], "version": ["3", "9", "1", "Linux"]}
         return Facts(
             results=results,
@@ -97,7 +116,12 @@ def make_facts(tmp_path, config):
             sources=[Source("plants", path.resolve(), "data/plants/plants.csv", checksum(path))],
             outcomes=pd.DataFrame(counts).assign(dataset="plants"),
             predictors=pd.DataFrame(features).assign(dataset="plants"),
+            folds=pd.DataFrame(folds).assign(dataset="plants"),
+            hyperparameters=pd.DataFrame(hyperparameters),
             software=pd.DataFrame(software),
+            is_recorded=is_recorded,
+            n_draws=200,
+            n_resamplings={"plants": 500},
         )
 
     return make

@@ -134,11 +134,11 @@ def test_archive_is_unpacked_for_a_new_run(folder, tmp_path):
     (study / "results/tables").mkdir(parents=True)
     for path in (folder / "results/tables").glob("*.csv"):
         (study / "results/tables" / path.name).write_bytes(path.read_bytes())
-    assert comparison(crate, study) == "All 6 tables have the same bytes as the published ones."
+    assert comparison(crate, study) == "All 8 tables have the same bytes as the published ones."
     assert unpack(folder, tmp_path / "of-folder") == config
-    assert comparison(folder, study).startswith("All 6 tables")
+    assert comparison(folder, study).startswith("All 8 tables")
     (study / "results/tables/datasets.csv").write_text("other")
-    assert comparison(crate, study) == "1 of 6 tables differ from the published ones: datasets.csv."
+    assert comparison(crate, study) == "1 of 8 tables differ from the published ones: datasets.csv."
 
 
 def test_data_that_are_not_in_the_archive_are_named(make_facts, tmp_path):

@@ -73,8 +73,9 @@ def test_failed_models_are_no_baselines(make_facts):
     reason = scores["reason"].mask(is_knn, "It takes no weights. Remove the weights.")
     scores = scores.assign(value=scores["value"].mask(is_knn), reason=reason)
     facts.memo["tables/weak_label_scores.csv"] = scores
-    assert "kNN has no score, because of failures." in text_of(facts)
-    assert sentences("baselines", facts).startswith("Baselines on the same folds: logistic+.")
+    assert "kNN has no score, because of failures, and is not compared." in text_of(facts)
+    assert sentences("baselines", facts).startswith("The comparison contains standard methods as baselines, trained")
+    assert "samples: linear (logistic+). Random" in sentences("baselines", facts)
     assert "The study compares 2 models by" in sentences("objectives", facts)
     assert "in 5 cases: It takes no weights. Labels" in text_of(facts)
 
@@ -134,11 +135,14 @@ def test_models_of_the_user_are_described(make_facts, config):
     entry = {"class": "lab.Rules", "tune": {"depth": [1, 2]}}
     config["models"]["own"] = {"rules": entry}
     config["weak_labels"]["models"] = ["rules", "rules+", "kNN"]
-    text = text_of(make_facts())
+    facts = make_facts()
+    scores = facts.table("tables/weak_label_scores.csv")
+    facts.memo["tables/weak_label_scores.csv"] = scores.replace({"model": {"RF+ET": "rules", "logistic+": "rules+"}})
+    text = text_of(facts)
     assert "rules, a model of the authors of this study (lab.Rules); rules+, a model of the authors" in text
     assert "Hyperparameters of rules were searched in each training part with 20 candidates and 3 folds." in text
     assert "A forest has" not in text and "features become the median of the training part, with a" in text
-    assert "marks them, in kNN. An empty" in text
+    assert "marks them, in kNN. An unmeasured" in text
 
 
 def test_scores_on_observed_labels_are_not_called_estimates(make_facts):
@@ -167,7 +171,7 @@ def test_the_score_of_the_study_is_named(make_facts, config):
 def test_checked_cells_are_stated(make_facts):
     facts = make_facts()
     board, rates = facts.table("recommendation/leaderboard.csv"), facts.table("tables/missing_rates.csv")
-    assert "checked" not in text_of(facts)
+    assert "person checked" not in text_of(facts)
     facts = make_facts()
     facts.memo["recommendation/leaderboard.csv"] = board.assign(n_checked=60.0)
     facts.memo["tables/missing_rates.csv"] = rates.assign(n_checked=[60.0, float("nan")])

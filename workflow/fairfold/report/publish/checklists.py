@@ -77,7 +77,9 @@ def _answer(item: Mapping[str, Any], given: str | None, facts: Facts, folder: Pa
     is_open = "author" in item and not ("unless" in item and sentences(item["unless"], facts))
     lacking = "" if any(found[:1]) else "the rest, which the study lacks" if text else _NO_RESULT
     wanted = item["author"] if is_open else lacking
-    evidence = [path for path in item.get("evidence", ()) if text and (folder / path).exists()]
+    patterns = item.get("evidence", ()) if text else ()
+    found_files = {path: None for pattern in patterns for path in sorted(folder.glob(pattern))}
+    evidence = [path.relative_to(folder).as_posix() for path in found_files]
     if given:
         return Answer(item["id"], item["item"], f"{text} {given}".strip(), evidence, "filled")
     asked = f"{_BY_AUTHOR}{wanted}." * bool(wanted)

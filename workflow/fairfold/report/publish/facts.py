@@ -59,8 +59,18 @@ class Facts:
         Columns ``dataset, label, positives, negatives, unmeasured, missing_if_positive, missing_if_negative``.
     predictors : DataFrame
         Columns ``dataset, predictor, missing, mean, sd, q25, median, q75``.
+    folds : DataFrame
+        Columns ``dataset, fold, training_samples, training_positives, test_samples, test_positives``.
+    hyperparameters : DataFrame
+        Columns ``model, component, parameter, value``.
     software : DataFrame
         Columns ``software, version``.
+    is_recorded : bool
+        Whether the study recorded its software and its machine.
+    n_draws : int
+        Number of bootstrap samples of each fold, for the scores of models.
+    n_resamplings : mapping of str to int
+        Number of bootstrap samples for the scores of labels, by dataset.
     memo : dict, default={}
         Tables that were read, and values derived from the facts.
     """
@@ -71,7 +81,12 @@ class Facts:
     sources: list[Source]
     outcomes: pd.DataFrame
     predictors: pd.DataFrame
+    folds: pd.DataFrame
+    hyperparameters: pd.DataFrame
     software: pd.DataFrame
+    is_recorded: bool
+    n_draws: int
+    n_resamplings: Mapping[str, int]
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -137,6 +152,21 @@ class Facts:
         """
         table = self.table(path)
         return table[table["dataset"] == dataset] if "dataset" in table else table
+
+    def folds_of(self, dataset: str) -> pd.DataFrame:
+        """Return the numbers of samples and positives in each fold of a dataset.
+
+        Parameters
+        ----------
+        dataset : str
+            Identifier of the dataset.
+
+        Returns
+        -------
+        DataFrame
+            Rows of ``folds``; empty if the study has not split the dataset.
+        """
+        return self.folds[self.folds["dataset"] == dataset]
 
     def size(self, dataset: str) -> Mapping[str, Any] | None:
         """Return the row of a dataset in the table of sizes.

@@ -46,6 +46,7 @@ def write_figures(facts: Facts, folder: Path) -> None:
         finding = figure.spec.finding(*tables) if figure.spec.finding else ""
         caption = caption_of(f"{figure.path}.png", facts.config, contents)
         text = " ".join(f"{finding} {caption.partition(': ')[2]}".replace("``", "`").split())
+        facts.memo.setdefault("figures", []).append(name)
         captions.append({"name": name, "width": WIDTHS[column], "column": column, "text": text})
     if captions:
         write_text(page("captions.md.jinja", facts, captions=captions), folder / "captions.md")

@@ -10,14 +10,15 @@ from typing import Any
 
 import yaml
 
+from fairfold import __version__
 from fairfold.core.files import write_table, write_text
-from fairfold.core.project import PROJECT
+from fairfold.core.project import IS_CHECKOUT, PROJECT
 from fairfold.report.archive import write_zip
 from fairfold.report.costs import gather_costs
 from fairfold.report.publish import methods
 from fairfold.report.publish.cards import write_cards
 from fairfold.report.publish.checklists import CHECKLISTS, answer_checklist, summary
-from fairfold.report.publish.crate import write_crate
+from fairfold.report.publish.crate import checksum, write_crate
 from fairfold.report.publish.facts import Facts
 from fairfold.report.publish.figures import write_figures
 from fairfold.report.publish.sentences import load_phrases, page, state
@@ -29,6 +30,12 @@ _COPIED = ("tables/*.csv", "tables/*/*.csv", "recommendation/*.csv", "recommenda
 _PRIVATE = ("likely_label_errors.csv", "feature_importance_samples.csv")  # contain samples
 _WORKFLOW = ("Snakefile", "workflow/Snakefile", "workflow/rules/*.smk", "workflow/scripts/*.py")
 _ENVIRONMENT = ("envs/requirements.lock", "envs/environment.yaml")
+_LIBRARY = Path(__file__).parents[2]
+# Files of a checkout from which `pip install` builds the package.
+_SOURCES = (
+    *("LICENSE", "README.md", "Snakefile", "pyproject.toml", "setup.py", "workflow/**/*", "config/**/*", "envs/*"),
+    *("resources/datasets.yaml", "resources/published/*"),
+)
 
 
 def write_publication(facts: Facts, folder: Path) -> list[str]:
@@ -109,9 +116,24 @@ def _copy_software(facts: Facts, folder: Path) -> None:
         _copy(PROJECT / name, folder / "environment" / Path(name).name)
     packages = sorted({f"{each.name}=={each.version}" for each in metadata.distributions()}, key=str.lower)
     config = yaml.safe_dump(portable(facts), sort_keys=True, allow_unicode=True)
+    facts.memo["source"] = _write_source(folder / "environment")
     _write({"environment/requirements.txt": "\n".join(packages) + "\n", "study.yaml": config}, folder)
     write_table(facts.software, folder / "environment/software.csv")
     write_table(gather_costs(facts.results / "benchmarks"), folder / "environment/costs.csv")
+
+
+def _write_source(folder: Path) -> dict[str, str]:
+    """Write the source code of fairfold as an archive, and return its name and checksum."""
+    root, patterns = (PROJECT, _SOURCES) if IS_CHECKOUT else (_LIBRARY.parent, (f"{_LIBRARY.name}/**/*",))
+    paths = {path for pattern in patterns for path in root.glob(pattern) if path.is_file()}
+    release = f"fairfold-{__version__}"
+    content = {
+        f"{release}/{path.relative_to(root).as_posix()}": path.read_bytes()
+        for path in paths
+        if "__pycache__" not in path.parts
+    }
+    write_zip(content, target := folder / f"{release}.zip")
+    return {"name": f"{folder.name}/{target.name}", "sha256": checksum(target), "installs": "yes" * IS_CHECKOUT}
 
 
 def portable(facts: Facts) -> dict[str, Any]:

@@ -14,12 +14,12 @@ _PARAGRAPHS = {
     "State of this study": ("state",),
     "Data": ("dataset", "predictors", "missing_cells", "audit"),
     "Preprocessing": ("excluded", "preprocessing", "missing_treatment"),
-    "Folds": ("folds", "dependencies"),
-    "Models": ("models", "hyperparameters"),
+    "Folds": ("folds", "dependencies", "analyzed"),
+    "Models": ("models", "model_choice", "hyperparameters"),
     "Missing labels": ("hidden",),
-    "Evaluation": ("metrics", "metric_reason", "intervals", "tests", "selection", "checked"),
-    "Results": ("performance", "coverage"),
-    "Scope": ("external",),
+    "Evaluation": ("metrics", "metric_reason", "intervals", "label_intervals", "tests", "selection", "checked"),
+    "Results": ("performance", "labels", "coverage"),
+    "Scope": ("external", "limits", "random_tests"),
     "Software": ("code", "seeds"),
 }
 _SPECIAL = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import jinja2
@@ -25,6 +26,7 @@ from fairfold.report.verdicts import held_intervals
 FEW_SAMPLES, FEW_POSITIVES = 100, 10
 """Below these numbers, the texts warn of too few samples, and of too few positives of a label."""
 _MOST_FAILURES, _MOST_STEPS = 5, 4
+_TWICE = 2
 CITED = re.compile(r" ?\[(@[\w-]+(?:; @[\w-]+)*)\]")
 """Citations, such as ``[@breiman2001; @geurts2006]``."""
 
@@ -46,7 +48,7 @@ def load_phrases(name: str) -> dict[str, Any]:
     return load_yaml(FOLDER / "publish" / f"{name}.yaml")
 
 
-def sentences(name: str, facts: Facts) -> str:
+def sentences(name: str, facts: Facts, dataset: str | None = None) -> str:
     """Return the sentences of one name.
 
     Parameters
@@ -55,6 +57,8 @@ def sentences(name: str, facts: Facts) -> str:
         Key of ``sentences.yaml``.
     facts : Facts
         Facts of the study.
+    dataset : str or None, default=None
+        Dataset that sentences of each dataset describe. None describes all.
 
     Returns
     -------
@@ -67,7 +71,8 @@ def sentences(name: str, facts: Facts) -> str:
     template = _templates().from_string(entry["text"])
     if not entry.get("each"):
         return " ".join(template.render(values).split())
-    parts = [template.render(values | _of_dataset(dataset, facts)) for dataset in facts.datasets if facts.size(dataset)]
+    named = [each for each in facts.datasets if facts.size(each) and dataset in (None, each)]
+    parts = [template.render(values | _of_dataset(each, facts)) for each in named]
     return " ".join(" ".join(parts).split())
 
 
@@ -77,7 +82,8 @@ def page(template: str, facts: Facts, **values: Any) -> str:
     Parameters
     ----------
     template : str
-        File name of the template. In it, ``say(name)`` returns :func:`sentences` without citations.
+        File name of the template. In it, ``say(name, dataset)`` returns :func:`sentences` without
+        citations.
     facts : Facts
         Facts of the study.
     **values : object
@@ -89,8 +95,8 @@ def page(template: str, facts: Facts, **values: Any) -> str:
         Text of the page.
     """
 
-    def say(name: str) -> str:
-        return without_citations(sentences(name, facts))
+    def say(name: str, dataset: str | None = None) -> str:
+        return without_citations(sentences(name, facts, dataset))
 
     return _templates().get_template(template).render({**_values(facts), "say": say, **values}).strip() + "\n"
 
@@ -122,7 +128,7 @@ def _templates() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(FOLDER / "publish")
     environment = jinja2.Environment(loader=loader, autoescape=lambda name: ".html" in (name or ""), **options)
     environment.filters |= {"listed": listed, "shortened": shortened, "whole": lambda number: f"{number:,.0f}"}
-    environment.filters["finding"] = _finding
+    environment.filters |= {"finding": _finding, "span": _span}
     environment.globals["percent"] = lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "none"
     return environment
 
@@ -134,6 +140,12 @@ def _finding(message: str) -> str:
     return finding + (more[0] if more else "")
 
 
+def _span(numbers: pd.Series) -> str:
+    """Return the range of whole numbers."""
+    low, high = numbers.min(), numbers.max()
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
 def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
     """Return the values of a template for a dataset."""
     sources = [each for each in facts.sources if each.dataset == name]
@@ -142,8 +154,13 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
     audit = facts.table(path) if (facts.results / path).is_file() else None
     if audit is not None and audit.empty:
         audit = pd.DataFrame(columns=["severity", "check", "message"])
+    labels = facts.of(f"final/{name}/label_scores.csv", name)
     return {
-        "name": name,
+        **{"name": name, "suffix": f"-{name}" * (len(facts.datasets) > 1), "is_own": name in facts.own},
+        **{"folds": facts.folds_of(name), "is_all_tested": _is_all_tested(name, facts)},
+        **{"curve": _curve(name, facts), "n_resamplings": facts.n_resamplings.get(name)},
+        "random_tests": _random_tests(name, facts),
+        "hardest": labels.iloc[0] if len(labels) and labels["roc_auc"].notna().any() else None,
         "n_folds": scores["fold"].nunique() if len(scores := facts.of(SCORES, name)) else 0,
         "own": own | dict(facts.own.get(name, {})),
         "size": facts.size(name),
@@ -155,6 +172,36 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         "best": facts.best(name),
         "board": facts.of(LEADERBOARD, name),
     }
+
+
+def _is_all_tested(name: str, facts: Facts) -> bool:
+    """Return whether each sample of a dataset is tested equally often, by models of other samples of any time."""
+    folds, size = facts.folds_of(name), facts.size(name)
+    if size is None or len(folds) < 2 or facts.own.get(name, {}).get("dates"):
+        return False
+    return bool(folds["test_samples"].sum() == size["n_samples"] * facts.config["folds"]["repeats"])
+
+
+def _curve(name: str, facts: Facts) -> SimpleNamespace | None:
+    """Return the scores of the first model with a learning curve by number of training samples."""
+    curves = facts.of("tables/sample_curves.csv", name)
+    rows = curves[curves["metric"] == LEAD].dropna(subset="score") if "metric" in curves else curves[:0]
+    if rows.empty:
+        return None
+    rows = rows[rows["model"] == rows["model"].iloc[0]]
+    measured = rows[rows["kind"] == "measured"]
+    twice = next(rows[(rows["kind"] == "extrapolated") & (rows["times"] == _TWICE)].itertuples(), None)
+    low, high, score = (twice.low, twice.high, twice.score) if twice else [float("nan")] * 3
+    pairs = list(zip(measured["n_train"], measured["score"], strict=True))
+    about = {"model": rows["model"].iloc[0], "metric_name": METRICS[LEAD].name, "measured": pairs}
+    return SimpleNamespace(**about, low=low, high=high, twice=score)
+
+
+def _random_tests(name: str, facts: Facts) -> list[tuple[str, str]]:
+    """Return the tests of whether labels are missing at random, and their conclusions."""
+    table = facts.of("tables/scar_tests.csv", name)
+    done = table.dropna(subset="p_value") if len(table) else table
+    return list(zip(done["test"], done["conclusion"], strict=True)) if len(done) else []
 
 
 def _values(facts: Facts) -> dict[str, Any]:
@@ -169,34 +216,57 @@ def _gather(facts: Facts) -> dict[str, Any]:
     score = config["weak_labels"]["score"]
     tests, rates = facts.table("tables/recommendation.csv"), facts.table("tables/missing_rates.csv")
     intervals = facts.table("tables/complete_scores.csv")
-    curves = facts.table("tables/sample_curves.csv")
     names = [each.name for each in facts.sources if each.path and each.dataset]
     has = {"data": sizes, "scores": len(facts.table(SCORES)), "final": facts.finals, "files": names}
+    own = {name: facts.own[name] for name in facts.datasets if name in facts.own}
+    hidden = rates[rates["hidden_rate"] > 0] if "hidden_share" in rates and len(sizes) == 1 else rates[:0]
     return {
         **{"config": config, "finals": facts.finals, "names": names, "version": __version__, **_models(facts)},
         "datasets": facts.datasets,
         "bests": {name: best["model"] if (best := facts.best(name)) else None for name in facts.datasets},
-        "has": has | {"intervals": len(intervals) and intervals["low"].notna().any(), "tests": len(tests)},
+        "has": has
+        | {
+            "machine": facts.is_recorded,
+            "intervals": len(intervals) and intervals["low"].notna().any(),
+            "tests": len(tests),
+        },
         "is_of_catalog": any(each.path is None for each in facts.sources),
-        "curves": curves["model"].unique().tolist() if len(curves) else [],
         "densities": {name: size["label_density"] for name, size in sizes.items()},
-        "scopes": [
-            f"{size['n_labels']} labels of {size['n_samples']:,} samples of {name}" for name, size in sizes.items()
-        ],
+        "scopes": [_scope(name, size, facts) for name, size in sizes.items()],
         "hidden_rates": [f"{rate} %" for rate in config["weak_labels"]["missing_rates"] if rate],
         "missing_rates": [row for row in rates.itertuples() if row.hidden_rate == 0],
         "held": held_intervals(intervals, score),
         "is_tested": len(tests) and tests["p_adjusted"].notna().any(),
-        **_about_own({name: facts.own[name] for name in facts.datasets if name in facts.own}),
+        **_about_own(own),
+        "splits": [name for name in sizes if not (own.get(name, {}).get("dates") or own.get(name, {}).get("folds"))],
+        "all_tested": sizes and all(_is_all_tested(name, facts) for name in sizes),
+        "hidden_shares": [f"{share:.1f} %" for share in hidden.get("hidden_share", ())],
+        "n_scores": int(tests["n_folds"].max()) if len(tests) else 0,
+        "is_repeated": facts.config["folds"]["n_splits"] * facts.config["folds"]["repeats"] > 1,
+        **{"n_draws": facts.n_draws, "n_hyperparameters": len(facts.hyperparameters)},
+        "has_file": lambda path: (facts.results / path).is_file(),
+        **{"source": facts.memo.get("source"), "figures": facts.memo.setdefault("figures", [])},
+        **{"is_recorded": facts.is_recorded, "has_scores": has["scores"]},
+        "has_unmeasured": facts.outcomes["unmeasured"].any() if len(facts.outcomes) else False,
+        "final_gaps": _treatments(sorted({*facts.finals.values()}), load_phrases("methods"), config["models"]["own"]),
         "has_gaps": facts.predictors["missing"].any() if len(facts.predictors) else False,
         **{"state": state(facts), "is_finished": facts.missing.empty},
         "is_rare": bool(_rare_labels(facts)),
-        "software": {"source code": "unknown", **dict(facts.software.itertuples(index=False))},
+        "software": dict(facts.software.itertuples(index=False)),
         "costs": costs_sentence(gather_costs(facts.results / "benchmarks")),
         **{"decisive": METRICS[DECIDING].name, "deciding_metric": DECIDING, "checked": facts.checked},
         **_about_score(score),
         "is_estimated": len(_tried(intervals, score)),
     }
+
+
+def _scope(name: str, size: Mapping[str, Any], facts: Facts) -> str:
+    """Name the outcomes and the population of a dataset, as far as the data define them."""
+    labels = shortened(facts.outcomes.loc[facts.outcomes["dataset"] == name, "label"].astype(str).tolist())
+    return (
+        f"the {size['n_labels']:,} labels {labels} in the population that the {size['n_samples']:,} samples of "
+        f"{name} were drawn from"
+    )
 
 
 def _about_own(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -206,6 +276,7 @@ def _about_own(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         "weighted": {name: each["weights"] for name, each in own.items() if "weights" in each},
         "by_time": [name for name, each in own.items() if each.get("dates")],
         "grouped": [name for name, each in own.items() if each.get("groups")],
+        "filtered": [name for name, each in own.items() if each.get("label_filter")],
         "selected": [name for name, each in own.items() if each.get("samples", {}).get("only")],
         "confirmed": [name for name, each in own.items() if each.get("negatives") == "confirmed"],
         "completed": [name for name, each in own.items() if each["labels"].get("propagate")],
@@ -235,7 +306,9 @@ def _models(facts: Facts) -> dict[str, Any]:
         for kind, of in texts["baselines"].items()
     }
     baselines = [name for some in found.values() for name in some]
-    forests = [name for name in names if name.removesuffix("+") not in [*texts["without_forests"], *own]]
+    forests = [
+        name for name in names if name in scored and name.removesuffix("+") not in [*texts["without_forests"], *own]
+    ]
     return {
         **{"models": names, "scored": [name for name in names if name in scored]},
         "failed": [name for name in names if name not in scored],
@@ -245,9 +318,17 @@ def _models(facts: Facts) -> dict[str, Any]:
         "others": [name for name in names if name in scored and name not in baselines],
         "has_forests": bool(forests),
         "has_levels": not {*forests} <= {*texts["without_levels"]},
-        **{"verdicts": texts["verdicts"], "ways": texts["ways"], "gaps": _treatments(names, texts, own)},
-        "tuned": [name for name, entry in own.items() if entry["tune"]],
+        **{
+            "verdicts": texts["verdicts"],
+            "ways": texts["ways"],
+            "gaps": _treatments([name for name in names if name in scored], texts, own),
+        },
+        "tuned": [name for name, entry in own.items() if entry["tune"] and {name, f"{name}+"} & scored],
         "methods_of_folds": texts["folds"],
+        "published": [
+            name for name in names if name in scored and name[-1] != "+" and "deep" in texts["models"].get(name, "")
+        ],
+        **{key: _matching(texts[key], names, scored, own) for key in ("reasons", "scaling", "choices", "inside")},
     }
 
 
@@ -258,10 +339,25 @@ def _treatments(names: list[str], texts: Mapping[str, Any], own: Mapping[str, An
         base = name.removesuffix("+")
         if name == "Stack+":
             found["trees"].append("the trees of Stack+")
-            found["filled"].append("the kernel ridge regression of Stack+")
+            found["filled"].append("the regression of Stack+")
         elif base not in own and base != "dummy":
             found[next((way for way in ("filled", "native") if base in texts[way]), "trees")].append(name)
     return found
+
+
+def _matching(
+    entries: list[list[Any]], names: list[str], scored: set[str], own: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, list[str]]]:
+    """Return each text of a list of ``methods.yaml`` with the models of the study that it describes."""
+    is_exact = any(each.endswith("+") and each != "+" for _, of in entries for each in of)
+
+    def is_described(name: str, of: list[str]) -> bool:
+        base = name.removesuffix("+")
+        is_scaled = own.get(base, {}).get("scale") and "scaled" in of
+        return (name if is_exact else base) in of or is_scaled or ("+" in of and name.endswith("+"))
+
+    found = [(text, [name for name in names if name in scored and is_described(name, of)]) for text, of in entries]
+    return [(text, some) for text, some in found if some]
 
 
 def phrase_of(name: str, own: Mapping[str, Mapping[str, Any]]) -> str:

@@ -22,6 +22,10 @@ _SIZES = (
     "Size of the data. Label cardinality is the number of positives per sample, and label density the share of "
     "positives. Labels are complete, or observed if positives may be missing."
 )
+_HYPERPARAMETERS = (
+    "Hyperparameters of the models. A component is a class of the model, after the classes that contain it. auto means "
+    "that the training part or its size chooses the value."
+)
 _LABELS = ("average_precision", "roc_auc", "mcc")
 _SHARES = ["missing_if_positive", "missing_if_negative"]
 _MOST_ROWS, _MOST_COLUMNS = 40, 4  # of a table that fits on a page
@@ -67,8 +71,13 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
     texts = {
         "outcomes": "Labels of {}: numbers of samples, and percentage of missing feature cells of samples with and "
         "without the label.",
+        "folds": "Folds of {}: numbers of samples and of positive label cells in the training and the test part.",
         "predictors": "Features of {}: number of missing cells, mean, standard deviation and quartiles.",
     }
+    if len(facts.hyperparameters):
+        of_pool = " Stack+ has other members for large data (of_large) and for many labels (of_many)."
+        caption = _HYPERPARAMETERS + of_pool * ("Stack+" in facts.hyperparameters["model"].to_numpy())
+        yield PaperTable("hyperparameters", caption, facts.hyperparameters.astype(str), [])
     for dataset in facts.datasets:
         suffix = f"-{dataset}" * several
         for name, text in texts.items():

@@ -1,0 +1,145 @@
+"""Test that the texts of a publication state only what the folder shows."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from fairfold.models import MODEL_NAMES
+from fairfold.report.publish.checklists import CHECKLISTS, answer_checklist
+from fairfold.report.publish.folder import write_publication
+from fairfold.report.publish.sentences import load_phrases, sentences
+
+PATH = re.compile(r"\b(?:results|tables|model|environment|figures|workflow|checks)/[\w./+-]+\.[a-z]+\b")
+COLUMNS = re.compile(r"columns? ([\w, ]+) of (\S+\.csv)")
+SCORES = "tables/weak_label_scores.csv"
+
+
+def of_other_models(facts, models):
+    """Let other models take the scores of the study."""
+    facts.config["weak_labels"]["models"] = models
+    names = dict(zip(["RF+ET", "logistic+", "kNN"], models, strict=False))
+    facts.memo[SCORES] = facts.table(SCORES).replace({"model": names})
+    return facts
+
+
+@pytest.fixture(params=["as is", "with data", "by time", "unfinished", "several datasets"])
+def publication(request, make_facts, config, tmp_path):
+    """Return the facts and the folder of a publication."""
+    if request.param == "unfinished":
+        facts = make_facts({}, is_done=False, is_recorded=False)
+    elif request.param == "by time":
+        config["data"]["own"]["plants"] |= {"dates": "day", "label_filter": {"min_positives": 3}}
+        del config["data"]["own"]["plants"]["groups"]
+        facts = of_other_models(make_facts(), ["dummy", "SLCForest", "logistic-C+"])
+    else:
+        facts = make_facts(with_data=request.param == "with data")
+    if request.param == "several datasets":
+        config["weak_labels"]["datasets"] += ["yeast"]
+    write_publication(facts, tmp_path / "publication")
+    return facts, tmp_path / "publication"
+
+
+def test_every_file_and_column_that_a_text_names_exists(publication):
+    _, folder = publication
+    for text in [path.read_text() for pattern in ("*.md", "model/*/README.md") for path in folder.glob(pattern)]:
+        assert [path for path in PATH.findall(text) if not (folder / path).exists()] == []
+        for columns, path in COLUMNS.findall(text):
+            assert {*columns.split(", ")} <= {*pd.read_csv(folder / path).columns}, path
+
+
+@pytest.mark.parametrize("name", CHECKLISTS)
+def test_every_filled_item_has_an_answer(publication, name):
+    facts, folder = publication
+    for answer in answer_checklist(name, facts, folder):
+        assert answer.status == "to be filled in" or answer.text.partition("To be filled in")[0].strip()
+        assert all((folder / path).exists() for path in answer.evidence)
+
+
+@pytest.mark.parametrize("name", CHECKLISTS)
+def test_evidence_of_each_item_can_exist(make_facts, tmp_path, name):
+    facts = make_facts()
+    for table in ("audit", "score_summary", "decisions/plants"):
+        (path := facts.results / f"tables/{table}.csv").parent.mkdir(exist_ok=True)
+        pd.DataFrame({"dataset": ["plants"], "check": "a", "severity": "note", "message": "b", "sd": 0.1}).to_csv(path)
+    write_publication(facts, folder := tmp_path / "publication")
+    patterns = {pattern for item in load_phrases(name)["items"] for pattern in item.get("evidence", ())}
+    missing = {pattern for pattern in patterns if not [*folder.glob(pattern)]}
+    assert missing <= {"figures/captions.md", "results/recommendation/checked"}  # no figure and no checked cell here
+
+
+def test_numbers_are_those_of_the_tables(make_facts, tmp_path):
+    write_publication(facts := make_facts(), folder := tmp_path / "publication")
+    answers = {each.id: each.text for each in answer_checklist("tripod-ai", facts, folder)}
+    outcomes, folds = (pd.read_csv(folder / f"tables/{name}.csv") for name in ("outcomes", "folds"))
+    measured = outcomes["positives"].sum() + outcomes["negatives"].sum()
+    assert f"Of {measured} measured label cells, {outcomes['positives'].sum()} (" in answers["21"]
+    train, test = (folds[f"{part} positives"] for part in ("training", "test"))
+    assert f"train on 96 samples with {train.min()} to {train.max()} positive label cells, and test" in answers["21"]
+    assert f"24 samples with {test.min()} to {test.max()} positive label cells (tables/folds.csv)" in answers["21"]
+    board = pd.read_csv(folder / "results/recommendation/leaderboard.csv").set_index("verdict").loc["best"]
+    assert f"{board.score:.3f} (95 % interval {board.low:.3f} to {board.high:.3f})" in answers["23a"]
+    labels = pd.read_csv(folder / "results/final/plants/label_scores.csv").iloc[0]
+    assert f"is {labels.label}: {labels.roc_auc:.3f} (95 % interval {labels.roc_auc_low:.3f} to" in answers["23a"]
+    curve = pd.read_csv(folder / "results/tables/sample_curves.csv")["score"]
+    assert f"reached {curve[0]:.3f} with 48 and {curve[1]:.3f} with 96 training samples on average" in answers["10"]
+    assert f"it is {curve[2]:.3f} (95 % interval" in answers["10"]
+    shares = pd.read_csv(folder / "results/tables/missing_rates.csv")["hidden_share"]
+    assert f"so {shares[1]} % of the positives were hidden in the test parts" in (folder / "methods.md").read_text()
+    hyperparameters = pd.read_csv(folder / "tables/hyperparameters.csv")
+    assert f"lists the {len(hyperparameters)} hyperparameters" in answers["12c"]
+    assert f"from {facts.n_draws} bootstrap samples of each fold" in sentences("intervals", facts)
+    assert "plants come from 500 bootstrap samples" in sentences("label_intervals", facts)
+
+
+@pytest.mark.parametrize(
+    ("models", "has", "lacks"),
+    [
+        (["logistic", "kNN"], ["deviations that scale the features of logistic and kNN"], ["calibrates", "impute"]),
+        (["dummy", "RandomForest"], [], ["deviations", "calibrates", "impute"]),
+        (["HistGB+", "SLCForest"], ["probabilities of HistGB+ and", "labels that SLCForest imp"], ["deviations"]),
+    ],
+)
+def test_the_training_part_determines_only_what_the_models_learn(make_facts, models, has, lacks):
+    facts = of_other_models(make_facts(), models)
+    text = sentences("no_leak", facts)
+    assert all(words in text for words in has) and not any(words in text for words in lacks)
+    assert ("No model scaled the features." in sentences("preprocessing", facts)) == ("logistic" not in models)
+    assert ("A forest has at most" in sentences("hyperparameters", facts)) == ("logistic" not in models)
+    assert ("SLCForest" in models) == ("length_control" in sentences("hyperparameters", facts))
+
+
+def test_levels_that_hidden_labels_choose_are_stated(make_facts, config):
+    config["weak_labels"]["levels_by"] = "complete"
+    facts = of_other_models(make_facts(), ["SLCForest", "SLCForest+", "kNN"])
+    assert "SLCForest chose the number of levels by labels that were hidden from them." in sentences("no_leak", facts)
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_every_model_has_a_reason(make_facts, name):
+    assert f"({name})." in sentences("model_choice", of_other_models(make_facts(), [name]))
+
+
+def test_items_that_the_study_cannot_answer_are_left_to_the_author(make_facts, config, tmp_path):
+    def status(facts):
+        return {each.id: each.status for each in answer_checklist("reforms", facts, tmp_path)}
+
+    found = status(make_facts())
+    assert {found[item] for item in ("2a", "3d", "6c")} == {"partly filled"}
+    assert {found[item] for item in ("2c", "4a", "5b", "5f")} == {"filled"}
+    found = status(make_facts(data_address="https://doi.org/10.1/a"))
+    assert found["2a"] == "filled"
+    config["data"]["own"]["plants"]["label_filter"] = {"min_positives": 5}
+    config["models"]["own"] = {"rules": {"class": "lab.Rules", "tune": {}, "scale": True}}
+    found = status(of_other_models(make_facts(is_recorded=False), ["rules"]))
+    assert {found[item] for item in ("2c", "4a", "5b", "5f")} <= {"partly filled", "to be filled in"}
+
+
+def test_a_card_describes_its_own_dataset(make_facts, config, tmp_path):
+    config["weak_labels"]["datasets"] += ["herbs"]
+    facts = make_facts()
+    sizes = facts.table("tables/datasets.csv")
+    facts.memo["tables/datasets.csv"] = pd.concat([sizes, sizes.assign(dataset="herbs")])
+    write_publication(facts, tmp_path / "publication")
+    assert "The dataset herbs has" in (tmp_path / "publication/data_statement.md").read_text()
+    assert "herbs" not in (tmp_path / "publication/model/plants/README.md").read_text().partition("## Eval")[0]

@@ -1,0 +1,93 @@
+"""Tables on the data and the folds of a study, for its publication."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from fairfold.core.arrays import to_dense
+from fairfold.core.files import read_arrays
+from fairfold.core.folds import parts_of
+from fairfold.datasets import Dataset
+from fairfold.errors import DataError
+
+_COLUMNS_AT_ONCE = 500
+
+
+def outcomes_of(data: Dataset) -> pd.DataFrame:
+    """Count the positives, negatives and unmeasured cells of each label, and missing features by its values.
+
+    Parameters
+    ----------
+    data : Dataset
+        Prepared dataset.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``dataset, label, positives, negatives, unmeasured, missing_if_positive, missing_if_negative``. The last
+        two are shares of the feature cells of samples with and without the label.
+    """
+    # Sparse features have no missing cells.
+    gaps = np.zeros(data.shape[0]) if sparse.issparse(data.X) else np.isnan(data.X).mean(axis=1)
+    Y, rows = sparse.csc_array(data.Y) if sparse.issparse(data.Y) else data.Y, []
+    for number, label in enumerate(data.label_names):
+        y = to_dense(Y[:, [number]], "labels", DataError).ravel()
+        shares = [gaps[y == value].mean() if (y == value).any() else np.nan for value in (1, 0)]
+        rows.append((data.id, label, (y == 1).sum(), (y == 0).sum(), np.isnan(y).sum(), *shares))
+    names = ["dataset", "label", "positives", "negatives", "unmeasured", "missing_if_positive", "missing_if_negative"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def predictors_of(data: Dataset) -> pd.DataFrame:
+    """Summarize each feature.
+
+    Parameters
+    ----------
+    data : Dataset
+        Prepared dataset.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``dataset, predictor, missing, mean, sd, q25, median, q75``.
+    """
+    blocks = [data.X[:, start : start + _COLUMNS_AT_ONCE] for start in range(0, data.shape[1], _COLUMNS_AT_ONCE)]
+    dense = (pd.DataFrame(to_dense(block, "features", DataError)) for block in blocks)
+    table = pd.concat([pd.DataFrame(columns=["count"]), *(block.describe().T for block in dense)])
+    names = {"mean": "mean", "std": "sd", "25%": "q25", "50%": "median", "75%": "q75"}
+    about = {
+        "dataset": data.id,
+        "predictor": [*data.feature_names],
+        "missing": data.shape[0] - table["count"].to_numpy(int),
+    }
+    return pd.DataFrame(about).join(table.reset_index()[[*names]].rename(columns=names))
+
+
+def folds_of(data: Dataset, path: Path) -> pd.DataFrame:
+    """Count the samples and the positives of the training and the test part of each fold.
+
+    Parameters
+    ----------
+    data : Dataset
+        Prepared dataset.
+    path : Path
+        File with the array ``fold_of``.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``dataset, fold, training_samples, training_positives, test_samples, test_positives``, without labels
+        that are hidden on purpose. Empty if the file does not exist.
+    """
+    parts = parts_of(read_arrays(path)["fold_of"], data.shape[0]) if path.is_file() else []
+    positives = np.asarray((data.Y == 1).sum(axis=1)).ravel()
+    rows = [
+        (data.id, fold, len(train), positives[train].sum(), len(test), positives[test].sum())
+        for fold, (train, test) in enumerate(parts)
+    ]
+    names = ["dataset", "fold", "training_samples", "training_positives", "test_samples", "test_positives"]
+    return pd.DataFrame(rows, columns=names)
