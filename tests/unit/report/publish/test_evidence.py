@@ -57,6 +57,15 @@ def test_every_filled_item_has_an_answer(publication, name):
 
 
 @pytest.mark.parametrize("name", CHECKLISTS)
+def test_the_methods_contain_the_answers_that_name_them(publication, name):
+    facts, folder = publication
+    text = (folder / "methods.md").read_text()
+    for item in load_phrases(name)["items"]:
+        if "methods.md" in item.get("evidence", ()):
+            assert sentences(item["answers"][0], facts) in text, item["id"]
+
+
+@pytest.mark.parametrize("name", CHECKLISTS)
 def test_evidence_of_each_item_can_exist(make_facts, tmp_path, name):
     facts = make_facts()
     for table in ("audit", "score_summary", "decisions/plants"):
@@ -104,7 +113,7 @@ def test_the_training_part_determines_only_what_the_models_learn(make_facts, mod
     facts = of_other_models(make_facts(), models)
     text = sentences("no_leak", facts)
     assert all(words in text for words in has) and not any(words in text for words in lacks)
-    assert ("No model scaled the features." in sentences("preprocessing", facts)) == ("logistic" not in models)
+    assert ("No model scales the features." in sentences("preprocessing", facts)) == ("logistic" not in models)
     assert ("A forest has at most" in sentences("hyperparameters", facts)) == ("logistic" not in models)
     assert ("SLCForest" in models) == ("length_control" in sentences("hyperparameters", facts))
 
@@ -142,4 +151,6 @@ def test_a_card_describes_its_own_dataset(make_facts, config, tmp_path):
     facts.memo["tables/datasets.csv"] = pd.concat([sizes, sizes.assign(dataset="herbs")])
     write_publication(facts, tmp_path / "publication")
     assert "The dataset herbs has" in (tmp_path / "publication/data_statement.md").read_text()
-    assert "herbs" not in (tmp_path / "publication/model/plants/README.md").read_text().partition("## Eval")[0]
+    card = (tmp_path / "publication/model/plants/README.md").read_text()
+    assert "standardized" not in card and "above all values in RF+ET." in card
+    assert "herbs" not in card.partition("## Eval")[0]

@@ -12,14 +12,15 @@ from fairfold.report.publish.sentences import CITED, sentences
 # Heading -> keys of sentences.yaml.
 _PARAGRAPHS = {
     "State of this study": ("state",),
+    "Objectives": ("objectives",),
     "Data": ("dataset", "predictors", "missing_cells", "audit"),
     "Preprocessing": ("excluded", "preprocessing", "missing_treatment"),
-    "Folds": ("folds", "dependencies", "analyzed"),
-    "Models": ("models", "model_choice", "hyperparameters"),
+    "Folds": ("folds", "dependencies", "analyzed", "no_leak"),
+    "Models": ("models", "model_choice", "hyperparameters", "imbalance", "updating"),
     "Missing labels": ("hidden",),
     "Evaluation": ("metrics", "metric_reason", "intervals", "label_intervals", "tests", "selection", "checked"),
     "Results": ("performance", "labels", "coverage"),
-    "Scope": ("external", "limits", "random_tests"),
+    "Scope": ("external", "limits", "random_tests", "heterogeneity", "fairness"),
     "Software": ("code", "seeds"),
 }
 _SPECIAL = {

@@ -69,6 +69,9 @@ def sentences(name: str, facts: Facts, dataset: str | None = None) -> str:
     if not all(values["has"][need] for need in entry.get("needs", ())):
         return ""
     template = _templates().from_string(entry["text"])
+    if dataset in facts.finals:
+        learned = _learned([facts.finals[dataset]], facts.config["models"]["own"])
+        values = values | learned | {"final_gaps": learned["gaps"]}
     if not entry.get("each"):
         return " ".join(template.render(values).split())
     named = [each for each in facts.datasets if facts.size(each) and dataset in (None, each)]
@@ -244,11 +247,10 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "n_scores": int(tests["n_folds"].max()) if len(tests) else 0,
         "is_repeated": facts.config["folds"]["n_splits"] * facts.config["folds"]["repeats"] > 1,
         **{"n_draws": facts.n_draws, "n_hyperparameters": len(facts.hyperparameters)},
-        "has_file": lambda path: (facts.results / path).is_file(),
+        "has_file": lambda path: (facts.results / path).exists(),
         **{"source": facts.memo.get("source"), "figures": facts.memo.setdefault("figures", [])},
         **{"is_recorded": facts.is_recorded, "has_scores": has["scores"]},
         "has_unmeasured": facts.outcomes["unmeasured"].any() if len(facts.outcomes) else False,
-        "final_gaps": _treatments(sorted({*facts.finals.values()}), load_phrases("methods"), config["models"]["own"]),
         "has_gaps": facts.predictors["missing"].any() if len(facts.predictors) else False,
         **{"state": state(facts), "is_finished": facts.missing.empty},
         "is_rare": bool(_rare_labels(facts)),
@@ -297,39 +299,33 @@ def _about_score(score: str) -> dict[str, Any]:
 
 
 def _models(facts: Facts) -> dict[str, Any]:
-    """Describe the compared models by their phrases and kinds. Baselines without a score do not count."""
+    """Describe the compared models by their phrases and kinds. Only models with a score count."""
     config, scores = facts.config, facts.table(SCORES)
-    scored = set(scores.dropna(subset="value")["model"]) if len(scores) else set()
+    has_score = set(scores.dropna(subset="value")["model"]) if len(scores) else set()
     texts, names, own = load_phrases("methods"), config["weak_labels"]["models"], config["models"]["own"]
-    found = {
-        kind: [name for name in names if name in scored and name.removesuffix("+") in of]
-        for kind, of in texts["baselines"].items()
-    }
-    baselines = [name for some in found.values() for name in some]
-    forests = [
-        name for name in names if name in scored and name.removesuffix("+") not in [*texts["without_forests"], *own]
-    ]
+    scored = [name for name in names if name in has_score]
+    kinds = {kind: [name for name in scored if name.removesuffix("+") in of] for kind, of in texts["baselines"].items()}
+    forests = [name for name in scored if name.removesuffix("+") not in [*texts["without_forests"], *own]]
     return {
-        **{"models": names, "scored": [name for name in names if name in scored]},
-        "failed": [name for name in names if name not in scored],
+        **{"models": names, "scored": scored, "failed": [name for name in names if name not in has_score]},
         "phrases": [phrase_of(name, own) for name in names],
-        "kinds": [f"{kind} ({listed(some)})" for kind, some in found.items() if some],
-        "baselines": baselines,
-        "others": [name for name in names if name in scored and name not in baselines],
+        "kinds": [f"{kind} ({listed(some)})" for kind, some in kinds.items() if some],
         "has_forests": bool(forests),
+        "rounds": any(name.removesuffix("+") not in ("dummy", *own) for name in scored),
         "has_levels": not {*forests} <= {*texts["without_levels"]},
-        **{
-            "verdicts": texts["verdicts"],
-            "ways": texts["ways"],
-            "gaps": _treatments([name for name in names if name in scored], texts, own),
-        },
-        "tuned": [name for name, entry in own.items() if entry["tune"] and {name, f"{name}+"} & scored],
-        "methods_of_folds": texts["folds"],
-        "published": [
-            name for name in names if name in scored and name[-1] != "+" and "deep" in texts["models"].get(name, "")
-        ],
-        **{key: _matching(texts[key], names, scored, own) for key in ("reasons", "scaling", "choices", "inside")},
+        **{"verdicts": texts["verdicts"], "ways": texts["ways"], "methods_of_folds": texts["folds"]},
+        "tuned": [name for name, entry in own.items() if entry["tune"] and {name, f"{name}+"} & has_score],
+        "published": [name for name in scored if name[-1] != "+" and "deep" in texts["models"].get(name, "")],
+        "final_gaps": _treatments(sorted({*facts.finals.values()}), texts, own),
+        **_learned(scored, own),
     }
+
+
+def _learned(names: list[str], own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Describe what models choose and learn, by the lists of ``methods.yaml``."""
+    texts = load_phrases("methods")
+    found = {key: _matching(texts[key], names, own) for key in ("reasons", "scaling", "choices", "inside")}
+    return found | {"gaps": _treatments(names, texts, own)}
 
 
 def _treatments(names: list[str], texts: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -346,9 +342,9 @@ def _treatments(names: list[str], texts: Mapping[str, Any], own: Mapping[str, An
 
 
 def _matching(
-    entries: list[list[Any]], names: list[str], scored: set[str], own: Mapping[str, Mapping[str, Any]]
+    entries: list[list[Any]], names: list[str], own: Mapping[str, Mapping[str, Any]]
 ) -> list[tuple[str, list[str]]]:
-    """Return each text of a list of ``methods.yaml`` with the models of the study that it describes."""
+    """Return each text of a list of ``methods.yaml`` with the models that it describes."""
     is_exact = any(each.endswith("+") and each != "+" for _, of in entries for each in of)
 
     def is_described(name: str, of: list[str]) -> bool:
@@ -356,7 +352,7 @@ def _matching(
         is_scaled = own.get(base, {}).get("scale") and "scaled" in of
         return (name if is_exact else base) in of or is_scaled or ("+" in of and name.endswith("+"))
 
-    found = [(text, [name for name in names if name in scored and is_described(name, of)]) for text, of in entries]
+    found = [(text, [name for name in names if is_described(name, of)]) for text, of in entries]
     return [(text, some) for text, some in found if some]
 
 
