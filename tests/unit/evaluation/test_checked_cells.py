@@ -119,7 +119,7 @@ def test_agrees_with_prediction_powered_inference(table):
     assert width == pytest.approx(2 * 1.96 * error, rel=0.35)
 
 
-@pytest.mark.parametrize("design", ["optimal", "samples"])
+@pytest.mark.parametrize("design", ["optimal", "uniform", "samples"])
 def test_estimates_are_unbiased_and_intervals_hold(table, design):
     Y, observed, P = table
     names = ["average_precision", "mcc", "hamming_loss", "ranking_loss"]

@@ -13,7 +13,10 @@ probability of y = 1 is modeled in two steps:
    step 1 is wrong.
 
 The uncertainty has two parts, which add up to the design variance Σ (1 / π - 1) h² (y - q)²: the sandwich covariance of
-ε, and the unknown labels of cells that nobody checked.
+ε, and the unknown labels of cells that nobody checked. The covariance includes the error due to the shrinkage of ε.
+
+A metric often depends on a few cells with a large weight and influence. The degrees of freedom of its variance are
+therefore those of Satterthwaite (1946), (Σ v)² / Σ v², where v is the contribution of a checked cell to the variance.
 """
 
 from __future__ import annotations
@@ -34,7 +37,9 @@ _FARTHEST = 12.0  # Largest absolute logit.
 _CENTER, _SPREAD = -3.0, 2.0  # Scale of logits in the curve.
 _CURVE_PRECISION = (0.3, 2.0, 8.0, 0.3, 4.0)  # Precisions of the prior of the coefficients of `_curve`.
 _LABEL_PRECISION = 4.0
-_TARGET_PRECISION = 4.0
+# Precision of ε in the fit, and its expected size, for the error due to shrinkage. Calibrated on half of the datasets
+# of benchmarks/checked_cells.py. Few checks find a wrong positive, so the share of these is shrunk more.
+_OF_COUNT, _OF_WRONG, _OF_INFLUENCE = (1.0, 0.5), (4.0, 0.25), (4.0, 0.33)
 _NEWTON_STEPS = 50
 
 
@@ -180,18 +185,18 @@ class Fit(NamedTuple):
         Coefficients ε.
     root : ndarray of shape (n_targets, n_targets)
         Root of the covariance of ε.
+    shares : ndarray of shape (n_checked, n_targets)
+        Contribution of each checked cell to the columns of `root`.
     known : ndarray of shape (n_cells,)
         True label of the checked cells and of those that are certain, else NaN.
-    degrees : float
-        Degrees of freedom of the covariance.
     """
 
     logits: np.ndarray
     H: np.ndarray
     target: np.ndarray
     root: np.ndarray
+    shares: np.ndarray
     known: np.ndarray
-    degrees: float
 
     def probabilities(self, change: np.ndarray | float = 0.0) -> np.ndarray:
         """Compute the probability of a true label, 0 or 1 where it is known.
@@ -209,7 +214,23 @@ class Fit(NamedTuple):
         q = scipy.special.expit(self.logits + self.H @ (self.target + change))
         return np.where(np.isnan(self.known), q, self.known)
 
-    def draws(self, n_draws: int, rng: np.random.Generator, *, vary: bool) -> Iterator[np.ndarray]:
+    def degrees(self, slopes: np.ndarray) -> np.ndarray:
+        """Compute the degrees of freedom of the variance of metrics.
+
+        Parameters
+        ----------
+        slopes : ndarray of shape (n_targets, n_metrics)
+            Slopes of each metric along the columns of `root`.
+
+        Returns
+        -------
+        ndarray of shape (n_metrics,)
+            Degrees of freedom, at least 1.
+        """
+        v = (self.shares @ slopes) ** 2
+        return np.fmax(quotient(v.sum(axis=0) ** 2, (v**2).sum(axis=0)), 1.0)
+
+    def draws(self, n_draws: int, rng: np.random.Generator, *, vary: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Draw the labels of all cells.
 
         Parameters
@@ -223,18 +244,20 @@ class Fit(NamedTuple):
 
         Yields
         ------
-        ndarray of int8 of shape (n_cells,)
+        labels : ndarray of int8 of shape (n_cells,)
             Labels.
+        deviates : ndarray of shape (n_targets,)
+            Standard normal deviates along the columns of `root`.
         """
         q = self.probabilities()
-        pair = (q, q)
+        pair, z = (q, q), np.zeros(len(self.target))
         for _ in range(n_draws // 2):
             uniform = rng.random(len(q))
             if vary:
-                change = self.root @ rng.standard_normal(len(self.target))
-                pair = (self.probabilities(change), self.probabilities(-change))
-            yield (uniform < pair[0]).astype(np.int8)
-            yield (1 - uniform < pair[1]).astype(np.int8)
+                z = rng.standard_normal(len(z))
+                pair = (self.probabilities(self.root @ z), self.probabilities(-self.root @ z))
+            yield (uniform < pair[0]).astype(np.int8), z
+            yield (1 - uniform < pair[1]).astype(np.int8), -z
 
 
 def fit_cells(
@@ -276,8 +299,7 @@ def fit_cells(
     weights = 1 / pi - 1
     effective = weights.sum() ** 2 / max((weights**2).sum(), np.finfo(float).tiny)
     weights = weights * effective / max(weights.sum(), np.finfo(float).tiny)
-    H = _targets(cells, np.where(np.isnan(known), q, known), threshold, targets)
-    precision = np.full(H.shape[1], _TARGET_PRECISION)
+    H, precision, size = _targets(cells, np.where(np.isnan(known), q, known), threshold, targets)
     spread = weights * q[checked] * (1 - q[checked])
     scale = np.sqrt(quotient(spread @ H[checked] ** 2, np.full(H.shape[1], spread.sum())))
     H = H / np.where(scale > 0, scale, 1.0)
@@ -288,35 +310,39 @@ def fit_cells(
     inverse = np.linalg.inv(curvature)
     leverage = weights * q * (1 - q) * np.einsum("ij,jk,ik->i", h, inverse, h)
     residual = (truth - q) / (1 - np.minimum(leverage, 0.7))
-    covariance = inverse @ _meat(h, weights, residual, q, cells.samples[checked], precision) @ inverse
-    degrees = max(effective - H.shape[1], 4.0)
-    covariance *= 1 + (H.shape[1] + len(_CURVE_PRECISION)) / degrees  # for the coefficients of both steps
-    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return Fit(logits, H, target, root, known, degrees)
+    parts = _deviations(h, weights, residual, q, cells.samples[checked])
+    rows = np.vstack([*parts, np.diag(precision * size)]) @ inverse
+    root = np.linalg.cholesky(rows.T @ rows)
+    shares = np.linalg.solve(root, rows[: len(checked)].T).T
+    return Fit(logits, H, target, root, shares, known)
 
 
-def _meat(
-    h: np.ndarray, weights: np.ndarray, residual: np.ndarray, q: np.ndarray, samples: np.ndarray, precision: np.ndarray
-) -> np.ndarray:
-    """Return the covariance of the sum of weighted residuals; the mean of an empirical and a model-based one."""
+def _deviations(
+    h: np.ndarray, weights: np.ndarray, residual: np.ndarray, q: np.ndarray, samples: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return roots of the covariance of the sum of weighted residuals, both model-based and empirical."""
     _, codes = np.unique(samples, return_inverse=True)
     sums = np.zeros((codes.max(initial=-1) + 1, h.shape[1]))
     np.add.at(sums, codes, h * (weights * residual)[:, np.newaxis])  # Cells of a sample may be drawn together.
-    expected = (h * (weights**2 * q * (1 - q))[:, np.newaxis]).T @ h
-    return (sums.T @ sums + expected) / 2 + np.diag(precision)
+    return h * (weights * np.sqrt(q * (1 - q) / 2))[:, np.newaxis], sums / np.sqrt(2)
 
 
-def _targets(cells: Cells, q: np.ndarray, threshold: float, targets: Sequence[str]) -> np.ndarray:
-    """Return the influences of each cell on counts and metrics."""
-    columns = [~cells.observed, cells.observed] if cells.wrong_positives else [~cells.observed]
+def _targets(
+    cells: Cells, q: np.ndarray, threshold: float, targets: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the influences of each cell on counts and metrics, and the precisions and sizes of the coefficients."""
+    columns, priors = [~cells.observed], [_OF_COUNT]
+    if cells.wrong_positives:
+        columns, priors = [*columns, cells.observed], [*priors, _OF_WRONG]
     for target in targets:
         found = [_INFLUENCES[target](score, q, threshold) for score in cells.scores]
         if len(found) > 1:  # Differences between models have their own scale.
             middle = np.mean(found, axis=0)
             found = [middle, *(each - middle for each in found)]
-        columns += [each for each in found if np.ptp(each) > 0]
-    return np.column_stack(columns).astype(np.float64)
+        found = [each for each in found if np.ptp(each) > 0]
+        columns += found
+        priors += [_OF_COUNT if target == "counts" else _OF_INFLUENCE] * len(found)
+    return np.column_stack(columns).astype(np.float64), *np.transpose(priors)
 
 
 _INFLUENCES: dict[str, Callable[[np.ndarray, np.ndarray, float], np.ndarray]] = {

@@ -293,10 +293,9 @@ def checked_scores(
             scores = multilabel_scores(table.matrix(y), P, threshold, metrics=names)
             return {name: np.array([value]) for name, value in scores.items()}
 
-        center, draws, factor = _draw(fit, values_of, level, n_draws, random_state)
-        for name, values in draws.items():
+        for name, values in _draw(fit, values_of, n_draws, random_state).items():
             ends = entries[name].range if name in entries else (0.0, 1.0)
-            found[name] = _with_interval(_nanmean(center[name]), factor * _nanstd(values), ends, level)
+            found[name] = _with_interval(_nanmean(values.center), values.error(level), ends, level)
     for name, value in ((MISSING_RATE, 0), (WRONG_SHARE, 1)):
         if not table.is_found(filled, observed=value):
             found[name][:, 1] *= 0.0  # stays NaN if the share is undefined
@@ -372,13 +371,13 @@ def compare_checked(
         Y = table.matrix(y)
         return {name: np.array([multilabel_scores(Y, P, threshold, metrics=[name])[name] for P in given])}
 
-    center, draws, factor = _draw(fit, values_of, level, n_draws, random_state)
-    middle, values = _nanmean(center[name]), draws[name]
+    values = _draw(fit, values_of, n_draws, random_state)[name]
+    middle = _nanmean(values.center)
     best = int(np.argmax(entry.goodness(middle)))
     width = entry.range[1] - entry.range[0]
-    rows = _with_interval(middle, factor * _nanstd(values), entry.range, level)
+    rows = _with_interval(middle, values.error(level), entry.range, level)
     behind = entry.direction * (middle[best] - middle)
-    margin = scipy.stats.norm.ppf((1 + level) / 2) * factor * _nanstd(values[:, [best]] - values)
+    margin = scipy.stats.norm.ppf((1 + level) / 2) * values.behind(best).error(level)
     found = pd.DataFrame(rows, columns=Estimate._fields).assign(
         behind=behind,
         behind_low=np.maximum(behind - margin, -width),
@@ -597,17 +596,42 @@ def _combined(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     return joined.assign(draw_probability=1 / (1 + np.maximum(weights, 0.0)))
 
 
-def _draw(
-    fit: Fit, values_of: Callable[[np.ndarray], Values], level: float, n_draws: int, random_state: int
-) -> tuple[Values, Values, float]:
-    """Return the means of values over labels, their standard deviations, and the factor of a t distribution."""
+class _Draws(NamedTuple):
+    """Values of draws of the labels.
+
+    ``center`` has the values at the estimate, and ``varied`` those where the coefficients of `fit` vary by `deviates`.
+    """
+
+    fit: Fit
+    center: np.ndarray
+    varied: np.ndarray
+    deviates: np.ndarray
+
+    def behind(self, best: int) -> _Draws:
+        """Return the differences to one of the values."""
+        center, varied = (each[:, [best]] - each for each in (self.center, self.varied))
+        return self._replace(center=center, varied=varied)
+
+    def error(self, level: float) -> np.ndarray:
+        """Compute standard errors, times the factor of a t distribution relative to a normal one."""
+        known, z = ~np.isnan(self.varied), self.deviates
+        slopes = np.where(known, self.varied - _nanmean(self.varied), 0.0).T @ z
+        spread = np.einsum("dk,di,dj->kij", known.astype(float), z, z, optimize=True)
+        slopes = np.linalg.solve(spread + 1e-9 * np.eye(z.shape[1]), slopes[..., np.newaxis])[..., 0].T
+        at = (1 + level) / 2
+        degrees = self.fit.degrees(slopes)
+        variance = (slopes**2).sum(axis=0) * (1 + z.shape[1] / degrees) + _nanvar(self.center)
+        return scipy.stats.t.ppf(at, degrees) / scipy.stats.norm.ppf(at) * np.sqrt(variance)
+
+
+def _draw(fit: Fit, values_of: Callable[[np.ndarray], Values], n_draws: int, random_state: int) -> dict[str, _Draws]:
+    """Compute values for draws of the labels."""
     rng = np.random.default_rng(random_state)
     parts = []
     for n, vary in ((_N_CENTER, False), (n_draws, True)):
-        rows = [values_of(y) for y in fit.draws(n, rng, vary=vary)]
-        parts.append({name: np.array([row[name] for row in rows]) for name in rows[0]})
-    at = (1 + level) / 2
-    return parts[0], parts[1], float(scipy.stats.t.ppf(at, fit.degrees) / scipy.stats.norm.ppf(at))
+        labels, deviates = zip(*((values_of(y), z) for y, z in fit.draws(n, rng, vary=vary)), strict=True)
+        parts.append({name: np.array([row[name] for row in labels]) for name in labels[0]})
+    return {name: _Draws(fit, center, parts[1][name], np.array(deviates)) for name, center in parts[0].items()}
 
 
 def _nanmean(values: np.ndarray) -> np.ndarray:
@@ -618,9 +642,8 @@ def _nanmean(values: np.ndarray) -> np.ndarray:
     return np.where(np.nanmin(np.where(known, values, np.inf), axis=0) == same, same, mean)
 
 
-def _nanstd(values: np.ndarray) -> np.ndarray:
-    mean = _nanmean(values)
-    return np.sqrt(_nanmean((values - mean) ** 2))
+def _nanvar(values: np.ndarray) -> np.ndarray:
+    return _nanmean((values - _nanmean(values)) ** 2)
 
 
 def _with_interval(middle: np.ndarray, spread: np.ndarray, ends: tuple[float, float], level: float) -> np.ndarray:
