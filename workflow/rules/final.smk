@@ -16,6 +16,8 @@ rule fit_final_model:
         # cells that a person has checked
         checked=lambda wildcards: [f"{WEAK_LABELS['checked_cells']}/{wildcards.dataset}.csv"]
         * (wildcards.dataset in CHECKED),
+        rates=lambda wildcards: [f"results/recommendation/checked/{wildcards.dataset}.csv"]
+        * (wildcards.dataset in CHECKED),
         # empty if the study does not score the model
         scores=lambda wildcards: ["results/tables/complete_scores.csv"]
         * (wildcards.dataset in WEAK_LABELS["datasets"] and {*FINAL_MODELS} <= {*WEAK_LABELS["models"]}),

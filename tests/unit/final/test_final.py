@@ -21,7 +21,7 @@ from fairfold.datasets.decimals import Learned
 from fairfold.errors import DataError, ModelError
 from fairfold.final import load_final
 from fairfold.final.card import model_card, recommended_model
-from fairfold.final.model import fit_final, with_checked_labels
+from fairfold.final.model import fit_final, with_checked_frequency, with_checked_labels
 from fairfold.final.prediction import predict_file
 
 FEATURES, LABELS = tuple("abcd"), ("red", "green, blue", "x")
@@ -363,6 +363,20 @@ def test_the_final_model_learns_from_checked_labels(data, form):
     tree = replace(data, hierarchy=Hierarchy(np.array([[0, 1]]), len(LABELS)))
     for unchanged, dataset in ((with_checked_labels(data, None), data), (with_checked_labels(tree, cells), tree)):
         assert unchanged == (dataset, (0, 0))
+
+
+def test_corrections_use_the_missing_rate_of_checked_cells(data):
+    checked = pd.DataFrame({"metric": ["mcc", "missing_rate"], "estimate": [0.9, 0.4]})
+    assert with_checked_frequency("kNN+", {"x": 1}, checked) == {"x": 1, "label_frequencies": 0.6}
+    for name, settings, table in (
+        ("kNN", {}, checked),
+        ("kNN+", {"label_frequencies": "by-label"}, checked),
+        ("kNN+", {}, None),
+    ):
+        assert with_checked_frequency(name, settings, table) == settings
+    found = fit_final(data, "kNN+", {"label_frequencies": 0.6}, seed=3).model
+    ratio = found.predict_proba(data.X) / found.predict_observed_proba(data.X)
+    assert ratio.max() == pytest.approx(1 / 0.6, rel=0.01)
 
 
 def scores(corrected, model="kNN", observed=0.25):

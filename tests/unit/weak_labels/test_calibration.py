@@ -166,6 +166,11 @@ def test_labels_that_miss_more_are_distinguished_from_those_that_miss_less():
     assert (found[:3] > 0.9).all() and (found[3:] < 0.5).all()
     assert estimated_label_frequency(observed, P, "shared") == shared_label_frequency(observed, P) > 0.9
     assert estimated_label_frequency(observed, P, "by-label", "confirmed") == 1
+    assert estimated_label_frequency(observed, P, 0.3) == 0.3
+    assert estimated_label_frequency(observed, P, 0.3, "confirmed") == 1
+    for wrong in (0, 1.5, np.nan):
+        with pytest.raises(ModelError, match="Give shared, by-label or a number"):
+            estimated_label_frequency(observed, P, wrong)
     with pytest.raises(ModelError, match="did you mean 'by-label'"):
         estimated_label_frequency(observed, P, "by-labels")
 

@@ -25,14 +25,17 @@ from fairfold.datasets.decimals import Learned
 from fairfold.datasets.formats import check_unique
 from fairfold.datasets.names import composed
 from fairfold.errors import DataError, ModelError, shortened
+from fairfold.evaluation.checked_cells import MISSING_RATE
 from fairfold.evaluation.decisions import Objective
 from fairfold.evaluation.fold_scores import labels_for
 from fairfold.models import load_model, make_model
+from fairfold.models.registry import spec_of
 
 MODEL, COLUMNS, CARD, PROBE = "model.fairfold", "columns.json", "README.md", "probe.npz"
 N_PROBES = 5
 SAME = 1e-9  # Maximum difference of predictions, which allows for rounding on other processors.
 FORMAT = 1
+_LEAST_FREQUENCY = 0.01
 KINDS = ("probability", "posterior", "decision")
 
 
@@ -289,6 +292,31 @@ def with_checked_labels(data: Dataset, cells: pd.DataFrame | None) -> tuple[Data
     Y[at] = labels.astype(Y.dtype)
     replaced = replace(data, Y=sparse.csr_array(Y) if sparse.issparse(Y) else Y)
     return replaced, (len(known), int(np.count_nonzero(before != labels)))
+
+
+def with_checked_frequency(name: str, settings: Mapping[str, Any], checked: pd.DataFrame | None) -> dict[str, Any]:
+    """Replace the label frequency that a model with a correction estimates by the one from checked cells.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+    settings : mapping of str -> object
+        Settings of the model.
+    checked : DataFrame or None
+        Table of :func:`~fairfold.recommendation.checked.checked_table`, or None.
+
+    Returns
+    -------
+    dict
+        Settings of the model. They are unchanged if the model has no correction, or estimates a frequency for each
+        label.
+    """
+    setting = "label_frequencies"
+    if checked is None or setting not in spec_of(name).settings or settings.get(setting, "shared") != "shared":
+        return dict(settings)
+    rate = float(checked.loc[checked["metric"] == MISSING_RATE, "estimate"].iloc[0])
+    return {**settings, setting: max(1 - rate, _LEAST_FREQUENCY)}
 
 
 def make_for(data: Dataset, name: str, settings: Mapping[str, Any], **options: Any) -> ClassifierMixin:

@@ -34,6 +34,7 @@ from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.forests.trees import LARGE, MultilabelForest
 from fairfold.weak_labels import LabelFrequencies, calibrate, estimated_label_frequency, fit_calibration, posterior
+from fairfold.weak_labels.calibration import check_label_frequencies
 
 _SELECTS_LEVEL = "average_precision"
 # Large data: growth stops at the first level that gains less than this, because later levels gain even less.
@@ -70,9 +71,9 @@ class OutOfBagCascade(BaseCascade):
     negatives : {"unlabeled", "confirmed"}, default="unlabeled"
         Meaning of a 0 in the labels. With ``"unlabeled"`` the label may be positive. With ``"confirmed"`` it is
         negative: the label frequency is 1 and no label is imputed.
-    label_frequencies : {"shared", "by-label"}, default="shared"
+    label_frequencies : {"shared", "by-label"} or float, default="shared"
         Whether all labels share one label frequency or each label has its own, see
-        :func:`~fairfold.weak_labels.label_frequencies`.
+        :func:`~fairfold.weak_labels.label_frequencies`. A number is the known frequency of all labels.
     hierarchy : Hierarchy or None, default=None
         Label hierarchy. Predictions and imputed labels respect its true-path rule.
     n_sketched : "auto", int or None, default="auto"
@@ -151,7 +152,6 @@ class OutOfBagCascade(BaseCascade):
         "imputation": (None, "slc", "fla"),
         "shape": ("auto", "paper"),
         "negatives": get_args(Negatives),
-        "label_frequencies": get_args(LabelFrequencies),
     }
 
     _: KW_ONLY
@@ -173,6 +173,7 @@ class OutOfBagCascade(BaseCascade):
     def _grow(
         self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, metadata: SampleMetadata
     ) -> None:
+        check_label_frequencies(self.label_frequencies)
         grow = Grower(seed, self._forest_settings(), metadata=metadata)
         first_level = first_level or self._grow_first_level(grow, X, observed)
         if self.shape == "auto":

@@ -47,8 +47,9 @@ class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorM
     negatives : {"unlabeled", "confirmed"}, default="unlabeled"
         Meaning of labels of 0. With ``"unlabeled"`` they may be positive. With ``"confirmed"`` they are negative, and
         c is 1.
-    label_frequencies : {"shared", "by-label"}, default="shared"
-        Whether all labels share one label frequency; see :func:`~fairfold.weak_labels.label_frequencies`.
+    label_frequencies : {"shared", "by-label"} or float, default="shared"
+        Whether all labels share one label frequency; see :func:`~fairfold.weak_labels.label_frequencies`. A number is
+        the known frequency of all labels.
     random_state : int or None, default=None
         Seed of the folds.
 
@@ -171,8 +172,8 @@ def make_corrected(of: str, label_frequencies: LabelFrequencies = "shared", **se
     ----------
     of : str
         Name of the model.
-    label_frequencies : {"shared", "by-label"}, default="shared"
-        Whether all labels share one label frequency; see :class:`CorrectedClassifier`.
+    label_frequencies : {"shared", "by-label"} or float, default="shared"
+        Whether all labels share one label frequency, or their frequency; see :class:`CorrectedClassifier`.
     **settings : object
         Settings of the model.
 

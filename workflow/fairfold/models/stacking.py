@@ -76,8 +76,9 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     negatives : {"unlabeled", "confirmed"}, default="unlabeled"
         Meaning of labels of 0, also passed to the members. With ``"unlabeled"`` they may be positive. With
         ``"confirmed"`` they are negative, and nothing is corrected.
-    label_frequencies : {"shared", "by-label"}, default="shared"
-        Whether all labels share one label frequency; see :func:`~fairfold.weak_labels.label_frequencies`.
+    label_frequencies : {"shared", "by-label"} or float, default="shared"
+        Whether all labels share one label frequency; see :func:`~fairfold.weak_labels.label_frequencies`. A number is
+        the known frequency of all labels.
     n_jobs : int or None, default=1
         Number of threads, passed to the members.
     random_state : int, RandomState or None, default=None

@@ -14,7 +14,7 @@ only, and a 0 stays 0.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -38,7 +38,8 @@ _TIE_BREAK = 1e-3
 _OWN_DEPTH = 4
 _SHARED_VOTES = 40
 
-LabelFrequencies = Literal["shared", "by-label"]
+LabelFrequencies = Literal["shared", "by-label"] | float
+_ESTIMATES = ("shared", "by-label")
 
 
 def fit_calibration(
@@ -172,8 +173,9 @@ def estimated_label_frequency(
         Observed labels of 0/1. NaN is an unmeasured label, which is ignored.
     probabilities : {ndarray, csr_array} of shape (n_samples, n_labels)
         Probabilities from models that were not trained on the sample.
-    kind : {"shared", "by-label"}
-        Whether to estimate one frequency for all labels or one for each label.
+    kind : {"shared", "by-label"} or float
+        Whether to estimate one frequency for all labels or one for each label. A number is the known frequency of all
+        labels.
     negatives : {"unlabeled", "confirmed"}, default="unlabeled"
         Meaning of a 0: not observed to be positive, or known to be negative.
 
@@ -185,19 +187,39 @@ def estimated_label_frequency(
     Raises
     ------
     ModelError
-        If ``kind`` is unknown.
+        If ``kind`` is unknown or not above 0 and at most 1.
 
     See Also
     --------
     shared_label_frequency : Estimate one frequency for all labels.
     label_frequencies : Estimate the frequency of each label.
     """
-    if kind not in get_args(LabelFrequencies):
-        raise ModelError(unknown_name("label_frequencies", kind, get_args(LabelFrequencies)))
+    check_label_frequencies(kind)
     if negatives == "confirmed":
         return 1.0
+    if not isinstance(kind, str):
+        return float(kind)
     shared = shared_label_frequency(observed, probabilities)
     return shared if kind == "shared" else label_frequencies(observed, probabilities, shared)
+
+
+def check_label_frequencies(kind: LabelFrequencies) -> None:
+    """Refuse a value of the parameter ``label_frequencies`` of models that is not valid.
+
+    Parameters
+    ----------
+    kind : object
+        Value of the parameter.
+
+    Raises
+    ------
+    ModelError
+        If it is neither the name of an estimate nor a number above 0 and at most 1.
+    """
+    if isinstance(kind, str) and kind not in _ESTIMATES:
+        raise ModelError(unknown_name("label_frequencies", kind, _ESTIMATES))
+    if not isinstance(kind, str) and not 0 < kind <= 1:
+        raise ModelError(f"label_frequencies: found {kind!r}. Give {', '.join(_ESTIMATES)} or a number in (0, 1].")
 
 
 def label_frequencies(observed: Matrix, probabilities: Matrix, shared: float) -> np.ndarray:
