@@ -11,18 +11,23 @@ weighted mean, and the leverage of the intercept is s**2 / sum(s**2). For many s
 landmarks (Nyström method) [3]_. From ``LARGE`` samples on, this approximation is in single precision, which halves
 time and memory.
 
+A kernel of features that are scaled to unit variance gives rare features, such as most words and annotations of genes,
+as much influence as frequent ones. The mixed kernel is the mean of this kernel and that of the features as they are
+[4]_. The leave-one-out error decides between both scalings.
+
 References
 ----------
 .. [1] Suykens & Vandewalle (1999). "Least squares support vector machine classifiers".
 .. [2] Allen (1974). "The relationship between variable selection and data augmentation and a method for prediction".
 .. [3] Williams & Seeger (2001). "Using the Nyström method to speed up kernel machines".
+.. [4] Gönen & Alpaydın (2011). "Multiple kernel learning algorithms".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,10 +49,27 @@ from fairfold.errors import ModelError
 from fairfold.forests.trees import LARGE
 
 LINEAR = 0.0
+Scaling = Literal["unit", "mixed"]
 PENALTIES = tuple(10.0 ** np.arange(-3, 3.5, 0.5))  # multiples of the mean eigenvalue
 _CHOSEN_ON = 800  # maximum number of samples for choosing the kernel width
 _AT_ONCE = 4096  # samples per block of landmark kernels
 _LEAST_SINGLE = 1e-6  # smallest relative eigenvalue in single precision
+
+
+class _Kernel(NamedTuple):
+    """Kernel of standardized features, or its mean with that of standardized features times ``factors``."""
+
+    gamma: float
+    factors: np.ndarray | None
+
+    def __call__(self, A: Matrix, B: Matrix) -> np.ndarray:
+        """Compute the kernel of the rows of A and B."""
+        K = _kernel(A, B, self.gamma)
+        if self.factors is not None:
+            factors = self.factors.astype(A.dtype, copy=False)
+            K += _kernel(_times(A, factors), _times(B, factors), self.gamma)
+            K /= 2
+        return K
 
 
 class _Basis(NamedTuple):
@@ -86,23 +108,24 @@ class Ridge(DropTrainingDataMixin, AcceptsMissingValues, ClassifierMixin, BaseEs
         return X, Y, None if groups is None else group_codes(groups, n), weights, s
 
     def _scaled(self, X: Matrix) -> Matrix:
-        if sparse.issparse(X):
-            return sparse.csr_array(X.multiply(self._scale[np.newaxis, :]))
-        return X * self._scale
+        return _times(X, self._scale)
 
 
 @dataclass(eq=False, repr=False)
 class KernelRidgeClassifier(Ridge):
     """Kernel ridge regression that minimizes the leave-one-out error over kernels and penalties.
 
-    Features are scaled to unit variance. Missing features (NaN) are filled with medians, and indicator columns mark
-    them; see :class:`~fairfold.core.missing_values.MissingValueFiller`.
+    Missing features (NaN) are filled with medians, and indicator columns mark them; see
+    :class:`~fairfold.core.missing_values.MissingValueFiller`.
 
     Parameters
     ----------
     gammas : sequence of float, default=(0.0, 0.1, 0.3, 1.0)
         Candidate parameters of the Gaussian kernel exp(-gamma · mean squared difference over features). 0 selects the
         linear kernel.
+    scalings : sequence of {"unit", "mixed"}, default=("unit", "mixed")
+        Candidate scalings of the features. ``"unit"`` scales them to unit variance. ``"mixed"`` is the mean of this
+        kernel and the kernel of features as they are, divided by a number that makes their mean variance 1.
     max_exact : int, default=2500
         Maximum number of samples for an exact kernel.
     n_landmarks : int, default=1000
@@ -117,6 +140,8 @@ class KernelRidgeClassifier(Ridge):
         because the mean of the other samples would reveal the label of the sample.
     gamma_ : float
         Chosen kernel parameter.
+    scaling_ : {"unit", "mixed"}
+        Chosen scaling of the features.
     penalty_ : float
         Chosen penalty in multiples of the mean eigenvalue.
     classes_ : ndarray of shape (n_labels,)
@@ -141,9 +166,11 @@ class KernelRidgeClassifier(Ridge):
 
     _: KW_ONLY
     gammas: Sequence[float] = (LINEAR, 0.1, 0.3, 1.0)
+    scalings: Sequence[Scaling] = get_args(Scaling)
     max_exact: int = 2500
     n_landmarks: int = 1000
     random_state: int = 0
+    _factors = None  # models that were saved before there were mixed kernels
 
     def fit(
         self, X: Matrix, Y: np.ndarray, groups: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -176,18 +203,24 @@ class KernelRidgeClassifier(Ridge):
         self._check_parameters()
         X, Y, codes, weights, s = self._start(X, Y, groups, sample_weight)
         Y = to_dense(Y, "Y", ModelError).astype(np.float64)
-        self._scale = inverse_deviations(X, weights)
+        deviations = _deviations(X, weights)
+        self._scale = _inverse(deviations)
         Z = self._scaled(X)
         order = np.random.default_rng(self.random_state).permutation(len(Y))
         few = np.sort(order[:_CHOSEN_ON])
         some = Z[few]
         of_few = None if codes is None else rows_of_groups(codes[few])
-        errors = [min(_errors(_basis(some, some, gamma, s[few]), Y[few], of_few)) for gamma in self.gammas]
-        self.gamma_ = self.gammas[int(np.argmin(errors))]
+        candidates = [(scaling, gamma) for scaling in self.scalings for gamma in self.gammas]
+        factors = {"unit": None, "mixed": _factors(deviations)}
+        kernels = [_Kernel(gamma, factors[scaling]) for scaling, gamma in candidates]
+        errors = [min(_errors(_basis(some, some, kernel, s[few]), Y[few], of_few)) for kernel in kernels]
+        chosen = int(np.argmin(errors))
+        (self.scaling_, self.gamma_), kernel = candidates[chosen], kernels[chosen]
+        self._factors = kernel.factors
         is_large = len(Y) >= max(LARGE, self.max_exact + 1)
         Z = Z.astype(np.float32) if is_large else Z
         self._landmarks = Z if len(Y) <= self.max_exact else Z[np.sort(order[: self.n_landmarks])]
-        basis = (_large_basis if is_large else _basis)(Z, self._landmarks, self.gamma_, s)
+        basis = (_large_basis if is_large else _basis)(Z, self._landmarks, kernel, s)
         del Z
         members = None if codes is None else rows_of_groups(codes)
         self.penalty_ = PENALTIES[int(np.argmin(_errors(basis, Y, members)))]
@@ -223,13 +256,16 @@ class KernelRidgeClassifier(Ridge):
         Z = self._scaled(self._preparation.transform(self._checked(X, reset=False)))
         Z = Z.astype(self._landmarks.dtype, copy=False)
         batches = gen_batches(Z.shape[0], _AT_ONCE)
-        parts = [_kernel(Z[part], self._landmarks, self.gamma_) @ self._weights for part in batches]
+        kernel = _Kernel(self.gamma_, self._factors)
+        parts = [kernel(Z[part], self._landmarks) @ self._weights for part in batches]
         return np.clip(np.concatenate(parts) + self._intercept, 0, 1)
 
     def _check_parameters(self) -> None:
         gammas = self.gammas
         if isinstance(gammas, str) or not len(gammas) or not all(0 <= gamma < np.inf for gamma in gammas):
             raise ModelError(f"gammas is {gammas!r}. Use numbers of at least 0, where 0 is the linear kernel.")
+        if isinstance(self.scalings, str) or not len(self.scalings) or not {*self.scalings} <= {*get_args(Scaling)}:
+            raise ModelError(f"scalings is {self.scalings!r}. Use a list of 'unit' and 'mixed'.")
         for name in ("max_exact", "n_landmarks"):
             check_whole_number(name, getattr(self, name), 1)
 
@@ -256,13 +292,37 @@ def inverse_deviations(X: Matrix, weights: np.ndarray | None = None) -> np.ndarr
     >>> inverse_deviations(np.array([[0.0, 5.0], [4.0, 5.0]]))
     array([0.5, 1. ])
     """
+    return _inverse(_deviations(X, weights))
+
+
+def _inverse(deviations: np.ndarray) -> np.ndarray:
+    """Invert standard deviations; 1 for constant features."""
+    return 1 / np.where(deviations > 0, deviations, 1)
+
+
+def _deviations(X: Matrix, weights: np.ndarray | None) -> np.ndarray:
+    """Compute the standard deviation of each feature."""
     if sparse.issparse(X):
-        variance = mean_variance_axis(X.tocsr(), axis=0, weights=weights)[1]
-    elif weights is None:
-        variance = np.var(X, axis=0)
-    else:
-        variance = np.average((X - np.average(X, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
-    return 1 / np.sqrt(np.where(variance > 0, variance, 1))
+        return np.sqrt(mean_variance_axis(X.tocsr(), axis=0, weights=weights)[1])
+    if weights is None:
+        return np.std(X, axis=0)
+    variance = np.average((X - np.average(X, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
+    return np.sqrt(variance)
+
+
+def _factors(deviations: np.ndarray) -> np.ndarray | None:
+    """Compute factors that undo the standardization of features; their mean square is 1 over features that vary."""
+    varies = deviations > 0
+    if not varies.any():
+        return None
+    return deviations / np.sqrt(np.mean(deviations[varies] ** 2))
+
+
+def _times(X: Matrix, factors: np.ndarray) -> Matrix:
+    """Multiply each feature by its factor."""
+    if sparse.issparse(X):
+        return sparse.csr_array(X.multiply(factors[np.newaxis, :]))
+    return X * factors
 
 
 def _kernel(A: Matrix, B: Matrix, gamma: float) -> np.ndarray:
@@ -290,22 +350,22 @@ def row_squares(M: Matrix) -> np.ndarray:
     return np.asarray((M.multiply(M) if sparse.issparse(M) else M * M).sum(axis=1)).ravel()
 
 
-def _basis(Z: Matrix, landmarks: Matrix, gamma: float, s: np.ndarray) -> _Basis:
+def _basis(Z: Matrix, landmarks: Matrix, kernel: _Kernel, s: np.ndarray) -> _Basis:
     """Decompose the kernel of the samples; exact if every sample is a landmark."""
     if Z is landmarks:
-        K = _kernel(Z, Z, gamma)
+        K = kernel(Z, Z)
         share = s**2 / (s @ s)
         mean_kernel = share @ K
         centered = K - mean_kernel - mean_kernel[:, np.newaxis] + share @ mean_kernel
         w, V = linalg.eigh(s * centered * s[:, np.newaxis], driver="evd", overwrite_a=True)
         return _Basis(V, np.maximum(w, 0), s[:, np.newaxis] * V, mean_kernel, s)
     # The inner products of F approximate the kernel. Then find the principal directions of F.
-    w, Q = linalg.eigh(_kernel(landmarks, landmarks, gamma), driver="evd")
+    w, Q = linalg.eigh(kernel(landmarks, landmarks), driver="evd")
     real = w > w[-1] * 1e-10
     root = Q[:, real] / np.sqrt(w[real])
     F, mean_kernel = np.empty((Z.shape[0], root.shape[1])), np.zeros(len(root))
     for part in gen_batches(Z.shape[0], _AT_ONCE):
-        K = _kernel(Z[part], landmarks, gamma)
+        K = kernel(Z[part], landmarks)
         mean_kernel += s[part] ** 2 @ K / (s @ s)
         F[part] = K @ root
     F = s[:, np.newaxis] * (F - s**2 @ F / (s @ s))
@@ -315,15 +375,15 @@ def _basis(Z: Matrix, landmarks: Matrix, gamma: float, s: np.ndarray) -> _Basis:
     return _Basis(F @ (Q / np.sqrt(w)), w, root @ (Q * np.sqrt(w)), mean_kernel, s)
 
 
-def _large_basis(Z: Matrix, landmarks: Matrix, gamma: float, s: np.ndarray) -> _Basis:
+def _large_basis(Z: Matrix, landmarks: Matrix, kernel: _Kernel, s: np.ndarray) -> _Basis:
     """Decompose the kernel of the samples by landmarks, in single precision and with one large array."""
-    w, Q = linalg.eigh(_kernel(landmarks, landmarks, gamma).astype(np.float64), driver="evd")
+    w, Q = linalg.eigh(kernel(landmarks, landmarks).astype(np.float64), driver="evd")
     real = w > w[-1] * _LEAST_SINGLE
     root = (Q[:, real] / np.sqrt(w[real])).astype(np.float32)
     F, mean_kernel = np.empty((Z.shape[0], root.shape[1]), dtype=np.float32), np.zeros(len(root))
     batches = list(gen_batches(Z.shape[0], _AT_ONCE))
     for part in batches:
-        K = _kernel(Z[part], landmarks, gamma)
+        K = kernel(Z[part], landmarks)
         mean_kernel += s[part] ** 2 @ K / (s @ s)
         F[part] = K @ root
     F -= (s**2 / (s @ s)).astype(np.float32) @ F
