@@ -11,7 +11,7 @@ from fairfold.errors import ModelError
 from fairfold.models.registry import NO_OWN, make_model, register_own, settings_of, spec_of
 
 _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
-_WRAPPERS = ("OneLevelModel", "Steps", "steps", "OnePerLabel", "BinaryClassifier", "estimators")
+_POOLS = ("of_large", "of_many")  # parameters with the members of a pool for other data
 # Parameters that change no result, or that the seed of the study sets.
 _NOT_LISTED = (
     *("n_jobs", "random_state", "verbose", "memory", "warm_start", "transform_input", "copy", "hierarchy", "cv"),
@@ -94,8 +94,8 @@ def hyperparameter_table(models: Mapping[str, Mapping[str, Any]], own: Mapping[s
     Returns
     -------
     DataFrame
-        Columns ``model, component, parameter, value``. A component is a class, after those that contain it. A model
-        that cannot be created has no rows.
+        Columns ``model, component, parameter, value``. A component is a class of the model. A model that cannot be
+        created has no rows.
 
     Examples
     --------
@@ -123,6 +123,6 @@ def _parameters(estimator: Any, within: tuple[str, ...]) -> Iterator[tuple[str, 
         for each in inner:
             yield from _parameters(each, path if value is each else (*path, name))
         if not inner and name not in _NOT_LISTED:
-            component = " > ".join([*(part for part in within if part not in _WRAPPERS), path[-1]])
+            component = " > ".join([*(part for part in within if part in _POOLS), path[-1]])
             text = str(value)
-            yield component, name, type(value).__name__ if " at 0x" in text else text
+            yield component.lstrip("_"), name, type(value).__name__ if " at 0x" in text else text

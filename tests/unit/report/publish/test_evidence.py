@@ -113,9 +113,15 @@ def test_the_training_part_determines_only_what_the_models_learn(make_facts, mod
     facts = of_other_models(make_facts(), models)
     text = sentences("no_leak", facts)
     assert all(words in text for words in has) and not any(words in text for words in lacks)
-    assert ("No model scales the features." in sentences("preprocessing", facts)) == ("logistic" not in models)
+    assert ("standardized" in sentences("preprocessing", facts)) == ("logistic" in models)
     assert ("A forest has at most" in sentences("hyperparameters", facts)) == ("logistic" not in models)
     assert ("SLCForest" in models) == ("length_control" in sentences("hyperparameters", facts))
+
+
+def test_categories_are_joined_where_a_model_takes_them(make_facts, config):
+    config["data"]["own"]["plants"]["categorical"] = "as-is"
+    text = sentences("preprocessing", of_other_models(make_facts(), ["HistGB+", "kNN"]))
+    assert "encoded as one-hot" in text and "joined into one feature in HistGB+. Other features" in text
 
 
 def test_levels_that_hidden_labels_choose_are_stated(make_facts, config):

@@ -87,7 +87,7 @@ def test_settings_of_the_data_are_described(make_facts, config):
     text = text_of(make_facts())
     assert "The column w weights the samples of plants in training and in scores." in text
     assert "Equal shares of the positives and negatives of plants were hidden" in text
-    assert "encoded as one-hot, by the values of all samples" in text
+    assert "encoded as one-hot, by the values of all samples" in text and "joined" not in text
     assert "Labels of plants with fewer than 5 positives were excluded." in text
     assert "The samples of plants were selected from the file." in sentences("sample_size", make_facts())
 

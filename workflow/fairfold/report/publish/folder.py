@@ -124,7 +124,8 @@ def _copy_software(facts: Facts, folder: Path) -> None:
 
 def _write_source(folder: Path) -> dict[str, str]:
     """Write the source code of fairfold as an archive, and return its name and checksum."""
-    root, patterns = (PROJECT, _SOURCES) if IS_CHECKOUT else (_LIBRARY.parent, (f"{_LIBRARY.name}/**/*",))
+    installed = (f"{_LIBRARY.name}/**/*", "snakemake_logger_plugin_fairfold/*")
+    root, patterns = (PROJECT, _SOURCES) if IS_CHECKOUT else (_LIBRARY.parent, installed)
     paths = {path for pattern in patterns for path in root.glob(pattern) if path.is_file()}
     release = f"fairfold-{__version__}"
     content = {

@@ -158,12 +158,13 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
     if audit is not None and audit.empty:
         audit = pd.DataFrame(columns=["severity", "check", "message"])
     labels = facts.of(f"final/{name}/label_scores.csv", name)
+    labels = labels[labels["n_positives"] >= FEW_POSITIVES].dropna(subset="roc_auc") if len(labels) else labels
     return {
         **{"name": name, "suffix": f"-{name}" * (len(facts.datasets) > 1), "is_own": name in facts.own},
         **{"folds": facts.folds_of(name), "is_all_tested": _is_all_tested(name, facts)},
         **{"curve": _curve(name, facts), "n_resamplings": facts.n_resamplings.get(name)},
         "random_tests": _random_tests(name, facts),
-        "hardest": labels.iloc[0] if len(labels) and labels["roc_auc"].notna().any() else None,
+        "hardest": labels.iloc[0] if len(labels) else None,
         "n_folds": scores["fold"].nunique() if len(scores := facts.of(SCORES, name)) else 0,
         "own": own | dict(facts.own.get(name, {})),
         "size": facts.size(name),
@@ -249,7 +250,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         **{"n_draws": facts.n_draws, "n_hyperparameters": len(facts.hyperparameters)},
         "has_file": lambda path: (facts.results / path).exists(),
         **{"source": facts.memo.get("source"), "figures": facts.memo.setdefault("figures", [])},
-        **{"is_recorded": facts.is_recorded, "has_scores": has["scores"]},
+        **{"is_recorded": facts.is_recorded, "few_positives": FEW_POSITIVES},
         "has_unmeasured": facts.outcomes["unmeasured"].any() if len(facts.outcomes) else False,
         "has_gaps": facts.predictors["missing"].any() if len(facts.predictors) else False,
         **{"state": state(facts), "is_finished": facts.missing.empty},
@@ -324,7 +325,9 @@ def _models(facts: Facts) -> dict[str, Any]:
 def _learned(names: list[str], own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Describe what models choose and learn, by the lists of ``methods.yaml``."""
     texts = load_phrases("methods")
-    found = {key: _matching(texts[key], names, own) for key in ("reasons", "scaling", "choices", "inside")}
+    found = {
+        key: _matching(texts[key], names, own) for key in ("reasons", "categories", "scaling", "choices", "inside")
+    }
     return found | {"gaps": _treatments(names, texts, own)}
 
 

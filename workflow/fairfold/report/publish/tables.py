@@ -23,8 +23,8 @@ _SIZES = (
     "positives. Labels are complete, or observed if positives may be missing."
 )
 _HYPERPARAMETERS = (
-    "Hyperparameters of the models. A component is a class of the model, after the classes that contain it. auto means "
-    "that the training part or its size chooses the value."
+    "Hyperparameters of the models. A component is a class of the model. auto means that the training part or its size "
+    "chooses the value."
 )
 _LABELS = ("average_precision", "roc_auc", "mcc")
 _SHARES = ["missing_if_positive", "missing_if_negative"]
