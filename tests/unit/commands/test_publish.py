@@ -61,7 +61,19 @@ def test_facts_of_a_study(study):
     assert catalog.path is None and catalog.dataset == "emotions" and "license: " in catalog.about
     columns = ["positives", "negatives", "unmeasured", "missing_if_positive", "missing_if_negative"]
     assert facts.outcomes[columns].values.tolist() == [[1, 1, 1, 0.5, 0.0], [1, 2, 0, 0.0, 0.25]]
+    assert facts.folds.empty and not facts.is_recorded and facts.n_resamplings == {"plants": 500}
+    assert {*facts.hyperparameters["model"]} == {"kNN"}
     assert facts.predictors[["predictor", "missing", "mean"]].values.tolist() == [["height", 0, 3.0], ["width", 1, 5.0]]
+
+
+def test_folds_and_versions_are_those_of_the_study(study):
+    (path := study / "results/folds/plants/annealed/5-folds/repeats-1.npz").parent.mkdir(parents=True)
+    np.savez(path, fold_of=[[0, 1, 1]])
+    versions = {"software": ["machine"], "version": "a cluster"}
+    pd.DataFrame(versions).to_csv(study / "results/versions.csv", index=False)
+    facts = gather_facts(study)
+    assert facts.folds.drop(columns="dataset").values.tolist() == [[0, 2, 1, 1, 1], [1, 1, 1, 2, 1]]
+    assert facts.is_recorded and facts.software.values.tolist() == [["machine", "a cluster"]]
 
 
 def test_checked_cells_belong_to_the_publication(study):

@@ -5,7 +5,8 @@ import pytest
 from fairfold.errors import ModelError
 from fairfold.forests import MODEL_NAMES as DEEP_FORESTS
 from fairfold.models import MODEL_NAMES
-from fairfold.models.description import describe_models
+from fairfold.models.description import describe_models, hyperparameter_table
+from fairfold.models.registry import spec_of
 
 
 def test_table_3():
@@ -50,3 +51,18 @@ def test_models_are_described_in_the_order_and_variant_asked_for():
     assert table[["model", "variant"]].to_numpy().tolist() == [["CaFE-SLC+", "none"], ["gcForest", "authors-code"]]
     with pytest.raises(ModelError, match="unknown model 'CaFFE'"):
         describe_models(["CaFFE"])
+
+
+@pytest.mark.parametrize("name", [name for name in MODEL_NAMES if not spec_of(name).package])
+def test_hyperparameters_are_listed_once_and_are_the_same_in_each_process(name):
+    table = hyperparameter_table({name: {}})
+    assert len(table) and not table.duplicated(["component", "parameter"]).any()
+    assert not table["value"].str.contains(" at 0x").any() and not table["component"].str.startswith("_").any()
+
+
+def test_hyperparameters_follow_the_settings():
+    table = hyperparameter_table({"RF+ET": {"n_trees": 7}, "Stack+": {}, "kNN": {"n_trees": 1}})
+    trees = table[table["parameter"] == "n_trees"]
+    assert trees.loc[trees["model"] == "RF+ET", "value"].tolist() == ["7"]
+    assert {*table["model"]} == {"RF+ET", "Stack+"}  # kNN has no such setting
+    assert "of_many > ManyLabelRidge" in {*table["component"]}
