@@ -35,11 +35,11 @@ ASSUMED_MISSING = 0.4
 _LEAST = 1e-4  # Scores are clipped to this distance from 0 and 1.
 _FARTHEST = 12.0  # Largest absolute logit.
 _CENTER, _SPREAD = -3.0, 2.0  # Scale of logits in the curve.
-_CURVE_PRECISION = (0.3, 2.0, 8.0, 0.3, 4.0)  # Precisions of the prior of the coefficients of `_curve`.
+_CURVE_PRECISION = (0.3, 0.5, 4.0, 0.3, 2.0)  # Precisions of the prior of the coefficients of `_curve`.
 _LABEL_PRECISION = 4.0
 # Precision of ε in the fit, and its expected size, for the error due to shrinkage. Calibrated on half of the datasets
 # of benchmarks/checked_cells.py. Few checks find a wrong positive, so the share of these is shrunk more.
-_OF_COUNT, _OF_WRONG, _OF_INFLUENCE = (1.0, 0.5), (4.0, 0.25), (4.0, 0.33)
+_OF_COUNT, _OF_WRONG, _OF_INFLUENCE = (1.0, 0.6), (4.0, 0.4), (4.0, 0.36)
 _NEWTON_STEPS = 50
 
 
