@@ -184,7 +184,7 @@ def write_table_files(table: PaperTable, facts: Facts, folder: Path) -> None:
 
 
 def _as_latex(style: Styler, table: PaperTable) -> str:
-    """Format a table as LaTeX. A long table continues on the next page, and a wide one is narrowed."""
+    """Format a table as LaTeX. A long table is set in small type on several pages, and a wide one is narrowed."""
     is_long = len(table.cells) > _MOST_ROWS
     tex = (
         style.format(latex)
@@ -198,7 +198,11 @@ def _as_latex(style: Styler, table: PaperTable) -> str:
             environment="longtable" if is_long else None,
         )
     )
-    if table.cells.shape[1] <= _MOST_COLUMNS or is_long:
+    is_wide = table.cells.shape[1] > _MOST_COLUMNS
+    if is_long:
+        size = r"\scriptsize\setlength{\tabcolsep}{3pt}" if is_wide else r"\footnotesize"
+        return f"{{{size}\n{tex}}}\n"
+    if not is_wide:
         return tex
     narrowed = tex.replace(r"\begin{tabular}", "\\begin{adjustbox}{max width=\\linewidth}\n\\begin{tabular}")
     return narrowed.replace(r"\end{tabular}", "\\end{tabular}\n\\end{adjustbox}")
