@@ -23,7 +23,8 @@ with logged(snakemake.log):
     for table, path in zip(summaries["printed"], made.printed, strict=True):
         write_table(table, path)
     for name, table in rank_tables(scores, alpha=params.alpha).items():
-        write_table(table, made[name])
+        if made[name]:
+            write_table(table, made[name])
     if made.of_paper:
         tables = rank_tables(scores[scores["model"].isin(forests.models.PUBLISHED_MODELS)], alpha=params.alpha)
         for name, path in zip(("ranks", "comparisons", "cliques"), made.of_paper, strict=True):
