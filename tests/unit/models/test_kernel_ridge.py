@@ -1,6 +1,5 @@
 """Kernel ridge regression equals scikit-learn's, and leave-one-out predictions equal those of refitted models."""
 
-import itertools
 import re
 
 import numpy as np
@@ -16,7 +15,7 @@ from fairfold.errors import ModelError
 from fairfold.models import make_model
 from fairfold.models.kernel_ridge import PENALTIES, KernelRidgeClassifier
 
-KERNELS = list(itertools.product((0.0, 1.0), ("unit", "mixed")))
+GAMMAS = (0.0, 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -28,24 +27,24 @@ def data():
     return X, Y
 
 
-def kernel(A, B, gamma, scaling, of):
-    """Compute the mean kernel over scalings of the features. Each has a mean variance of 1 in the data ``of``."""
-    deviations, kernels = of.std(axis=0), []
-    for power in (-1, 0) if scaling == "mixed" else (-1,):
-        scale = deviations**power
-        A_scaled, B_scaled = (part * scale / np.sqrt(((deviations * scale) ** 2).mean()) for part in (A, B))
+def kernel(A, B, gamma, of):
+    """Compute the mean kernel of two scalings of the features, with the variances and mean deviations of ``of``."""
+    deviations = of.std(axis=0)
+    ratios = np.abs(of - of.mean(axis=0)).mean(axis=0) / deviations
+    kernels = []
+    for scale in (1 / deviations, ratios / deviations / np.sqrt((ratios**2).mean())):
         if gamma == 0:
-            kernels.append(A_scaled @ B_scaled.T / A.shape[1])
+            kernels.append((A * scale) @ (B * scale).T / A.shape[1])
         else:
-            kernels.append(rbf_kernel(A_scaled, B_scaled, gamma=gamma / A.shape[1]))
+            kernels.append(rbf_kernel(A * scale, B * scale, gamma=gamma / A.shape[1]))
     return np.mean(kernels, axis=0)
 
 
-@pytest.mark.parametrize(("gamma", "scaling"), KERNELS)
-def test_equals_scikit_learns_on_the_centered_kernel(data, gamma, scaling):
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_equals_scikit_learns_on_the_centered_kernel(data, gamma):
     X, Y = data
-    model = KernelRidgeClassifier(gammas=(gamma,), scalings=(scaling,)).fit(X[:60], Y[:60])
-    K, new = (kernel(part, X[:60], gamma, scaling, X[:60]) for part in (X[:60], X[60:]))
+    model = KernelRidgeClassifier(gammas=(gamma,)).fit(X[:60], Y[:60])
+    K, new = (kernel(part, X[:60], gamma, X[:60]) for part in (X[:60], X[60:]))
     center = KernelCenterer().fit(K)
     K = center.transform(K)
     mean = Y[:60].mean(axis=0)
@@ -54,12 +53,12 @@ def test_equals_scikit_learns_on_the_centered_kernel(data, gamma, scaling):
     np.testing.assert_allclose(model.predict_proba(X[60:]), expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize(("gamma", "scaling"), KERNELS)
-def test_leave_one_out_equals_models_fitted_without_the_sample(data, gamma, scaling):
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_leave_one_out_equals_models_fitted_without_the_sample(data, gamma):
     X, Y = data
     X, Y = X[:40], Y[:40]
-    model = KernelRidgeClassifier(gammas=(gamma,), scalings=(scaling,)).fit(X, Y)
-    K = kernel(X, X, gamma, scaling, X)
+    model = KernelRidgeClassifier(gammas=(gamma,)).fit(X, Y)
+    K = kernel(X, X, gamma, X)
     strength = model.penalty_ * np.trace(KernelCenterer().fit_transform(K)) / 40
     for sample in range(0, 40, 7):
         rest = np.arange(40) != sample
@@ -75,63 +74,33 @@ def test_leave_one_out_equals_models_fitted_without_the_sample(data, gamma, scal
 def test_the_penalty_has_the_least_leave_one_out_error(data):
     X, Y = data
     model = KernelRidgeClassifier(gammas=(1.0,)).fit(X, Y)
-    errors = errors_of_penalties(X, Y, 1.0, model.scaling_)
-    assert model.penalty_ == PENALTIES[int(np.argmin(errors))]
-
-
-def errors_of_penalties(X, Y, gamma, scaling):
-    K = KernelCenterer().fit_transform(kernel(X, X, gamma, scaling, X))
+    K = KernelCenterer().fit_transform(kernel(X, X, 1.0, X))
     errors = []
     for penalty in PENALTIES:
         H = K @ np.linalg.inv(K + penalty * np.trace(K) / 90 * np.eye(90)) + 1 / 90
         fitted = H @ Y
         errors.append((((Y - fitted) / (1 - np.diag(H))[:, None]) ** 2).mean())
-    return errors
+    assert model.penalty_ == PENALTIES[int(np.argmin(errors))]
 
 
-@pytest.mark.parametrize("power", [0, 4])
-def test_the_kernel_has_the_least_leave_one_out_error(data, power):
-    """Features with a higher variance are more useful if ``power`` is high."""
-    rng = np.random.default_rng(1)
-    X = np.column_stack([data[0][:, 0], rng.normal(size=(90, 6))]) * np.r_[10.0**power, np.ones(6)]
-    model = KernelRidgeClassifier(gammas=(0.0, 1.0)).fit(X, data[1])
-    least = {(scaling, gamma): min(errors_of_penalties(X, data[1], gamma, scaling)) for gamma, scaling in KERNELS}
-    assert (model.scaling_, model.gamma_) == min(least, key=least.get)
-    assert power == 0 or model.scaling_ == "mixed"
-
-
-def test_mixed_kernels_of_standardized_features_change_nothing(data):
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_as_many_landmarks_as_samples_but_one_change_little(data, gamma):
     X, Y = data
-    X = X / X.std(axis=0)
-    expected = KernelRidgeClassifier(scalings=("unit",)).fit(X, Y).predict_proba(X)
-    np.testing.assert_allclose(KernelRidgeClassifier(scalings=("mixed",)).fit(X, Y).predict_proba(X), expected)
-
-
-def test_the_value_of_constant_features_changes_nothing(data):
-    X, Y = data
-    of = (np.column_stack([X, np.full((90, 2), value)]) for value in (0.0, 5.0))
-    one, other = (KernelRidgeClassifier(scalings=("mixed",)).fit(each, Y).predict_proba(each) for each in of)
-    np.testing.assert_allclose(one, other, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize(("gamma", "scaling"), KERNELS)
-def test_as_many_landmarks_as_samples_but_one_change_little(data, gamma, scaling):
-    X, Y = data
-    exact = KernelRidgeClassifier(gammas=(gamma,), scalings=(scaling,)).fit(X, Y)
-    landmarks = KernelRidgeClassifier(gammas=(gamma,), scalings=(scaling,), max_exact=80, n_landmarks=89).fit(X, Y)
+    exact = KernelRidgeClassifier(gammas=(gamma,)).fit(X, Y)
+    landmarks = KernelRidgeClassifier(gammas=(gamma,), max_exact=80, n_landmarks=89).fit(X, Y)
     np.testing.assert_allclose(landmarks.predict_proba(X), exact.predict_proba(X), rtol=0, atol=0.02)
     np.testing.assert_allclose(landmarks.out_of_fold_proba_, exact.out_of_fold_proba_, rtol=0, atol=0.05)
 
 
-@pytest.mark.parametrize(("gamma", "scaling"), KERNELS)
-def test_landmarks_leave_one_out_equals_ridge_regression_on_their_features(data, gamma, scaling, monkeypatch):
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_landmarks_leave_one_out_equals_ridge_regression_on_their_features(data, gamma, monkeypatch):
     """Compare with ridge regression on features of the approximated kernel, fitted without each sample."""
     X, Y = data
     monkeypatch.setattr("fairfold.models.kernel_ridge._AT_ONCE", 32)  # several parts
-    model = KernelRidgeClassifier(gammas=(gamma,), scalings=(scaling,), max_exact=80, n_landmarks=20).fit(X, Y)
+    model = KernelRidgeClassifier(gammas=(gamma,), max_exact=80, n_landmarks=20).fit(X, Y)
     chosen = np.sort(np.random.default_rng(0).permutation(90)[:20])
-    w, Q = np.linalg.eigh(kernel(X[chosen], X[chosen], gamma, scaling, X))
-    F = kernel(X, X[chosen], gamma, scaling, X) @ (Q / np.sqrt(np.maximum(w, 1e-300)))[:, w > w[-1] * 1e-10]
+    w, Q = np.linalg.eigh(kernel(X[chosen], X[chosen], gamma, X))
+    F = kernel(X, X[chosen], gamma, X) @ (Q / np.sqrt(np.maximum(w, 1e-300)))[:, w > w[-1] * 1e-10]
     strength = model.penalty_ * ((F - F.mean(axis=0)) ** 2).sum() / 90
     ridge = Ridge(alpha=strength).fit(F, Y)
     np.testing.assert_allclose(model.predict_proba(X), np.clip(ridge.predict(F), 0, 1), rtol=0, atol=1e-7)
@@ -142,13 +111,13 @@ def test_landmarks_leave_one_out_equals_ridge_regression_on_their_features(data,
         np.testing.assert_allclose(model.out_of_fold_proba_[sample], expected, rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize(("gamma", "scaling"), KERNELS)
+@pytest.mark.parametrize("gamma", GAMMAS)
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_single_precision_for_large_data_changes_little(data, gamma, scaling, is_sparse, monkeypatch):
+def test_single_precision_for_large_data_changes_little(data, gamma, is_sparse, monkeypatch):
     X, Y = data
     X = sparse.csr_array(X) if is_sparse else X
     monkeypatch.setattr("fairfold.models.kernel_ridge._AT_ONCE", 32)  # several parts
-    settings = {"gammas": (gamma,), "scalings": (scaling,), "max_exact": 80, "n_landmarks": 20}
+    settings = {"gammas": (gamma,), "max_exact": 80, "n_landmarks": 20}
     double = KernelRidgeClassifier(**settings).fit(X, Y)
     monkeypatch.setattr("fairfold.models.kernel_ridge.LARGE", 90)
     single = KernelRidgeClassifier(**settings).fit(X, Y)
@@ -161,8 +130,18 @@ def test_single_precision_for_large_data_changes_little(data, gamma, scaling, is
 def test_sparse_features_give_the_same(data):
     X, Y = data
     dense, csr = (KernelRidgeClassifier().fit(part, Y) for part in (X, sparse.csr_array(X)))
-    assert (csr.scaling_, csr.gamma_, csr.penalty_) == (dense.scaling_, dense.gamma_, dense.penalty_)
+    assert (csr.gamma_, csr.penalty_) == (dense.gamma_, dense.penalty_)
     np.testing.assert_allclose(csr.predict_proba(sparse.csr_array(X)), dense.predict_proba(X), rtol=0, atol=1e-10)
+
+
+def test_rare_features_without_a_signal_have_less_influence_than_a_frequent_one():
+    """The second kernel multiplies the standardized features by factors that restore the scale of binary ones."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((400, 60)) < np.r_[0.5, np.full(59, 0.01)]).astype(float)
+    factors = KernelRidgeClassifier().fit(X, X[:, :1])._factors
+    shares = X.mean(axis=0)
+    spread = np.sqrt(shares * (1 - shares))
+    np.testing.assert_allclose(factors, spread / np.sqrt((spread[spread > 0] ** 2).mean()), rtol=1e-12)
 
 
 def test_features_without_a_signal_show_nothing_of_the_sample_itself():
@@ -193,7 +172,6 @@ def test_labels_of_one_class_and_constant_features_are_taken(data):
     [
         ({"gammas": (-1.0,)}, "gammas is (-1.0,). Use numbers of at least 0"),
         ({"gammas": ()}, "gammas is (). Use numbers of at least 0"),
-        ({"scalings": ("unit", "raw")}, "scalings is ('unit', 'raw'). Use a list of 'unit' and 'mixed'."),
         ({"n_landmarks": 0}, "n_landmarks is 0; it must be a whole number of at least 1."),
     ],
 )

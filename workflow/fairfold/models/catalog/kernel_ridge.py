@@ -1,8 +1,7 @@
 """Kernel ridge regression on all labels at once (:mod:`fairfold.models.kernel_ridge`).
 
 It resembles a support vector machine with a Gaussian kernel and captures smooth effects that forests approximate by
-steps. One decomposition serves all labels. Exact leave-one-out errors select the kernel, the scaling of the features
-and the penalty.
+steps. One decomposition serves all labels. Exact leave-one-out errors select the kernel and the penalty.
 """
 
 from fairfold.models.spec import ModelSpec, with_correction
