@@ -100,19 +100,23 @@ def test_groups_of_one_are_no_groups(copies):
     assert forests[0].in_bag_.tobytes() == forests[1].in_bag_.tobytes()
 
 
+def kernel(Z, gamma):
+    inner = Z @ Z.T / Z.shape[1]
+    squares = np.diag(inner)
+    return inner if gamma == 0 else np.exp(-gamma * (squares[:, None] + squares - 2 * inner))
+
+
 def test_kernel_ridge_leaves_groups_out_as_fits_without_them_do(copies):
     X, Y, groups = copies
     codes, few = group_codes(groups, 240), groups < 6
     for gamma in (0.0, 0.3):
         model = KernelRidgeClassifier(gammas=(gamma,)).fit(X[few], Y[few], groups=codes[few])
         of_others, expected = np.empty((24, 3)), np.empty((24, 3))
-        scale = 1 / X[few].std(axis=0)
+        Z, y = (X[few] - X[few].mean(axis=0)) / X[few].std(axis=0), Y[few].astype(float)
+        ratios = np.abs(Z).mean(axis=0)
+        K = (kernel(Z, gamma) + kernel(Z * ratios / np.sqrt((ratios**2).mean()), gamma)) / 2
         for group in range(6):
             out = groups[few] == group
-            Z, y = X[few] * scale, Y[few].astype(float)
-            inner = Z @ Z.T / 8
-            squares = np.diag(inner)
-            K = inner if gamma == 0 else np.exp(-gamma * (squares[:, None] + squares - 2 * inner))
             center = np.eye(24) - 1 / 24
             penalty = model.penalty_ * np.trace(center @ K @ center) / 24
             kept = K[np.ix_(~out, ~out)]
