@@ -14,6 +14,7 @@ import pytest
 from scipy import sparse
 
 from fairfold.__main__ import main
+from fairfold.core.files import read_table, write_table
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import load_catalog
@@ -349,13 +350,14 @@ def test_a_folder_that_is_not_whole_is_refused_in_one_sentence(final, tmp_path, 
 
 
 @pytest.mark.parametrize("form", [np.array, sparse.csr_array])
-def test_the_final_model_learns_from_checked_labels(data, form):
+def test_the_final_model_learns_from_checked_labels(data, form, tmp_path):
     observed = data.Y.astype(np.int8)
     cells = pd.DataFrame({"sample": [0, 1, 2, 3], "label_index": [0, 1, 2, 0], "label": [1, 0, np.nan, 1]})
     expected = observed.copy()
     expected[[0, 1, 3], [0, 1, 0]] = [1, 0, 1]
     given = replace(data, Y=form(observed))
-    found, numbers = with_checked_labels(given, cells)
+    write_table(cells, tmp_path / "cells.csv")
+    found, numbers = with_checked_labels(given, read_table(tmp_path / "cells.csv"))
     assert type(found.Y) is type(given.Y)
     assert found.Y.dtype == np.int8
     np.testing.assert_array_equal(sparse.csr_array(found.Y).toarray(), expected)

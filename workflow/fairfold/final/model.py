@@ -286,7 +286,8 @@ def with_checked_labels(data: Dataset, cells: pd.DataFrame | None) -> tuple[Data
     if cells is None or data.hierarchy is not None:
         return data, (0, 0)
     known = cells.dropna(subset="label")
-    at, labels = (known["sample"].to_numpy(int), known["label_index"].to_numpy(int)), known["label"].to_numpy()
+    at = known["sample"].to_numpy(int), known["label_index"].to_numpy(int)
+    labels = pd.to_numeric(known["label"]).to_numpy()  # Tables of results have text in this column.
     Y = sparse.lil_array(data.Y) if sparse.issparse(data.Y) else data.Y.copy()
     before = np.ravel(Y[at].toarray() if sparse.issparse(Y) else Y[at])
     Y[at] = labels.astype(Y.dtype)
@@ -316,7 +317,7 @@ def with_checked_frequency(name: str, settings: Mapping[str, Any], checked: pd.D
     if checked is None or setting not in spec_of(name).settings or settings.get(setting, "shared") != "shared":
         return dict(settings)
     rate = float(checked.loc[checked["metric"] == MISSING_RATE, "estimate"].iloc[0])
-    return {**settings, setting: max(1 - rate, _LEAST_FREQUENCY)}
+    return {**settings, setting: round(max(1 - rate, _LEAST_FREQUENCY), 4)}
 
 
 def make_for(data: Dataset, name: str, settings: Mapping[str, Any], **options: Any) -> ClassifierMixin:
