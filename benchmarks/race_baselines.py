@@ -38,7 +38,8 @@ OURS = ("Stack+", "gcForest+")
 PACKAGES = {
     **dict.fromkeys(("logistic-C", "logistic-C+"), ("scikit-learn",)),
     **dict.fromkeys(("BOOMER", "BOOMER+"), ("mlrl-boomer",)),
-    **{"XGBoost": ("xgboost-cpu", "xgboost"), "CatBoost": ("catboost",)},
+    **dict.fromkeys(("XGBoost", "XGBoost+"), ("xgboost-cpu", "xgboost")),
+    "CatBoost": ("catboost",),
 }
 MODELS = [*OURS, *PACKAGES]
 METRICS = ["average_precision", "f1_micro", "f1_macro", "mcc"]
@@ -83,7 +84,8 @@ def whole(done: pd.DataFrame, labels: dict) -> pd.DataFrame:
     """Return a row for each model on each dataset at each missing rate, in the order of the configuration."""
     grid = pd.MultiIndex.from_product([labels["datasets"], labels["missing_rates"], MODELS], names=UNIT)
     table = done.set_index(UNIT).reindex(grid).reset_index()
-    return table.assign(reason=table["reason"].where(table["version"].notna(), NOT_RUN))
+    reasons = table["reason"].where(table["version"].notna(), NOT_RUN)
+    return table.assign(reason=reasons).astype({"seed": "Int64"})
 
 
 def show(table: pd.DataFrame) -> None:
