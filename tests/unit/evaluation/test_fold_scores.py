@@ -324,3 +324,29 @@ def test_the_score_of_a_study_is_that_of_decisions_for_it(kind, tmp_path):
     # Without thresholds, the threshold of the study applies.
     oracle = score_on_folds(lambda fold: Oracle(fold, {}, None), **given, score="f1_macro").scores
     assert (oracle.loc[oracle["metric"] == "f1_macro", "value"] == 1).all()
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_predictions_of_many_samples_are_in_single_precision(convert, monkeypatch):
+    fold_of, P = np.arange(30) % 2, np.random.default_rng(0).random((30, 3))
+    stages = {fold: {0: convert(P[fold_of == fold])} for fold in range(2)}
+    given = stages, {fold: dict.fromkeys(BASIC_METRICS, 0) for fold in range(2)}, fold_of, 3
+    few = FinalPredictions.of_folds(*given).by("mcc")
+    monkeypatch.setattr("fairfold.evaluation.fold_scores.MANY_SAMPLES", 30)
+    many = FinalPredictions.of_folds(*given).by("mcc")
+    assert few.dtype == np.float64 and many.dtype == np.float32
+    np.testing.assert_array_equal(to_array(few), P)
+    np.testing.assert_array_equal(to_array(many), P.astype(np.float32))
+
+
+def test_a_model_that_fails_on_sparse_labels_has_sparse_predictions():
+    """Dense ones would need gigabytes for many labels."""
+    Y = sparse.csr_array(np.eye(6, dtype=np.int8))
+    fold_of = np.arange(6) % 2
+    tables = score_on_folds(lambda fold: Oracle(fold, {}, "fit"), np.eye(6), Y, fold_of, lambda fold: Y)
+    P = tables.predictions.by("mcc")
+    assert sparse.issparse(P) and P.nnz == len(fold_of) and not finite_rows(P).any()
+
+
+def to_array(P):
+    return P.toarray() if sparse.issparse(P) else P

@@ -22,6 +22,9 @@ from fairfold.evaluation.decisions import is_decided
 from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS
 from fairfold.evaluation.scores import multilabel_scores
 
+MANY_SAMPLES = 20_000
+"""Number of samples from which on out-of-fold predictions are stored in single precision, which halves their files."""
+
 _PARTS = ("data", "indices", "indptr", "shape")
 
 
@@ -59,6 +62,8 @@ class FinalPredictions(NamedTuple):
         best_levels: Mapping[int, Mapping[str, int]],
         fold_of: np.ndarray,
         n_labels: int,
+        *,
+        is_sparse: bool = False,
     ) -> FinalPredictions:
         """Collect the probabilities at the selected levels of all folds.
 
@@ -72,11 +77,13 @@ class FinalPredictions(NamedTuple):
             Test fold of each sample.
         n_labels : int
             Number of labels.
+        is_sparse : bool, default=False
+            Whether a CSR array contains the missing predictions if there are no others, as for a model that fails.
 
         Returns
         -------
         FinalPredictions
-            Out-of-fold predictions.
+            Out-of-fold predictions. Probabilities of ``MANY_SAMPLES`` and more samples are in single precision.
         """
         fold_of = fold_of[0] if fold_of.ndim == 2 and len(fold_of) == 1 else fold_of
         numbers = _numbers_of(fold_of)
@@ -87,7 +94,8 @@ class FinalPredictions(NamedTuple):
         for fold, of_fold in levels.items():
             kept[:, fold] = [of_fold.index(best_levels[fold][metric]) for metric in metrics]
         chosen = {fold: [stages[fold][level] for level in of_fold] for fold, of_fold in levels.items()}
-        is_sparse = any(sparse.issparse(P) for of_fold in chosen.values() for P in of_fold)
+        if any(chosen.values()):
+            is_sparse = any(sparse.issparse(P) for of_fold in chosen.values() for P in of_fold)
         return cls((_stacked if is_sparse else _filled)(chosen, numbers, n_labels), kept, fold_of)
 
     def by(self, metric: str) -> Matrix:
@@ -258,7 +266,8 @@ def read_predictions(paths: Iterable[str | PathLike]) -> Iterator[tuple[str, Fin
 def _filled(chosen: Mapping[int, list[np.ndarray]], numbers: np.ndarray, n_labels: int) -> np.ndarray:
     """Fill a dense array with the probabilities of tested samples, and NaN for other samples."""
     n_kept = max(map(len, chosen.values()), default=1)
-    probabilities = np.full((n_kept, *numbers.shape, n_labels), np.nan)
+    dtype = np.float64 if numbers.shape[-1] < MANY_SAMPLES else np.float32
+    probabilities = np.full((n_kept, *numbers.shape, n_labels), np.nan, dtype=dtype)
     for fold, of_fold in chosen.items():
         probabilities[: len(of_fold), numbers == fold] = of_fold
     return probabilities
@@ -268,12 +277,13 @@ def _stacked(chosen: Mapping[int, list[Matrix]], numbers: np.ndarray, n_labels: 
     """Stack the probabilities as rows of a CSR array. A row without a prediction stores one NaN."""
     none = sparse.csr_array(([np.nan], ([0], [0])), shape=(1, n_labels))
     levels = []
-    for number in range(max(map(len, chosen.values()))):
+    for number in range(max(map(len, chosen.values()), default=1)):
         parts = {fold: sparse.csr_array(of_fold[number]) for fold, of_fold in chosen.items() if number < len(of_fold)}
-        rows = np.concatenate([np.flatnonzero(numbers == fold) for fold in parts])
+        rows = np.concatenate([np.empty(0, int), *(np.flatnonzero(numbers == fold) for fold in parts)])
         places = np.zeros(numbers.size, dtype=np.int64)
         places[rows] = 1 + np.arange(len(rows))
-        levels.append(sparse.vstack([none, *parts.values()], format="csr")[places])
+        level = sparse.vstack([none, *parts.values()], format="csr")[places]
+        levels.append(level if numbers.shape[-1] < MANY_SAMPLES else level.astype(np.float32))
     return sparse.vstack(levels, format="csr")
 
 
@@ -488,7 +498,7 @@ def score_on_folds(
         table if observed_in_test is not None else table.drop(columns="observed_value"),
         pd.DataFrame(seconds, columns=["fold", "step", "seconds"]),
         pd.concat(findings, ignore_index=True),
-        FinalPredictions.of_folds(counting, best_levels, np.asarray(fold_of), Y.shape[1]),
+        FinalPredictions.of_folds(counting, best_levels, np.asarray(fold_of), Y.shape[1], is_sparse=sparse.issparse(Y)),
     )
 
 
