@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from adapter import logged
 from fairfold import final
@@ -27,33 +26,35 @@ with logged(snakemake.log):
     params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
     register_own(snakemake.config["models"])
     name = params.model or recommended_model(read_table(*snakemake.input.recommendation), data.id, params.score)
-    Y = data.Y.toarray() if sparse.issparse(data.Y) else data.Y
+    labels = final.labels.examined_labels(data.Y)
+    names = [data.label_names[label] for label in labels]
     fold_of = read_arrays(snakemake.input.folds)["fold_of"][0]
-    samples = np.arange(1, len(Y) + 1) if data.sample_ids is None else data.sample_ids
+    samples = np.arange(1, data.shape[0] + 1) if data.sample_ids is None else data.sample_ids
     feature_sets, losses = final.importance.feature_groups(data), []
 
     def measure_losses(fold: int, model: "ClassifierMixin", test: np.ndarray) -> None:
         """Measure the permutation importance of features for the model of a fold."""
         seed = seed_for(params.seed, "labels", data.id, "permutations", fold)
-        found = final.importance.permutation_losses(model, data.X[test], Y[test], feature_sets, seed=seed)
+        found = final.importance.permutation_losses(model, data.X[test], data.Y[test], feature_sets, seed=seed)
         losses.append(found.assign(fold=fold))
 
-    known = {"seed": params.seed, "n_jobs": snakemake.threads}
+    known = {"seed": params.seed, "labels": labels, "n_jobs": snakemake.threads}
     left_out = partial(
         final.out_of_fold.posteriors_of_dataset, data, name, params.settings[name], fold_of=fold_of, **known
     )
-    P = left_out(Y, look=measure_losses)
+    P, Y = left_out(data.Y, look=measure_losses), data.Y[:, labels]
     resampled, drawn = (seed_for(params.seed, "labels", data.id, what) for what in ("resampling", "hidden"))
     rules = {"negatives": data.negatives, "hierarchy": data.hierarchy}
-    observed = mask_labels(Y, params.hidden / 100, **rules, random_state=drawn)
+    observed = mask_labels(data.Y, params.hidden / 100, **rules, random_state=drawn)
+    precision = final.labels.precision_at(Y, observed[:, labels], left_out(observed))
     tables = {
         "scores": final.labels.label_scores(
-            Y, P, data.label_names, seed=resampled, groups=data.groups, sample_weight=data.weights
+            Y, P, names, seed=resampled, groups=data.groups, sample_weight=data.weights
         ),
         "label_errors": final.labels.likely_label_errors(
-            data.X, Y, P, data.label_names, samples, groups=data.groups, negatives=data.negatives
+            data.X, Y, P, names, samples, groups=data.groups, negatives=data.negatives
         ),
-        "precision": final.labels.precision_at(Y, observed, left_out(observed)).assign(hidden_rate=params.hidden),
+        "precision": precision.assign(hidden_rate=params.hidden),
         "importance": final.importance.summarize_losses(pd.concat(losses), feature_sets),
     }
     for kind, table in tables.items():

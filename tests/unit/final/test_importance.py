@@ -95,6 +95,23 @@ def test_losses_of_many_samples_are_those_of_some(fitted, monkeypatch):
     assert found["loss"][0] == losses[0] - losses[1]
 
 
+def test_many_sparse_labels_need_fewer_samples(fitted, monkeypatch):
+    model, X, Y = fitted
+    monkeypatch.setattr(importance, "LEAST_PERMUTED", 100)
+    many = sparse.hstack([sparse.csr_array(Y), sparse.csr_array((300, 24_998), dtype=np.int8)], format="csr")
+
+    class Wide:
+        def predict_proba(self, X):
+            return sparse.hstack([sparse.csr_array(model.predict_proba(X)), sparse.csr_array((len(X), 24_998))], "csr")
+
+    found = permutation_losses(Wide(), X, many, {"a": [0]}, seed=3)
+    monkeypatch.setattr(importance, "MOST_PERMUTED", 200)  # 1,000 / 25,000 of these samples are fewer than 100
+    few = permutation_losses(Wide(), X, many, {"a": [0]}, seed=3)
+    monkeypatch.setattr(importance, "MOST_PERMUTED", 100)
+    pd.testing.assert_frame_equal(few, permutation_losses(model, X, Y, {"a": [0]}, seed=3))
+    assert (found["loss"] != few["loss"]).any()
+
+
 def test_few_features_are_groups_of_their_own_and_a_category_is_one():
     categories = Categories("one-hot", {"soil": ("loam", "sand")})
     names = ("height", "width", "soil=loam", "soil=sand")

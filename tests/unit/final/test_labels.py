@@ -11,7 +11,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from fairfold.datasets import Dataset
-from fairfold.final.labels import label_scores, likely_label_errors, precision_at, weighted_scores
+from fairfold.final import labels as labels_module
+from fairfold.final.labels import examined_labels, label_scores, likely_label_errors, precision_at, weighted_scores
 from fairfold.final.out_of_fold import out_of_fold_posteriors, posteriors_of_dataset
 from fairfold.models import make_model
 
@@ -141,6 +142,25 @@ def test_every_sample_is_predicted_by_a_model_that_did_not_see_it():
     P = out_of_fold_posteriors(lambda fold: make_model("dummy"), X, Y, fold_of)
     np.testing.assert_array_equal(P[np.eye(9, dtype=bool)], 0)
     assert set(np.unique(P.round(12))) == {0, round(1 / 6, 12)}
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_posteriors_of_some_labels_are_columns_of_all(convert):
+    X, fold_of = np.zeros((9, 1)), np.arange(9) % 3
+    given = lambda fold: make_model("dummy"), X, convert(np.eye(9, dtype=np.int8)), fold_of
+    some = np.array([1, 5])
+    np.testing.assert_array_equal(out_of_fold_posteriors(*given, labels=some), out_of_fold_posteriors(*given)[:, some])
+
+
+def test_only_common_labels_of_large_sparse_matrices_are_examined(monkeypatch):
+    Y = np.tril(np.ones((10, 8), dtype=np.int8))
+    assert len(examined_labels(sparse.csr_array(Y))) == 8
+    monkeypatch.setattr(labels_module, "MOST_EXAMINED", 30)
+    monkeypatch.setattr(labels_module, "LEAST_EXAMINED", 2)
+    assert examined_labels(sparse.csr_array(Y)).tolist() == [0, 1, 2]
+    assert len(examined_labels(Y)) == 8
+    monkeypatch.setattr(labels_module, "LEAST_EXAMINED", 5)
+    assert len(examined_labels(sparse.csr_array(Y))) == 5
 
 
 def test_precision_counts_what_was_hidden(predictions):

@@ -20,14 +20,44 @@ from fairfold.core.missing_values import MissingValueFiller
 from fairfold.core.validation import UNMEASURED, Negatives, check_label_matrix
 from fairfold.errors import DataError
 from fairfold.evaluation.corrections import mcc
+from fairfold.recommendation.predictions import most_common_labels
 
 N_RESAMPLINGS = 500
 FEWEST_RESAMPLINGS = 100
 _MOST_DRAWN = 20_000_000  # samples in all resamplings together
+MOST_EXAMINED = 5_000_000
+"""Maximum number of cells (samples times labels) of sparse labels that are examined."""
+LEAST_EXAMINED = 60
+"""Number of labels that are examined in any case."""
 N_NEIGHBORS = 10
 N_ASKED = 100
 N_NAMED = 3
 _AT_ONCE = 50  # bootstrap samples per block
+
+
+def examined_labels(Y: Matrix) -> np.ndarray:
+    """Select the labels to examine: all of an array, and the most common ones of a large sparse matrix.
+
+    Parameters
+    ----------
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Labels of 0/1; NaN is an unmeasured label.
+
+    Returns
+    -------
+    ndarray of int of shape (n_chosen,)
+        Indices of the labels in ascending order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.final.labels import examined_labels
+    >>> examined_labels(np.eye(3))
+    array([0, 1, 2])
+    """
+    n_samples, n_labels = Y.shape
+    is_small = not sparse.issparse(Y) or n_samples * n_labels <= MOST_EXAMINED
+    return most_common_labels(Y, n_labels if is_small else max(MOST_EXAMINED // n_samples, LEAST_EXAMINED))
 
 
 def label_scores(

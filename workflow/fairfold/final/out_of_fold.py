@@ -25,9 +25,10 @@ Look = Callable[[int, ClassifierMixin, np.ndarray], None]
 def out_of_fold_posteriors(
     make: Callable[[int], ClassifierMixin],
     X: Matrix,
-    Y: np.ndarray,
+    Y: Matrix,
     fold_of: np.ndarray,
     *,
+    labels: np.ndarray | None = None,
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     look: Look | None = None,
@@ -40,10 +41,12 @@ def out_of_fold_posteriors(
         Function that takes a fold and returns an unfitted model.
     X : {ndarray, sparse matrix} of shape (n_samples, n_features)
         Features.
-    Y : ndarray of shape (n_samples, n_labels)
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Labels of 0/1; NaN is an unmeasured label.
     fold_of : ndarray of shape (n_samples,)
         Test fold of each sample. Every sample needs one.
+    labels : ndarray of int of shape (n_chosen,) or None, default=None
+        Labels to return. None returns all.
     groups : ndarray of shape (n_samples,), default=None
         Groups of samples.
     sample_weight : ndarray of shape (n_samples,), default=None
@@ -53,14 +56,15 @@ def out_of_fold_posteriors(
 
     Returns
     -------
-    ndarray of shape (n_samples, n_labels)
+    ndarray of shape (n_samples, n_chosen)
         Posteriors.
     """
-    P, metadata = np.empty(Y.shape), SampleMetadata(groups, sample_weight)
-    for fold, (train, test) in enumerate(parts_of(fold_of, len(Y))):
+    labels = np.arange(Y.shape[1]) if labels is None else labels
+    P, metadata = np.empty((Y.shape[0], len(labels))), SampleMetadata(groups, sample_weight)
+    for fold, (train, test) in enumerate(parts_of(fold_of, Y.shape[0])):
         model = make(fold)
         model = model.fit(X[train], labels_for(model, Y[train]), **metadata.for_training(train).as_options())
-        P[test] = to_dense(model.predict_proba(X[test]), "probabilities", ModelError)
+        P[test] = to_dense(model.predict_proba(X[test])[:, labels], "probabilities", ModelError)
         if look is not None:
             look(fold, model, test)
     return P
@@ -70,10 +74,11 @@ def posteriors_of_dataset(
     data: Dataset,
     name: str,
     settings: Mapping[str, Any],
-    Y: np.ndarray,
+    Y: Matrix,
     fold_of: np.ndarray,
     *,
     seed: int,
+    labels: np.ndarray | None = None,
     n_jobs: int = 1,
     look: Look | None = None,
 ) -> np.ndarray:
@@ -87,13 +92,15 @@ def posteriors_of_dataset(
         Name of the model.
     settings : mapping of str -> object
         Settings of the model.
-    Y : ndarray of shape (n_samples, n_labels)
+    Y : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Training labels: those of the dataset, or a copy with hidden ones.
     fold_of : ndarray of shape (n_samples,)
         Test fold of each sample. If some samples have no fold (a negative number), as for a single test part, up to
         five new folds are made.
     seed : int
         Seed of the study.
+    labels : ndarray of int of shape (n_chosen,) or None, default=None
+        Labels to return. None returns all.
     n_jobs : int, default=1
         Number of threads.
     look : callable or None, default=None
@@ -101,7 +108,7 @@ def posteriors_of_dataset(
 
     Returns
     -------
-    ndarray of shape (n_samples, n_labels)
+    ndarray of shape (n_samples, n_chosen)
         Posteriors.
     """
     if (fold_of < 0).any():
@@ -113,4 +120,5 @@ def posteriors_of_dataset(
         seed_of_fold = seed_for(seed, "labels", data.id, fold)
         return make_for(data, name, settings, n_jobs=n_jobs, random_state=seed_of_fold)
 
-    return out_of_fold_posteriors(make, data.X, Y, fold_of, groups=data.groups, sample_weight=data.weights, look=look)
+    metadata = {"groups": data.groups, "sample_weight": data.weights}
+    return out_of_fold_posteriors(make, data.X, Y, fold_of, labels=labels, **metadata, look=look)
