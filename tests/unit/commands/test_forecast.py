@@ -5,8 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from fairfold.commands.forecast import LARGE_TABLE, Forecast, forecast
+from fairfold.commands.forecast import LARGE_TABLE, MANY_LABELS, Forecast, forecast
 from fairfold.commands.running import introduction
+from fairfold.forests.sketches import MOST_EXACT
 
 MEASURED = Path(__file__).resolve().parents[3] / "resources/measured/growth.csv"
 
@@ -30,6 +31,12 @@ def test_memory_and_time_follow_measured_growth():
         assert 0.7 < one.gib / (models["mib"].max() / 1024) < 4
         total = models.set_index("model")["seconds"].reindex(["Stack+", "LightGBM", "joint-GB"]).sum()
         assert 0.5 < 60 * (two.minutes - one.minutes) / (total / 5) < 4  # the other two models are faster
+
+
+def test_many_labels_cost_as_much_as_their_sketch():
+    assert MANY_LABELS == MOST_EXACT
+    assert forecast(50_000, 200, 5_000, 20) == forecast(50_000, 200, 500, 20)
+    assert forecast(50_000, 200, 5_000, 20).gib < 3
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,14 @@ from typing import NamedTuple
 LARGE_TABLE = 20_000
 """Number of rows from which on a study has other defaults and a forecast."""
 
+MANY_LABELS = 128
+"""Number of labels above which models learn from sketches of the labels, and a study has other defaults."""
+
 # Means over the default models of large tables, from resources/measured/growth.csv.
 _SECONDS_OF_CELL = 25e-6  # per training, sample and label, with 40 features
 _BYTES_OF_VALUE = 100  # per sample and feature, and twice per sample and label
 _BYTES_OF_CODE = 4e8
+_SKETCHED_LABELS = 32  # columns of a sketch
 _OTHER_TRAININGS = 25  # final model, out-of-fold predictions, sample curves, and estimates, as a number of trainings
 
 
@@ -55,6 +59,7 @@ def forecast(n_samples: int, n_features: int, n_labels: int, n_trainings: int) -
     >>> print(forecast(200_000, 50, 20, n_trainings=30))
     about 60 min of processor time on all cores together, and 2.0 GiB of memory per job
     """
-    per_training = _SECONDS_OF_CELL * 2 / 3 * n_samples * n_labels * (n_features / 40) ** 0.25
-    memory = _BYTES_OF_CODE + _BYTES_OF_VALUE * n_samples * (n_features + 2 * n_labels)
+    n_columns = n_labels if n_labels <= MANY_LABELS else _SKETCHED_LABELS
+    per_training = _SECONDS_OF_CELL * 2 / 3 * n_samples * n_columns * (n_features / 40) ** 0.25
+    memory = _BYTES_OF_CODE + _BYTES_OF_VALUE * n_samples * (n_features + 2 * n_columns)
     return Forecast((n_trainings + _OTHER_TRAININGS) * per_training / 60, memory / 2**30)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import argparse
 import bz2
+import contextlib
 import copy
 import gzip
 import importlib.util
+import itertools
 import lzma
 import os
 import re
 import shlex
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import yaml
 
 from fairfold.commands import recommend, rerun
-from fairfold.commands.forecast import LARGE_TABLE
+from fairfold.commands.forecast import LARGE_TABLE, MANY_LABELS
 from fairfold.commands.running import check_file, run_study, snakemake_command
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.files import write_text
@@ -37,8 +39,12 @@ _N_PERIODS = 5  # test periods of a study by dates
 # Defaults from LARGE_TABLE rows on, which save run time.
 _OF_LARGE: dict[str, Any] = {"folds": 3, "missing_rates": [0, 50]}
 _MODELS_OF_LARGE = ["logistic+", "kernel-ridge+", "joint-GB", "Stack+"]  # followed by a boosting of another package
+# Other models learn one label after the other or from dense labels, which takes hours from this number of cells on.
+_MODELS_OF_MANY = ["RF+ET", "gcForest+", "Stack+"]
+_MOST_CELLS = 5_000_000  # samples times labels
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _NOT_LINES = {".xlsx", ".feather", ".npz", ".zst", ".zip"}  # files whose rows are not counted
+_UNREADABLE = (ImportError, OSError, EOFError, StopIteration, ValueError, lzma.LZMAError, zlib.error)  # Reported later.
 _SUFFIXES = re.compile(
     r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|svm|libsvm|svmlight|gz|bz2|xz|zst|zip))+$", re.IGNORECASE
 )
@@ -85,7 +91,7 @@ def add_to(commands: Any) -> None:
         nargs="+",
         default=[],
         metavar="MODEL",
-        help="models to compare (default: seven models, five for large tables)",
+        help="models to compare (default: seven models, five for large tables, three for many labels)",
     )
     add("--folds", **number, help="number of folds, or of test periods with --dates (default: 5, large tables 3)")
     add("--repeats", **number, help="number of cross-validations, each on other folds (default: 1)")
@@ -124,7 +130,7 @@ def run(options: argparse.Namespace) -> None:
     """
     if importlib.util.find_spec("snakemake") is None:
         raise ConfigError("a study needs packages that are not installed. Run `pip install 'fairfold[study]'`.")
-    _set_defaults_of_large(options)
+    _set_defaults_of_size(options)
     folder, configuration = _study_of(options)
     targets = ["all", "final"] if _fits_final(options) else []
     command = snakemake_command(folder, *targets, *options.snakemake, cores=options.cores)
@@ -152,39 +158,72 @@ def run(options: argparse.Namespace) -> None:
             print(rerun.comparison(options.crate, folder))
 
 
-def _set_defaults_of_large(options: argparse.Namespace) -> None:
+def _set_defaults_of_size(options: argparse.Namespace) -> None:
     """Choose fewer folds, missing rates and models for a large table, except where options are given."""
-    if options.table is None or options.crate or (n_rows := _count_rows(Path(options.table))) < LARGE_TABLE:
+    if options.table is None or options.crate:
         return
-    boosting = "LightGBM" if importlib.util.find_spec("lightgbm") else "HistGB"
-    defaults = {**_OF_LARGE, "models": [*_MODELS_OF_LARGE, boosting]}
+    n_rows, n_labels = _count_rows(Path(options.table)), _count_labels(Path(options.table), options.labels or [])
+    defaults: dict[str, Any] = {}
+    if n_rows >= LARGE_TABLE:
+        boosting = "LightGBM" if importlib.util.find_spec("lightgbm") else "HistGB"
+        defaults = {**_OF_LARGE, "models": [*_MODELS_OF_LARGE, boosting]}
+    if n_labels > MANY_LABELS and n_rows * n_labels > _MOST_CELLS:
+        defaults |= {"models": _MODELS_OF_MANY}
+    vars(options).update(has_many_labels=n_labels > MANY_LABELS)
+    if not defaults:
+        return
     chosen = {name: value for name, value in defaults.items() if getattr(options, name) in (None, [])}
     # An interrupted study repeats at most the training of one model.
     vars(options).update(chosen, models_per_job=1)
     if chosen:
         lists = {name: value if isinstance(value, list) else [value] for name, value in chosen.items()}
         words = [f"--{name.replace('_', '-')} {' '.join(map(str, values))}" for name, values in lists.items()]
+        labels = f" and {n_labels:,} labels" if n_labels > MANY_LABELS else ""
         print(
-            f"{options.table} has about {n_rows:,} rows. To save time, the study uses {', '.join(words)}. Set these "
-            "options for a study of all (5 folds, missing rates 0 30 50 70, and any models).",
+            f"{options.table} has about {n_rows:,} rows{labels}. To save time, the study uses {', '.join(words)}. Set "
+            "these options for a study of all (5 folds, missing rates 0 30 50 70, and any models).",
             file=sys.stderr,
         )
 
 
 def _count_rows(table: Path) -> int:
     """Count the lines of a text file or the rows of a Parquet file. The count is 0 for other and unreadable files."""
-    suffix = table.suffix.lower()
-    try:
-        if suffix == ".parquet":
+    with contextlib.suppress(*_UNREADABLE):
+        if table.suffix.lower() == ".parquet":
             from pyarrow import parquet
 
             return parquet.read_metadata(table).num_rows
-        if suffix in _NOT_LINES:
-            return 0
-        with _OPENERS.get(suffix, open)(table, "rb") as stream:
+        with _opened(table) as stream:
             return sum(block.count(b"\n") for block in iter(lambda: stream.read(2**20), b""))
-    except (ImportError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
-        return 0  # The study reports what is wrong with the file.
+    return 0
+
+
+def _count_labels(table: Path, labels: Sequence[str]) -> int:
+    """Count labels by their names, or the different numbers in an svmlight file. It is 0 for other files."""
+    if len(labels) != 1:
+        return len(labels)
+    with contextlib.suppress(*_UNREADABLE):
+        if table.suffix.lower() == ".parquet":
+            from pyarrow import parquet
+
+            return sum(name.startswith(*labels) for name in parquet.read_schema(table).names)
+        from fairfold.datasets.svmlight import format_of
+
+        with _opened(table) as stream:
+            if (kind := format_of(table)) == "svmlight":
+                return len({label for line in stream for label in line.partition(b" ")[0].split(b",")})
+            lines = iter(stream) if kind == "arff" else iter([next(stream)])
+            header = b"".join(itertools.takewhile(lambda line: bytes(line).strip().lower() != b"@data", lines))
+            name = rb"""(?:^@attribute\s+|^|[,;\t|])["']?%b""" % re.escape(labels[0].encode())
+            return len(re.findall(name, header, re.MULTILINE | re.IGNORECASE))
+    return 0
+
+
+def _opened(table: Path) -> IO[bytes]:
+    suffix = table.suffix.lower()
+    if suffix in _NOT_LINES:
+        raise ValueError(f"{table} has no lines.")
+    return _OPENERS.get(suffix, open)(table, "rb")
 
 
 def _fits_final(options: argparse.Namespace) -> bool:
@@ -296,7 +335,10 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     compared: dict[str, Any] = {key: given[key] for key in keys if key in given}
     study = {"seed": given.get("seed", 1), "data": {"own": {name: dataset}}}
     if "dates" not in given:  # Learning curves draw random folds.
-        compared["sample_curves"] = {"datasets": [name], **LEARNING_CURVE}
+        curve = LEARNING_CURVE | ({"models": _MODELS_OF_MANY[:1]} if given.get("models") == _MODELS_OF_MANY else {})
+        compared["sample_curves"] = {"datasets": [name], **curve}
+    if given.get("has_many_labels"):
+        compared["many_labels"] = {"datasets": [name]}
     study |= {"weak_labels": {"datasets": [name], **compared}} | ({"folds": folds} if folds else {})
     study["data"] |= {"strict": True} if options.strict else {}
     return study | ({"final": {"fit": True}} if _fits_final(options) else {})
