@@ -13,6 +13,8 @@ import pytest
 import yaml
 import yte
 
+from fairfold.commands.forecast import memory_to_request
+
 PROFILE = "workflow/profiles/slurm"
 # Targets of the tiny study with few submissions and every kind of rule: in both kinds of groups, single, and with
 # threads.
@@ -98,12 +100,26 @@ def test_members_of_a_group_are_not_sized_by_what_the_group_itself_makes(root):
 @pytest.mark.parametrize("splitter", ["IS", "SOIS"])
 def test_resources_grow_with_the_dataset_and_with_each_attempt(root, resource, splitter):
     profile = load_profile(root)
-    for wanted in [profile["default-resources"], *profile["set-resources"].values()]:
+    sized = [wanted for wanted in profile["set-resources"].values() if resource in wanted]
+    for wanted in [profile["default-resources"], *sized]:
         first = evaluate(wanted[resource], splitter=splitter)
         assert isinstance(first, int)
         assert evaluate(wanted[resource], attempt=2, splitter=splitter) == 2 * first
-    for wanted in profile["set-resources"].values():
+    for wanted in sized:
         assert evaluate(wanted[resource], 100.5, splitter=splitter) > evaluate(wanted[resource], splitter=splitter)
+
+
+def test_rules_request_memory_by_the_sizes_of_the_dataset(root, study):
+    """Requests without a size in the profile are those of the rules. A missing dataset has a constant one."""
+    wanted = load_profile(root)["set-resources"]
+    sized = {"train_and_score", "estimate_label_frequency", "fit_final_model", "examine_labels"}
+    assert {rule for rule, resources in wanted.items() if "mem_mb" not in resources} == sized
+    code, output = study().run("--dry-run", "--workflow-profile", str(root / PROFILE), "final")
+    assert code == 0, output
+    jobs = [job.split(":\n", 1) for job in re.split(r"^ *rule ", output, flags=re.MULTILINE)[1:]]
+    for rule in sized:
+        requested = [text for name, text in jobs if name == rule]
+        assert requested and all(f"mem_mb={memory_to_request('missing')}," in text for text in requested), rule
 
 
 def test_threads_grow_up_to_the_cap(root):

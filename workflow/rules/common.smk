@@ -30,6 +30,7 @@ os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, PATHS)))
 logging.raiseExceptions = False
 
 from fairfold import study  # noqa: E402
+from fairfold.commands.forecast import memory_to_request  # noqa: E402
 from fairfold.core.config import typed  # noqa: E402
 from fairfold.core.provenance import code_of  # noqa: E402
 from fairfold.core.runs import remove_damage  # noqa: E402
@@ -72,6 +73,11 @@ def numbers_of_job(firsts):
 def threads_of_each(n_jobs, most):
     """Return the threads of each of some jobs: one, and more if there are more cores than jobs."""
     return max(min((workflow.cores or 1) // max(n_jobs, 1), most), 1)
+
+
+def memory_for(wildcards, input, attempt):
+    """Return the MB that a job requests to train one model at a time."""
+    return memory_to_request(input.dataset, attempt=attempt)
 
 
 def folds_of(n_splits, splitter=config["folds"]["method"], repeats=1):

@@ -31,6 +31,8 @@ rule fit_final_model:
     benchmark:
         "results/benchmarks/fit_final_model/{dataset}.tsv"
     threads: FINAL_THREADS
+    resources:
+        mem_mb=memory_for,
     params:
         seed=config["seed"],
         model=FINAL["model"],
@@ -57,6 +59,8 @@ rule examine_labels:
         "results/benchmarks/examine_labels/{dataset}.tsv"
     priority: 1  # start the longest job early; only its page depends on it
     threads: FINAL_THREADS
+    resources:
+        mem_mb=memory_for,
     params:
         seed=config["seed"],
         model=FINAL["model"],

@@ -17,6 +17,8 @@ rule estimate_label_frequency:
         frequency="results/weak_labels/{dataset}/rate-{rate}/label_frequency.npz",
     log:
         "results/logs/estimate_label_frequency/{dataset}_{rate}.log",
+    resources:
+        mem_mb=memory_for,
     params:
         seed=config["seed"],
         unit=UNIT_OPTIONS,

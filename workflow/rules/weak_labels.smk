@@ -52,6 +52,10 @@ rule train_and_score:
     benchmark:
         "results/benchmarks/train_and_score/{dataset}_{rate}_{part}.tsv"
     threads: threads_of_each(N_TRAININGS, most=MODELS_PER_JOB)
+    resources:
+        mem_mb=lambda wildcards, input, threads, attempt: memory_to_request(
+            input.dataset, min(threads, MODELS_PER_JOB), attempt
+        ),
     params:
         seed=config["seed"],
         unit=UNIT_OPTIONS,

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
-from fairfold.commands.forecast import LARGE_TABLE, MANY_LABELS, Forecast, forecast
+from fairfold.commands.forecast import LARGE_TABLE, MANY_LABELS, Forecast, forecast, memory_to_request
 from fairfold.commands.running import introduction
+from fairfold.datasets.dataset import Dataset, sizes_of
 from fairfold.forests.sketches import MOST_EXACT
 
 MEASURED = Path(__file__).resolve().parents[3] / "resources/measured/growth.csv"
@@ -37,6 +40,26 @@ def test_many_labels_cost_as_much_as_their_sketch():
     assert MANY_LABELS == MOST_EXACT
     assert forecast(50_000, 200, 5_000, 20) == forecast(50_000, 200, 500, 20)
     assert forecast(50_000, 200, 5_000, 20).gib < 3
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_requested_memory_grows_with_the_dataset_the_models_in_parallel_and_the_attempt(convert, tmp_path):
+    requests = []
+    for n in (100, 100_000):
+        X, Y = convert(np.ones((n, 20))), convert(np.ones((n, 3), dtype=np.int8))
+        names = tuple(f"x{feature}" for feature in range(20))
+        Dataset("d", "multilabel", X, Y, names, ("a", "b", "c")).save(tmp_path / "d.npz")
+        assert sizes_of(tmp_path / "d.npz") == (n, 20, 3)
+        requests.append(memory_to_request(tmp_path / "d.npz"))
+    expected = 1500 + 1.5 * 1024 * forecast(100_000, 20, 3, 1).gib
+    assert requests[1] == int(expected) > requests[0]
+    assert memory_to_request(tmp_path / "d.npz", 2) == int(2 * expected - 1500)
+    assert memory_to_request(tmp_path / "d.npz", attempt=3) == 3 * requests[1]
+
+
+def test_requested_memory_exceeds_the_measured_one():
+    for row in pd.read_csv(MEASURED).itertuples():  # 3 folds: rows are two thirds of the data
+        assert 1500 + 1.5 * 1024 * forecast(1.5 * row.rows, row.features, row.labels, 1).gib > 1.2 * row.mib
 
 
 @pytest.mark.parametrize(

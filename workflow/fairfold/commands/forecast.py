@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import NamedTuple
 
 LARGE_TABLE = 20_000
@@ -63,3 +65,32 @@ def forecast(n_samples: int, n_features: int, n_labels: int, n_trainings: int) -
     per_training = _SECONDS_OF_CELL * 2 / 3 * n_samples * n_columns * (n_features / 40) ** 0.25
     memory = _BYTES_OF_CODE + _BYTES_OF_VALUE * n_samples * (n_features + 2 * n_columns)
     return Forecast((n_trainings + _OTHER_TRAININGS) * per_training / 60, memory / 2**30)
+
+
+def memory_to_request(dataset: str | os.PathLike[str], n_parallel: int = 1, attempt: int = 1) -> int:
+    """Return the memory that a job requests to train models on a dataset.
+
+    Parameters
+    ----------
+    dataset : str or path-like
+        Path of the prepared dataset. If it does not exist yet, the request does not depend on it.
+    n_parallel : int, default=1
+        Number of models that are trained in parallel.
+    attempt : int, default=1
+        Number of the attempt. Each attempt requests more.
+
+    Returns
+    -------
+    int
+        Memory in MB, one and a half times the expected memory plus 1,500.
+
+    Examples
+    --------
+    >>> from fairfold.commands.forecast import memory_to_request
+    >>> memory_to_request("missing.npz"), memory_to_request("missing.npz", attempt=2)
+    (2080, 4160)
+    """
+    from fairfold.datasets.dataset import sizes_of  # The import is slow.
+
+    sizes = sizes_of(dataset) if Path(dataset).exists() else (1000, 50, 5)
+    return int(1500 + 1.5 * 1024 * forecast(*sizes, n_trainings=1).gib * n_parallel) * attempt

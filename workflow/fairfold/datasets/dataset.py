@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import zipfile
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -219,6 +220,55 @@ class Dataset:
             return dataclasses.replace(data, Y=with_nan(data.Y))
         except Exception as error:  # Arrays from other sources may have any type and shape.
             raise DataError(f"{path} is not a dataset written by fairfold ({error}). Prepare it again.") from None
+
+
+def sizes_of(path: str | os.PathLike[str]) -> tuple[int, int, int]:
+    """Read the sizes of a dataset saved by :meth:`Dataset.save` without reading its values.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file.
+
+    Returns
+    -------
+    n_samples : int
+        Number of samples.
+    n_features : int
+        Number of features, or the mean number of stored features per sample of a sparse matrix, rounded up.
+    n_labels : int
+        Number of labels.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> X, Y = sparse.csr_array(np.eye(4)), np.eye(4, 2, dtype=np.int8)
+    >>> data = Dataset("plants", "multilabel", X, Y, ("a", "b", "c", "d"), ("leaf", "root"))
+    >>> with TemporaryDirectory() as folder:
+    ...     data.save(f"{folder}/plants.npz")
+    ...     sizes_of(f"{folder}/plants.npz")
+    (4, 1, 2)
+    """
+    shapes = {}
+    with zipfile.ZipFile(path) as file:
+        for name in file.namelist():
+            with file.open(name) as stream:
+                np.lib.format.read_magic(stream)
+                shapes[name.removesuffix(".npy")] = np.lib.format.read_array_header_1_0(stream)[0]
+        if "Y" in shapes:
+            n_labels = shapes["Y"][-1] if len(shapes["Y"]) == 2 else 1
+        else:
+            with file.open("Y_shape.npy") as stream:
+                n_labels = int(np.lib.format.read_array(stream)[1])
+    if "X" in shapes:
+        return *shapes["X"], n_labels
+    n_samples = shapes["X_indptr"][0] - 1
+    return n_samples, -(-shapes["X_data"][0] // n_samples), n_labels
 
 
 def _pack(name: str, matrix: Matrix) -> dict[str, np.ndarray]:
