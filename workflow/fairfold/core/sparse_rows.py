@@ -51,10 +51,27 @@ def _highest(matrix: sparse.csr_array, most: int) -> tuple[np.ndarray, np.ndarra
     counts = np.diff(matrix.indptr)
     if counts.max(initial=0) <= most:
         return counts, matrix.indices, matrix.data
-    row_of = np.repeat(np.arange(len(counts)), counts)
-    order = np.lexsort((matrix.indices, -matrix.data, row_of))
-    kept = np.sort(order[np.arange(len(order)) - matrix.indptr[row_of] < most])
+    kept = _are_highest(matrix.indptr, matrix.data, most)
     return np.minimum(counts, most), matrix.indices[kept], matrix.data[kept]
+
+
+@njit(cache=True, nogil=True, boundscheck=False)
+def _are_highest(starts, values, most):  # noqa: ANN001, ANN202
+    """Return whether each cell is one of the highest of its row."""
+    kept = np.ones(len(values), dtype=np.bool_)
+    for row in range(len(starts) - 1):
+        first, end = starts[row], starts[row + 1]
+        if end - first > most:
+            of_row = values[first:end]
+            least = np.partition(of_row, len(of_row) - most)[len(of_row) - most]
+            n_equal = most - np.count_nonzero(of_row > least)
+            for cell in range(first, end):
+                if values[cell] == least:
+                    kept[cell] = n_equal > 0
+                    n_equal -= 1
+                else:
+                    kept[cell] = values[cell] > least
+    return kept
 
 
 def joined_rows(parts: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], n_columns: int) -> sparse.csr_array:

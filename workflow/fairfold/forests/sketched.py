@@ -260,9 +260,9 @@ class SketchedForest(MultilabelForest):
             taken = taken if counted is None else np.where(counted[rows], taken, 0)
             passed = csr_of_rows(np.full(*taken.shape), leaves[rows].ravel(), taken.ravel(), len(self.weight_))
             found = (passed @ draws @ labels).astype(np.float32)
-            found.sort_indices()
             found.data[found.data < FLOOR] = 0
-            found.eliminate_zeros()
+            found.eliminate_zeros()  # Few cells are left to sort.
+            found.sort_indices()
             return weighted_sum([found], [1.0], MOST_KEPT)
 
         parts = self._map(add_up, range(0, len(leaves), ROWS_AT_ONCE))
