@@ -89,8 +89,10 @@ class Evidence:
         number = _NUMBER.fullmatch(cell)
         if number is None:
             return False
-        mark = next((mark for mark in MARKS if mark in cell), "")
-        self.first.setdefault((str(number.lastgroup), mark), Found(cell, place))
+        mark = "," if "," in cell else "." if "." in cell else ""
+        form = str(number.lastgroup), mark
+        if form not in self.first:
+            self.first[form] = Found(cell, place)
         self.has_codes_only = self.has_codes_only and (not mark or _CODES.fullmatch(cell) is not None)
         return bool(mark)
 
@@ -157,10 +159,11 @@ def gather(
     """
     found = {at: Evidence(name) for at, name in columns.items()}
     for number, (line, cells) in enumerate(rows, start=1):
+        place = f"{path}, data row {number} (line {line})"
         for at, evidence in found.items():
             cell = cells[at].strip() if at < len(cells) else ""
             if cell != missing:
-                evidence.add(cell, f"{path}, data row {number} (line {line})")
+                evidence.add(cell, place)
     return list(found.values())
 
 
