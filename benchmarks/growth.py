@@ -51,14 +51,16 @@ TOO_LONG = {
 }
 
 
-def simulated(n: int, n_labels: int, *, interactions: bool, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def simulated(
+    n: int, *, interactions: bool, seed: int = 0, n_features: int = N_FEATURES, n_labels: int = N_LABELS
+) -> tuple[np.ndarray, np.ndarray]:
     """Draw normal features, and labels with frequencies of .05 to .3."""
     rng = np.random.default_rng(seed)
-    centers, slopes = rng.normal(size=(2, N_SHARED, N_FEATURES))
-    uses = rng.random((N_SHARED, N_FEATURES)) < 0.3
-    mix, own = rng.normal(size=(N_SHARED, n_labels)), rng.normal(size=(N_FEATURES, n_labels)) * 0.3
-    pairs = rng.integers(N_FEATURES, size=(n_labels, 4, 2))
-    X = rng.normal(size=(n, N_FEATURES))
+    centers, slopes = rng.normal(size=(2, N_SHARED, n_features))
+    uses = rng.random((N_SHARED, n_features)) < 0.3
+    mix, own = rng.normal(size=(N_SHARED, n_labels)), rng.normal(size=(n_features, n_labels)) * 0.3
+    pairs = rng.integers(n_features, size=(n_labels, 4, 2))
+    X = rng.normal(size=(n, n_features))
     shared = np.stack([np.tanh(3 * (X - c) * s) @ u for c, s, u in zip(centers, slopes, uses * 1.0, strict=True)], 1)
     z = shared @ mix * 0.5 + np.abs(X) @ own
     if interactions:
@@ -71,7 +73,7 @@ def simulated(n: int, n_labels: int, *, interactions: bool, seed: int = 0) -> tu
 def draw(data: str, rows: int, n_labels: int) -> tuple[Matrix, np.ndarray, Matrix, np.ndarray]:
     """Return training features and labels, then test features and labels."""
     if data in ("additive", "interactions"):
-        X, Y = simulated(rows + MOST_TEST, n_labels, interactions=data == "interactions")
+        X, Y = simulated(rows + MOST_TEST, interactions=data == "interactions", n_labels=n_labels)
         return X[:rows], Y[:rows], X[rows:], Y[rows:]
     from fairfold.datasets import prepare
 
