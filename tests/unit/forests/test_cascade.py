@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
@@ -319,3 +320,11 @@ def test_imputation_lets_forests_find_hidden_labels(data):
         model = make_model(name, variant="authors-code", n_trees=40, random_state=0).fit(X, observed)
         wrong[name] = np.mean(model.predict(new_X) != truth)
     assert all(wrong[name] < wrong["RF+ET"] for name in wrong if name != "RF+ET"), wrong
+
+
+def test_a_single_level_of_sparse_labels_is_not_scored():
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((60, 4)), sparse.csr_array((rng.random((60, 130)) < 0.1).astype(np.int8))
+    model = CascadeForest(length_control="single", n_trees=5, random_state=0).fit(X, Y)
+    assert model.oob_scores_ == [{}] and set(model.best_levels_.values()) == {0}
+    assert model.predict_proba(X).shape == Y.shape

@@ -300,10 +300,16 @@ class CascadeForest(BaseCascade):
         return np.stack([forest.oob_proba_ for forest in grow.pair(features, labels, level, "imputer")])
 
     def _keep(self, level: Level, labels: np.ndarray, observed: np.ndarray) -> None:
-        """Store a level, its labels and its scores."""
+        """Store a level, its labels and its scores; for CSR labels only if they select a level."""
         self.levels_.append(level)
         self.training_labels_.append(labels)
-        for scores, attribute in ((self.oob_scores_, "oob_proba_"), (self.training_scores_, "training_proba_")):
+        if sparse.issparse(observed) and self.length_control == "single":
+            self.oob_scores_.append({})  # Scores of many labels take longer than the forests.
+            return
+        used = [(self.oob_scores_, "oob_proba_")]
+        if "training" in self.length_control:
+            used.append((self.training_scores_, "training_proba_"))
+        for scores, attribute in used:
             mean = self._reconciled(mean_of_forests([getattr(forest, attribute) for forest in level.predictors]))
             scores.append(multilabel_scores(observed, mean, self.threshold))
 
