@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fairfold.core.arrays import are_above
+from fairfold.core.arrays import are_above, csr_of_rows
+from fairfold.core.sparse_rows import joined_rows, weighted_sum
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
 from fairfold.evaluation.scores import multilabel_scores
@@ -14,7 +15,7 @@ from fairfold.forests import load_model, make_model
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.levels import Level
 from fairfold.forests.shapes import choose_shapes, grow_mixture
-from fairfold.forests.sketched import FLOOR, SketchedForest, mean_of_forests
+from fairfold.forests.sketched import FLOOR, SketchedForest, mean_of_forests, sums_of_leaves
 from fairfold.forests.sketches import MOST_EXACT, random_signs, sketch
 from fairfold.forests.trees import MultilabelForest, TreeShape
 from fairfold.models import make_model as make_any
@@ -246,3 +247,25 @@ def test_labels_with_gaps_or_to_be_imputed_are_learned_from_exactly():
 def test_number_of_columns_is_checked(data):
     with pytest.raises(ModelError, match=r"n_sketched is 0; it must be 'auto', None or a whole number of at least 1"):
         make_model("gcForest+", n_sketched=0).fit(*data)
+
+
+@pytest.mark.parametrize("most", [3, 200])
+def test_sums_of_leaves_are_those_of_sparse_products(most, monkeypatch):
+    """Sums are added in the same order and equal to the last bit."""
+    rng = np.random.default_rng(0)
+    Y = sparse.csr_array((rng.random((300, 150)) < 0.05).astype(np.int8))
+    forest = SketchedForest("extra_trees", n_trees=20, random_state=0).fit(rng.random((300, 5)), Y)
+    monkeypatch.setattr("fairfold.forests.sketched.MOST_KEPT", most)
+    kernel = sums_of_leaves.py_func if most == 3 else sums_of_leaves  # compiled code has constants
+    taken = np.where(forest.in_bag_, 0, rng.random(forest.in_bag_.shape) / 10)
+    shares = forest.leaf_times_ / np.repeat(forest.weight_, np.diff(forest.leaf_starts_))
+    draws = csr_of_rows(np.diff(forest.leaf_starts_), forest.leaf_samples_, shares, 300)
+    passed = csr_of_rows(np.full(300, 20), forest.leaf_of_.ravel(), taken.ravel(), draws.shape[0])
+    expected = (passed @ draws @ Y.astype(np.float64)).astype(np.float32)
+    expected.data[expected.data < FLOOR] = 0
+    expected = weighted_sum([expected], [1.0], most)
+    leaves = forest.leaf_starts_, forest.leaf_samples_, shares
+    found = kernel(forest.leaf_of_, taken, *leaves, forest.label_starts_, forest.labels_, 150)
+    found = joined_rows([found], 150)
+    assert found.has_sorted_indices and (found != expected).nnz == 0 and found.nnz == expected.nnz
+    assert np.diff(found.indptr).max() > 3 or most == 3

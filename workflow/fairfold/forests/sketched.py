@@ -17,11 +17,12 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, csr_of_rows, with_data, with_short_indices
 from fairfold.core.seeds import seed_sequence
-from fairfold.core.sparse_rows import weighted_sum
+from fairfold.core.sparse_rows import joined_rows, weighted_sum
 from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix, CodeTable, Pool
 from fairfold.forests.growth import GrowthRules, grow_tree
@@ -249,26 +250,19 @@ class SketchedForest(MultilabelForest):
     def _sum_of_leaves(self, leaves: np.ndarray, counted: np.ndarray | None, scale: np.ndarray) -> sparse.csr_array:
         """Sum the mean labels of leaves over the counted trees, times a scale; values below ``FLOOR`` are dropped."""
         starts, samples, times = self._kept
-        draws_per_leaf = np.diff(starts)
-        shares = times / np.repeat(self.weight_, draws_per_leaf)
-        draws = csr_of_rows(draws_per_leaf, samples, shares, len(self.label_starts_) - 1)
-        labels = self._training_labels()
+        shares = times / np.repeat(self.weight_, np.diff(starts))
+        of_training = self.label_starts_, self.labels_, len(self.label_means_)
 
-        def add_up(first: int) -> sparse.csr_array:
+        def add_up(first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             rows = slice(first, first + ROWS_AT_ONCE)
             taken = np.repeat(scale[rows, np.newaxis], leaves.shape[1], axis=1)
             taken = taken if counted is None else np.where(counted[rows], taken, 0)
-            passed = csr_of_rows(np.full(*taken.shape), leaves[rows].ravel(), taken.ravel(), len(self.weight_))
-            found = (passed @ draws @ labels).astype(np.float32)
-            found.data[found.data < FLOOR] = 0
-            found.eliminate_zeros()  # Few cells are left to sort.
-            found.sort_indices()
-            return weighted_sum([found], [1.0], MOST_KEPT)
+            return sums_of_leaves(leaves[rows], taken, starts, samples, shares, *of_training)
 
         parts = self._map(add_up, range(0, len(leaves), ROWS_AT_ONCE))
         if not parts:
             return sparse.csr_array((0, self.n_labels_), dtype=np.float32)
-        return sparse.vstack(parts, format="csr")
+        return joined_rows(parts, self.n_labels_)
 
     @property
     def n_labels_(self) -> int:
@@ -285,6 +279,71 @@ class SketchedForest(MultilabelForest):
             and are_within(self.leaf_samples_, 0, len(labels) - 1)
             and are_within(self.labels_, 0, self.n_labels_)
         )
+
+
+@njit(cache=True, nogil=True, boundscheck=False)
+def sums_of_leaves(leaves, taken, starts, samples, shares, label_starts, labels, n_labels):  # noqa: ANN001, ANN201
+    """Add the labels of the samples in some leaves for each row, and keep the highest sums of at least ``FLOOR``.
+
+    Parameters
+    ----------
+    leaves, taken : ndarray of shape (n_rows, n_trees)
+        Leaf of the row in each tree, and its weight.
+    starts : ndarray of int of shape (n_nodes + 1,)
+        Offset of the first sample of each leaf.
+    samples, shares : ndarray
+        Samples of the leaves, and their weights.
+    label_starts : ndarray of int of shape (n_samples + 1,)
+        Offset of the first label of each sample.
+    labels : ndarray of int
+        Labels of the samples.
+    n_labels : int
+        Number of labels.
+
+    Returns
+    -------
+    tuple of ndarray
+        Number of sums of each row, then columns and sums, as :func:`~fairfold.core.sparse_rows.joined_rows` needs them.
+    """
+    n_rows, n_samples = len(leaves), len(label_starts) - 1
+    counts = np.zeros(n_rows, dtype=np.int64)
+    columns = np.empty(n_rows * min(MOST_KEPT, n_labels), dtype=np.int32)
+    sums = np.empty(len(columns), dtype=np.float32)
+    of_sample, is_seen, seen = np.zeros(n_samples), np.zeros(n_samples, np.bool_), np.empty(n_samples, np.int64)
+    of_label, floor, end = np.zeros(n_labels), np.float32(FLOOR), 0
+    rounded, cells = np.empty(n_labels, dtype=np.float32), np.empty(n_labels, dtype=np.int32)
+    for row in range(n_rows):
+        n_seen = 0
+        for tree in range(leaves.shape[1]):
+            for at in range(starts[leaves[row, tree]], starts[leaves[row, tree] + 1]):
+                sample = samples[at]
+                of_sample[sample] += taken[row, tree] * shares[at]
+                if not is_seen[sample]:
+                    is_seen[sample], seen[n_seen] = True, sample
+                    n_seen += 1
+        for at in range(n_seen - 1, -1, -1):
+            sample = seen[at]
+            for cell in range(label_starts[sample], label_starts[sample + 1]):
+                of_label[labels[cell]] += of_sample[sample]
+            of_sample[sample], is_seen[sample] = 0.0, False
+        n_cells = 0
+        for label in range(n_labels):
+            if of_label[label] != 0:
+                rounded[n_cells], cells[n_cells] = of_label[label], label
+                n_cells += rounded[n_cells] >= floor
+                of_label[label] = 0.0
+        least, n_equal = np.float32(0.0), n_cells
+        if n_cells > MOST_KEPT:
+            least = np.partition(rounded[:n_cells], n_cells - MOST_KEPT)[n_cells - MOST_KEPT]
+            n_equal = MOST_KEPT - np.count_nonzero(rounded[:n_cells] > least)
+        begin = end
+        for at in range(n_cells):
+            if rounded[at] > least or (rounded[at] == least and n_equal > 0):
+                n_equal -= rounded[at] == least
+                columns[end], sums[end] = cells[at], rounded[at]
+                end += 1
+        counts[row] = end - begin
+    return counts, columns[:end], sums[:end]
 
 
 def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:
