@@ -90,7 +90,7 @@ def run(chain: str, folder: Path) -> None:
     if chain == "tall":
         dataset = {"path": f"../{table}", "labels": {"prefix": "label_"}}
         study = {"seed": SEED, "data": {"own": {chain: dataset}}, "folds": {"n_splits": 3}}
-        study |= {"weak_labels": {"datasets": [chain], "models": [FINAL]}, "final": {"model": FINAL}}
+        study |= {"weak_labels": {"datasets": ["simulated-multilabel"]}, "final": {"datasets": [chain], "model": FINAL}}
         (folder / "study").mkdir(exist_ok=True)
         (folder / "study/study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
         fixed = ["--snakefile", str(ROOT / "Snakefile"), "--configfile", "study/study.yaml", "--directory", "study"]
