@@ -8,8 +8,9 @@
 
 Studies run on one core with the default options, and continue in the same folder if they are interrupted. Processes are
 sampled twice a second. `--record` writes the stages of a finished or interrupted run to
-resources/measured/growth_chains.csv instead of running it. A row of stage `all` contains the whole chain, and rows with
-a model its mean average precision over folds and processor seconds over folds and missing rates.
+resources/measured/growth_chains.csv instead of running it. A row of stage `all` contains the whole chain, if it is
+finished. Rows with a model have its mean average precision and processor seconds over all folds at a missing rate.
+`predict` predicts 5,000 new samples.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from growth import ONE_THREAD, simulated
 from fairfold import __version__
 from fairfold.core.files import write_table
 from fairfold.datasets.generate import gene_ontology_large
+from fairfold.evaluation.scores import multilabel_scores
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "resources/measured/growth_chains.csv"
@@ -57,7 +59,9 @@ def write_tables(chain: str, folder: Path) -> list[str]:
     X, Y = simulated(n + N_NEW, interactions=False, n_features=n_features, n_labels=n_labels)
     table = pd.DataFrame(X.astype(np.float32), columns=[f"x{feature}" for feature in range(n_features)])
     table[n:].to_csv(folder / "new.csv", index=False, float_format="%.5g")
-    table[[f"label_{label}" for label in range(n_labels)]] = Y
+    labels = [f"label_{label}" for label in range(n_labels)]
+    pd.DataFrame(Y[n:], columns=labels).to_csv(folder / "new_labels.csv", index=False)
+    table[labels] = Y
     table[:n].to_csv(folder / f"{chain}.csv", index=False, float_format="%.5g")
     return [f"{chain}.csv"]
 
@@ -111,8 +115,14 @@ def stages(chain: str, folder: Path) -> pd.DataFrame:
     by_stage = jobs.groupby("stage", sort=False)
     rows = by_stage.agg(jobs=("mib", "size"), seconds=("seconds", "sum"), mib=("mib", "max")).reset_index()
     total = {"stage": "all", "jobs": len(jobs), "seconds": jobs["seconds"].sum(), "mib": jobs["mib"].max()}
-    tables = [rows, pd.DataFrame([total])]
     results = folder / "study/results"
+    is_finished = (results / "report.html").exists() or chain == "tall"
+    tables = [rows, pd.DataFrame([total] * is_finished)]
+    if (predicted := folder / "predictions.csv").exists():
+        Y, P = pd.read_csv(folder / "new_labels.csv"), pd.read_csv(predicted)
+        P = P[[f"probability_{label}" for label in Y]].to_numpy()
+        score = multilabel_scores(Y.to_numpy(), P, metrics=["average_precision"])["average_precision"]
+        rows.loc[rows["stage"] == "predict", "average_precision"] = round(score, 4)
     for path in sorted(results.glob("weak_labels/*/rate-*/scores_*.csv")):
         scores, part = pd.read_csv(path), path.stem.removeprefix("scores_")
         dataset, rate = path.parts[-3], path.parts[-2].removeprefix("rate-")
@@ -125,7 +135,9 @@ def stages(chain: str, folder: Path) -> pd.DataFrame:
     sizes = {"chain": chain, "rows": n, "features": n_features, "labels": n_labels}
     table = pd.concat(tables, ignore_index=True).assign(**sizes, version=__version__, seed=SEED)
     columns = [*sizes, "stage", "model", "missing_rate", "jobs", "seconds", "mib", "average_precision"]
-    return table.round({"seconds": 1, "mib": 0}).reindex(columns=[*columns, "version", "seed"])
+    table[["jobs", "missing_rate"]] = table.reindex(columns=["jobs", "missing_rate"]).astype("Int64")
+    table["mib"] = table["mib"].round().astype(int)
+    return table.round({"seconds": 1}).reindex(columns=[*columns, "version", "seed"])
 
 
 def main() -> None:
@@ -137,9 +149,11 @@ def main() -> None:
     if not options.record:
         run(options.chain, options.directory.resolve())
         return
-    known = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=["chain"])
-    others = known[known["chain"] != options.chain]
-    write_table(pd.concat([others, stages(options.chain, options.directory)]).sort_values("chain", kind="stable"), FILE)
+    found = stages(options.chain, options.directory)
+    if FILE.exists():
+        known = pd.read_csv(FILE).astype({"missing_rate": "Int64"})
+        found = pd.concat([known[known["chain"] != options.chain], found])
+    write_table(found.sort_values("chain", kind="stable"), FILE)
 
 
 if __name__ == "__main__":
