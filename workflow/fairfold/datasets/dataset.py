@@ -266,7 +266,8 @@ def sizes_of(path: str | os.PathLike[str]) -> tuple[int, int, int]:
             with file.open("Y_shape.npy") as stream:
                 n_labels = int(np.lib.format.read_array(stream)[1])
     if "X" in shapes:
-        return *shapes["X"], n_labels
+        n_samples, n_features = shapes["X"]
+        return n_samples, n_features, n_labels
     n_samples = shapes["X_indptr"][0] - 1
     return n_samples, -(-shapes["X_data"][0] // n_samples), n_labels
 

@@ -335,7 +335,7 @@ def sums_of_leaves(leaves, taken, starts, samples, shares, label_starts, labels,
         least, n_equal = np.float32(0.0), n_cells
         if n_cells > MOST_KEPT:
             least = np.partition(rounded[:n_cells], n_cells - MOST_KEPT)[n_cells - MOST_KEPT]
-            n_equal = MOST_KEPT - np.count_nonzero(rounded[:n_cells] > least)
+            n_equal = MOST_KEPT - int(np.count_nonzero(rounded[:n_cells] > least))
         begin = end
         for at in range(n_cells):
             if rounded[at] > least or (rounded[at] == least and n_equal > 0):
