@@ -64,5 +64,6 @@ def test_hyperparameters_follow_the_settings():
     table = hyperparameter_table({"RF+ET": {"n_trees": 7}, "Stack+": {}, "kNN": {"n_trees": 1}})
     trees = table[table["parameter"] == "n_trees"]
     assert trees.loc[trees["model"] == "RF+ET", "value"].tolist() == ["7"]
+    assert {"max_levels", "early_stopping"}.isdisjoint(table.loc[table["model"] == "RF+ET", "parameter"])
     assert {*table["model"]} == {"RF+ET", "Stack+"}  # kNN has no such setting
     assert "of_many > ManyLabelRidge" in {*table["component"]}

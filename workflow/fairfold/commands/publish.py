@@ -18,6 +18,7 @@ from fairfold.errors import DataError, StudyError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairfold.datasets import Dataset
     from fairfold.report.publish.facts import Facts, Source
 
 FOLDER = "publication"
@@ -138,12 +139,25 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
         outcomes=_joined(outcomes_of(data) for data in datasets),
         predictors=_joined(predictors_of(data) for data in datasets),
         folds=_joined(folds_of(data, study / "results/folds" / data.id / folds) for data in datasets),
-        hyperparameters=hyperparameters(config),
+        hyperparameters=_without_unused(hyperparameters(config), datasets),
         software=read_table(recorded) if recorded.is_file() else gather_versions(),
         is_recorded=recorded.is_file(),
         n_draws=N_DRAWS,
         n_resamplings={data.id: n_resamplings(data.shape[0]) for data in datasets},
     )
+
+
+def _without_unused(table: pd.DataFrame, datasets: list[Dataset]) -> pd.DataFrame:
+    """Drop the members of pools for other numbers of samples and labels than those of the datasets."""
+    from fairfold.forests.sketches import MOST_EXACT
+    from fairfold.forests.trees import LARGE
+
+    unused = {
+        "of_large": all(data.shape[0] < LARGE for data in datasets),
+        "of_many": all(data.Y.shape[1] <= MOST_EXACT for data in datasets),
+    }
+    starts = tuple(f"{pool} > " for pool, is_unused in unused.items() if is_unused)
+    return table[~table["component"].str.startswith(starts)] if starts else table
 
 
 def _joined(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:

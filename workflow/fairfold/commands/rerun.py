@@ -16,7 +16,8 @@ from fairfold.errors import DataError, shortened
 from fairfold.report.publish.crate import METADATA, checksum
 
 _CONFIGURATION = "study.yaml"
-_COMPARED = "results/tables/"
+_COMPARED = ("results/tables/", "results/final/", "results/recommendation/")
+_TIMED = "results/recommendation/leaderboard.csv"  # has run times
 
 
 def unpack(crate: Path, folder: Path, table: Path | None = None) -> dict[str, Any]:
@@ -101,11 +102,12 @@ def comparison(crate: Path, folder: Path) -> str:
     str
         A sentence.
     """
-    tables = {each["@id"]: each["sha256"] for each in _entities(crate) if each["@id"].startswith(_COMPARED)}
+    files = {each["@id"]: each.get("sha256", "") for each in _entities(crate) if each["@id"].startswith(_COMPARED)}
+    tables = {name: wanted for name, wanted in files.items() if name.endswith(".csv") and name != _TIMED}
     others = [name for name, wanted in tables.items() if not _is_same(folder / name, wanted)]
     if not others:
         return f"All {len(tables)} tables have the same bytes as the published ones."
-    named = shortened([name.removeprefix(_COMPARED) for name in others])
+    named = shortened([name.removeprefix("results/") for name in others])
     return f"{len(others)} of {len(tables)} tables differ from the published ones: {named}."
 
 

@@ -11,6 +11,7 @@ from fairfold.errors import ModelError
 from fairfold.models.registry import NO_OWN, make_model, register_own, settings_of, spec_of
 
 _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
+_OF_LEVELS = ("max_levels", "early_stopping")  # without use in a model of a single level
 _POOLS = ("of_large", "of_many")  # parameters with the members of a pool for other data
 # Parameters that change no result, or that the seed of the study sets.
 _NOT_LISTED = (
@@ -117,12 +118,14 @@ def hyperparameter_table(models: Mapping[str, Mapping[str, Any]], own: Mapping[s
 def _parameters(estimator: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     """Yield component, parameter and value of an estimator and of those that it contains."""
     path = (*within, type(estimator).__name__)
-    for name, value in estimator.get_params(deep=False).items():
+    given = estimator.get_params(deep=False)
+    unused = _OF_LEVELS if given.get("length_control") == "single" else ()
+    for name, value in given.items():
         pairs = value if isinstance(value, list) and value and isinstance(value[0], tuple) else [(name, value)]
         inner = [each for _, each in pairs if hasattr(each, "get_params")]
         for each in inner:
             yield from _parameters(each, path if value is each else (*path, name))
-        if not inner and name not in _NOT_LISTED:
+        if not inner and name not in (*_NOT_LISTED, *unused):
             component = " > ".join([*(part for part in within if part in _POOLS), path[-1]])
             text = str(value)
             yield component.lstrip("_"), name, type(value).__name__ if " at 0x" in text else text

@@ -55,6 +55,7 @@ def tables():
     curve = {"kind": ["measured", "measured", "extrapolated"], "times": [0.5, 1.0, 2.0], "n_train": [48, 96, 192]}
     curve |= {"score": [0.7, 0.8, 0.85], "low": [0.6, 0.7, 0.75], "high": 0.9}
     tests = {"test": ["samples", "groups"], "p_value": [0.9, None], "conclusion": ["No evidence (p = 0.900).", "None."]}
+    tests |= {"estimate": [0.01, None], "margin": 0.15, "p_adjusted": [0.9, None], "rate_high_if_hard": 55.2}
     rates = {
         "hidden_rate": [0, 50],
         "hidden_share": [0.0, 48.6],

@@ -8,7 +8,7 @@ import pytest
 from fairfold.models import MODEL_NAMES
 from fairfold.report.publish.checklists import CHECKLISTS, answer_checklist
 from fairfold.report.publish.folder import write_publication
-from fairfold.report.publish.sentences import load_phrases, sentences
+from fairfold.report.publish.sentences import load_phrases, phrase_of, sentences
 
 PATH = re.compile(r"\b(?:results|tables|model|environment|figures|workflow|checks)/[\w./+-]+\.[a-z]+\b")
 COLUMNS = re.compile(r"columns? ([\w, ]+) of (\S+\.csv)")
@@ -68,7 +68,7 @@ def test_the_methods_contain_the_answers_that_name_them(publication, name):
 @pytest.mark.parametrize("name", CHECKLISTS)
 def test_evidence_of_each_item_can_exist(make_facts, tmp_path, name):
     facts = make_facts()
-    for table in ("audit", "score_summary", "decisions/plants"):
+    for table in ("audit", "score_summary", "decisions/plants", "audit_rows/herbs"):
         (path := facts.results / f"tables/{table}.csv").parent.mkdir(exist_ok=True)
         pd.DataFrame({"dataset": ["plants"], "check": "a", "severity": "note", "message": "b", "sd": 0.1}).to_csv(path)
     write_publication(facts, folder := tmp_path / "publication")
@@ -94,11 +94,71 @@ def test_numbers_are_those_of_the_tables(make_facts, tmp_path):
     assert f"reached {curve[0]:.3f} with 48 and {curve[1]:.3f} with 96 training samples on average" in answers["10"]
     assert f"it is {curve[2]:.3f} (95 % interval" in answers["10"]
     shares = pd.read_csv(folder / "results/tables/missing_rates.csv")["hidden_share"]
-    assert f"so {shares[1]} % of the positives were hidden in the test parts" in (folder / "methods.md").read_text()
+    assert f"In the test parts, {shares[1]} % of the positives were hidden" in (folder / "methods.md").read_text()
     hyperparameters = pd.read_csv(folder / "tables/hyperparameters.csv")
     assert f"lists the {len(hyperparameters)} hyperparameters" in answers["12c"]
     assert f"from {facts.n_draws} bootstrap samples of each fold" in sentences("intervals", facts)
     assert "plants come from 500 bootstrap samples" in sentences("label_intervals", facts)
+
+
+def test_findings_of_the_data_are_limits(make_facts):
+    facts = make_facts()
+    rows = {"kind": ["features", "labels"], "row": [31, 40], "change": [1.25, 0.9], "is_point": True}
+    facts.memo["tables/audit_rows/plants.csv"] = pd.DataFrame(rows)
+    audit = {
+        "check": ["likely label errors"],
+        "severity": "note",
+        "message": "3 labels contradict their features; look",
+    }
+    facts.memo["datasets/plants.audit.csv"] = pd.DataFrame(audit)
+    for name in ("audit", "limits_of_data"):
+        text = sentences(name, facts)
+        assert "3 labels contradict their features" in text and "look" not in text
+        assert "Features change before row 31, by 1.25 times the change" in text and "row 40" not in text
+    assert "Features change before row 31" in sentences("duplicates", facts)
+    assert "up to 55 % of the positives may be missing" in sentences("limits_of_data", facts)
+    checks = sentences("audit_checks", facts)
+    assert "duplicates" in checks and "groups" in checks and "test file" not in checks
+
+
+def test_numbers_of_hidden_positives_and_estimated_rates_are_given(make_facts):
+    facts = make_facts()
+    estimated = {"missing_rate": [0, 0, 50], "model": "SLCForest+", "estimated": [0.9, 1.0, 0.5]}
+    facts.memo["tables/label_frequencies.csv"] = pd.DataFrame(estimated)
+    assert "21 of the 44 positive label cells of plants were hidden" in sentences("analyses", facts)
+    assert "joint-GB was fitted to 48 and 96 samples" in sentences("analyses", facts)
+    assert "SLCForest+ estimated that 5.0 % are missing" in sentences("zeros", facts)
+    assert "An estimated 8 % of its positives are missing" in sentences("zeros", facts)
+
+
+def test_tests_and_probabilities_are_described(make_facts):
+    assert sentences("bayesian", make_facts()) == ""
+    facts = make_facts()
+    facts.memo["tables/recommendation.csv"] = facts.table("tables/recommendation.csv").assign(prob_best_better=0.5)
+    assert "better by more than 0.01, practically equal (within 0.01)" in sentences("bayesian", facts)
+    assert "By samples, the estimate is 0.010 (adjusted p = 0.900)." in sentences("random_method", facts)
+
+
+def test_intervals_of_all_metrics_are_counted(make_facts):
+    facts = make_facts()
+    rows = facts.table("tables/complete_scores.csv")
+    facts.memo["tables/complete_scores.csv"] = pd.concat([rows, rows.assign(metric="roc_auc", high=1.0)])
+    assert "0 of 1 bootstrap intervals of micro average precision" in sentences("coverage", facts)
+    assert "in other metrics, 1 of 1 (micro AUROC)" in sentences("coverage", facts)
+
+
+def test_members_of_a_pool_suit_the_number_of_labels(make_facts):
+    facts = make_facts()
+    assert "forests, boosted trees and kernel ridge regression, divided" in phrase_of("Stack+", {}, facts)
+    sizes = facts.table("tables/datasets.csv").assign(n_labels=500)
+    facts.memo["tables/datasets.csv"] = sizes
+    assert "of forests and ridge regression, divided" in phrase_of("Stack+", {}, facts)
+
+
+def test_settings_that_are_no_defaults_are_named(make_facts, config):
+    assert "not the defaults" not in sentences("hyperparameters", make_facts())
+    config["weak_labels"]["forest"]["n_trees"] = 7
+    assert "not the defaults of fairfold: n_trees = 7." in sentences("hyperparameters", make_facts())
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,11 @@ def test_card_lists_settings_and_no_file_that_is_not_there(make_facts, tmp_path)
     write_cards(facts, tmp_path)
     text = (tmp_path / "plants/README.md").read_text()
     assert "### Hyperparameters\n\nSettings: seed 7.\n" in text
-    assert "model_file" not in text and "The authors keep the file of the model" in text
+    assert (
+        "model_file" not in text
+        and "fairfold predict MODEL new.csv" in text
+        and "This folder has no file of the model" in text
+    )
 
 
 def test_crate_describes_files_inputs_and_jobs(folder, graph):
@@ -132,13 +136,15 @@ def test_archive_is_unpacked_for_a_new_run(folder, tmp_path):
     assert config["data"]["own"]["plants"]["path"] == "data/plants/plants.csv"
     assert (study / "data/plants/plants.csv").read_bytes() == (folder / "data/plants/plants.csv").read_bytes()
     (study / "results/tables").mkdir(parents=True)
-    for path in (folder / "results/tables").glob("*.csv"):
-        (study / "results/tables" / path.name).write_bytes(path.read_bytes())
-    assert comparison(crate, study) == "All 8 tables have the same bytes as the published ones."
+    (study / "results/final/plants").mkdir(parents=True)
+    for path in (folder / "results").rglob("*.csv"):
+        if path.name != "leaderboard.csv":  # It has run times and is not compared.
+            (study / path.relative_to(folder)).write_bytes(path.read_bytes())
+    assert comparison(crate, study) == "All 9 tables have the same bytes as the published ones."
     assert unpack(folder, tmp_path / "of-folder") == config
-    assert comparison(folder, study).startswith("All 8 tables")
+    assert comparison(folder, study).startswith("All 9 tables")
     (study / "results/tables/datasets.csv").write_text("other")
-    assert comparison(crate, study) == "1 of 8 tables differ from the published ones: datasets.csv."
+    assert comparison(crate, study) == "1 of 9 tables differ from the published ones: tables/datasets.csv."
 
 
 def test_data_that_are_not_in_the_archive_are_named(make_facts, tmp_path):

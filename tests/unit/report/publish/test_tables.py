@@ -42,6 +42,7 @@ def test_long_and_wide_tables_fit_on_a_page(make_facts, tmp_path):
     facts, rows = make_facts(), pd.DataFrame({"label": range(50), "shift": "−1"}).astype(str)
     write_table_files(PaperTable("long", "Long.", rows, []), facts, tmp_path)
     assert r"\begin{longtable}" in (text := (tmp_path / "long.tex").read_text()) and "$-$1" in text
+    assert pd.read_csv(tmp_path / "long.csv")["shift"].tolist() == [-1] * 50
     assert text.startswith("{\\footnotesize\n") and text.endswith("}\n")
     wide = pd.DataFrame([["0.9"] * 6], columns=[*"abcdef"])
     write_table_files(PaperTable("wide", "Wide.", wide, [0]), facts, tmp_path)

@@ -17,10 +17,19 @@ _PARAGRAPHS = {
     "Preprocessing": ("excluded", "preprocessing", "missing_treatment"),
     "Folds": ("folds", "dependencies", "analyzed", "no_leak"),
     "Models": ("models", "model_choice", "hyperparameters", "imbalance", "updating"),
-    "Missing labels": ("hidden",),
-    "Evaluation": ("metrics", "metric_reason", "intervals", "label_intervals", "tests", "selection", "checked"),
+    "Missing labels": ("hidden", "random_method"),
+    "Evaluation": (
+        "metrics",
+        "metric_reason",
+        "intervals",
+        "label_intervals",
+        "tests",
+        "bayesian",
+        "selection",
+        "checked",
+    ),
     "Results": ("performance", "labels", "coverage"),
-    "Scope": ("external", "limits", "random_tests", "heterogeneity", "fairness"),
+    "Scope": ("external", "limits", "limits_of_data", "random_tests", "heterogeneity", "fairness"),
     "Software": ("code", "seeds"),
 }
 _SPECIAL = {

@@ -13,20 +13,25 @@ import pandas as pd
 
 from fairfold import __version__
 from fairfold.core.config import load_yaml
+from fairfold.core.plugins import declared
 from fairfold.errors import shortened
 from fairfold.evaluation.decisions import is_decided
 from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, METRICS
+from fairfold.forests.sketches import MOST_EXACT
 from fairfold.report.contents import FOLDER
 from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.failures import failures_of
 from fairfold.report.labels import listed
 from fairfold.report.publish.facts import DECIDING, LEAD, LEADERBOARD, SCORES, Facts
 from fairfold.report.verdicts import held_intervals
+from fairfold.weak_labels.settings import Forest
 
 FEW_SAMPLES, FEW_POSITIVES = 100, 10
 """Below these numbers, the texts warn of too few samples, and of too few positives of a label."""
 _MOST_FAILURES, _MOST_STEPS = 5, 4
 _TWICE = 2
+_LEAST_LABELS = 2  # of a comparison of labels
+_AUDIT, _OF_TEST_FILE = "fairfold.datasets.audit", "test file"
 CITED = re.compile(r" ?\[(@[\w-]+(?:; @[\w-]+)*)\]")
 """Citations, such as ``[@breiman2001; @geurts2006]``."""
 
@@ -164,7 +169,17 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         **{"folds": facts.folds_of(name), "is_all_tested": _is_all_tested(name, facts)},
         **{"curve": _curve(name, facts), "n_resamplings": facts.n_resamplings.get(name)},
         "random_tests": _random_tests(name, facts),
+        "random_rows": list(_tested(name, facts).itertuples()),
+        "rate_if_hard": _rate_if_hard(name, facts),
         "hardest": labels.iloc[0] if len(labels) else None,
+        "easiest": labels.iloc[-1] if len(labels) >= _LEAST_LABELS else None,
+        **{"hidden": _hidden(name, facts), "frequencies": _frequencies(name, facts)},
+        "changes": _changes(name, facts) if name in facts.own else [],
+        "checks": [
+            check.replace("_", " ")
+            for check in declared(_AUDIT)
+            if check != _OF_TEST_FILE and (facts.own.get(name, {}).get("groups") or "group" not in check)
+        ],
         "n_folds": scores["fold"].nunique() if len(scores := facts.of(SCORES, name)) else 0,
         "own": own | dict(facts.own.get(name, {})),
         "size": facts.size(name),
@@ -198,14 +213,62 @@ def _curve(name: str, facts: Facts) -> SimpleNamespace | None:
     low, high, score = (twice.low, twice.high, twice.score) if twice else [float("nan")] * 3
     pairs = list(zip(measured["n_train"], measured["score"], strict=True))
     about = {"model": rows["model"].iloc[0], "metric_name": METRICS[LEAD].name, "measured": pairs}
-    return SimpleNamespace(**about, low=low, high=high, twice=score)
+    is_bound = "limit" in rows and bool((rows["limit"] >= 1).all())
+    last = pairs[-1][1] if pairs else float("nan")
+    return SimpleNamespace(**about, low=low, high=high, twice=score, last=last, is_bound=is_bound)
 
 
 def _random_tests(name: str, facts: Facts) -> list[tuple[str, str]]:
     """Return the tests of whether labels are missing at random, and their conclusions."""
-    table = facts.of("tables/scar_tests.csv", name)
-    done = table.dropna(subset="p_value") if len(table) else table
+    done = _tested(name, facts)
     return list(zip(done["test"], done["conclusion"], strict=True)) if len(done) else []
+
+
+def _tested(name: str, facts: Facts) -> pd.DataFrame:
+    """Return the tests of whether labels are missing at random that were possible."""
+    table = facts.of("tables/scar_tests.csv", name)
+    return table.dropna(subset="p_value") if len(table) else table
+
+
+def _rate_if_hard(name: str, facts: Facts) -> float | None:
+    """Return the highest missing rate if hard positives are missing more often, in percent."""
+    table = facts.of("tables/scar_tests.csv", name)
+    rates = table["rate_high_if_hard"].dropna() if "rate_high_if_hard" in table else []
+    return float(max(rates)) if len(rates) else None
+
+
+def _hidden(name: str, facts: Facts) -> list[SimpleNamespace]:
+    """Return the number of positives that were hidden at each rate."""
+    rates = facts.of("tables/missing_rates.csv", name)
+    if "hidden_share" not in rates or facts.outcomes.empty:
+        return []
+    n = facts.outcomes.loc[facts.outcomes["dataset"] == name, "positives"].sum()
+    rows = rates[rates["hidden_rate"] > 0].dropna(subset="hidden_share").itertuples()
+    return [SimpleNamespace(rate=f"{row.hidden_rate} %", n=n * row.hidden_share / 100) for row in rows]
+
+
+def _frequencies(name: str, facts: Facts) -> list[SimpleNamespace]:
+    """Return the missing rates that deep forests estimated from the labels of the data, in percent."""
+    table = facts.of("tables/label_frequencies.csv", name)
+    if "estimated" not in table:
+        return []
+    means = table[table["missing_rate"] == 0].groupby("model", sort=False)["estimated"].mean().round(6)
+    groups = means.groupby(means, sort=False).groups.items()
+    return [SimpleNamespace(models=listed([*models]), rate=100 * (1 - mean)) for mean, models in groups]
+
+
+def _changes(name: str, facts: Facts) -> list[str]:
+    """Describe the rows before which features or labels change more than in rows of random order."""
+    path = f"tables/audit_rows/{name}.csv"
+    table = facts.table(path)
+    if not {"is_point", "change"} <= {*table}:
+        return []
+    points = table[table["is_point"].astype(bool) & (table["change"] > 1)]
+    return [
+        f"{row.kind.capitalize()} change before row {row.row}, by {row.change:.2f} times the change that 95 % of "
+        f"tables with rows in random order do not reach (results/{path})."
+        for row in points.itertuples()
+    ]
 
 
 def _values(facts: Facts) -> dict[str, Any]:
@@ -240,6 +303,9 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "hidden_rates": [f"{rate} %" for rate in config["weak_labels"]["missing_rates"] if rate],
         "missing_rates": [row for row in rates.itertuples() if row.hidden_rate == 0],
         "held": held_intervals(intervals, score),
+        "held_others": _held_others(intervals, score),
+        "has_chances": "prob_best_better" in tests and tests["prob_best_better"].notna().any(),
+        "forest_changes": _forest_changes(config["weak_labels"]["forest"]),
         "is_tested": len(tests) and tests["p_adjusted"].notna().any(),
         **_about_own(own),
         "splits": [name for name in sizes if not (own.get(name, {}).get("dates") or own.get(name, {}).get("folds"))],
@@ -263,13 +329,22 @@ def _gather(facts: Facts) -> dict[str, Any]:
     }
 
 
+def _held_others(intervals: pd.DataFrame, score: str) -> list[str]:
+    """Count the intervals of other metrics that contained the score on all labels."""
+    held = {name: held_intervals(intervals, name) for name in BASIC_METRICS if name != score}
+    return [f"{found.sum()} of {len(found)} ({METRICS[name].label})" for name, found in held.items() if len(found)]
+
+
+def _forest_changes(forest: Mapping[str, Any]) -> list[str]:
+    """Name the settings of forests that are not the defaults."""
+    defaults = Forest().model_dump()
+    return [f"{key} = {value}" for key, value in forest.items() if key in defaults and defaults[key] != value]
+
+
 def _scope(name: str, size: Mapping[str, Any], facts: Facts) -> str:
-    """Name the outcomes and the population of a dataset, as far as the data define them."""
+    """Name the outcomes and the samples of a dataset."""
     labels = shortened(facts.outcomes.loc[facts.outcomes["dataset"] == name, "label"].astype(str).tolist())
-    return (
-        f"the {size['n_labels']:,} labels {labels} in the population that the {size['n_samples']:,} samples of "
-        f"{name} were drawn from"
-    )
+    return f"the {size['n_labels']:,} labels {labels} in the {size['n_samples']:,} samples of {name}"
 
 
 def _about_own(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -309,7 +384,7 @@ def _models(facts: Facts) -> dict[str, Any]:
     forests = [name for name in scored if name.removesuffix("+") not in [*texts["without_forests"], *own]]
     return {
         **{"models": names, "scored": scored, "failed": [name for name in names if name not in has_score]},
-        "phrases": [phrase_of(name, own) for name in names],
+        "phrases": [phrase_of(name, own, facts) for name in names],
         "kinds": [f"{kind} ({listed(some)})" for kind, some in kinds.items() if some],
         "has_forests": bool(forests),
         "rounds": any(name.removesuffix("+") not in ("dummy", *own) for name in scored),
@@ -359,7 +434,7 @@ def _matching(
     return [(text, some) for text, some in found if some]
 
 
-def phrase_of(name: str, own: Mapping[str, Mapping[str, Any]]) -> str:
+def phrase_of(name: str, own: Mapping[str, Mapping[str, Any]], facts: Facts | None = None) -> str:
     """Describe a model.
 
     Parameters
@@ -368,6 +443,8 @@ def phrase_of(name: str, own: Mapping[str, Mapping[str, Any]]) -> str:
         Name of the model.
     own : mapping of str to mapping
         Settings of the user's own models by name.
+    facts : Facts or None, default=None
+        Facts of the study, whose numbers of labels determine the members of a pool.
 
     Returns
     -------
@@ -380,7 +457,10 @@ def phrase_of(name: str, own: Mapping[str, Mapping[str, Any]]) -> str:
     'RandomForest, a random forest [@breiman2001]'
     """
     texts, base = load_phrases("methods"), name.removesuffix("+")
-    known = texts["models"]
+    sizes = [size for each in facts.datasets if (size := facts.size(each))] if facts else []
+    kinds = {"many" if size["n_labels"] > MOST_EXACT else "few" for size in sizes} or {"few"}
+    members = " or ".join(texts["members"][kind] for kind in sorted(kinds))
+    known = {model: text.replace("MEMBERS", members) for model, text in texts["models"].items()}
     if name in known:
         return f"{name}, {known[name]}"
     about = known.get(base) or f"a model of the authors of this study ({own[base]['class']})"

@@ -17,7 +17,7 @@ from fairfold.report.publish.sentences import page
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
-_ALIKE = "†"
+_ALIKE, _MINUS = "†", "−"
 _SIZES = (
     "Size of the data. Label cardinality is the number of positives per sample, and label density the share of "
     "positives. Labels are complete, or observed if positives may be missing."
@@ -26,6 +26,7 @@ _HYPERPARAMETERS = (
     "Hyperparameters of the models. A component is a class of the model. auto means that the training part or its size "
     "chooses the value."
 )
+_OF_POOLS = " Stack+ uses other members for large data (of_large) and for many labels (of_many)."
 _LABELS = ("average_precision", "roc_auc", "mcc")
 _SHARES = ["missing_if_positive", "missing_if_negative"]
 _MOST_ROWS, _MOST_COLUMNS = 40, 4  # of a table that fits on a page
@@ -75,8 +76,8 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
         "predictors": "Features of {}: number of missing cells, mean, standard deviation and quartiles.",
     }
     if len(facts.hyperparameters):
-        of_pool = " Stack+ has other members for large data (of_large) and for many labels (of_many)."
-        caption = _HYPERPARAMETERS + of_pool * ("Stack+" in facts.hyperparameters["model"].to_numpy())
+        has_pools = facts.hyperparameters["component"].str.contains(" > ", regex=False).any()
+        caption = _HYPERPARAMETERS + _OF_POOLS * bool(has_pools)
         yield PaperTable("hyperparameters", caption, facts.hyperparameters.astype(str), [])
     for dataset in facts.datasets:
         suffix = f"-{dataset}" * several
@@ -106,7 +107,7 @@ def _rounded(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_minus(number: str) -> str:
-    return number.replace("-", "−")
+    return number.replace("-", _MINUS)
 
 
 def _scores(scores: pd.DataFrame, dataset: str, suffix: str, *, is_checked: bool) -> PaperTable:
@@ -179,7 +180,11 @@ def write_table_files(table: PaperTable, facts: Facts, folder: Path) -> None:
     html = style.format(escape="html").to_html(table_uuid=table.name)
     tex = _as_latex(style, table)
     text = page("table.html.jinja", facts, caption=table.caption, table=html)
-    for suffix, content in ((".tex", tex), (".html", text), (".csv", table.cells.to_csv(index=False))):
+    for suffix, content in (
+        (".tex", tex),
+        (".html", text),
+        (".csv", table.cells.to_csv(index=False).replace(_MINUS, "-")),
+    ):
         write_text(content, folder / f"{table.name}{suffix}")
 
 
