@@ -461,13 +461,16 @@ def model_settings(config: Config, model: str, part: Config | None = None) -> di
     return settings_of(model, {**labels["forest"], **(part["forest"] if part else {})}, labels["variant"])
 
 
-def hyperparameters(config: Config) -> pd.DataFrame:
+def hyperparameters(config: Config, sizes: Sequence[tuple[int, int]] = ()) -> pd.DataFrame:
     """List the hyperparameters of the compared models.
 
     Parameters
     ----------
     config : mapping
         Checked configuration.
+    sizes : sequence of (int, int), default=()
+        Numbers of samples and labels of the datasets; see
+        :func:`~fairfold.models.description.hyperparameter_table`.
 
     Returns
     -------
@@ -477,7 +480,7 @@ def hyperparameters(config: Config) -> pd.DataFrame:
     from fairfold.models.description import hyperparameter_table
 
     models = {name: model_settings(config, name) for name in config["weak_labels"]["models"]}
-    return hyperparameter_table(models, config["models"])
+    return hyperparameter_table(models, config["models"], sizes)
 
 
 def first_level(config: Config, model: str) -> str | None:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from fairfold.__main__ import main
-from fairfold.commands.publish import _without_unused, gather_facts
+from fairfold.commands.publish import gather_facts
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError, StudyError
 from fairfold.study import check_config
@@ -63,15 +63,8 @@ def test_facts_of_a_study(study):
     assert facts.outcomes[columns].values.tolist() == [[1, 1, 1, 0.5, 0.0], [1, 2, 0, 0.0, 0.25]]
     assert facts.folds.empty and not facts.is_recorded and facts.n_resamplings == {"plants": 500}
     assert {*facts.hyperparameters["model"]} == {"kNN"}
+    assert facts.forest_defaults["n_trees"] == 150
     assert facts.predictors[["predictor", "missing", "mean"]].values.tolist() == [["height", 0, 3.0], ["width", 1, 5.0]]
-
-
-def test_members_for_other_sizes_of_data_are_left_out():
-    table = pd.DataFrame({"component": ["A", "of_large > B", "of_many > C"]})
-    few = Dataset("plants", "multilabel", np.zeros((9, 1)), np.ones((9, 1), np.int8), ("a",), ("b",))
-    assert _without_unused(table, [few])["component"].tolist() == ["A"]
-    large = Dataset("plants", "multilabel", np.zeros((6000, 1)), np.ones((6000, 1), np.int8), ("a",), ("b",))
-    assert _without_unused(table, [few, large])["component"].tolist() == ["A", "of_large > B"]
 
 
 def test_folds_and_versions_are_those_of_the_study(study):

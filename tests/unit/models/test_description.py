@@ -67,3 +67,12 @@ def test_hyperparameters_follow_the_settings():
     assert {"max_levels", "early_stopping"}.isdisjoint(table.loc[table["model"] == "RF+ET", "parameter"])
     assert {*table["model"]} == {"RF+ET", "Stack+"}  # kNN has no such setting
     assert "of_many > ManyLabelRidge" in {*table["component"]}
+
+
+def test_members_for_other_sizes_of_data_are_left_out():
+    def pools(*sizes):
+        components = hyperparameter_table({"Stack+": {}}, sizes=sizes)["component"]
+        return {each.partition(" > ")[0] for each in components if " > " in each}
+
+    assert pools() == pools((9, 1), (6000, 300)) == {"of_large", "of_many"}
+    assert pools((9, 1)) == set() and pools((9, 1), (6000, 1)) == {"of_large"}

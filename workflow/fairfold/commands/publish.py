@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import csv
 import subprocess
 import textwrap
@@ -18,7 +19,6 @@ from fairfold.errors import DataError, StudyError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairfold.datasets import Dataset
     from fairfold.report.publish.facts import Facts, Source
 
 FOLDER = "publication"
@@ -139,25 +139,22 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
         outcomes=_joined(outcomes_of(data) for data in datasets),
         predictors=_joined(predictors_of(data) for data in datasets),
         folds=_joined(folds_of(data, study / "results/folds" / data.id / folds) for data in datasets),
-        hyperparameters=_without_unused(hyperparameters(config), datasets),
+        hyperparameters=hyperparameters(config, [(data.shape[0], data.Y.shape[1]) for data in datasets]),
         software=read_table(recorded) if recorded.is_file() else gather_versions(),
         is_recorded=recorded.is_file(),
         n_draws=N_DRAWS,
         n_resamplings={data.id: n_resamplings(data.shape[0]) for data in datasets},
+        forest_defaults=_forest_defaults(config),
     )
 
 
-def _without_unused(table: pd.DataFrame, datasets: list[Dataset]) -> pd.DataFrame:
-    """Drop the members of pools for other numbers of samples and labels than those of the datasets."""
-    from fairfold.forests.sketches import MOST_EXACT
-    from fairfold.forests.trees import LARGE
+def _forest_defaults(config: dict[str, Any]) -> dict[str, Any]:
+    from fairfold.study import check_config
 
-    unused = {
-        "of_large": all(data.shape[0] < LARGE for data in datasets),
-        "of_many": all(data.Y.shape[1] <= MOST_EXACT for data in datasets),
-    }
-    starts = tuple(f"{pool} > " for pool, is_unused in unused.items() if is_unused)
-    return table[~table["component"].str.startswith(starts)] if starts else table
+    without = copy.deepcopy(config)
+    del without["weak_labels"]["forest"]
+    check_config(without)
+    return without["weak_labels"]["forest"]
 
 
 def _joined(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from fairfold.errors import ModelError
+from fairfold.forests.sketches import MOST_EXACT
+from fairfold.forests.trees import LARGE
 from fairfold.models.registry import NO_OWN, make_model, register_own, settings_of, spec_of
 
 _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
@@ -82,7 +84,11 @@ def _describe(name: str, variant: str) -> dict[str, str]:
     }
 
 
-def hyperparameter_table(models: Mapping[str, Mapping[str, Any]], own: Mapping[str, Any] | None = None) -> pd.DataFrame:
+def hyperparameter_table(
+    models: Mapping[str, Mapping[str, Any]],
+    own: Mapping[str, Any] | None = None,
+    sizes: Sequence[tuple[int, int]] = (),
+) -> pd.DataFrame:
     """List the hyperparameters of models.
 
     Parameters
@@ -91,6 +97,9 @@ def hyperparameter_table(models: Mapping[str, Mapping[str, Any]], own: Mapping[s
         Settings of each model by its name; see :func:`~fairfold.models.registry.make_model`.
     own : mapping or None, default=None
         Section ``models`` of a configuration, which defines the user's own models.
+    sizes : sequence of (int, int), default=()
+        Numbers of samples and labels of datasets. Members of a pool that no such dataset needs are left out. Without
+        sizes, all are listed.
 
     Returns
     -------
@@ -112,7 +121,13 @@ def hyperparameter_table(models: Mapping[str, Mapping[str, Any]], own: Mapping[s
             rows += [(name, *row) for row in dict.fromkeys(_parameters(make_model(name, **settings), ()))]
         except ModelError:  # An optional package is missing.
             continue
-    return pd.DataFrame(rows, columns=["model", "component", "parameter", "value"])
+    table = pd.DataFrame(rows, columns=["model", "component", "parameter", "value"])
+    unused = {
+        "of_large": all(n_samples < LARGE for n_samples, _ in sizes),
+        "of_many": all(n_labels <= MOST_EXACT for _, n_labels in sizes),
+    }
+    starts = tuple(f"{pool} > " for pool in _POOLS if sizes and unused[pool])
+    return table[~table["component"].str.startswith(starts)].reset_index(drop=True) if starts else table
 
 
 def _parameters(estimator: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:

@@ -1,6 +1,7 @@
 """Test that the texts of a publication state only what the folder shows."""
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -150,15 +151,14 @@ def test_intervals_of_all_metrics_are_counted(make_facts):
 def test_members_of_a_pool_suit_the_number_of_labels(make_facts):
     facts = make_facts()
     assert "forests, boosted trees and kernel ridge regression, divided" in phrase_of("Stack+", {}, facts)
-    sizes = facts.table("tables/datasets.csv").assign(n_labels=500)
-    facts.memo["tables/datasets.csv"] = sizes
-    assert "of forests and ridge regression, divided" in phrase_of("Stack+", {}, facts)
+    facts = replace(facts, hyperparameters=facts.hyperparameters.assign(component="of_many > ManyLabelRidge"))
+    assert "or with more than 128 labels of forests and ridge regression, divided" in phrase_of("Stack+", {}, facts)
 
 
 def test_settings_that_are_no_defaults_are_named(make_facts, config):
     assert "not the defaults" not in sentences("hyperparameters", make_facts())
-    config["weak_labels"]["forest"]["n_trees"] = 7
-    assert "not the defaults of fairfold: n_trees = 7." in sentences("hyperparameters", make_facts())
+    facts = replace(make_facts(), forest_defaults={**config["weak_labels"]["forest"], "n_trees": 7})
+    assert "not the defaults of fairfold: n_trees = 150." in sentences("hyperparameters", facts)
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,8 @@ class Facts:
         Number of bootstrap samples of each fold, for the scores of models.
     n_resamplings : mapping of str to int
         Number of bootstrap samples for the scores of labels, by dataset.
+    forest_defaults : mapping, default={}
+        Default settings of forests.
     memo : dict, default={}
         Tables that were read, and values derived from the facts.
     """
@@ -87,6 +89,7 @@ class Facts:
     is_recorded: bool
     n_draws: int
     n_resamplings: Mapping[str, int]
+    forest_defaults: Mapping[str, Any] = field(default_factory=dict)
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property

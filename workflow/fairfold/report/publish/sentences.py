@@ -17,19 +17,18 @@ from fairfold.core.plugins import declared
 from fairfold.errors import shortened
 from fairfold.evaluation.decisions import is_decided
 from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, METRICS
-from fairfold.forests.sketches import MOST_EXACT
 from fairfold.report.contents import FOLDER
 from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.failures import failures_of
 from fairfold.report.labels import listed
 from fairfold.report.publish.facts import DECIDING, LEAD, LEADERBOARD, SCORES, Facts
 from fairfold.report.verdicts import held_intervals
-from fairfold.weak_labels.settings import Forest
 
 FEW_SAMPLES, FEW_POSITIVES = 100, 10
 """Below these numbers, the texts warn of too few samples, and of too few positives of a label."""
 _MOST_FAILURES, _MOST_STEPS = 5, 4
 _TWICE = 2
+_OF_MANY = "of_many > "  # members of a pool for many labels
 _LEAST_LABELS = 2  # of a comparison of labels
 _AUDIT, _OF_TEST_FILE = "fairfold.datasets.audit", "test file"
 CITED = re.compile(r" ?\[(@[\w-]+(?:; @[\w-]+)*)\]")
@@ -305,7 +304,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "held": held_intervals(intervals, score),
         "held_others": _held_others(intervals, score),
         "has_chances": "prob_best_better" in tests and tests["prob_best_better"].notna().any(),
-        "forest_changes": _forest_changes(config["weak_labels"]["forest"]),
+        "forest_changes": _forest_changes(facts),
         "is_tested": len(tests) and tests["p_adjusted"].notna().any(),
         **_about_own(own),
         "splits": [name for name in sizes if not (own.get(name, {}).get("dates") or own.get(name, {}).get("folds"))],
@@ -335,10 +334,10 @@ def _held_others(intervals: pd.DataFrame, score: str) -> list[str]:
     return [f"{found.sum()} of {len(found)} ({METRICS[name].label})" for name, found in held.items() if len(found)]
 
 
-def _forest_changes(forest: Mapping[str, Any]) -> list[str]:
+def _forest_changes(facts: Facts) -> list[str]:
     """Name the settings of forests that are not the defaults."""
-    defaults = Forest().model_dump()
-    return [f"{key} = {value}" for key, value in forest.items() if key in defaults and defaults[key] != value]
+    forest = facts.config["weak_labels"]["forest"]
+    return [f"{key} = {forest[key]}" for key, value in facts.forest_defaults.items() if forest[key] != value]
 
 
 def _scope(name: str, size: Mapping[str, Any], facts: Facts) -> str:
@@ -444,7 +443,7 @@ def phrase_of(name: str, own: Mapping[str, Mapping[str, Any]], facts: Facts | No
     own : mapping of str to mapping
         Settings of the user's own models by name.
     facts : Facts or None, default=None
-        Facts of the study, whose numbers of labels determine the members of a pool.
+        Facts of the study, whose hyperparameters show the members of a pool.
 
     Returns
     -------
@@ -457,9 +456,8 @@ def phrase_of(name: str, own: Mapping[str, Mapping[str, Any]], facts: Facts | No
     'RandomForest, a random forest [@breiman2001]'
     """
     texts, base = load_phrases("methods"), name.removesuffix("+")
-    sizes = [size for each in facts.datasets if (size := facts.size(each))] if facts else []
-    kinds = {"many" if size["n_labels"] > MOST_EXACT else "few" for size in sizes} or {"few"}
-    members = " or ".join(texts["members"][kind] for kind in sorted(kinds))
+    has_many = facts is not None and facts.hyperparameters["component"].str.startswith(_OF_MANY).any()
+    members = texts["members"]["many" if has_many else "few"]
     known = {model: text.replace("MEMBERS", members) for model, text in texts["models"].items()}
     if name in known:
         return f"{name}, {known[name]}"
