@@ -8,8 +8,6 @@ from typing import Any
 import pandas as pd
 
 from fairfold.errors import ModelError
-from fairfold.forests.sketches import MOST_EXACT
-from fairfold.forests.trees import LARGE
 from fairfold.models.registry import NO_OWN, make_model, register_own, settings_of, spec_of
 
 _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
@@ -114,6 +112,9 @@ def hyperparameter_table(
     >>> table[table["parameter"] == "n_neighbors"].to_numpy().tolist()
     [['kNN', 'KNeighborsClassifier', 'n_neighbors', '10']]
     """
+    from fairfold.forests.sketches import MOST_EXACT
+    from fairfold.forests.trees import LARGE
+
     register_own(own or NO_OWN)
     rows: list[tuple[str, ...]] = []
     for name, settings in models.items():
