@@ -79,7 +79,7 @@ rule tabulate_weak_labels:
         ranks="results/tables/percentile_ranks.csv",
         comparisons="results/tables/comparisons.csv",
         pairs="results/tables/pairs.csv",
-        cliques=["results/tables/cliques.csv"] * (len(WEAK_LABELS["datasets"]) > 1),
+        cliques="results/tables/cliques.csv" if len(WEAK_LABELS["datasets"]) > 1 else [],
         of_paper=expand("results/tables/{table}_published.csv", table=OF_PAPER),
     log:
         "results/logs/tabulate_weak_labels.log",

@@ -58,7 +58,7 @@ def test_requested_memory_grows_with_the_dataset_the_models_in_parallel_and_the_
 
 
 def test_requested_memory_exceeds_the_measured_one():
-    for row in pd.read_csv(MEASURED).itertuples():  # 3 folds: rows are two thirds of the data
+    for row in pd.read_csv(MEASURED).dropna(subset="mib").itertuples():  # 3 folds: rows are two thirds of the data
         assert 1500 + 1.5 * 1024 * forecast(1.5 * row.rows, row.features, row.labels, 1).gib > 1.2 * row.mib
 
 

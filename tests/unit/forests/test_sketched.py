@@ -250,13 +250,11 @@ def test_number_of_columns_is_checked(data):
 
 
 @pytest.mark.parametrize("most", [3, 200])
-def test_sums_of_leaves_are_those_of_sparse_products(most, monkeypatch):
+def test_sums_of_leaves_are_those_of_sparse_products(most):
     """Sums are added in the same order and equal to the last bit."""
     rng = np.random.default_rng(0)
     Y = sparse.csr_array((rng.random((300, 150)) < 0.05).astype(np.int8))
     forest = SketchedForest("extra_trees", n_trees=20, random_state=0).fit(rng.random((300, 5)), Y)
-    monkeypatch.setattr("fairfold.forests.sketched.MOST_KEPT", most)
-    kernel = sums_of_leaves.py_func if most == 3 else sums_of_leaves  # compiled code has constants
     taken = np.where(forest.in_bag_, 0, rng.random(forest.in_bag_.shape) / 10)
     shares = forest.leaf_times_ / np.repeat(forest.weight_, np.diff(forest.leaf_starts_))
     draws = csr_of_rows(np.diff(forest.leaf_starts_), forest.leaf_samples_, shares, 300)
@@ -265,7 +263,7 @@ def test_sums_of_leaves_are_those_of_sparse_products(most, monkeypatch):
     expected.data[expected.data < FLOOR] = 0
     expected = weighted_sum([expected], [1.0], most)
     leaves = forest.leaf_starts_, forest.leaf_samples_, shares
-    found = kernel(forest.leaf_of_, taken, *leaves, forest.label_starts_, forest.labels_, 150)
+    found = sums_of_leaves(forest.leaf_of_, taken, *leaves, forest.label_starts_, forest.labels_, 150, most)
     found = joined_rows([found], 150)
     assert found.has_sorted_indices and (found != expected).nnz == 0 and found.nnz == expected.nnz
     assert np.diff(found.indptr).max() > 3 or most == 3

@@ -257,7 +257,7 @@ class SketchedForest(MultilabelForest):
             rows = slice(first, first + ROWS_AT_ONCE)
             taken = np.repeat(scale[rows, np.newaxis], leaves.shape[1], axis=1)
             taken = taken if counted is None else np.where(counted[rows], taken, 0)
-            return sums_of_leaves(leaves[rows], taken, starts, samples, shares, *of_training)
+            return sums_of_leaves(leaves[rows], taken, starts, samples, shares, *of_training, MOST_KEPT)
 
         parts = self._map(add_up, range(0, len(leaves), ROWS_AT_ONCE))
         if not parts:
@@ -282,7 +282,7 @@ class SketchedForest(MultilabelForest):
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def sums_of_leaves(leaves, taken, starts, samples, shares, label_starts, labels, n_labels):  # noqa: ANN001, ANN201
+def sums_of_leaves(leaves, taken, starts, samples, shares, label_starts, labels, n_labels, most):  # noqa: ANN001, ANN201
     """Add the labels of the samples in some leaves for each row, and keep the highest sums of at least ``FLOOR``.
 
     Parameters
@@ -299,6 +299,8 @@ def sums_of_leaves(leaves, taken, starts, samples, shares, label_starts, labels,
         Labels of the samples.
     n_labels : int
         Number of labels.
+    most : int
+        Maximum number of sums of a row.
 
     Returns
     -------
@@ -307,7 +309,7 @@ def sums_of_leaves(leaves, taken, starts, samples, shares, label_starts, labels,
     """
     n_rows, n_samples = len(leaves), len(label_starts) - 1
     counts = np.zeros(n_rows, dtype=np.int64)
-    columns = np.empty(n_rows * min(MOST_KEPT, n_labels), dtype=np.int32)
+    columns = np.empty(n_rows * min(most, n_labels), dtype=np.int32)
     sums = np.empty(len(columns), dtype=np.float32)
     of_sample, is_seen, seen = np.zeros(n_samples), np.zeros(n_samples, np.bool_), np.empty(n_samples, np.int64)
     of_label, floor, end = np.zeros(n_labels), np.float32(FLOOR), 0
@@ -333,9 +335,9 @@ def sums_of_leaves(leaves, taken, starts, samples, shares, label_starts, labels,
                 n_cells += rounded[n_cells] >= floor
                 of_label[label] = 0.0
         least, n_equal = np.float32(0.0), n_cells
-        if n_cells > MOST_KEPT:
-            least = np.partition(rounded[:n_cells], n_cells - MOST_KEPT)[n_cells - MOST_KEPT]
-            n_equal = MOST_KEPT - int(np.count_nonzero(rounded[:n_cells] > least))
+        if n_cells > most:
+            least = np.partition(rounded[:n_cells], n_cells - most)[n_cells - most]
+            n_equal = most - int(np.count_nonzero(rounded[:n_cells] > least))
         begin = end
         for at in range(n_cells):
             if rounded[at] > least or (rounded[at] == least and n_equal > 0):
