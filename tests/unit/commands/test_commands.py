@@ -379,12 +379,14 @@ class TestStudy:
         assert len(commands) == 1 and capsys.readouterr().out == ""
 
     def test_what_it_writes_is_a_configuration(self, table, commands, monkeypatch):
-        assert main(["study", str(table), "--labels", "label_a", "label_b", "--id", "plant"]) == 0
+        text = ["--categorical", "one-hot"]
+        assert main(["study", str(table), "--labels", "label_a", "label_b", "--id", "plant", *text]) == 0
         folder = table.with_name("My-plants-2-study")
         monkeypatch.chdir(folder)
         config = yaml.safe_load((folder / "study.yaml").read_text())
         entry = studies.check_study(config)["My-plants-2"]
         assert [path.resolve() for path in entry.own_files] == [table]
+        assert entry.categorical == "one-hot"
 
     def test_the_same_command_goes_on_and_another_asks_for_another_folder(self, table, commands, capsys):
         asked = ["study", str(table), "--labels", "label_"]
@@ -408,6 +410,7 @@ class TestStudy:
             (["--missing-rates", "0"], "--missing-rates needs a table. Name its file first"),
             (["--seed", "7"], "--seed needs a table"),
             (["{table}", "--labels", "label_", "--folds", "1"], "folds.n_splits"),
+            (["{table}", "--labels", "label_", "--categorical", "x"], "known are as-is, one-hot, ordinal"),
             (["{table}", "--labels", "label_", "--hierarchy", "away.obo"], "--hierarchy: there is no file away.obo"),
         ],
     )

@@ -30,8 +30,9 @@ from fairfold.core.machine import check_machine
 from fairfold.errors import ConfigError
 
 CONFIGURATION = "study.yaml"
+_OF_DATASET = "id", "groups", "ignore", "categorical", "weights", "dates"
 _OF_A_TABLE = (
-    *("labels", "id", "groups", "ignore", "weights", "dates", "hierarchy"),
+    *("labels", "hierarchy", *_OF_DATASET),
     *("models", "missing_rates", "score", "folds", "repeats", "seed", "strict"),
 )
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
@@ -85,6 +86,8 @@ def add_to(commands: Any) -> None:
     add("--dates", **column, help="column of dates; models learn from earlier samples and are tested on later ones")
     add("--hierarchy", metavar="FILE", help="hierarchy of the labels: an OBO file, or a table of labels and parents")
     add("--ignore", nargs="+", default=[], **column, help="columns to leave out")
+    categorical = "how text columns become features: one-hot, ordinal or as-is (default: text is refused)"
+    add("--categorical", metavar="ENCODING", help=categorical)
     add = parser.add_argument_group("study").add_argument
     add(
         "--models",
@@ -327,7 +330,7 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     if options.hierarchy:
         dataset["labels"]["hierarchy"] = relative(options.hierarchy)
     given = {key: value for key, value in vars(options).items() if value not in (None, [])}
-    dataset |= {key: given[key] for key in ("id", "groups", "weights", "dates", "ignore") if key in given}
+    dataset |= {key: given[key] for key in _OF_DATASET if key in given}
     folds = {key: given[option] for key, option in (("n_splits", "folds"), ("repeats", "repeats")) if option in given}
     if "dates" in given:
         dataset["hold_out"] = {"n_splits": folds.pop("n_splits", _N_PERIODS)}
