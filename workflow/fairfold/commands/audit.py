@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairfold.commands.running import check_file
-from fairfold.errors import ConfigError, DataError, shortened
+from fairfold.errors import ConfigError, DataError, shortened, unknown_name
 
 if TYPE_CHECKING:
     from fairfold.datasets import Dataset
@@ -38,6 +38,8 @@ def add_to(commands: Any) -> None:
     add("--id", metavar="COLUMN", help="column that identifies the samples")
     add("--groups", metavar="COLUMN", help="column of groups, such as patients, that folds keep together")
     add("--ignore", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
+    categorical = "how text columns become features: one-hot, ordinal or as-is (default: text is refused)"
+    add("--categorical", metavar="ENCODING", help=categorical)
     add("--folds", type=int, default=5, metavar="N", help="planned number of folds (default: 5)")
     add("--seed", type=int, default=1, metavar="N", help="seed of samples and permutations (default: 1)")
     add("--test", type=Path, metavar="FILE", help="test file with the same columns, which should not repeat rows")
@@ -62,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     Raises
     ------
     ConfigError
-        If the number of folds is not at least 2.
+        If the number of folds is not at least 2, or an encoding is unknown.
     DataError
         If a table cannot be read, or the test file has other columns.
     """
@@ -93,12 +95,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _read(path: Path, options: argparse.Namespace) -> Dataset:
     from fairfold.datasets import load_catalog, prepare
+    from fairfold.datasets.categories import ENCODINGS
     from fairfold.datasets.svmlight import format_of
 
     check_file(path)
+    if options.categorical not in (None, *ENCODINGS):
+        raise ConfigError(unknown_name("value of --categorical", options.categorical, ENCODINGS))
     labels = {"prefix": options.labels[0]} if len(options.labels) == 1 else {"columns": options.labels}
     stanza: dict[str, Any] = {"path": str(path), "format": format_of(path), "labels": labels}
-    stanza |= {key: value for key in ("id", "groups", "ignore") if (value := getattr(options, key))}
+    stanza |= {key: value for key in ("id", "groups", "ignore", "categorical") if (value := getattr(options, key))}
     return prepare(load_catalog().with_own({"table": stanza})["table"])
 
 

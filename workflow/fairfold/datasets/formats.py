@@ -481,7 +481,10 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
         fault, advice = ", a date", "Write the number of days since a fixed day, or leave the column out (ignore)."
     else:
         fault = ", which is not a number"
-        advice = "If text columns hold categories, set categorical to one-hot. Otherwise leave the column out (ignore)."
+        advice = (
+            "Set the column as id or groups, leave it out (ignore), or make features of text columns "
+            "(categorical: one-hot)."
+        )
     raise CellError(f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}.", advice)
 
 
