@@ -1,11 +1,12 @@
 """Test the descriptions of the models."""
 
+import numpy as np
 import pytest
 
 from fairfold.errors import ModelError
 from fairfold.forests import MODEL_NAMES as DEEP_FORESTS
-from fairfold.models import MODEL_NAMES
-from fairfold.models.description import describe_models, hyperparameter_table
+from fairfold.models import MODEL_NAMES, make_model
+from fairfold.models.description import chosen_settings, describe_models, hyperparameter_table
 from fairfold.models.registry import spec_of
 
 
@@ -76,3 +77,31 @@ def test_members_for_other_sizes_of_data_are_left_out():
 
     assert pools() == pools((9, 1), (6000, 300)) == {"of_large", "of_many"}
     assert pools((9, 1)) == set() and pools((9, 1), (6000, 1)) == {"of_large"}
+
+
+def test_chosen_settings_are_those_of_the_fitted_members():
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 4))
+    Y = (X[:, :3] + rng.random((80, 3)) > 1).astype(int)
+    model = make_model("Stack+", n_trees=10, random_state=0).fit(X, Y)
+    pool, table = model.estimator_, chosen_settings(model)
+    assert table["component"].str.startswith("StackedClassifier").all() and table["meaning"].str.len().all()
+    weights = table.loc[table["setting"] == "weight", "value"]
+    assert weights.astype(float).tolist() == pytest.approx(pool.weights_, rel=1e-5)
+    forests, boosting, ridge = pool.estimators_
+    of = table.set_index(table["component"].str.rpartition(" > ")[2])[["setting", "value"]].to_records().tolist()
+    assert ("OutOfBagCascade", "best_level", str(forests.best_level_)) in of
+    assert ("MultilabelBoosting", "n_rounds", str(boosting.n_rounds_)) in of
+    assert ("KernelRidgeClassifier", "gamma", f"{ridge.gamma_:.6g}") in of
+    shapes = table[table["setting"].str.startswith("shapes_of_level_")]
+    assert len(shapes) == 2 * (forests.best_level_ + 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("kNN", []), ("RF+ET", []), ("joint-GB", ["n_rounds", "min_samples_leaf"])]
+)
+def test_models_without_choices_have_no_chosen_settings(name, expected):
+    X = np.random.default_rng(0).random((60, 3))
+    assert (
+        chosen_settings(make_model(name, random_state=0).fit(X, (X > 0.5).astype(int)))["setting"].tolist() == expected
+    )

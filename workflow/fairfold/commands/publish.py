@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairfold.report.publish.facts import Facts, Source
 
 FOLDER = "publication"
+_IMPORTANCE = "feature_importance.csv"
 _CONFIGURATION, _VERSIONS, _OF_USER = Path("results", "config.yaml"), Path("results", "versions.csv"), "study.yaml"
 _WIDTH = 100  # characters per line
 _DATE = "%a %b %d %H:%M:%S %Y"
@@ -115,14 +116,14 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
     DataError
         If the folder has no study.
     """
-    from fairfold.commands.summaries import folds_of, outcomes_of, predictors_of
+    from fairfold.commands.summaries import chosen_by, folds_of, groups_of, outcomes_of, predictors_of
     from fairfold.core.files import read_table
     from fairfold.core.versions import gather_versions
     from fairfold.datasets import Dataset
     from fairfold.final.labels import n_resamplings
     from fairfold.recommendation.complete_scores import N_DRAWS
     from fairfold.report.publish.facts import Facts
-    from fairfold.study import hyperparameters
+    from fairfold.study import REFERENCE, hyperparameters
 
     config = _configuration(study)
     config["publish"]["with_data"] |= with_data
@@ -130,7 +131,7 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
     datasets = [Dataset.load(path) for path in prepared if path.is_file()]
     splits, method = config["folds"], config["folds"]["method"]
     folds = f"{method}/{splits['n_splits']}-folds/repeats-{splits['repeats']}.npz"
-    recorded = study / _VERSIONS
+    recorded, final = study / _VERSIONS, study / "results" / "final"
     return Facts(
         results=(study / "results").resolve(),
         config=config,
@@ -145,6 +146,11 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
         n_draws=N_DRAWS,
         n_resamplings={data.id: n_resamplings(data.shape[0]) for data in datasets},
         forest_defaults=_forest_defaults(config),
+        reference=REFERENCE,
+        feature_groups=_joined(groups_of(each) for each in datasets if (final / each.id / _IMPORTANCE).is_file()),
+        chosen_settings=_joined(
+            chosen_by(each.id, path) for each in datasets if (path := final / each.id / "model.fairfold").is_file()
+        ),
     )
 
 

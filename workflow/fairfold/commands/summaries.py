@@ -1,4 +1,4 @@
-"""Tables on the data and the folds of a study, for its publication."""
+"""Tables on the data, the folds and the final models of a study, for its publication."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from fairfold.core.arrays import to_dense
 from fairfold.core.files import read_arrays
 from fairfold.core.folds import parts_of
 from fairfold.datasets import Dataset
-from fairfold.errors import DataError
+from fairfold.errors import DataError, ModelError
+from fairfold.final.importance import feature_groups
+from fairfold.models import load_model
+from fairfold.models.description import chosen_settings
 
 _COLUMNS_AT_ONCE = 500
 
@@ -91,3 +94,44 @@ def folds_of(data: Dataset, path: Path) -> pd.DataFrame:
     ]
     names = ["dataset", "fold", "training_samples", "training_positives", "test_samples", "test_positives"]
     return pd.DataFrame(rows, columns=names)
+
+
+def groups_of(data: Dataset) -> pd.DataFrame:
+    """List the features that were permuted together to measure their importance.
+
+    Parameters
+    ----------
+    data : Dataset
+        Prepared dataset.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``dataset, group, feature``, with the group as ``feature_importance.csv`` names it.
+    """
+    rows = [(data.id, name, data.feature_names[at]) for name, places in feature_groups(data).items() for at in places]
+    return pd.DataFrame(rows, columns=["dataset", "group", "feature"])
+
+
+def chosen_by(dataset: str, path: Path) -> pd.DataFrame:
+    """List the settings that a final model chose by its training data.
+
+    Parameters
+    ----------
+    dataset : str
+        Identifier of the dataset.
+    path : Path
+        File of the model.
+
+    Returns
+    -------
+    DataFrame
+        Column ``dataset`` and those of :func:`~fairfold.models.description.chosen_settings`. Empty if the file cannot
+        be read.
+    """
+    try:
+        found = chosen_settings(load_model(path))
+    except ModelError:
+        found = pd.DataFrame()
+    found.insert(0, "dataset", dataset)
+    return found

@@ -1,4 +1,4 @@
-"""Tables of the components and the hyperparameters of each model."""
+"""Tables of the components, the hyperparameters and the chosen settings of models."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fairfold.errors import ModelError
+from fairfold.models.one_level import OneLevelModel
 from fairfold.models.registry import NO_OWN, make_model, register_own, settings_of, spec_of
 
 _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
@@ -18,6 +19,18 @@ _NOT_LISTED = (
     *("n_jobs", "random_state", "verbose", "memory", "warm_start", "transform_input", "copy", "hierarchy", "cv"),
     *("pre_dispatch", "return_train_score", "error_score", "negatives"),
 )
+
+
+# Attributes of fitted models with values that the training data choose, and their meaning.
+_CHOSEN = {
+    "best_params_": "parameters with the best score in the search",
+    "best_level_": "last level used; the first is 0",
+    "n_rounds_": "number of rounds",
+    "min_samples_leaf_": "least number of samples in a leaf",
+    "gamma_": "parameter of the Gaussian kernel; 0 is a linear kernel",
+    "penalty_": "penalty of the ridge regression",
+    "label_frequency_": "estimated share of positives that are observed",
+}
 
 
 def describe_models(names: Iterable[str], variant: str = "text", own: Mapping[str, Any] | None = None) -> pd.DataFrame:
@@ -145,3 +158,65 @@ def _parameters(estimator: Any, within: tuple[str, ...]) -> Iterator[tuple[str, 
             component = " > ".join([*(part for part in within if part in _POOLS), path[-1]])
             text = str(value)
             yield component.lstrip("_"), name, type(value).__name__ if " at 0x" in text else text
+
+
+def chosen_settings(model: Any) -> pd.DataFrame:
+    """List the settings that a fitted model chose by its training data.
+
+    Parameters
+    ----------
+    model : estimator object
+        Fitted model.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``component, setting, value, meaning``: numbers of rounds and levels, shapes of trees, kernels,
+        penalties, label frequencies, and weights of the members of a pool. Empty if the model chooses none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.models import make_model
+    >>> from fairfold.models.description import chosen_settings
+    >>> X = np.random.default_rng(0).random((60, 2))
+    >>> model = make_model("kernel-ridge", random_state=0).fit(X, (X > 0.5).astype(int))
+    >>> chosen_settings(model)["setting"].tolist()
+    ['gamma', 'penalty']
+    """
+    return pd.DataFrame(_chosen(model, ()), columns=["component", "setting", "value", "meaning"])
+
+
+def _chosen(model: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the chosen settings of a fitted estimator and of those that it contains."""
+    path = within if isinstance(model, OneLevelModel) else (*within, type(model).__name__.lstrip("_"))
+    component, found, given = " > ".join(path), vars(model), model.get_params(deep=False)
+    has_levels = "max_levels" in given and given.get("length_control") != "single"
+    members = found.get("estimators_")
+    if "weights_" in found and members is not None:
+        for member, weight in zip(members, found["weights_"], strict=True):
+            yield f"{component} > {type(member).__name__}", "weight", f"{weight:.6g}", "weight in the pool"
+    for name, meaning in _CHOSEN.items():
+        if name in found and (name != "best_level_" or has_levels):
+            value = found[name]
+            yield component, name.rstrip("_"), f"{value:.6g}" if isinstance(value, float) else str(value), meaning
+    if given.get("shape") == "auto":
+        yield from _shapes(component, found["levels_"][: found["best_level_"] + 1])
+    for name, value in found.items():
+        if name.endswith("_") and not name.startswith("_"):
+            inner = value if isinstance(value, list) else [value]
+            for each in inner:
+                if hasattr(each, "get_params") and not isinstance(each, type):
+                    yield from _chosen(each, path)
+
+
+def _shapes(component: str, levels: Sequence[Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the shapes of the trees of a cascade."""
+    meaning = "shapes of trees: least samples in a leaf, features per split, share of samples per tree"
+    for number, level in enumerate(levels):
+        for forest in level.predictors:
+            shapes = [
+                f"({leaf}, {features}, {samples:.3g}{', trees of each label' * labelwise})"
+                for leaf, features, samples, labelwise in forest.shapes_
+            ]
+            yield component, f"shapes_of_level_{number}_{forest.kind}", ", ".join(dict.fromkeys(shapes)), meaning

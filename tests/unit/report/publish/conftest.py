@@ -19,6 +19,9 @@ CONFIG = {
     "final": {"fit": True},
 }
 
+FURTHER = ["tables/audit.csv", "tables/score_summary.csv", "tables/decisions/plants.csv", "tables/audit_rows/herbs.csv"]
+FURTHER += ["tables/audit_rows/plants.csv"]
+
 
 def recommendation():
     rows = []
@@ -44,7 +47,7 @@ def tables():
     board = {"model": MODELS, "score": [0.9, 0.8, 0.7], "low": [0.85, 0.75, 0.65], "high": [0.95, 0.85, 0.75]}
     board |= {"deciding": [0.6, 0.5, 0.4], "verdict": ["best", "not different", "worse"]}
     scores = {"model": MODELS * 5, "fold": [fold for fold in range(5) for _ in MODELS], "metric": "average_precision"}
-    scores |= {"missing_rate": 0, "level": 0, "value": [0.9, 0.8, None, *[0.9, 0.8, 0.7] * 4]}
+    scores |= {"missing_rate": 0, "level": 0, "is_final": True, "value": [0.9, 0.8, None, *[0.9, 0.8, 0.7] * 4]}
     scores |= {"reason": ["", "", "It ran out of memory.", *[""] * 12]}
     complete = {"missing_rate": [0, 50], "model": "RF+ET", "metric": "average_precision"}
     complete |= {"complete": 0.9, "low": 0.85, "high": [0.95, 0.88]}
@@ -53,7 +56,7 @@ def tables():
         labels |= {name: [0.8, 0.4], f"{name}_low": [0.7, 0.1], f"{name}_high": [0.9, None]}
     sizes = {"n_samples": [120], "n_features": 2, "n_labels": 2, "label_cardinality": 0.4, "label_density": 0.2}
     curve = {"kind": ["measured", "measured", "extrapolated"], "times": [0.5, 1.0, 2.0], "n_train": [48, 96, 192]}
-    curve |= {"score": [0.7, 0.8, 0.85], "low": [0.6, 0.7, 0.75], "high": 0.9}
+    curve |= {"score": [0.7, 0.8, 0.85], "n_folds": 5, "low": [0.6, 0.7, 0.75], "high": 0.9}
     tests = {"test": ["samples", "groups"], "p_value": [0.9, None], "conclusion": ["No evidence (p = 0.900).", "None."]}
     tests |= {"estimate": [0.01, None], "margin": 0.15, "p_adjusted": [0.9, None], "rate_high_if_hard": 55.2}
     rates = {
@@ -100,8 +103,11 @@ def make_facts(tmp_path, config):
         legend_table(MODELS).to_csv(results / "legend.csv", index=False)
         (path := results.parent / "plants.csv").write_text("row,site,height,label_shade,label_moss\n")
         config["publish"] |= publish
-        jobs = {"file": ["results/tables/datasets.csv", "results/datasets/plants.npz"], "rule": "describe_datasets"}
-        jobs |= {"job": "plants", "inputs": "", "ended": "2026-01-02T03:04:05+00:00", "is_done": is_done}
+        described = ["tables/datasets.csv", "datasets/plants.npz"]
+        others = [name for name in [*tables(), *FURTHER] if name not in described]
+        jobs = {"file": [f"results/{name}" for name in [*described, *others]], "inputs": "", "job": "plants"}
+        jobs["rule"] = ["describe_datasets"] * len(described) + ["recommend_models"] * len(others)
+        jobs |= {"ended": "2026-01-02T03:04:05+00:00", "is_done": is_done}
         counts = {"label": ["shade", "moss"], "positives": [40, 4], "negatives": [70, 116], "unmeasured": [10, 0]}
         counts |= {"missing_if_positive": [0.01, 0.0], "missing_if_negative": 0.02}
         features = {"predictor": ["height", "width"], "missing": [3, 0], "mean": 1.5, "sd": 0.1}
@@ -109,6 +115,7 @@ def make_facts(tmp_path, config):
         folds = {"fold": range(5), "training_samples": 96, "training_positives": [35, 36, 35, 35, 35]}
         folds |= {"test_samples": 24, "test_positives": [9, 8, 9, 9, 9]}
         hyperparameters = {"model": ["kNN"], "component": "KNeighborsClassifier", "parameter": "p", "value": "2"}
+        chosen = {"component": ["CascadeForest"], "setting": "best_level", "value": "0", "meaning": "last level used"}
         software = {"software": ["Python", "snakemake", "scikit-learn", "machine"], "version": ["3", "9", "1", "Linux"]}
         return Facts(
             results=results,
@@ -123,6 +130,9 @@ def make_facts(tmp_path, config):
             is_recorded=is_recorded,
             n_draws=200,
             n_resamplings={"plants": 500},
+            reference="joint-GB",
+            chosen_settings=pd.DataFrame(chosen).assign(dataset="plants"),
+            feature_groups=pd.DataFrame({"dataset": ["plants"] * 2, "group": "height", "feature": ["height", "width"]}),
         )
 
     return make

@@ -109,16 +109,17 @@ def test_findings_of_the_data_are_limits(make_facts):
     audit = {
         "check": ["likely label errors"],
         "severity": "note",
-        "message": "3 labels contradict their features; look",
+        "message": "3 label cells contradict their features; look",
     }
     facts.memo["datasets/plants.audit.csv"] = pd.DataFrame(audit)
     for name in ("audit", "limits_of_data"):
         text = sentences(name, facts)
-        assert "3 labels contradict their features" in text and "look" not in text
+        assert "3 label cells contradict their features" in text and "look" not in text
         assert "Features change before row 31, by 1.25 times the change" in text and "row 40" not in text
     assert "Features change before row 31" in sentences("duplicates", facts)
     assert "up to 55 % of the positives may be missing" in sentences("limits_of_data", facts)
     checks = sentences("audit_checks", facts)
+    assert "unpredicted label, likely label errors" in checks
     assert "duplicates" in checks and "groups" in checks and "test file" not in checks
 
 
@@ -146,6 +147,21 @@ def test_intervals_of_all_metrics_are_counted(make_facts):
     facts.memo["tables/complete_scores.csv"] = pd.concat([rows, rows.assign(metric="roc_auc", high=1.0)])
     assert "0 of 1 bootstrap intervals of micro average precision" in sentences("coverage", facts)
     assert "in other metrics, 1 of 1 (micro AUROC)" in sentences("coverage", facts)
+
+
+def test_all_fits_are_counted(make_facts):
+    facts = make_facts()
+    facts.jobs.loc[len(facts.jobs)] = {"file": "a", "rule": "estimate_label_frequency", "inputs": "results/b.npz"}
+    text = sentences("fits", facts)
+    assert (
+        "RF+ET, logistic+ and kNN 14 times in all, each once for each fold and each share of hidden positives (0 %)"
+        in text
+    )
+    assert "joint-GB was fitted 10 more times" in text and "RF+ET was fitted to all samples of plants once" in text
+    assert "joint-GB, which was fitted for this in further fits, and" in text and "The audit fitted" in text
+    facts = make_facts()
+    facts.jobs.loc[len(facts.jobs)] = {"file": "a", "rule": "estimate_label_frequency", "inputs": "b/predictions_0.npz"}
+    assert "joint-GB, without further fits of it, and" in sentences("fits", facts)
 
 
 def test_members_of_a_pool_suit_the_number_of_labels(make_facts):

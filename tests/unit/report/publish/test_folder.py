@@ -52,9 +52,27 @@ def test_same_study_gives_the_same_archive(make_facts, tmp_path):
 
 def test_state_of_the_study_is_returned(make_facts, tmp_path):
     sentences = write_publication(make_facts(is_done=False), tmp_path / "publication")
-    assert sentences[0].startswith("This study is unfinished: 2 of 2 files")
+    assert sentences[0].startswith("This study is unfinished: ")
     assert sentences[-2].startswith("REFORMS: ") and "of 32 items filled" in sentences[-2]
-    assert "This study is unfinished" in (tmp_path / "publication/README.md").read_text()
+    for name in ("README.md", "data_statement.md"):
+        text = (tmp_path / "publication" / name).read_text()
+        assert "This study is unfinished" in text and "files come from older code, configuration or data" in text
+
+
+def test_files_that_the_study_no_longer_writes_are_left_out(make_facts, tmp_path):
+    facts = make_facts()
+    (facts.results / "tables/cliques.csv").write_text("metric\n")
+    write_publication(facts, tmp_path / "publication")
+    assert not (tmp_path / "publication/results/tables/cliques.csv").exists()
+    assert (tmp_path / "publication/results/tables/datasets.csv").exists()
+
+
+def test_readme_names_every_table(make_facts, tmp_path):
+    facts = make_facts()
+    write_publication(facts, tmp_path / "publication")
+    text = (tmp_path / "publication/README.md").read_text()
+    for path in (tmp_path / "publication").glob("*/**/*.csv"):
+        assert path.relative_to(tmp_path / "publication").as_posix() in text or path.parent.name == "environment", path
 
 
 def test_datasets_of_the_catalog_are_cited(make_facts, config, tmp_path):

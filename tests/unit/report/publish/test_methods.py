@@ -39,14 +39,15 @@ def test_failures_and_rare_labels_come_first(make_facts):
 
 def test_an_unfinished_study_claims_nothing_about_models(make_facts):
     text = text_of(make_facts({}, is_done=False))
-    assert "This study is unfinished: 2 of 2 files are missing or outdated (steps describe_datasets)." in text
+    assert "files are missing or outdated (steps describe_datasets, recommend_models)." in text
     assert "compared" not in text and "test" not in text.replace("latest", "")
     assert "Models" not in text and "folds" not in text
     assert "Missing parts are left out." in text and "Outdated" not in text
 
 
 def test_outdated_results_are_stated(make_facts):
-    assert "Outdated numbers may not match the methods." in state(make_facts(is_done=False))
+    old = state(make_facts(is_done=False))[1]
+    assert old.startswith("11 of these files come from older code") and "may not match the methods" in old
 
 
 def test_every_verdict_is_stated(make_facts):

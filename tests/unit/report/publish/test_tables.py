@@ -6,10 +6,12 @@ import pandas as pd
 
 from fairfold.report.publish.tables import PaperTable, paper_tables, write_table_files
 
+OF_FINAL = ("feature_groups", "chosen_settings")
+
 
 def test_scores_have_intervals_and_marks(make_facts):
     tables = {table.name: table for table in paper_tables(make_facts())}
-    assert [*tables] == ["data", "hyperparameters", "outcomes", "folds", "predictors", "scores", "labels"]
+    assert [*tables] == ["data", "hyperparameters", "outcomes", "folds", "predictors", *OF_FINAL, "scores", "labels"]
     scores = tables["scores"].cells.set_index("model")["micro average precision"]
     assert scores.to_dict() == {
         "RF+ET": "0.900 (0.850–0.950)",
@@ -26,7 +28,8 @@ def test_scores_have_intervals_and_marks(make_facts):
 def test_data_that_are_not_prepared_have_no_tables(make_facts):
     facts = make_facts({})
     none = pd.DataFrame(columns=["dataset"])
-    assert not [*paper_tables(replace(facts, outcomes=none, predictors=none, folds=none, hyperparameters=none))]
+    names = ("outcomes", "predictors", "folds", "hyperparameters", *OF_FINAL)
+    assert not [*paper_tables(replace(facts, **dict.fromkeys(names, none)))]
 
 
 def test_models_without_a_test_have_no_mark(make_facts):

@@ -16,6 +16,7 @@ _Z = 3.0  # standard deviations above chance
 _MOST = 200  # labels
 _CLEAR = 0.3  # least explained variance of a label whose errors are listed
 _SURE = 0.9  # least out-of-fold probability against a likely label error
+_MOST_CELLS = 50  # likely label errors that are named
 
 
 def find_alike(table: Audited) -> Iterator[Finding]:
@@ -121,20 +122,22 @@ def find_unpredicted(table: Audited) -> Iterator[Finding]:
 
 
 def _likely_errors(table: Audited, chosen: np.ndarray, Y: np.ndarray, X: np.ndarray) -> Iterator[Finding]:
-    """Count cells whose leave-one-out prediction strongly contradicts the label, and name the clearest ones."""
+    """Find cells whose leave-one-out prediction strongly contradicts the label, the clearest ones first."""
     leverage = (X**2).sum(axis=1, keepdims=True)
     predicted = (X @ (X.T @ Y) - leverage * Y) / (1 - leverage + 1e-9)
     against = np.abs(predicted - Y)
     rows, columns = np.nonzero(against > _SURE)
     if len(rows):
-        order = np.argsort(-against[rows, columns], kind="stable")[:3]
+        order = np.argsort(-against[rows, columns], kind="stable")
         ids = table.data.sample_ids
-        named = [
-            f"row {rows[i] + 1 if ids is None else ids[rows[i]]}, label {table.label_names[chosen[columns[i]]]!r}"
-            for i in order
-        ]
-        cells = "1 label contradicts its" if len(rows) == 1 else f"{len(rows)} labels contradict their"
-        message = f"{cells} features; check them, or list likely label errors with a study"
+        of_label: dict[str, list[str]] = {}
+        for i in order[:_MOST_CELLS]:
+            row = rows[i] + 1 if ids is None else ids[rows[i]]
+            of_label.setdefault(table.label_names[chosen[columns[i]]], []).append(str(row))
+        named = [f"label {label!r} of row{'s' * (len(some) > 1)} {', '.join(some)}" for label, some in of_label.items()]
+        named += [f"{len(rows) - _MOST_CELLS} more cells"] * (len(rows) > _MOST_CELLS)
+        are = "cell contradicts its" if len(rows) == 1 else "cells contradict their"
+        message = f"{len(rows)} label {are} features; check them, or list likely label errors with a study"
         yield Finding("note", "labels", message, "; ".join(named), "likely label errors")
 
 
@@ -219,5 +222,5 @@ SPECS = (
     Check("implied label", find_implied),
     Check("unlearnable label", find_unlearnable),
     Check("unmeasured labels", find_unmeasured),
-    Check("unpredicted label", find_unpredicted),
+    Check("unpredicted label", find_unpredicted, ("likely label errors",)),
 )

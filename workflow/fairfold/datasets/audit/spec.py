@@ -55,10 +55,13 @@ class Check(NamedTuple):
         Name in the table of findings.
     find : callable
         Function of :class:`Audited` that yields findings.
+    others : tuple of str, default=()
+        Names of findings of another kind that it yields.
     """
 
     name: str
     find: Callable[[Audited], Iterable[Finding]]
+    others: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

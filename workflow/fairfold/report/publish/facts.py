@@ -41,6 +41,10 @@ class Source(NamedTuple):
     about: str = ""
 
 
+def _no_rows() -> pd.DataFrame:
+    return pd.DataFrame(columns=["dataset"])
+
+
 @dataclass(frozen=True)
 class Facts:
     """Facts of a study.
@@ -73,6 +77,12 @@ class Facts:
         Number of bootstrap samples for the scores of labels, by dataset.
     forest_defaults : mapping, default={}
         Default settings of forests.
+    reference : str, default=""
+        Model whose predictions estimate the missing rate.
+    feature_groups : DataFrame, default=empty
+        Columns ``dataset, group, feature``: features that were permuted together.
+    chosen_settings : DataFrame, default=empty
+        Columns ``dataset, component, setting, value, meaning``: settings that the final models chose.
     memo : dict, default={}
         Tables that were read, and values derived from the facts.
     """
@@ -90,6 +100,9 @@ class Facts:
     n_draws: int
     n_resamplings: Mapping[str, int]
     forest_defaults: Mapping[str, Any] = field(default_factory=dict)
+    reference: str = ""
+    feature_groups: pd.DataFrame = field(default_factory=_no_rows)
+    chosen_settings: pd.DataFrame = field(default_factory=_no_rows)
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -120,6 +133,30 @@ class Facts:
         """Files that the study has not computed, or that are outdated."""
         return self.jobs[~self.jobs["is_done"].astype(bool)]
 
+    @cached_property
+    def files(self) -> list[str]:
+        """Files of the study that exist, relative to the folder of results.
+
+        Files that an earlier configuration or version of the code has left are not among them.
+        """
+        names = (path.removeprefix(f"{self.results.name}/") for path in self.jobs["file"])
+        return [name for name in names if (self.results / name).is_file()]
+
+    def has(self, path: str) -> bool:
+        """Return whether the study has computed a file, or a file of a folder.
+
+        Parameters
+        ----------
+        path : str
+            Path relative to the folder of results.
+
+        Returns
+        -------
+        bool
+            Whether it exists. It may be outdated; see ``missing``.
+        """
+        return any(name == path or name.startswith(f"{path}/") for name in self.files)
+
     def table(self, path: str) -> pd.DataFrame:
         """Read a table of results.
 
@@ -134,8 +171,7 @@ class Facts:
             The table, or an empty table without columns if the study has not computed it.
         """
         if path not in self.memo:
-            file = self.results / path
-            self.memo[path] = read_results(file) if file.is_file() else pd.DataFrame()
+            self.memo[path] = read_results(self.results / path) if self.has(path) else pd.DataFrame()
         return self.memo[path]
 
     def of(self, path: str, dataset: str) -> pd.DataFrame:
@@ -155,6 +191,21 @@ class Facts:
         """
         table = self.table(path)
         return table[table["dataset"] == dataset] if "dataset" in table else table
+
+    def chosen(self, dataset: str) -> pd.DataFrame:
+        """Return the settings that the final model of a dataset chose.
+
+        Parameters
+        ----------
+        dataset : str
+            Identifier of the dataset.
+
+        Returns
+        -------
+        DataFrame
+            Rows of ``chosen_settings``.
+        """
+        return self.chosen_settings[self.chosen_settings["dataset"] == dataset]
 
     def folds_of(self, dataset: str) -> pd.DataFrame:
         """Return the numbers of samples and positives in each fold of a dataset.

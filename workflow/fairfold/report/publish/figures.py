@@ -29,10 +29,10 @@ def write_figures(facts: Facts, folder: Path) -> None:
         whose tables are missing, or that has nothing to draw, is left out.
     """
     contents, captions = load_contents(), []
-    done = [path.relative_to(facts.results).as_posix() for path in (facts.results / "tables").rglob("*.csv")]
+    done = [name for name in facts.files if name.startswith("tables/") and name.endswith(".csv")]
     for figure in figures_of(contents, facts.config, done):
         tables = [facts.table(path) for path in figure.reads]
-        if not all((facts.results / path).is_file() for path in figure.reads):
+        if not all(map(facts.has, figure.reads)):
             continue
         drawn, name = figure.spec.draw(*tables, **figure.options), Path(figure.path).name
         if not drawn.axes:  # nothing to draw

@@ -58,15 +58,17 @@ def write_publication(facts: Facts, folder: Path) -> list[str]:
     folder.mkdir(parents=True)
     _copy_results(facts, folder)
     _copy_software(facts, folder)
+    written = []
     for table in paper_tables(facts):
         write_table_files(table, facts, folder / "tables")
+        written.append(table.name)
     write_figures(facts, folder / "figures")
     write_cards(facts, folder / "model")
     paragraphs = methods.methods(facts)
     texts = {"methods.md": methods.as_markdown(paragraphs), "methods.tex": methods.as_latex(paragraphs)}
     sources = [load_phrases(name)["source"] for name in CHECKLISTS]
     texts["references.bib"] = methods.references([text for _, text in paragraphs], sources)
-    texts |= {name: page(f"{name}.jinja", facts) for name in ("data_statement.md", "README.md")}
+    texts |= {name: page(f"{name}.jinja", facts, written=written) for name in ("data_statement.md", "README.md")}
     _write(texts, folder)  # The checklists name files that exist.
     lines = state(facts)
     for name in CHECKLISTS:
@@ -93,10 +95,9 @@ def _copy(path: Path, target: Path) -> None:
 
 def _copy_results(facts: Facts, folder: Path) -> None:
     """Copy the tables of the study, and with ``publish.with_data`` its data and final models."""
-    for pattern in _COPIED:
-        for path in sorted(facts.results.glob(pattern)):
-            if path.name not in _PRIVATE:
-                _copy(path, folder / "results" / path.relative_to(facts.results))
+    for name in facts.files:
+        if any(Path(name).match(pattern) for pattern in _COPIED) and Path(name).name not in _PRIVATE:
+            _copy(facts.results / name, folder / "results" / name)
     for source in facts.sources:
         if source.path is not None and (facts.config["publish"]["with_data"] or not source.dataset):
             _copy(source.path, folder / source.name)

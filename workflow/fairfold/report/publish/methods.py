@@ -16,7 +16,7 @@ _PARAGRAPHS = {
     "Data": ("dataset", "predictors", "missing_cells", "audit"),
     "Preprocessing": ("excluded", "preprocessing", "missing_treatment"),
     "Folds": ("folds", "dependencies", "analyzed", "no_leak"),
-    "Models": ("models", "model_choice", "hyperparameters", "imbalance", "updating"),
+    "Models": ("models", "model_choice", "hyperparameters", "fits", "imbalance", "updating"),
     "Missing labels": ("hidden", "random_method"),
     "Evaluation": (
         "metrics",

@@ -30,6 +30,7 @@ _MOST_FAILURES, _MOST_STEPS = 5, 4
 _TWICE = 2
 _OF_MANY = "of_many > "  # members of a pool for many labels
 _LEAST_LABELS = 2  # of a comparison of labels
+_FURTHER_FITS = ("tables/mechanisms.csv", "tables/rank_stability.csv")
 _AUDIT, _OF_TEST_FILE = "fairfold.datasets.audit", "test file"
 CITED = re.compile(r" ?\[(@[\w-]+(?:; @[\w-]+)*)\]")
 """Citations, such as ``[@breiman2001; @geurts2006]``."""
@@ -158,13 +159,13 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
     sources = [each for each in facts.sources if each.dataset == name]
     own = dict.fromkeys(("groups", "dates", "folds", "weights", "id", "ignore", "samples", "label_filter"))
     path = f"datasets/{name}.audit.csv"
-    audit = facts.table(path) if (facts.results / path).is_file() else None
+    audit = facts.table(path) if facts.has(path) else None
     if audit is not None and audit.empty:
         audit = pd.DataFrame(columns=["severity", "check", "message"])
     labels = facts.of(f"final/{name}/label_scores.csv", name)
     labels = labels[labels["n_positives"] >= FEW_POSITIVES].dropna(subset="roc_auc") if len(labels) else labels
     return {
-        **{"name": name, "suffix": f"-{name}" * (len(facts.datasets) > 1), "is_own": name in facts.own},
+        **{"name": name, "suffix": _suffix(name, facts), "is_own": name in facts.own},
         **{"folds": facts.folds_of(name), "is_all_tested": _is_all_tested(name, facts)},
         **{"curve": _curve(name, facts), "n_resamplings": facts.n_resamplings.get(name)},
         "random_tests": _random_tests(name, facts),
@@ -175,9 +176,10 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         **{"hidden": _hidden(name, facts), "frequencies": _frequencies(name, facts)},
         "changes": _changes(name, facts) if name in facts.own else [],
         "checks": [
-            check.replace("_", " ")
-            for check in declared(_AUDIT)
+            name_of_check.replace("_", " ")
+            for check, (spec, _) in declared(_AUDIT).items()
             if check != _OF_TEST_FILE and (facts.own.get(name, {}).get("groups") or "group" not in check)
+            for name_of_check in (check, *spec.others)
         ],
         "n_folds": scores["fold"].nunique() if len(scores := facts.of(SCORES, name)) else 0,
         "own": own | dict(facts.own.get(name, {})),
@@ -284,6 +286,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
     intervals = facts.table("tables/complete_scores.csv")
     names = [each.name for each in facts.sources if each.path and each.dataset]
     has = {"data": sizes, "scores": len(facts.table(SCORES)), "final": facts.finals, "files": names}
+    has["scored_fits"] = has["scores"] and facts.table(SCORES)["value"].notna().any()
     own = {name: facts.own[name] for name in facts.datasets if name in facts.own}
     hidden = rates[rates["hidden_rate"] > 0] if "hidden_share" in rates and len(sizes) == 1 else rates[:0]
     return {
@@ -311,9 +314,10 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "all_tested": sizes and all(_is_all_tested(name, facts) for name in sizes),
         "hidden_shares": [f"{share:.1f} %" for share in hidden.get("hidden_share", ())],
         "n_scores": int(tests["n_folds"].max()) if len(tests) else 0,
+        **_fits(facts),
         "is_repeated": facts.config["folds"]["n_splits"] * facts.config["folds"]["repeats"] > 1,
         **{"n_draws": facts.n_draws, "n_hyperparameters": len(facts.hyperparameters)},
-        "has_file": lambda path: (facts.results / path).exists(),
+        "has_file": facts.has,
         **{"source": facts.memo.get("source"), "figures": facts.memo.setdefault("figures", [])},
         **{"is_recorded": facts.is_recorded, "few_positives": FEW_POSITIVES},
         "has_unmeasured": facts.outcomes["unmeasured"].any() if len(facts.outcomes) else False,
@@ -326,6 +330,38 @@ def _gather(facts: Facts) -> dict[str, Any]:
         **_about_score(score),
         "is_estimated": len(_tried(intervals, score)),
     }
+
+
+def _fits(facts: Facts) -> dict[str, Any]:
+    """Count the fits of the comparison, and name the other fits of the study."""
+    scores, curves = facts.table(SCORES), facts.table("tables/sample_curves.csv")
+    keys = ["dataset", "missing_rate", "model", "fold"]
+    done = scores.dropna(subset="value")[keys].drop_duplicates() if len(scores) else pd.DataFrame(columns=keys)
+    measured = curves[(curves["kind"] == "measured") & (curves["metric"] == LEAD)] if "kind" in curves else curves[:0]
+    groups = measured.groupby(["dataset", "model"], sort=False) if len(measured) else ()
+    precision = {name: facts.of(f"final/{name}/label_error_precision.csv", name) for name in facts.finals}
+    estimated = facts.jobs[facts.jobs["rule"] == "estimate_label_frequency"]
+    folders = [
+        f"tables/chosen_settings{_suffix(name, facts)}.csv" for name in facts.datasets if len(facts.chosen(name))
+    ]
+    return {
+        **{"n_fits": len(done), "reference": facts.reference, "chosen_files": folders},
+        "shares": [f"{rate} %" for rate in sorted(done["missing_rate"].unique())],
+        "curves": [
+            {"dataset": dataset, "model": model, "n_fits": int(rows["n_folds"].sum())}
+            for (dataset, model), rows in groups
+        ],
+        "hidden_of_final": {
+            name: f"{rows['hidden_rate'].iloc[0]} %" if len(rows) else "a part" for name, rows in precision.items()
+        },
+        "has_own_reference": not estimated["inputs"].str.contains("/predictions_").all(),
+        "is_audited": any(facts.has(f"datasets/{name}.audit.csv") for name in facts.datasets),
+        "more_fits": [path for path in _FURTHER_FITS if facts.has(path)],
+    }
+
+
+def _suffix(name: str, facts: Facts) -> str:
+    return f"-{name}" * (len(facts.datasets) > 1)
 
 
 def _held_others(intervals: pd.DataFrame, score: str) -> list[str]:
@@ -486,10 +522,14 @@ def state(facts: Facts) -> list[str]:
     found = []
     if n := len(facts.missing):
         rules = shortened(facts.missing["rule"].drop_duplicates().tolist(), _MOST_STEPS)
-        files = f"{n} of {len(facts.jobs)} files are missing or outdated"
-        found.append(f"This study is unfinished: {files} (steps {rules}).")
-        is_old = any((facts.results.parent / path).is_file() for path in facts.missing["file"])
-        found.append("Outdated numbers may not match the methods." if is_old else "Missing parts are left out.")
+        n_old = sum((facts.results.parent / path).is_file() for path in facts.missing["file"])
+        files = f"{n} of {len(facts.jobs)} files are missing or outdated (steps {rules})"
+        found.append(f"This study is unfinished: {files}. Missing parts are left out.")
+        if n_old:
+            found.append(
+                f"{n_old} of these files come from older code, configuration or data, so their numbers may not match "
+                "the methods. `fairfold study` computes them again."
+            )
     scores = facts.table(SCORES)
     failures = failures_of(scores) if len(scores) else scores
     found += [

@@ -29,7 +29,7 @@ _HYPERPARAMETERS = (
 _OF_POOLS = " Stack+ uses other members for large data (of_large) and for many labels (of_many)."
 _LABELS = ("average_precision", "roc_auc", "mcc")
 _SHARES = ["missing_if_positive", "missing_if_negative"]
-_MOST_ROWS, _MOST_COLUMNS = 40, 4  # of a table that fits on a page
+_MOST_ROWS, _MOST_COLUMNS, _MOST_CHARACTERS = 40, 4, 100  # of a table that fits on a page
 
 
 class PaperTable(NamedTuple):
@@ -74,6 +74,8 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
         "without the label.",
         "folds": "Folds of {}: numbers of samples and of positive label cells in the training and the test part.",
         "predictors": "Features of {}: number of missing cells, mean, standard deviation and quartiles.",
+        "feature_groups": "Groups of features of {} that were permuted together, as named in feature_importance.csv.",
+        "chosen_settings": "Settings that the final model of {} chose by its training data.",
     }
     if len(facts.hyperparameters):
         has_pools = facts.hyperparameters["component"].str.contains(" > ", regex=False).any()
@@ -203,7 +205,8 @@ def _as_latex(style: Styler, table: PaperTable) -> str:
             environment="longtable" if is_long else None,
         )
     )
-    is_wide = table.cells.shape[1] > _MOST_COLUMNS
+    widths = table.cells.astype(str).map(len).sum(axis=1)
+    is_wide = table.cells.shape[1] > _MOST_COLUMNS or bool((widths > _MOST_CHARACTERS).any())
     if is_long:
         size = r"\scriptsize\setlength{\tabcolsep}{3pt}" if is_wide else r"\footnotesize"
         return f"{{{size}\n{tex}}}\n"
