@@ -483,6 +483,34 @@ def hyperparameters(config: Config, sizes: Sequence[tuple[int, int]] = ()) -> pd
     return hyperparameter_table(models, config["models"], sizes)
 
 
+def chosen_by(dataset: str, path: Path) -> pd.DataFrame:
+    """List the settings that a final model chose by its training data.
+
+    Parameters
+    ----------
+    dataset : str
+        Identifier of the dataset.
+    path : Path
+        File of the model.
+
+    Returns
+    -------
+    DataFrame
+        Column ``dataset`` and those of :func:`~fairfold.models.description.chosen_settings`. Empty if the file cannot
+        be read.
+    """
+    import pandas as pd
+
+    from fairfold.models import load_model
+    from fairfold.models.description import chosen_settings
+
+    try:
+        found = chosen_settings(load_model(path))
+    except ModelError:
+        found = pd.DataFrame()
+    return found.assign(dataset=dataset)
+
+
 def first_level(config: Config, model: str) -> str | None:
     """Return the name of the first level that a model shares with others.
 

@@ -116,14 +116,14 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
     DataError
         If the folder has no study.
     """
-    from fairfold.commands.summaries import chosen_by, folds_of, groups_of, outcomes_of, predictors_of
+    from fairfold.commands.summaries import folds_of, groups_of, outcomes_of, predictors_of
     from fairfold.core.files import read_table
     from fairfold.core.versions import gather_versions
     from fairfold.datasets import Dataset
     from fairfold.final.labels import n_resamplings
     from fairfold.recommendation.complete_scores import N_DRAWS
     from fairfold.report.publish.facts import Facts
-    from fairfold.study import REFERENCE, hyperparameters
+    from fairfold.study import REFERENCE, chosen_by, hyperparameters
 
     config = _configuration(study)
     config["publish"]["with_data"] |= with_data

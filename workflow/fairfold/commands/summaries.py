@@ -1,4 +1,4 @@
-"""Tables on the data, the folds and the final models of a study, for its publication."""
+"""Tables on the data, the folds and the features of a study, for its publication."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from fairfold.core.arrays import to_dense
 from fairfold.core.files import read_arrays
 from fairfold.core.folds import parts_of
 from fairfold.datasets import Dataset
-from fairfold.errors import DataError, ModelError
+from fairfold.errors import DataError
 from fairfold.final.importance import feature_groups
-from fairfold.models import load_model
-from fairfold.models.description import chosen_settings
 
 _COLUMNS_AT_ONCE = 500
 
@@ -111,27 +109,3 @@ def groups_of(data: Dataset) -> pd.DataFrame:
     """
     rows = [(data.id, name, data.feature_names[at]) for name, places in feature_groups(data).items() for at in places]
     return pd.DataFrame(rows, columns=["dataset", "group", "feature"])
-
-
-def chosen_by(dataset: str, path: Path) -> pd.DataFrame:
-    """List the settings that a final model chose by its training data.
-
-    Parameters
-    ----------
-    dataset : str
-        Identifier of the dataset.
-    path : Path
-        File of the model.
-
-    Returns
-    -------
-    DataFrame
-        Column ``dataset`` and those of :func:`~fairfold.models.description.chosen_settings`. Empty if the file cannot
-        be read.
-    """
-    try:
-        found = chosen_settings(load_model(path))
-    except ModelError:
-        found = pd.DataFrame()
-    found.insert(0, "dataset", dataset)
-    return found

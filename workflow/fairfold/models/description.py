@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from fairfold.errors import ModelError
-from fairfold.models.one_level import OneLevelModel
 from fairfold.models.registry import NO_OWN, make_model, register_own, settings_of, spec_of
 
 _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
+_WRAPPER = "OneLevelModel"  # whose estimator is the model; its module is slow to import
 _OF_LEVELS = ("max_levels", "early_stopping")  # without use in a model of a single level
 _POOLS = ("of_large", "of_many")  # parameters with the members of a pool for other data
 # Parameters that change no result, or that the seed of the study sets.
@@ -189,7 +189,8 @@ def chosen_settings(model: Any) -> pd.DataFrame:
 
 def _chosen(model: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str, str]]:
     """Yield the chosen settings of a fitted estimator and of those that it contains."""
-    path = within if isinstance(model, OneLevelModel) else (*within, type(model).__name__.lstrip("_"))
+    name = type(model).__name__.lstrip("_")
+    path = within if name == _WRAPPER else (*within, name)
     component, found, given = " > ".join(path), vars(model), model.get_params(deep=False)
     has_levels = "max_levels" in given and given.get("length_control") != "single"
     members = found.get("estimators_")

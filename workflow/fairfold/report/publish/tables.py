@@ -74,8 +74,10 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
         "without the label.",
         "folds": "Folds of {}: numbers of samples and of positive label cells in the training and the test part.",
         "predictors": "Features of {}: number of missing cells, mean, standard deviation and quartiles.",
-        "feature_groups": "Groups of features of {} that were permuted together, as named in feature_importance.csv.",
-        "chosen_settings": "Settings that the final model of {} chose by its training data.",
+        "feature_groups": "Features of {} that were permuted together, by groups of feature_importance.csv.",
+        "chosen_settings": "Settings that the final model of {} chose by all samples. A component is a class of the "
+        "model. A shape of trees is (least samples in a leaf, features per split as a share or sqrt, share of samples "
+        "drawn per tree).",
     }
     if len(facts.hyperparameters):
         has_pools = facts.hyperparameters["component"].str.contains(" > ", regex=False).any()
