@@ -213,7 +213,7 @@ def _chosen(model: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str
 
 def _shapes(component: str, levels: Sequence[Any]) -> Iterator[tuple[str, str, str, str]]:
     """Yield the shapes of the trees of a cascade."""
-    meaning = "shapes of trees: least samples in a leaf, features per split, share of samples per tree"
+    meaning = "shapes: least samples in a leaf, features per split (share or sqrt), share of samples per tree"
     for number, level in enumerate(levels):
         for forest in level.predictors:
             shapes = [
