@@ -293,10 +293,13 @@ class TestStudy:
         assert "--folds" not in message
 
     @pytest.mark.parametrize(("kind", "n_labels"), [("csv", 5), *((kind, 130) for kind in KINDS)])
+    @pytest.mark.parametrize("models", [[], ["logistic"]])
     def test_a_table_of_many_labels_has_models_that_learn_from_sketches(
-        self, kind, n_labels, table, commands, monkeypatch, capsys
+        self, models, kind, n_labels, table, commands, monkeypatch, capsys
     ):
         monkeypatch.setattr("fairfold.commands.study._MOST_CELLS", 1000)
+        is_large = kind == "svm"
+        monkeypatch.setattr("fairfold.commands.study.LARGE_TABLE", 100 if is_large else 1000)
         Y = pd.DataFrame(np.eye(n_labels, dtype=int), columns=[f"label_{label}" for label in range(n_labels)])
         many, rows = table.with_name(f"many.{kind}"), Y.assign(x=1.5).to_numpy()
         attributes = [f"@attribute {name} numeric" for name in (*Y, "x")]
@@ -304,15 +307,20 @@ class TestStudy:
         lines["arff"] = ["@relation many", *attributes, "@data", *[",".join(map(str, row)) for row in rows]]
         writers = {"csv": lambda: Y.assign(x=1.5).to_csv(many, index=False), "parquet": lambda: Y.to_parquet(many)}
         writers.get(kind, lambda: many.write_text("\n".join(lines[kind])))()
-        assert main(["study", str(many), "--labels", "label_"]) == 0
+        assert main(["study", str(many), "--labels", "label_", *["--models"] * bool(models), *models]) == 0
         written = yaml.safe_load((table.with_name("many-study") / "study.yaml").read_text())["weak_labels"]
         message = capsys.readouterr().err
         if n_labels == 130:
-            assert written["models"] == ["RF+ET", "gcForest+", "Stack+"] and "130 labels. To save time" in message
-            assert written["many_labels"] == {"datasets": ["many"]} and "missing_rates" not in written
+            assert written["models"] == (models or ["RF+ET", "Stack+"])
+            assert ("130 labels. To save time" in message) == (is_large or not models)
+            assert ("add gcForest+" in message) == (not models)
+            assert written["many_labels"] == {"datasets": ["many"]}
+            assert written.get("missing_rates") == ([0] if is_large else None)
             assert written["sample_curves"]["models"] == ["RF+ET"]
         else:
-            assert "models" not in written and "many_labels" not in written and "To save time" not in message
+            assert (
+                written.get("models", []) == models and "many_labels" not in written and "To save time" not in message
+            )
 
     def test_a_published_study_keeps_its_settings_with_a_large_table(self, table, tmp_path, monkeypatch, capsys):
         monkeypatch.setattr("fairfold.commands.study.LARGE_TABLE", 1)

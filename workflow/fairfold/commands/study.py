@@ -40,8 +40,9 @@ _N_PERIODS = 5  # test periods of a study by dates
 # Defaults from LARGE_TABLE rows on, which save run time.
 _OF_LARGE: dict[str, Any] = {"folds": 3, "missing_rates": [0, 50]}
 _MODELS_OF_LARGE = ["logistic+", "kernel-ridge+", "joint-GB", "Stack+"]  # followed by a boosting of another package
-# Other models learn one label after the other or from dense labels, which takes hours from this number of cells on.
-_MODELS_OF_MANY = ["RF+ET", "gcForest+", "Stack+"]
+# Other models learn one label after the other or from dense labels, which takes hours from this number of cells on. The
+# levels of deep forests take many times as long as these two models.
+_MODELS_OF_MANY = ["RF+ET", "Stack+"]
 _MOST_CELLS = 5_000_000  # samples times labels
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _NOT_LINES = {".xlsx", ".feather", ".npz", ".zst", ".zip"}  # files whose rows are not counted
@@ -94,12 +95,12 @@ def add_to(commands: Any) -> None:
         nargs="+",
         default=[],
         metavar="MODEL",
-        help="models to compare (default: seven models, five for large tables, three for many labels)",
+        help="models to compare (default: seven models, five for large tables, two for many labels)",
     )
     add("--folds", **number, help="number of folds, or of test periods with --dates (default: 5, large tables 3)")
     add("--repeats", **number, help="number of cross-validations, each on other folds (default: 1)")
     add("--score", metavar="METRIC", help="score that ranks models, such as f1_macro (default: average_precision)")
-    rates = "percentages of positives to hide (default: 0 30 50 70, large tables 0 50)"
+    rates = "percentages of positives to hide (default: 0 30 50 70, large tables 0 50, with many labels 0)"
     add("--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help=rates)
     add("--strict", action="store_true", default=None, help="stop if the audit of the table finds an error")
     add("--seed", **number, help="seed of all random numbers (default: 1)")
@@ -170,9 +171,10 @@ def _set_defaults_of_size(options: argparse.Namespace) -> None:
     if n_rows >= LARGE_TABLE:
         boosting = "LightGBM" if importlib.util.find_spec("lightgbm") else "HistGB"
         defaults = {**_OF_LARGE, "models": [*_MODELS_OF_LARGE, boosting]}
-    if n_labels > MANY_LABELS and n_rows * n_labels > _MOST_CELLS:
-        defaults |= {"models": _MODELS_OF_MANY}
-    vars(options).update(has_many_labels=n_labels > MANY_LABELS)
+    has_many_cells = n_labels > MANY_LABELS and n_rows * n_labels > _MOST_CELLS
+    if has_many_cells:
+        defaults |= {"models": _MODELS_OF_MANY, **({"missing_rates": [0]} if defaults else {})}
+    vars(options).update(has_many_labels=n_labels > MANY_LABELS, has_many_cells=has_many_cells)
     if not defaults:
         return
     chosen = {name: value for name, value in defaults.items() if getattr(options, name) in (None, [])}
@@ -182,9 +184,11 @@ def _set_defaults_of_size(options: argparse.Namespace) -> None:
         lists = {name: value if isinstance(value, list) else [value] for name, value in chosen.items()}
         words = [f"--{name.replace('_', '-')} {' '.join(map(str, values))}" for name, values in lists.items()]
         labels = f" and {n_labels:,} labels" if n_labels > MANY_LABELS else ""
+        advice = " With --models, add gcForest+ if it may take ten times as long as RF+ET."
+        deep = advice * (chosen.get("models") == _MODELS_OF_MANY)
         print(
             f"{options.table} has about {n_rows:,} rows{labels}. To save time, the study uses {', '.join(words)}. Set "
-            "these options for a study of all (5 folds, missing rates 0 30 50 70, and any models).",
+            f"these options for a study of all (5 folds, missing rates 0 30 50 70, and any models).{deep}",
             file=sys.stderr,
         )
 
@@ -338,7 +342,7 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     compared: dict[str, Any] = {key: given[key] for key in keys if key in given}
     study = {"seed": given.get("seed", 1), "data": {"own": {name: dataset}}}
     if "dates" not in given:  # Learning curves draw random folds.
-        curve = LEARNING_CURVE | ({"models": _MODELS_OF_MANY[:1]} if given.get("models") == _MODELS_OF_MANY else {})
+        curve = LEARNING_CURVE | ({"models": _MODELS_OF_MANY[:1]} if given.get("has_many_cells") else {})
         compared["sample_curves"] = {"datasets": [name], **curve}
     if given.get("has_many_labels"):
         compared["many_labels"] = {"datasets": [name]}
