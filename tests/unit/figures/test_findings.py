@@ -16,10 +16,24 @@ from fairfold.models.legend import legend_table
             "leaf is the hardest label (AUROC 0.70), root the easiest (0.90).",
         ),
         ([("leaf", 0.7)], ""),
+        (
+            [(f"leaf {number}", 0.5 + number / 118) for number in range(60)],
+            "Of the 60 labels with the most positives, leaf 0 is the hardest label (AUROC 0.50), "
+            "leaf 59 the easiest (1.00).",
+        ),
     ],
 )
 def test_labels(rows, messages):
     assert findings.hardest_label(pd.DataFrame(rows, columns=["label", "roc_auc"]), legend_table([])) == messages
+
+
+def test_levels():
+    rows = [("a-b", 0, 0.5), ("a-b", 1, 0.4), ("c", 0, 0.5), ("c", 1, 0.55), ("d", 0, 0.9)]
+    table = pd.DataFrame(rows, columns=["model", "level", "mean"])
+    table = table.assign(dataset="e", missing_rate=0, metric="average_precision")
+    expected = "From level 0 to its last level, the average precision of a-b changes most, by −0.100 on average."
+    assert findings.largest_gain(table, legend_table([])) == expected
+    assert findings.largest_gain(table[table["model"] == "d"]) == ""
 
 
 def test_probabilities():

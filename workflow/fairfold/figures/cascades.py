@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.points import plot_points, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
@@ -27,6 +28,8 @@ _Diagnosis = partial(_Figure, labels_of="weak_labels.datasets", when="weak_label
     title="Scores over cascade levels",
     reads=["tables/learning_curves.csv", "legend.csv"],
     alt="change of each model's scores from level 0 of the cascade, against the level",
+    optional=True,
+    finding=findings.largest_gain,
 )
 def plot_learning_curves(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> Figure:
     """Draw the change of each score along the cascade: a row per metric, a column per missing rate, a line per model.

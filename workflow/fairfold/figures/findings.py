@@ -8,6 +8,8 @@ import pandas as pd
 
 from fairfold.figures.legend import Legend
 
+MOST_LABELS = 60  # labels in a table of scores
+
 
 def hardest_label(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> str:
     """Name the labels with the lowest and the highest AUROC."""
@@ -16,10 +18,23 @@ def hardest_label(scores: pd.DataFrame, legend: pd.DataFrame | None = None) -> s
         return ""
     first, last = known.iloc[0], known.iloc[-1]
     name = Legend(legend).text("roc_auc")
+    among = f"Of the {len(scores)} labels with the most positives, " if len(scores) >= MOST_LABELS else ""
     return (
-        f"{first['label']} is the hardest label ({name} {first['roc_auc']:.2f}), {last['label']} the easiest "
+        f"{among}{first['label']} is the hardest label ({name} {first['roc_auc']:.2f}), {last['label']} the easiest "
         f"({last['roc_auc']:.2f})."
     )
+
+
+def largest_gain(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> str:
+    """Name the model that gains most average precision from level 0 to its last level."""
+    keys = ["dataset", "missing_rate", "model"]
+    levels = curves[curves["metric"] == "average_precision"].sort_values("level", kind="stable").groupby(keys)["mean"]
+    gains = (levels.last() - levels.first())[levels.size() > 1].groupby("model").mean().dropna()
+    if gains.empty:
+        return ""
+    name, score = gains.abs().idxmax(), Legend(legend).text("average_precision")
+    gain = f"{gains[name]:+.3f}".replace("-", "−")
+    return f"From level 0 to its last level, the {score} of {name} changes most, by {gain} on average."
 
 
 def most_reliable(reliability: pd.DataFrame) -> str:

@@ -11,7 +11,7 @@ from fairfold.figures.points import plot_intervals
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import PALETTE, empty_figure, name_of, name_rows, new_figure
 
-MOST_LABELS = 60
+MOST_LABELS = findings.MOST_LABELS
 _SCORES = ("roc_auc", "average_precision", "mcc")
 
 
