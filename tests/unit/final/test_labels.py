@@ -109,6 +109,12 @@ def test_label_errors_are_the_cells_that_the_posterior_speaks_against(prediction
                 assert set(filter(None, row.neighbors.split(", "))) <= {names[k] for k in near if Y[k, j]}
 
 
+def test_among_equal_posteriors_labels_that_are_recognized_elsewhere_come_first():
+    Y, P = np.array([[1, 1], [0, 1], [0, 0]]), np.array([[0.0, 0.0], [0.0, 0.9], [0.0, 0.0]])
+    table = likely_label_errors(np.arange(3.0)[:, None], Y, P, ["rare", "known"], ["s", "t", "u"])
+    assert table.loc[table["kind"] == "wrong", "label"].tolist() == ["known", "rare", "known"]
+
+
 def test_neighbors_are_of_other_groups(predictions):
     Y, P = predictions
     X, groups = np.arange(120.0)[:, None], np.arange(120) // 4

@@ -35,7 +35,7 @@ def answer(*rows, rates=None, p_value=np.nan, seconds=1.5, labels=None):
 
 
 def test_the_whole_answer():
-    labels = pd.DataFrame({"label": list("stuv"), "mcc": [0.5, np.nan, 0.127, 0.9]})
+    labels = pd.DataFrame({"label": list("stuv"), "mcc": [0.5, np.nan, -0.001, 0.9]})
     assert answer(BEST, TWIN, ALIKE, WORSE, FAILED, seconds=[2.0, 2.0, 1.5, 0.001, np.nan], labels=labels) == [
         "Use A. With 1,060 samples, one other model is not significantly different.",
         "",
@@ -48,7 +48,7 @@ def test_the_whole_answer():
         "",
         "Missing labels: none detected, up to 11 % possible; then average precision up to 0.900.",
         "  This estimate assumes that labels are missing at random.",
-        "Hardest labels: u (MCC 0.13), s (MCC 0.50).",
+        "Hardest labels: u (MCC 0.00), s (MCC 0.50).",
     ]
 
 

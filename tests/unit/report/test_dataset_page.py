@@ -45,7 +45,7 @@ def text_of(page):
 def test_it_states_what_not_to_rely_on(given):
     assert [len(names) for names in unlearned(given["label_scores"]).values()] == [1, 1, 1]
     text = text_of(render_dataset_page("mine", "gcForest+", "10 samples.", **given))
-    assert "1 of 4 labels are predicted better than by guessing" in text
+    assert "1 of 4 examined labels are predicted better than by guessing" in text
     assert "Labels not better than guessing on these samples: l&lt;0&gt; (30)." in text
     assert "Labels with fewer than ten positives" in text and "Labels with a single value" in text
     assert "13 of the first 20 cells of such a list were hidden positives; of random cells, 2.0 would be" in text
@@ -71,7 +71,13 @@ def test_the_report_has_the_same_lists(given, tmp_path):
     assert "gcForest+ was fitted to all rows of mine." in text
     assert "Likely missing positives" in text and "s2, s3" in text and "&lt;b&gt;" in text
     assert "13 of the first 20 cells of such a list were hidden positives" in text
-    assert "All labels, the hardest first" not in text  # the section on labels has them
+    assert "Examined labels, the hardest first" not in text  # the section on labels has them
+
+
+def test_of_many_labels_the_hardest_are_listed(given):
+    given["label_scores"] = scores(501)
+    text = text_of(render_dataset_page("mine", "Stack+", "10 samples.", **given))
+    assert "The 500 hardest of 501 examined labels" in text and "l&lt;499&gt;" in text and "l&lt;500&gt;" not in text
 
 
 def test_of_many_labels_the_first_are_drawn():

@@ -261,7 +261,8 @@ def likely_label_errors(
 
         - ``kind``: "missing" or "wrong negative" for a 0 that may be a 1, "wrong" for a 1 that may be a 0, and
           "unmeasured" for unmeasured labels.
-        - ``rank``: rank within the kind. The highest posteriors come first; for "wrong", the lowest.
+        - ``rank``: rank within the kind. The highest posteriors come first; for "wrong", the lowest. Among equal ones,
+          labels whose positives have higher posteriors come first.
         - ``sample``, ``label`` and ``posterior``.
         - ``share_of_neighbors``: share of the nearest samples that have the label.
         - ``neighbors``: names of the nearest samples that have the label.
@@ -280,10 +281,12 @@ def likely_label_errors(
     0      c        0.8                 0.5      d, e
     """
     Y = _codes(Y, "Y", P.shape)
+    # Sparse posteriors of rare positives are all 0. They contradict a label that the model recognizes in other samples.
+    recognized = np.where(Y == 1, P, 0).sum(axis=0) / np.maximum((Y == 1).sum(axis=0), 1)
     zeros, listed = "missing" if negatives == "unlabeled" else "wrong negative", {}
     for kind, value, sign in ((zeros, 0, -1), ("wrong", 1, 1), ("unmeasured", UNMEASURED, -1)):
         rows, columns = np.nonzero(np.equal(Y, value))
-        order = np.argsort(sign * P[rows, columns], kind="stable")[:most]
+        order = np.lexsort((-recognized[columns], sign * P[rows, columns]))[:most]
         listed[kind] = rows[order], columns[order]
     wanted = np.unique(np.concatenate([rows for rows, _ in listed.values()]))
     near = _neighbors(X, np.arange(len(Y)) if groups is None else groups, wanted)

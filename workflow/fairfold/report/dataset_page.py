@@ -15,6 +15,7 @@ from fairfold.report.templates import render
 
 _SHOWN = 20  # Rows of likely label errors, and of features.
 _NAMED = 12  # Labels listed in a sentence.
+_MOST_LABELS = 500  # Rows of the table of labels.
 _OF_FEATURES = (
     "Loss of average precision on left-out samples if a feature, or a group of correlated features, is permuted. It "
     "shows what the model uses, not what causes a label."
@@ -89,7 +90,7 @@ def final_parts(
         for row in precision[precision["depth"].isin([20, 50])].itertuples()
     ]
     n_learned = len(label_scores) - sum(map(len, faults.values()))
-    learned = f"{n_learned} of {len(label_scores)} labels are predicted better than by guessing."
+    learned = f"{n_learned} of {len(label_scores)} examined labels are predicted better than by guessing."
     features = importance[:_SHOWN].drop(columns="n_features")
     return [
         {
@@ -146,7 +147,10 @@ def _label_table(scores: pd.DataFrame) -> dict[str, Any]:
     columns = {"label": "label", "n_positives": "positives", "n_expected": "expected positives"}
     columns |= {"roc_auc": METRICS["roc_auc"].name}  # The labels are sorted by this score.
     columns |= {name: METRICS[name].name for name in scores if name in METRICS and name not in columns}
-    return _table("All labels, the hardest first", scores[list(columns)].rename(columns=columns), len(scores))
+    title = "Examined labels, the hardest first"
+    if len(scores) > _MOST_LABELS:
+        title = f"The {_MOST_LABELS} hardest of {len(scores):,} examined labels; label_scores.csv has all"
+    return _table(title, scores[list(columns)].rename(columns=columns), _MOST_LABELS)
 
 
 def _label_error_tables(label_errors: pd.DataFrame) -> Iterator[dict[str, Any]]:
