@@ -269,6 +269,22 @@ def test_levels_that_no_user_could_choose_are_reported(root, levels_by, is_repor
     assert ("labels that were hidden from them" in plain_text("overview.rst", whole).replace("\n", " ")) is is_reported
 
 
+def test_a_study_that_hides_no_positives_does_not_say_that_it_does(root):
+    whole = load_yaml(root / "config" / "config.yaml")
+    check_config(whole)
+    (intro,) = (section.intro for section in load_contents() if section.id == "weak-labels")
+    texts = "overview.rst", "workflow.rst", intro
+    assert all("positives is hidden" in text or "labels hidden" in text for text in _filled(texts, whole))
+    whole["weak_labels"]["missing_rates"] = [0]
+    as_they_are = _filled(texts, whole)
+    assert "the labels as they are, and scored" in as_they_are[0] and "hides no positives" in as_they_are[2]
+    assert not any("labels hidden" in text or "is hidden" in text for text in as_they_are)
+
+
+def _filled(texts, config):
+    return [" ".join(plain_text(text, config).split()) for text in texts]
+
+
 SCORES = "dataset,missing_rate,model,fold,metric,value,reason\n"
 
 
