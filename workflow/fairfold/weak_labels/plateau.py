@@ -22,6 +22,13 @@ The curve is not exactly logistic, which moves the plateau in either direction, 
 Therefore log c is modeled as the log of the plateau plus an exponential and a normal variable. Their sizes were chosen
 on the datasets that the comments name. They give the hidden share a high likelihood and keep intervals wide enough for
 other draws of hidden labels.
+
+If the scores of most positives are far below the plateau, c is extrapolated from the shape of the curve. An error of
+the shape then counts once for each cell, so the likelihood is too sharp. It is therefore raised to a power, as in
+generalized Bayesian inference (Holmes & Walker 2017): the root of the mean P(positive | x) of the observed positives.
+The power is 1 if all of them are on the plateau.
+
+The prior is uniform in 1/c, so all numbers of positives are equally likely a priori.
 """
 
 from __future__ import annotations
@@ -39,10 +46,9 @@ _GRID = np.exp(np.linspace(np.log(0.05), 0, 60))
 _LEAST_PROBABILITY = 1e-3
 _SHRINKAGE = 1.0  # Shrinkage of a label's curve towards the curve of all labels.
 # The following constants were chosen on VirusGO, flags, CHD_49, emotions, foodtruck, medical, scene and yeast.
-_TEMPERATURE = 1.5  # Temperature of the likelihood, because the cells of a sample are not independent.
 _IMPURITY = 0.04  # Mean distance of the plateau below c, in log c, because the top samples are not all positive.
 # Standard deviation of the curve's error in log c: for complete labels, and its increase per unit of -log c.
-_MISFIT = 0.02, 0.08
+_MISFIT = 0.04, 0.03
 _NEIGHBOR_C = 0.3  # Inverse penalty of the regression on other labels.
 _FEWEST = 10  # Minimum number of observed positives of a label that other labels predict.
 _FEWEST_OF_NEIGHBOR = 5  # Minimum number of observed positives of a label that predicts others.
@@ -214,10 +220,11 @@ def frequency_distribution(
     and the other observed labels, or the 50 most correlated ones if there are more. Labels go missing independently, so
     this estimates c · P(positive | sample, other labels).
 
-    The likelihood of c is that of c times the best logistic curve of the scores. The curves of labels are shrunk
-    towards a common curve. The prior of log c is uniform from log 0.05 to 0. Time grows with n_samples · n_labels,
-    times the number of other labels. If there are more than 1,500,000 cells, evenly spaced samples are used, because
-    the error that remains does not depend on the number of samples.
+    The likelihood of c is that of c times the best logistic curve of the scores, raised to the root of the mean height
+    of this curve at the observed positives. The curves of labels are shrunk towards a common curve. The prior is
+    uniform in 1/c, from 1 to 20. Time grows with n_samples · n_labels, times the number of other labels. If there are
+    more than 1,500,000 cells, evenly spaced samples are used, because the error that remains does not depend on the
+    number of samples.
     """
     observed, P = check_given(observed, probabilities)
     if (step := -(-observed.size // _MOST_CELLS)) > 1:
@@ -229,8 +236,10 @@ def frequency_distribution(
     scores = logits(P)
     if ask_others:
         scores = _asking_other_labels(observed, scores, random_state)
-    likelihood = _profile(Cells(scores, observed == 1, (observed >= 0).astype(np.float64)))
-    weights = np.exp((likelihood - likelihood.max()) / _TEMPERATURE)
+    likelihood, heights = _profile(Cells(scores, observed == 1, (observed >= 0).astype(np.float64)))
+    weights = np.exp(likelihood - likelihood.max())
+    weights **= np.sqrt(np.average(heights, weights=weights))
+    weights /= _GRID  # The grid is even in log c, and the prior in 1/c.
     return FrequencyDistribution(_GRID, _around_the_plateau(weights / weights.sum()))
 
 
@@ -338,16 +347,18 @@ def _moves() -> np.ndarray:
     return np.diff(below, prepend=0, append=1)
 
 
-def _profile(cells: Cells) -> np.ndarray:
-    """Compute the highest penalized log likelihood of each frequency of the grid."""
-    found = np.empty(len(_GRID))
+def _profile(cells: Cells) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the best penalized log likelihood of each frequency, and the mean P(positive) of observed positives."""
+    found, heights = np.empty((2, len(_GRID)))
     pooled = of_labels = None
     for position in reversed(range(len(_GRID))):  # Start from complete labels. Each fit starts from the last.
         c = _GRID[position]
         pooled, _ = fit_curves(cells.pooled(), c, np.array([[1.0, 0.0]]), pooled)
         of_labels, losses = fit_curves(cells, c, np.repeat(pooled, cells.scores.shape[1], axis=0), of_labels)
         found[position] = -losses.sum()
-    return found
+        curves = scipy.special.expit(cells.scores * of_labels[:, 0] + of_labels[:, 1])
+        heights[position] = curves[cells.is_observed].mean()
+    return found, heights
 
 
 def fit_curves(cells: Cells, c: float, prior: np.ndarray, start: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
