@@ -52,12 +52,28 @@ def test_a_sheet_is_written_filled_and_used(study, suffix, monkeypatch, capsys):
     assert len(pd.read_csv(study / "more.csv")) == 30
 
 
+def test_the_command_returns_when_to_stop(study, monkeypatch, capsys):
+    """The width of an interval shrinks with the root of the number of cells."""
+    monkeypatch.setattr(check, "run_study", lambda command, folder: None)
+    monkeypatch.setattr(check.recommend, "print_answer", lambda folder, dataset: None)
+    row = {"dataset": "plants", "model": "kNN", "metric": "mcc", "score": 0.5, "low": 0.46, "high": 0.5398}
+    board = pd.DataFrame([row | {"model": "worse", "verdict": "worse"}, row | {"verdict": "best"}])
+    board.assign(n_checked=20).to_csv(study / "results/recommendation/leaderboard.csv", index=False)
+    path = study / "plants-check.csv"
+    assert main(["check", str(study), "--cells", "20"]) == 0
+    pd.read_csv(path).assign(correct_label=1).to_csv(path, index=False)
+    for within, message in (("0.02", "Check about 60 more cells for ± 0.02."), ("0.04", "No more cells are needed")):
+        assert main(["check", str(study), "--sheet", str(path), "--within", within]) == 0
+        assert f"mcc of kNN is known to ± 0.040. {message}" in capsys.readouterr().out
+
+
 def test_mistakes_are_named(study, capsys):
     path = study / "plants-check.csv"
     for words, message in (
         ([], "give either --cells N to write a sheet, or --sheet FILE"),
         (["--cells", "5", "--dataset", "plant"], "plants"),
         (["--sheet", "missing.csv"], "there is no file missing.csv"),
+        (["--sheet", "missing.csv", "--within", "0"], "--within is 0. Choose a number above 0"),
         (["--cells", "0"], "--cells is 0. Choose at least 1."),
         (["--cells", "5", "--cost-per-sample", "-1"], "--cost-per-sample is -1. Choose 0 or more."),
     ):

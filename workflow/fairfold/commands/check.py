@@ -45,6 +45,7 @@ def add_to(commands: Any) -> None:
     )
     add("--show-probabilities", action="store_true", help="show the models' mean probability, which may bias answers")
     add("--cost-per-sample", type=float, default=0.0, metavar="COST", help="cost to open a sample, in cells")
+    add("--within", type=float, metavar="MARGIN", help="with --sheet: how many more cells give the score to ± MARGIN")
     add("-c", "--cores", default="all", metavar="N", help="number of cores to use (default: all)")
     parser.set_defaults(run=run)
 
@@ -68,6 +69,8 @@ def run(options: argparse.Namespace) -> None:
         raise DataError(f"--cells is {options.cells}. Choose at least 1.")
     if not options.cost_per_sample >= 0:
         raise DataError(f"--cost-per-sample is {options.cost_per_sample:g}. Choose 0 or more.")
+    if options.within is not None and not options.within > 0:
+        raise DataError(f"--within is {options.within:g}. Choose a number above 0, such as 0.02.")
     dataset = _dataset_of(options.study, options.dataset)
     if options.sheet is not None:
         _use(options, dataset)
@@ -137,6 +140,25 @@ def _use(options: argparse.Namespace, dataset: str) -> None:
     command = snakemake_command(options.study, "all", cores=options.cores)
     run_study([*command, f"--configfile={options.study / configuration}"], options.study)
     recommend.print_answer(options.study, dataset)
+    if options.within is not None:
+        print(_precision(options.study, dataset, options.within))
+
+
+def _precision(study: Path, dataset: str, within: float) -> str:
+    """State how precisely the score of the best model is known, and how many more cells a target needs."""
+    from fairfold.evaluation.checked_cells import CheckedScores, Estimate
+    from fairfold.recommendation.leaderboard import BEST
+
+    board = read_table(study / "results" / "recommendation" / "leaderboard.csv")
+    best = board[(board["dataset"] == dataset) & (board["verdict"] == BEST)].iloc[0]
+    found = {best["metric"]: Estimate(best["score"], best["low"], best["high"])}
+    n_more = CheckedScores(found, pd.DataFrame(), pd.DataFrame(), int(best["n_checked"])).cells_needed(
+        best["metric"], 2 * within
+    )
+    known = f"{best['metric']} of {best['model']} is known to ± {(best['high'] - best['low']) / 2:.3f}."
+    if not n_more:
+        return f"{known} No more cells are needed for ± {within:g}."
+    return f"{known} Check about {n_more:,} more cells for ± {within:g}."
 
 
 def _n_lost(cells: pd.DataFrame, kept: Path) -> int:
