@@ -121,7 +121,7 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
 
 def _use(options: argparse.Namespace, dataset: str) -> None:
     """Check a filled sheet, keep its cells in the folder of the study, and renew the recommendation."""
-    from fairfold.recommendation.checked import cells_of_sheet
+    from fairfold.recommendation.checked import cells_of_sheet, precision_sentence
 
     data, ids = _data(options.study, dataset)
     sheet = _read_sheet(options.sheet)
@@ -141,24 +141,8 @@ def _use(options: argparse.Namespace, dataset: str) -> None:
     run_study([*command, f"--configfile={options.study / configuration}"], options.study)
     recommend.print_answer(options.study, dataset)
     if options.within is not None:
-        print(_precision(options.study, dataset, options.within))
-
-
-def _precision(study: Path, dataset: str, within: float) -> str:
-    """State how precisely the score of the best model is known, and how many more cells a target needs."""
-    from fairfold.evaluation.checked_cells import CheckedScores, Estimate
-    from fairfold.recommendation.leaderboard import BEST
-
-    board = read_table(study / "results" / "recommendation" / "leaderboard.csv")
-    best = board[(board["dataset"] == dataset) & (board["verdict"] == BEST)].iloc[0]
-    found = {best["metric"]: Estimate(best["score"], best["low"], best["high"])}
-    n_more = CheckedScores(found, pd.DataFrame(), pd.DataFrame(), int(best["n_checked"])).cells_needed(
-        best["metric"], 2 * within
-    )
-    known = f"{best['metric']} of {best['model']} is known to ± {(best['high'] - best['low']) / 2:.3f}."
-    if not n_more:
-        return f"{known} No more cells are needed for ± {within:g}."
-    return f"{known} Check about {n_more:,} more cells for ± {within:g}."
+        board = read_table(options.study / "results" / "recommendation" / "leaderboard.csv")
+        print(precision_sentence(board[board["dataset"] == dataset], options.within))
 
 
 def _n_lost(cells: pd.DataFrame, kept: Path) -> int:

@@ -11,7 +11,15 @@ import pandas as pd
 from fairfold.core.arrays import Matrix, finite_rows, to_dense
 from fairfold.core.validation import with_nan
 from fairfold.errors import DataError
-from fairfold.evaluation.checked_cells import MISSING_RATE, WRONG_SHARE, checked_scores, choose_cells, compare_checked
+from fairfold.evaluation.checked_cells import (
+    MISSING_RATE,
+    WRONG_SHARE,
+    CheckedScores,
+    Estimate,
+    checked_scores,
+    choose_cells,
+    compare_checked,
+)
 from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
 from fairfold.evaluation.metrics import BASIC_METRICS
@@ -283,6 +291,35 @@ def with_checked_scores(board: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFr
         part.loc[is_own.idxmax(), "verdict"] = BEST
         tables.append(part)
     return pd.concat(tables, ignore_index=True)
+
+
+def precision_sentence(board: pd.DataFrame, within: float) -> str:
+    """Describe how precisely the score of the best model is known, and how many more cells a target needs.
+
+    Parameters
+    ----------
+    board : DataFrame
+        Table of :func:`with_checked_scores` for one dataset.
+    within : float
+        Largest acceptable distance from the score to the ends of its interval.
+
+    Returns
+    -------
+    str
+        Two sentences.
+
+    Examples
+    --------
+    >>> row = {"model": "kNN", "metric": "mcc", "verdict": "best", "score": 0.5, "low": 0.46, "high": 0.54}
+    >>> precision_sentence(pd.DataFrame([row | {"n_checked": 20}]), within=0.05)
+    'The mcc of kNN is known to ± 0.040. No more cells are needed for ± 0.05.'
+    """
+    best = board[board["verdict"] == BEST].iloc[0]
+    name, found = best["metric"], Estimate(best["score"], best["low"], best["high"])
+    scores = CheckedScores({name: found}, pd.DataFrame(), pd.DataFrame(), int(best["n_checked"]))
+    n_more = scores.cells_needed(name, 2 * within)
+    needed = f"Check about {n_more:,} more cells" if n_more else "No more cells are needed"
+    return f"The {name} of {best['model']} is known to ± {(found.high - found.low) / 2:.3f}. {needed} for ± {within:g}."
 
 
 def _scored(
