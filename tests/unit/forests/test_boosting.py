@@ -12,9 +12,11 @@ from sklearn.model_selection import KFold
 
 from fairfold.core.seeds import seed_for
 from fairfold.errors import ModelError
+from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.boosting import ROUNDS_AT_ONCE, MultilabelBoosting, newton_steps
+from fairfold.forests.symmetric import SymmetricRules, grow_symmetric_tree
 
-KINDS = ("random_forest", "extra_trees")
+KINDS = ("random_forest", "extra_trees", "symmetric")
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +148,7 @@ def test_too_few_samples_are_refused(data):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"kind": "trees"}, "kind is 'trees'; it must be 'random_forest' or 'extra_trees'."),
+        ({"kind": "trees"}, "kind is 'trees'; it must be 'random_forest', 'extra_trees' or 'symmetric'."),
         ({"max_rounds": 0}, "max_rounds is 0; it must be a whole number of at least 1."),
         ({"n_splits": 1}, "n_splits is 1; it must be a whole number of at least 2."),
         ({"learning_rate": -0.1}, "learning_rate is -0.1; it must be a number above 0."),
@@ -223,3 +225,30 @@ def test_smaller_data_keep_small_leaves(data):
     X, Y = data
     written_out = small(min_samples_leaf=5).fit(X, Y)
     np.testing.assert_array_equal(small().fit(X, Y).predict_proba(X), written_out.predict_proba(X))
+
+
+def test_symmetric_trees_find_interactions():
+    """Labels depend on signs of products of two features, which have no effect of their own, and on chance."""
+    rng = np.random.default_rng(0)
+    X, pairs = rng.normal(size=(3000, 30)), rng.permutation(30)[:12].reshape(6, 2)
+    products = np.sign(X[:, pairs[:, 0]] * X[:, pairs[:, 1]])
+    Y = (1.5 * products + rng.logistic(size=products.shape) > 1).astype(np.int8)
+    scores = {}
+    for kind in KINDS:
+        P = MultilabelBoosting(kind=kind, max_features=1.0).fit(X[:1000], Y[:1000]).predict_proba(X[1000:])
+        scores[kind] = average_precision_score(Y[1000:], P, average="micro")
+    assert scores.pop("symmetric") > max(scores.values()) + 0.05, scores
+
+
+def test_weights_of_symmetric_trees_are_counts(data):
+    """A sample of weight 2 counts as much as two samples."""
+    X, Y = data
+    residuals = np.zeros((len(Y), 16), dtype=np.float32)
+    residuals[:, :3] = Y - Y.mean(axis=0)
+    rules, weights = SymmetricRules(10_000, 100, 3, 1.0), 1.0 + (np.arange(len(Y)) % 2)
+    twice = np.repeat(np.arange(len(Y)), weights.astype(int))
+    one, two = BinnedMatrix.from_matrix(X, max_bins=32), BinnedMatrix.from_matrix(X, max_bins=32).samples(twice)
+    seed = np.uint64(3)
+    weighted, *_ = grow_symmetric_tree(one.binned, residuals, weights, rules, one.pool(), seed)
+    repeated, *_ = grow_symmetric_tree(two.binned, residuals[twice], np.ones(len(twice)), rules, two.pool(), seed)
+    assert all(np.array_equal(*each, equal_nan=True) for each in zip(weighted, repeated, strict=True))

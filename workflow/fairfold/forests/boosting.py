@@ -10,8 +10,12 @@ Boosting has no out-of-bag samples, because each tree depends on the previous on
 folds advance together, and boosting stops when the likelihood of the held-out samples stops increasing. The final model
 trains for the same number of rounds on all samples. Features are ranked once for all models.
 
+Symmetric trees (:mod:`fairfold.forests.symmetric`) find interactions that other trees miss. At most ``MOST_DRAWN``
+samples and ``MOST_FEATURES`` features choose a split, and Newton steps use all samples.
+
 Leaves of a few samples overfit large data. From ``LARGE`` samples on, the leaf size and the number of features per
-split are therefore chosen by held-out likelihood on a subsample, where leaves hold the same share of the samples.
+split of other trees are therefore chosen by held-out likelihood on a subsample, where leaves hold the same share of the
+samples.
 """
 
 from __future__ import annotations
@@ -40,7 +44,10 @@ from fairfold.errors import ModelError
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.simd import LANES
+from fairfold.forests.symmetric import SymmetricRules, grow_symmetric_tree
 from fairfold.forests.trees import KINDS, LARGE, ForestKind, MultilabelForest, number_of
+
+BoostingKind = ForestKind | Literal["symmetric"]
 
 ROUNDS_AT_ONCE = 10  # Number of rounds between evaluations on held-out samples.
 SMALL_LEAF = 5
@@ -49,6 +56,12 @@ CHOSEN_ON = 8000  # Number of samples for this choice. Two thirds of them train.
 SHARE_DRAWN = 0.5  # Share of the samples that each tree of large data draws.
 MORE_FEATURES = 3.0  # Candidate for the number of features per split, as a multiple of their square root.
 LEAST_GAIN = 0.01  # Relative gain in likelihood that justifies these slower splits.
+SYMMETRIC_BINS = 32  # Maximum number of bins of a feature for symmetric trees.
+SYMMETRIC_ROUNDS = 300
+MOST_LEVELS = 6
+MOST_DRAWN = 8000
+MOST_FEATURES = 100
+SMOOTHING = 10.0
 
 
 @dataclass(eq=False, repr=False)
@@ -57,10 +70,11 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
 
     Parameters
     ----------
-    kind : {"random_forest", "extra_trees"}, default="extra_trees"
-        Method to choose thresholds, see :class:`~fairfold.forests.trees.MultilabelForest`.
+    kind : {"random_forest", "extra_trees", "symmetric"}, default="extra_trees"
+        Method to choose thresholds, see :class:`~fairfold.forests.trees.MultilabelForest`, or symmetric trees, which
+        ignore ``max_features`` and ``min_samples_leaf``.
     max_rounds : int or "auto", default="auto"
-        Maximum number of trees. ``"auto"`` is 200, or 500 from ``LARGE`` samples on.
+        Maximum number of trees. ``"auto"`` is 200, or 500 from ``LARGE`` samples on, and 300 for symmetric trees.
     learning_rate : float, default=0.1
         Factor applied to each Newton step.
     min_samples_leaf : int or "auto", default="auto"
@@ -88,7 +102,7 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
     n_rounds_ : int
         Number of trees of the model.
     min_samples_leaf_ : int
-        Minimum number of distinct bootstrap samples in a leaf of the final model.
+        Minimum number of distinct bootstrap samples in a leaf of the final model, or 0 for symmetric trees.
     classes_ : ndarray of shape (n_labels,)
         Indices of the labels.
 
@@ -111,7 +125,7 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
     accepts_unmeasured: ClassVar[bool] = True
 
     _: KW_ONLY
-    kind: ForestKind = "extra_trees"
+    kind: BoostingKind = "extra_trees"
     max_rounds: int | Literal["auto"] = "auto"
     learning_rate: float = 0.1
     min_samples_leaf: int | Literal["auto"] = "auto"
@@ -158,7 +172,8 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         features = self._preparation.transform(X)
         n_samples = features.shape[0]
         weights = check_weights(sample_weight, n_samples, ModelError)
-        binned = BinnedMatrix.from_matrix(features, weights=weights)
+        max_bins = SYMMETRIC_BINS if self.kind == "symmetric" else 256
+        binned = BinnedMatrix.from_matrix(features, max_bins=max_bins, weights=weights)
         Y = to_dense(check_training_labels(Y, n_samples, ModelError), "Y", ModelError).astype(np.float64)
         n_splits = _automatic(self.n_splits, n_samples, 3, 2)
         if n_samples < n_splits:
@@ -178,7 +193,7 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         final = self._start(growth, binned, Y, np.arange(n_samples), "all")
         final.continue_boosting(self.n_rounds_, trees)
         self.min_samples_leaf_ = final.min_samples_leaf
-        self.base_, self.trees_ = final.base, MultilabelForest.of_trees(growth.kind, trees, binned.shape[1])
+        self.base_, self.trees_ = final.base, MultilabelForest.of_trees(growth.of_forest, trees, binned.shape[1])
         return self
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
@@ -197,8 +212,8 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         return expit(self.base_ + self.n_rounds_ * self.trees_.predict_proba(self._preparation.transform(X)))
 
     def _check_parameters(self) -> None:
-        if self.kind not in KINDS:
-            raise ModelError(f"kind is {self.kind!r}; it must be {' or '.join(map(repr, KINDS))}.")
+        if self.kind not in (*KINDS, "symmetric"):
+            raise ModelError(f"kind is {self.kind!r}; it must be {', '.join(map(repr, KINDS))} or 'symmetric'.")
         for name, least in (("max_rounds", 1), ("min_samples_leaf", 1), ("patience", 1), ("n_splits", 2)):
             if name == "patience" or getattr(self, name) != "auto":
                 check_whole_number(name, getattr(self, name), least)
@@ -209,6 +224,8 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
 
     def _choose_growth(self, X: BinnedMatrix, Y: np.ndarray, groups: np.ndarray | None) -> _Growth:
         """Choose the leaf size, then the number of features, if the data are large and the leaf size is automatic."""
+        if self.kind == "symmetric":
+            return _Growth("symmetric", MOST_FEATURES, 0)
         if self.min_samples_leaf != "auto":
             return _Growth(self.kind, self.max_features, self.min_samples_leaf)
         if X.shape[0] < LARGE:
@@ -234,7 +251,8 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         return best
 
     def _start(self, growth: _Growth, X: BinnedMatrix, Y: np.ndarray, seen: np.ndarray, name: object) -> _Run:
-        n_seeds = _automatic(self.max_rounds, X.shape[0], 200, 500)
+        most = (SYMMETRIC_ROUNDS,) * 2 if growth.kind == "symmetric" else (200, 500)
+        n_seeds = _automatic(self.max_rounds, X.shape[0], *most)
         seeds = seed_sequence(self.random_state, "rounds", name).generate_state(n_seeds, np.uint64)
         return _Run(growth, X, Y, seen, seeds, self.learning_rate, self.l2)
 
@@ -273,13 +291,20 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
 class _Growth(NamedTuple):
     """Rules for growing trees, see :class:`MultilabelBoosting`. A leaf share marks large data."""
 
-    kind: ForestKind
+    kind: BoostingKind
     max_features: Literal["sqrt"] | int | float
     min_samples_leaf: int
     leaf_share: float | None = None
 
-    def rules(self, n_samples: int, n_features: int) -> GrowthRules:
+    @property
+    def of_forest(self) -> ForestKind:
+        """Kind of forest that predicts, and whose codes the trees split."""
+        return "random_forest" if self.kind == "symmetric" else self.kind
+
+    def rules(self, n_samples: int, n_features: int) -> GrowthRules | SymmetricRules:
         """Return the rules for trees on this number of samples."""
+        if self.kind == "symmetric":
+            return SymmetricRules(MOST_DRAWN, MOST_FEATURES, MOST_LEVELS, SMOOTHING)
         n_draws, leaf = n_samples, self.min_samples_leaf
         if self.leaf_share is not None:
             n_draws = int(SHARE_DRAWN * n_samples)
@@ -314,15 +339,17 @@ class _Run:
         l2: float,
     ) -> None:
         # Samples are drawn individually, because boosting has no out-of-bag predictions.
-        self._features, self._Y, self._pool = X.for_kind(growth.kind), Y, replace(X, groups=None).pool(seen)
+        self._features, self._Y, self._pool = X.for_kind(growth.of_forest), Y, replace(X, groups=None).pool(seen)
         self.weights = np.ones(len(Y)) if X.weights is None else X.weights
         self._rules = growth.rules(len(seen), X.shape[1])
-        self.max_rounds, self.min_samples_leaf = len(seeds), self._rules.min_samples_leaf
+        is_symmetric = isinstance(self._rules, SymmetricRules)
+        self.max_rounds = len(seeds)
+        self.min_samples_leaf = 0 if isinstance(self._rules, SymmetricRules) else self._rules.min_samples_leaf
         self._seeds, self._rate, self._l2 = iter(seeds), learning_rate, l2
         self.base = _log_odds(Y[seen], self.weights[seen])
         self.log_odds = np.tile(self.base, (len(Y), 1))
         # Single precision halves the memory that splits read. Small data keep double precision.
-        dtype = np.float64 if growth.leaf_share is None else np.float32
+        dtype = np.float64 if growth.leaf_share is None and not is_symmetric else np.float32
         self._residuals = np.zeros((len(Y), -(-Y.shape[1] // LANES) * LANES), dtype=dtype)
         self._is_measured = Y >= 0
 
@@ -333,16 +360,22 @@ class _Run:
             proba = expit(self.log_odds)
             proba[~self._is_measured] = 0  # Unmeasured labels have no curvature and no residual.
             self._residuals[:, :n_labels] = np.where(self._is_measured, self._Y - proba, 0)
-            nodes, weights, values, leaf_of, _ = grow_tree(
-                self._features, self._residuals, n_labels, self._rules, self._pool, next(self._seeds)
-            )
-            steps = np.zeros(values.shape)
+            nodes, weights, leaf_of = self._grow_tree(next(self._seeds))
+            steps = np.zeros((len(weights), n_labels))
             of_leaves = self._pool.samples, self.weights, leaf_of
             newton_steps(self._residuals, proba, *of_leaves, self._rate, self._l2, steps)
             steps = steps.astype(np.float32)
             self.log_odds += steps[leaf_of]
             if trees is not None:
                 trees.append((nodes, weights, steps))
+
+    def _grow_tree(self, seed: np.uint64) -> tuple[tuple, np.ndarray, np.ndarray]:
+        """Return the nodes of a tree, their weights, and the leaf of each sample."""
+        features, residuals, rules = self._features, self._residuals, self._rules
+        if isinstance(rules, SymmetricRules):
+            return grow_symmetric_tree(features, residuals, self.weights, rules, self._pool, seed)
+        nodes, weights, _, leaf_of, _ = grow_tree(features, residuals, self._Y.shape[1], rules, self._pool, seed)
+        return nodes, weights, leaf_of
 
 
 def _automatic(value: int | Literal["auto"], n_samples: int, small: int, large: int) -> int:

@@ -108,13 +108,13 @@ def add_row(typing_context, lanes, labels, offset):  # noqa: ANN001, ANN201
 
 @intrinsic
 def store(typing_context, lanes, array, offset):  # noqa: ANN001, ANN201
-    """Write a block to an array in double precision.
+    """Write a block to an array in the precision of the array, which is at least that of the block.
 
     Parameters
     ----------
     lanes : Lanes
         Block to write.
-    array : ndarray of float64 of shape (n,)
+    array : ndarray of shape (n,)
         Output array.
     offset : int
         Index of the first element to write.
@@ -123,12 +123,92 @@ def store(typing_context, lanes, array, offset):  # noqa: ANN001, ANN201
     def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
         lanes, array, offset = arguments
         data = context.make_array(signature.args[1])(context, builder, array).data
-        doubles = _as_double(builder, lanes)
-        vector = builder.bitcast(builder.gep(data, [offset]), doubles.type.as_pointer())
-        builder.store(doubles, vector, align=8)
+        block = _as_double(builder, lanes) if signature.args[1].dtype == types.float64 else lanes
+        vector = builder.bitcast(builder.gep(data, [offset]), block.type.as_pointer())
+        builder.store(block, vector, align=context.get_abi_sizeof(block.type.element))
         return context.get_dummy_value()
 
-    return types.void(lanes, types.Array(types.float64, 1, "C"), types.intp), codegen
+    return types.void(lanes, array, types.intp), codegen
+
+
+@intrinsic
+def subtract_row(typing_context, lanes, labels, offset):  # noqa: ANN001, ANN201
+    """Subtract a block of labels of the same precision from a sum.
+
+    Parameters
+    ----------
+    lanes : Lanes
+        Current sum.
+    labels : ndarray
+        Labels.
+    offset : int
+        Index of the first element of the block.
+
+    Returns
+    -------
+    Lanes
+        Difference.
+    """
+
+    def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
+        lanes, labels, offset = arguments
+        return builder.fsub(lanes, _load(context, builder, signature.args[1], labels, offset))
+
+    return lanes(lanes, labels, types.intp), codegen
+
+
+@intrinsic
+def add_squares(typing_context, lanes, left, totals, offset, of_left, of_right):  # noqa: ANN001, ANN201
+    """Add ``left**2 * of_left + (total - left)**2 * of_right`` to each lane.
+
+    Parameters
+    ----------
+    lanes : Lanes
+        Current sum.
+    left : Lanes
+        Sums of the labels in the left part of a node.
+    totals : ndarray of float32 of shape (n,)
+        Sums of the labels in the node.
+    offset : int
+        Index of the first element of the block in ``totals``.
+    of_left, of_right : float32
+        Factors of both parts.
+
+    Returns
+    -------
+    Lanes
+        New sum.
+    """
+
+    def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
+        lanes, left, totals, offset, of_left, of_right = arguments
+        right = builder.fsub(_load(context, builder, signature.args[2], totals, offset), left)
+        for part, factor in ((left, of_left), (right, of_right)):
+            lanes = builder.fadd(lanes, builder.fmul(builder.fmul(part, part), _spread(builder, factor)))
+        return lanes
+
+    return lanes(lanes, left, totals, types.intp, types.float32, types.float32), codegen
+
+
+@intrinsic
+def lane_sum(typing_context, lanes):  # noqa: ANN001, ANN201
+    """Sum the lanes of a block pairwise by halves.
+
+    Parameters
+    ----------
+    lanes : Lanes
+        Block.
+
+    Returns
+    -------
+    float
+        Sum in the precision of the block.
+    """
+
+    def codegen(context, builder, signature, arguments):  # noqa: ANN001, ANN202
+        return _total(builder, arguments[0])
+
+    return lanes.dtype(lanes), codegen
 
 
 @intrinsic

@@ -448,7 +448,7 @@ class MultilabelForest(DropTrainingDataMixin):
             len(self.label_of_tree_) == len(starts) - 1
             and are_within(self.label_of_tree_, ALL_LABELS, self.n_labels_)
             and (self.feature_ < self.n_features_in_).all()
-            and (self.weight_ >= 1).all()
+            and (self.weight_ >= 0).all()  # Symmetric trees have empty nodes.
             and np.where(is_split, (children > node) & (children < end), children == -1).all()
         )
 
