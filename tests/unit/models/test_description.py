@@ -68,6 +68,8 @@ def test_hyperparameters_follow_the_settings():
     assert {"max_levels", "early_stopping"}.isdisjoint(table.loc[table["model"] == "RF+ET", "parameter"])
     assert {*table["model"]} == {"RF+ET", "Stack+"}  # kNN has no such setting
     assert "of_many > ManyLabelRidge" in {*table["component"]}
+    symmetric = table[table["component"] == "MultilabelBoosting (symmetric boosting)"]
+    assert "max_rounds" in {*symmetric["parameter"]} and "max_features" not in {*symmetric["parameter"]}
 
 
 def test_members_for_other_sizes_of_data_are_left_out():

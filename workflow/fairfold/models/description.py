@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from fairfold.models.registry import NO_OWN, make_model, register_own, settings_
 _PARTS = ("new_features", "training_features", "crossing_over", "imputation")
 _WRAPPER = "OneLevelModel"  # whose estimator is the model; its module is slow to import
 _OF_LEVELS = ("max_levels", "early_stopping")  # without use in a model of a single level
+_OF_OTHER_TREES = ("max_features", "min_samples_leaf")  # without use in symmetric trees
 _POOLS = ("of_large", "of_many")  # parameters with the members of a pool for other data
 # Parameters that change no result, or that the seed of the study sets.
 _NOT_LISTED = (
@@ -144,16 +146,22 @@ def hyperparameter_table(
     return table[~table["component"].str.startswith(starts)].reset_index(drop=True) if starts else table
 
 
-def _parameters(estimator: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
-    """Yield component, parameter and value of an estimator and of those that it contains."""
-    path = (*within, type(estimator).__name__)
+def _parameters(estimator: Any, within: tuple[str, ...], title: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield component, parameter and value of an estimator and of those that it contains.
+
+    The titles of the members of a list distinguish those of the same class.
+    """
+    path = (*within, f"{type(estimator).__name__} ({title})" if title else type(estimator).__name__)
     given = estimator.get_params(deep=False)
-    unused = _OF_LEVELS if given.get("length_control") == "single" else ()
+    unused: tuple[str, ...] = _OF_LEVELS if given.get("length_control") == "single" else ()
+    unused += _OF_OTHER_TREES if given.get("kind") == "symmetric" else ()
     for name, value in given.items():
         pairs = value if isinstance(value, list) and value and isinstance(value[0], tuple) else [(name, value)]
-        inner = [each for _, each in pairs if hasattr(each, "get_params")]
-        for each in inner:
-            yield from _parameters(each, path if value is each else (*path, name))
+        inner = [(title, each) for title, each in pairs if hasattr(each, "get_params")]
+        times = Counter(type(each) for _, each in inner)
+        for title, each in inner:
+            own = title if times[type(each)] > 1 else ""
+            yield from _parameters(each, path if value is each else (*path, name), own)
         if not inner and name not in (*_NOT_LISTED, *unused):
             component = " > ".join([*(part for part in within if part in _POOLS), path[-1]])
             text = str(value)

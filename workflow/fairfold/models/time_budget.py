@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from fairfold.forests.boosting import MultilabelBoosting
+from fairfold.forests.boosting import MOST_DRAWN, MOST_FEATURES, SYMMETRIC_ROUNDS, MultilabelBoosting
 from fairfold.forests.out_of_bag import OutOfBagCascade
 from fairfold.forests.simd import LANES
 from fairfold.forests.sketches import MOST_EXACT
@@ -116,6 +116,9 @@ def estimated_seconds(member: BaseEstimator, sizes: Sizes) -> float:
 @estimated_seconds.register
 def _(member: MultilabelBoosting, sizes: Sizes) -> float:
     n, width = sizes.n_samples, -(-min(sizes.n_labels, MOST_EXACT) // LANES) * LANES
+    if member.kind == "symmetric":
+        n_compared = min(n, MOST_DRAWN) * min(sizes.n_features, MOST_FEATURES)
+        return _rounds(member, n) * (1e-3 + width * (2.5e-8 * n + 1.6e-9 * n_compared))
     n_read = n + 1.3 * min(n, 8000)  # Settings are chosen on a subsample.
     return _rounds(member, n) * (2e-3 + n_read * width * (1e-8 + 1e-9 * 3 * np.sqrt(sizes.n_features)))
 
@@ -166,4 +169,6 @@ def _(member: OutOfBagCascade, sizes: Sizes) -> dict[str, Any]:
 def _rounds(member: MultilabelBoosting, n_samples: int) -> int:
     if member.max_rounds != "auto":
         return member.max_rounds
+    if member.kind == "symmetric":
+        return SYMMETRIC_ROUNDS
     return 200 if n_samples < LARGE else 500

@@ -18,7 +18,7 @@ def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedCla
 
     For data with many labels, the pool consists of a forest with one level and a ridge regression. More levels do not
     improve the scores there. For large data, boosting comes first, and the forest has one level, because it gains
-    little there for most of the run time.
+    little there for most of the run time. Boosting with symmetric trees finds interactions that other members miss.
 
     Parameters
     ----------
@@ -42,14 +42,15 @@ def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedCla
 
     forests = ("forests", OutOfBagCascade(n_trees=n_trees, max_levels=max_levels))
     boosting = ("boosting", MultilabelBoosting(kind="random_forest", max_features="sqrt"))
+    symmetric = ("symmetric boosting", MultilabelBoosting(kind="symmetric"))
     kernel_ridge = ("kernel ridge", KernelRidgeClassifier())
     few_trees = OutOfBagCascade(n_trees=n_trees, max_levels=0, shape="paper", min_samples_leaf=LEAF_OF_LARGE)
     one_level = OutOfBagCascade(n_trees=min(n_trees, TREES_OF_MANY), max_levels=0)
     of_many = [("forests", one_level), ("ridge", ManyLabelRidge())]
     return StackedClassifier(
-        [forests, boosting, kernel_ridge],
+        [forests, boosting, kernel_ridge, symmetric],
         of_many=of_many,
-        of_large=[boosting, kernel_ridge, ("forests", few_trees)],
+        of_large=[boosting, kernel_ridge, ("forests", few_trees), symmetric],
         **options,
     )
 
