@@ -64,7 +64,8 @@ def test_labels_are_pooled_and_folds_averaged():
         0, ["label_frequency", "n_imputed", "true_positives", "false_negatives"]
     ].tolist() == pytest.approx([0.7, 4, 2, 4])
     assert result.loc[0, ["precision", "recall"]].tolist() == pytest.approx([(3 / 4 + 1 / 4) / 2, (3 / 8 + 1 / 4) / 2])
-    assert np.isnan(result.loc[1, "precision"])
+    assert result.loc[1, ["label_frequency", "n_imputed", "precision"]].tolist() == pytest.approx([0.6, 2, 1 / 4])
+    assert result.loc[1, "recall"] == pytest.approx((0 + 1 / 4) / 2)
 
 
 def test_folds_that_could_not_run_are_left_out():

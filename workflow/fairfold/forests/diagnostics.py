@@ -92,8 +92,9 @@ def summarize_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFr
     -------
     DataFrame
         Table with the columns ``*units, level, n_folds, label_frequency, n_imputed, true_positives, false_negatives,
-        precision, recall``. Only levels with imputation are listed. ``n_folds`` counts the folds whose cascade has the
-        level. ``precision`` is NaN if no fold has imputed labels, and ``recall`` is NaN if no fold has hidden labels.
+        precision, recall``. Only levels with imputation are listed. A fold whose cascade is shorter keeps the values of
+        its last level, and ``n_folds`` counts the folds whose cascade has the level. ``precision`` is NaN if no fold
+        has imputed labels, and ``recall`` is NaN if no fold has hidden labels.
 
     Examples
     --------
@@ -111,8 +112,12 @@ def summarize_imputation(table: pd.DataFrame, units: Sequence[str]) -> pd.DataFr
     pooled = folds[["label_frequency"]].mean().join(folds[list(_COUNTS)].sum())
     pooled["precision"] = pooled["true_positives"] / pooled["n_imputed"]
     pooled["recall"] = pooled["true_positives"] / (pooled["true_positives"] + pooled["false_negatives"])
-    levels = pooled.groupby([*units, "level"], sort=False)
-    return levels.size().rename("n_folds").to_frame().join(levels.mean()).reset_index()
+    n_folds = pooled.groupby([*units, "level"], sort=False).size().rename("n_folds")
+    folds = [*units, "fold"]
+    # Infinity marks undefined values, because only missing levels are carried forward.
+    carried = pooled.fillna(np.inf).unstack(folds).sort_index().ffill().replace(np.inf, np.nan)
+    means = carried.stack(folds, future_stack=True).groupby([*units, "level"]).mean()
+    return n_folds.to_frame().join(means).reset_index()
 
 
 def imputation_tables(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
