@@ -68,8 +68,19 @@ def test_hyperparameters_follow_the_settings():
     assert {"max_levels", "early_stopping"}.isdisjoint(table.loc[table["model"] == "RF+ET", "parameter"])
     assert {*table["model"]} == {"RF+ET", "Stack+"}  # kNN has no such setting
     assert "of_many > ManyLabelRidge" in {*table["component"]}
-    symmetric = table[table["component"] == "MultilabelBoosting (symmetric boosting)"]
+    symmetric = table[table["component"] == "MultilabelBoosting (symmetric)"]
     assert "max_rounds" in {*symmetric["parameter"]} and "max_features" not in {*symmetric["parameter"]}
+
+
+def test_notes_list_candidates_and_explain_auto():
+    table = hyperparameter_table({"Stack+": {}}, sizes=[(9, 1)])
+    notes = table.set_index(["component", "parameter"])["note"]
+    assert notes["OutOfBagCascade", "shape"].startswith("least samples in a leaf 1 or 2 or 3 or 5 or 10, features")
+    assert "penalty from 13 values of 0.001 to 1000 times" in notes["KernelRidgeClassifier", "gammas"]
+    assert notes["MultilabelBoosting", "max_rounds"] == "200, and 500 from 5,000 samples on"
+    explained = table[table["value"] == "auto"]
+    assert explained["note"].str.len().all()
+    assert ("OutOfBagCascade", "min_samples_leaf") not in notes.index  # without effect if shape is auto
 
 
 def test_members_for_other_sizes_of_data_are_left_out():
@@ -90,10 +101,11 @@ def test_chosen_settings_are_those_of_the_fitted_members():
     assert table["component"].str.startswith("StackedClassifier").all() and table["meaning"].str.len().all()
     weights = table.loc[table["setting"] == "weight", "value"]
     assert weights.astype(float).tolist() == pytest.approx(pool.weights_, rel=1e-5)
-    forests, boosting, ridge = pool.estimators_
+    forests, boosting, ridge, symmetric = pool.estimators_
     of = table.set_index(table["component"].str.rpartition(" > ")[2])[["setting", "value"]].to_records().tolist()
     assert ("OutOfBagCascade", "best_level", str(forests.best_level_)) in of
     assert ("MultilabelBoosting", "n_rounds", str(boosting.n_rounds_)) in of
+    assert ("MultilabelBoosting (symmetric)", "n_rounds", str(symmetric.n_rounds_)) in of
     assert ("KernelRidgeClassifier", "gamma", f"{ridge.gamma_:.6g}") in of
     shapes = table[table["setting"].str.startswith("shapes_of_level_")]
     assert len(shapes) == 2 * (forests.best_level_ + 1)

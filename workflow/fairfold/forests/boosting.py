@@ -50,6 +50,7 @@ from fairfold.forests.trees import KINDS, LARGE, ForestKind, MultilabelForest, n
 BoostingKind = ForestKind | Literal["symmetric"]
 
 ROUNDS_AT_ONCE = 10  # Number of rounds between evaluations on held-out samples.
+ROUNDS, SPLITS = (200, 500), (3, 2)  # Values of "auto" below ``LARGE`` samples and from there on.
 SMALL_LEAF = 5
 LEAF_SHARES = (1 / 30, 1 / 100, 1 / 300, 0.0)  # Candidates for large data as shares of the draws, the cheapest first.
 CHOSEN_ON = 8000  # Number of samples for this choice. Two thirds of them train.
@@ -175,7 +176,7 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         max_bins = SYMMETRIC_BINS if self.kind == "symmetric" else 256
         binned = BinnedMatrix.from_matrix(features, max_bins=max_bins, weights=weights)
         Y = to_dense(check_training_labels(Y, n_samples, ModelError), "Y", ModelError).astype(np.float64)
-        n_splits = _automatic(self.n_splits, n_samples, 3, 2)
+        n_splits = _automatic(self.n_splits, n_samples, *SPLITS)
         if n_samples < n_splits:
             raise ModelError(f"{n_samples} samples are too few for {n_splits} folds. Reduce n_splits.")
         self.classes_ = np.arange(Y.shape[1]).astype(object)
@@ -251,7 +252,7 @@ class MultilabelBoosting(DropTrainingDataMixin, AcceptsMissingValues, Classifier
         return best
 
     def _start(self, growth: _Growth, X: BinnedMatrix, Y: np.ndarray, seen: np.ndarray, name: object) -> _Run:
-        most = (SYMMETRIC_ROUNDS,) * 2 if growth.kind == "symmetric" else (200, 500)
+        most = (SYMMETRIC_ROUNDS,) * 2 if growth.kind == "symmetric" else ROUNDS
         n_seeds = _automatic(self.max_rounds, X.shape[0], *most)
         seeds = seed_sequence(self.random_state, "rounds", name).generate_state(n_seeds, np.uint64)
         return _Run(growth, X, Y, seen, seeds, self.learning_rate, self.l2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -117,15 +116,16 @@ def hyperparameter_table(
     Returns
     -------
     DataFrame
-        Columns ``model, component, parameter, value``. A component is a class of the model. A model that cannot be
-        created has no rows.
+        Columns ``model, component, parameter, value, note``. A component is a class of the model, and a note explains
+        ``auto`` and lists candidates. A model that cannot be created has no rows. Parameters without effect are left
+        out.
 
     Examples
     --------
     >>> from fairfold.models.description import hyperparameter_table
     >>> table = hyperparameter_table({"kNN": {}})
     >>> table[table["parameter"] == "n_neighbors"].to_numpy().tolist()
-    [['kNN', 'KNeighborsClassifier', 'n_neighbors', '10']]
+    [['kNN', 'KNeighborsClassifier', 'n_neighbors', '10', '']]
     """
     from fairfold.forests.sketches import MOST_EXACT
     from fairfold.forests.trees import LARGE
@@ -138,6 +138,10 @@ def hyperparameter_table(
         except ModelError:  # An optional package is missing.
             continue
     table = pd.DataFrame(rows, columns=["model", "component", "parameter", "value"])
+    notes = _notes()
+    classes = table["component"].str.rpartition(" > ")[2] if len(table) else []
+    keys = zip(classes, table["parameter"], table["value"], strict=True)
+    table["note"] = [notes.get((*key, value), notes.get((*key, ""), "")) for *key, value in keys]
     unused = {
         "of_large": all(n_samples < LARGE for n_samples, _ in sizes),
         "of_many": all(n_labels <= MOST_EXACT for _, n_labels in sizes),
@@ -146,22 +150,59 @@ def hyperparameter_table(
     return table[~table["component"].str.startswith(starts)].reset_index(drop=True) if starts else table
 
 
-def _parameters(estimator: Any, within: tuple[str, ...], title: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield component, parameter and value of an estimator and of those that it contains.
+def _notes() -> dict[tuple[str, str, str], str]:
+    """Explain values by component, parameter and value; any value if it is empty."""
+    from fairfold.forests import boosting, shapes, sketches
+    from fairfold.forests.trees import LARGE
+    from fairfold.models import kernel_ridge, many_label_ridge
 
-    The titles of the members of a list distinguish those of the same class.
-    """
-    path = (*within, f"{type(estimator).__name__} ({title})" if title else type(estimator).__name__)
+    large, auto = f"from {LARGE:,} samples on", "auto"
+    leaves, features, samples = (
+        " or ".join(dict.fromkeys(f"{shape[at]}" for shape in shapes.TOGETHER)) for at in range(3)
+    )
+    forests = (
+        f"least samples in a leaf {leaves}, features per split {features}, share of samples {samples}, and trees of "
+        f"each label; at most {shapes.N_KEPT} shapes are mixed"
+    )
+    sketched = f"{sketches.N_SKETCHED} with more than {sketches.MOST_EXACT} labels, otherwise none"
+
+    def penalties(some: Sequence[float]) -> str:
+        steps = "in equal steps of its logarithm"
+        return f"penalty from {len(some)} values of {some[0]:g} to {some[-1]:g} times the mean eigenvalue, {steps}"
+
+    rounds, splits = boosting.ROUNDS, boosting.SPLITS
+    return {
+        ("OutOfBagCascade", "shape", auto): forests,
+        ("OutOfBagCascade", "n_sketched", auto): sketched,
+        ("CascadeForest", "n_sketched", auto): sketched,
+        ("MultilabelBoosting", "max_rounds", auto): f"{rounds[0]}, and {rounds[1]} {large}",
+        ("MultilabelBoosting", "n_splits", auto): f"{splits[0]}, and {splits[1]} {large}",
+        ("MultilabelBoosting (symmetric)", "max_rounds", auto): str(boosting.SYMMETRIC_ROUNDS),
+        ("MultilabelBoosting (symmetric)", "n_splits", auto): f"{splits[0]}, and {splits[1]} {large}",
+        ("MultilabelBoosting", "min_samples_leaf", auto): f"{boosting.SMALL_LEAF}, and chosen {large}",
+        ("KernelRidgeClassifier", "gammas", ""): f"candidates; {penalties(kernel_ridge.PENALTIES)}",
+        ("ManyLabelRidge", "n_landmarks", ""): penalties(many_label_ridge.PENALTIES),
+    }
+
+
+def _name(estimator: Any) -> str:
+    """Return the class of an estimator; a pool has boosting of two kinds."""
+    kind = " (symmetric)" if vars(estimator).get("kind") == "symmetric" else ""
+    return f"{type(estimator).__name__}{kind}"
+
+
+def _parameters(estimator: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    """Yield component, parameter and value of an estimator and of those that it contains."""
+    path = (*within, _name(estimator))
     given = estimator.get_params(deep=False)
     unused: tuple[str, ...] = _OF_LEVELS if given.get("length_control") == "single" else ()
     unused += _OF_OTHER_TREES if given.get("kind") == "symmetric" else ()
+    unused += ("min_samples_leaf",) * (given.get("shape") == "auto")
     for name, value in given.items():
         pairs = value if isinstance(value, list) and value and isinstance(value[0], tuple) else [(name, value)]
-        inner = [(title, each) for title, each in pairs if hasattr(each, "get_params")]
-        times = Counter(type(each) for _, each in inner)
-        for title, each in inner:
-            own = title if times[type(each)] > 1 else ""
-            yield from _parameters(each, path if value is each else (*path, name), own)
+        inner = [each for _, each in pairs if hasattr(each, "get_params")]
+        for each in inner:
+            yield from _parameters(each, path if value is each else (*path, name))
         if not inner and name not in (*_NOT_LISTED, *unused):
             component = " > ".join([*(part for part in within if part in _POOLS), path[-1]])
             text = str(value)
@@ -197,16 +238,18 @@ def chosen_settings(model: Any) -> pd.DataFrame:
 
 def _chosen(model: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str, str]]:
     """Yield the chosen settings of a fitted estimator and of those that it contains."""
-    name = type(model).__name__.lstrip("_")
+    name = _name(model).lstrip("_")
     path = within if name == _WRAPPER else (*within, name)
     component, found, given = " > ".join(path), vars(model), model.get_params(deep=False)
     has_levels = "max_levels" in given and given.get("length_control") != "single"
+    unused = _OF_OTHER_TREES if given.get("kind") == "symmetric" else ()
     members = found.get("estimators_")
     if "weights_" in found and members is not None:
         for member, weight in zip(members, found["weights_"], strict=True):
-            yield f"{component} > {type(member).__name__}", "weight", f"{weight:.6g}", "weight in the pool"
+            yield f"{component} > {_name(member)}", "weight", f"{weight:.6g}", "weight in the pool"
     for name, meaning in _CHOSEN.items():
-        if name in found and (name != "best_level_" or has_levels):
+        is_used = has_levels if name == "best_level_" else name.rstrip("_") not in unused
+        if name in found and is_used:
             value = found[name]
             yield component, name.rstrip("_"), f"{value:.6g}" if isinstance(value, float) else str(value), meaning
     if given.get("shape") == "auto":
