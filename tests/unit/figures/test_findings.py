@@ -135,7 +135,7 @@ def test_more_samples():
         {"dataset": "d", "metric": "average_precision", "model": "joint-GB", "score": [0.5, 0.625, 0.75]}
     )
     curves = curves.assign(kind=["measured", "measured", "extrapolated"], times=[0.5, 1, 2])
-    expected = "With twice the samples, joint-GB would reach 0.750 instead of 0.625 by average precision."
+    expected = "The average precision of joint-GB is 0.625, and 0.750 extrapolated to twice the samples."
     assert findings.gain_of_samples(curves, legend_table([])) == expected
     assert findings.gain_of_samples(curves[:2], legend_table([])) == ""
 

@@ -231,7 +231,7 @@ def share_of_first_rank(weights: pd.DataFrame) -> str:
 
 
 def gain_of_samples(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> str:
-    """State the score that the first model would reach with twice the samples, by the first leading metric."""
+    """State the score of the first model, extrapolated to twice the samples, by the first leading metric."""
     names = Legend(legend)
     metric = next(filter(names.leads, curves["metric"].unique()), None)
     if metric is None:
@@ -244,10 +244,8 @@ def gain_of_samples(curves: pd.DataFrame, legend: pd.DataFrame | None = None) ->
     if twice.empty or pd.isna(twice["score"].iloc[0]):
         return ""
     score, place = twice["score"].iloc[0], f" on {dataset}" if curves["dataset"].nunique() > 1 else ""
-    return (
-        f"With twice the samples, {model} would reach {score:.3f} instead of {now['score']:.3f} by "
-        f"{names.text(metric)}{place}."
-    )
+    now = f"The {names.text(metric)} of {model}{place} is {now['score']:.3f}"
+    return f"{now}, and {score:.3f} extrapolated to twice the samples."
 
 
 def _extreme(table: pd.DataFrame, by: str, value: str, text: str, *, highest: bool = False) -> str:

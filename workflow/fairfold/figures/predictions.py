@@ -98,7 +98,7 @@ def _grid(titles: list[str], x_name: str, y_name: str) -> tuple[Figure, Iterator
     for panel in axes.flat[len(titles) :]:
         panel.remove()
     for number, (panel, title) in enumerate(zip(axes.flat, titles, strict=False)):
-        panel.set_title(title, fontsize=7)
+        panel.set_title(title, fontsize=6)
         panel.tick_params(labelbottom=number + columns >= len(titles))
     axes[0, 0].set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
     axes[0, 0].set(xticklabels=["0", "0.5", "1"], yticklabels=["0", "0.5", "1"])

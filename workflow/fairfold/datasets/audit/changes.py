@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-_N_DRAWS = 20
+N_ORDERS = 20  # random orders of the rows
 _QUANTILE = 1.87  # standard deviations from the mean to the 95 % quantile of a Gumbel distribution
 
 
@@ -36,7 +36,7 @@ def changes(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         sums = total[width:] - total[:-width]
         return ((sums[width:] - sums[:-width]) ** 2).sum(axis=1)
 
-    largest = [distances(values[rng.permutation(len(values))]).max(initial=0) for _ in range(_N_DRAWS)]
+    largest = [distances(values[rng.permutation(len(values))]).max(initial=0) for _ in range(N_ORDERS)]
     return distances(values) / max(np.mean(largest) + _QUANTILE * np.std(largest), 1e-12)
 
 

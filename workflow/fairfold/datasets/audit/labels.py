@@ -14,8 +14,8 @@ _N_DRAWS = 20
 _FEWEST_ROWS = 50
 _Z = 3.0  # standard deviations above chance
 _MOST = 200  # labels
-_CLEAR = 0.3  # least explained variance of a label whose errors are listed
-_SURE = 0.9  # least out-of-fold probability against a likely label error
+EXPLAINED = 0.3  # least explained variance of a label whose errors are listed
+SURPRISE = 0.9  # least out-of-fold probability against a likely label error
 _MOST_CELLS = 50  # likely label errors that are named
 
 
@@ -117,7 +117,7 @@ def find_unpredicted(table: Audited) -> Iterator[Finding]:
             name = table.label_names[j]
             message = f"label {name!r} is not predicted better than chance; do not rely on its scores"
             yield Finding("note", f"label {name!r}", message, evidence)
-        clear = strengths > _CLEAR * np.maximum((Y**2).sum(axis=0), 1e-12)
+        clear = strengths > EXPLAINED * np.maximum((Y**2).sum(axis=0), 1e-12)
         yield from _likely_errors(table, chosen[clear], Y[:, clear], X)
 
 
@@ -126,7 +126,7 @@ def _likely_errors(table: Audited, chosen: np.ndarray, Y: np.ndarray, X: np.ndar
     leverage = (X**2).sum(axis=1, keepdims=True)
     predicted = (X @ (X.T @ Y) - leverage * Y) / (1 - leverage + 1e-9)
     against = np.abs(predicted - Y)
-    rows, columns = np.nonzero(against > _SURE)
+    rows, columns = np.nonzero(against > SURPRISE)
     if len(rows):
         order = np.argsort(-against[rows, columns], kind="stable")
         ids = table.data.sample_ids

@@ -41,7 +41,8 @@ def find(table: Audited) -> Iterator[Finding]:
         # Half-width of an interval for the difference of two paired shares that differ in a tenth of the samples.
         width = 1.96 * np.sqrt(0.1 / n)
         message = (
-            f"accuracies of two models that differ in 10 % of samples must differ by {width:.3f} to be significant"
+            f"accuracies of two models whose predictions differ in 10 % of samples must differ by {width:.3f} to be "
+            "significant"
         )
         evidence = f"{n} rows, {np.median(positives):.0f} samples of the rarer value in the median label"
         yield Finding("note", "rows", message, evidence)
