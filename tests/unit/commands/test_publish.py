@@ -55,6 +55,7 @@ def test_facts_of_a_study(study):
     assert facts.jobs["file"].tolist() == [DATA, SIZES]
     assert facts.jobs["job"].tolist() == ["plants", "-"] and facts.jobs["ended"][0].startswith("2026-11-27T21:57:33")
     assert facts.missing["rule"].tolist() == ["describe_datasets"]
+    assert facts.n_rounded == {"plants": 0} and facts.limits["power"] == 80
     file, catalog = facts.sources
     assert (file.dataset, file.name) == ("plants", "data/plants/plants.csv")
     assert file.sha256 == hashlib.sha256(b"height,label_a,label_b\n").hexdigest()

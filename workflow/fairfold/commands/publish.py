@@ -116,7 +116,7 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
     DataError
         If the folder has no study.
     """
-    from fairfold.commands.summaries import folds_of, groups_of, outcomes_of, predictors_of
+    from fairfold.commands.summaries import folds_of, groups_of, n_rounded, outcomes_of, predictors_of
     from fairfold.core.files import read_table
     from fairfold.core.versions import gather_versions
     from fairfold.datasets import Dataset
@@ -148,10 +148,21 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
         forest_defaults=_forest_defaults(config),
         reference=REFERENCE,
         feature_groups=_joined(groups_of(each) for each in datasets if (final / each.id / _IMPORTANCE).is_file()),
+        n_rounded={data.id: n_rounded(data) for data in datasets},
+        limits=_limits(),
         chosen_settings=_joined(
             chosen_by(each.id, path) for each in datasets if (path := final / each.id / "model.fairfold").is_file()
         ),
     )
+
+
+def _limits() -> dict[str, float]:
+    """Return the constants that texts state."""
+    from fairfold.datasets.audit import changes, labels
+    from fairfold.recommendation.certainty import POWER
+
+    found = {"surprise": labels.SURPRISE, "explained": labels.EXPLAINED, "row_orders": changes.N_ORDERS}
+    return {**found, "power": round(100 * POWER)}
 
 
 def _forest_defaults(config: dict[str, Any]) -> dict[str, Any]:

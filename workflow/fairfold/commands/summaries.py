@@ -11,6 +11,7 @@ from scipy import sparse
 from fairfold.core.arrays import to_dense
 from fairfold.core.files import read_arrays
 from fairfold.core.folds import parts_of
+from fairfold.core.precision import DistinctValues
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError
 from fairfold.final.importance import feature_groups
@@ -66,6 +67,22 @@ def predictors_of(data: Dataset) -> pd.DataFrame:
         "missing": data.shape[0] - table["count"].to_numpy(int),
     }
     return pd.DataFrame(about).join(table.reset_index()[[*names]].rename(columns=names))
+
+
+def n_rounded(data: Dataset) -> int:
+    """Count the features with distinct values that single precision merges.
+
+    Parameters
+    ----------
+    data : Dataset
+        Prepared dataset.
+
+    Returns
+    -------
+    int
+        Number of features that models shift or scale before they round them.
+    """
+    return len(DistinctValues().fit(data.X).columns_)
 
 
 def folds_of(data: Dataset, path: Path) -> pd.DataFrame:

@@ -114,7 +114,13 @@ def make_facts(tmp_path, config):
         features |= {"q25": 1.0, "median": 1.5, "q75": 2.0}
         folds = {"fold": range(5), "training_samples": 96, "training_positives": [35, 36, 35, 35, 35]}
         folds |= {"test_samples": 24, "test_positives": [9, 8, 9, 9, 9]}
-        hyperparameters = {"model": ["kNN"], "component": "KNeighborsClassifier", "parameter": "p", "value": "2"}
+        hyperparameters = {
+            "model": ["kNN"],
+            "component": "KNeighborsClassifier",
+            "parameter": "p",
+            "value": "2",
+            "note": "2 or 3",
+        }
         chosen = {"component": ["CascadeForest"], "setting": "best_level", "value": "0", "meaning": "last level used"}
         software = {"software": ["Python", "snakemake", "scikit-learn", "machine"], "version": ["3", "9", "1", "Linux"]}
         return Facts(
@@ -131,6 +137,8 @@ def make_facts(tmp_path, config):
             n_draws=200,
             n_resamplings={"plants": 500},
             reference="joint-GB",
+            n_rounded={"plants": 0},
+            limits={"surprise": 0.9, "explained": 0.3, "row_orders": 20, "power": 80},
             chosen_settings=pd.DataFrame(chosen).assign(dataset="plants"),
             feature_groups=pd.DataFrame({"dataset": ["plants"] * 2, "group": "height", "feature": ["height", "width"]}),
         )

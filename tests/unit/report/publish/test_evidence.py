@@ -75,7 +75,8 @@ def test_evidence_of_each_item_can_exist(make_facts, tmp_path, name):
     write_publication(facts, folder := tmp_path / "publication")
     patterns = {pattern for item in load_phrases(name)["items"] for pattern in item.get("evidence", ())}
     missing = {pattern for pattern in patterns if not [*folder.glob(pattern)]}
-    assert missing <= {"figures/captions.md", "results/recommendation/checked"}  # no figure and no checked cell here
+    absent = {"figures/captions.md", "results/tables/reliability", "results/recommendation/checked"}
+    assert missing <= absent  # no figure, no predictions and no checked cell here
 
 
 def test_numbers_are_those_of_the_tables(make_facts, tmp_path):
@@ -115,9 +116,12 @@ def test_findings_of_the_data_are_limits(make_facts):
     for name in ("audit", "limits_of_data"):
         text = sentences(name, facts)
         assert "3 label cells contradict their features" in text and "look" not in text
-        assert "Features change before row 31, by 1.25 times the change" in text and "row 40" not in text
+        assert (
+            "Features change before row 31, by 1.25 times the 95 % limit of rows in random order" in text
+            and "row 40" not in text
+        )
     assert "Features change before row 31" in sentences("duplicates", facts)
-    assert "up to 55 % of the positives may be missing" in sentences("limits_of_data", facts)
+    assert "at most 55 % of the positives are missing" in sentences("limits_of_data", facts)
     checks = sentences("audit_checks", facts)
     assert "unpredicted label, likely label errors" in checks
     assert "duplicates" in checks and "groups" in checks and "test file" not in checks
@@ -129,7 +133,7 @@ def test_numbers_of_hidden_positives_and_estimated_rates_are_given(make_facts):
     facts.memo["tables/label_frequencies.csv"] = pd.DataFrame(estimated)
     assert "21 of the 44 positive label cells of plants were hidden" in sentences("analyses", facts)
     assert "joint-GB was fitted to 48 and 96 samples" in sentences("analyses", facts)
-    assert "SLCForest+ estimated that 5.0 % are missing" in sentences("zeros", facts)
+    assert "its mean was 0.950 in SLCForest+ (column" in sentences("cautious", facts)
     assert "An estimated 8 % of its positives are missing" in sentences("zeros", facts)
 
 
@@ -138,7 +142,38 @@ def test_tests_and_probabilities_are_described(make_facts):
     facts = make_facts()
     facts.memo["tables/recommendation.csv"] = facts.table("tables/recommendation.csv").assign(prob_best_better=0.5)
     assert "better by more than 0.01, practically equal (within 0.01)" in sentences("bayesian", facts)
-    assert "By samples, the estimate is 0.010 (adjusted p = 0.900)." in sentences("random_method", facts)
+    assert "By samples, the estimate is 0.010 (p = 0.900)." in sentences("random_method", facts)
+    assert "detectable" not in sentences("performance", facts)
+    facts.memo["tables/recommendation.csv"] = facts.table("tables/recommendation.csv").assign(detectable=0.06)
+    text = sentences("performance", facts)
+    assert "Its Matthews correlation is 0.600 (95 % interval 0.850 to 0.950)." in text
+    assert "the test finds true differences from 0.060 on in 80 % of cases" in text
+    assert "does not mean equal: logistic+ is 0.100 behind." in text
+
+
+def test_changed_features_and_calibration_are_stated(make_facts):
+    facts = make_facts()
+    assert "No feature of plants was changed in this way." in sentences("rounding", facts)
+    facts = replace(facts, n_rounded={"plants": 2})
+    assert "merges distinct values in 2 features of plants. RF+ET, logistic+ and kNN shift" in sentences(
+        "rounding", facts
+    )
+    assert sentences("calibration", facts) == ""
+    table = {"model": "RF+ET", "n": [30, 10], "probability": [0.1, 0.6], "share": [0.1, 0.8]}
+    facts.memo["tables/reliability/plants.csv"] = pd.DataFrame(table)
+    assert "of RF+ET that a label is positive differ by 0.050" in sentences("calibration", facts)
+
+
+def test_scores_of_other_random_numbers_are_stated(make_facts):
+    facts = of_other_models(make_facts(), ["joint-GB", "logistic+", "kNN"])
+    assert sentences("refits", facts) == ""
+    facts = make_facts()
+    table = facts.table("tables/recommendation.csv").replace({"model": {"RF+ET": "joint-GB"}})
+    board = facts.table("recommendation/leaderboard.csv").assign(behind=[0.0, 0.05, 0.2])
+    facts.memo["tables/recommendation.csv"], facts.memo["recommendation/leaderboard.csv"] = table, board
+    text = sentences("refits", facts)
+    assert "joint-GB was 0.900 in the comparison and 0.800 in results/tables/sample_curves.csv." in text
+    assert "larger than the lead of RF+ET over logistic+, so their order is uncertain." in text
 
 
 def test_intervals_of_all_metrics_are_counted(make_facts):
@@ -147,6 +182,14 @@ def test_intervals_of_all_metrics_are_counted(make_facts):
     facts.memo["tables/complete_scores.csv"] = pd.concat([rows, rows.assign(metric="roc_auc", high=1.0)])
     assert "0 of 1 bootstrap intervals of micro average precision" in sentences("coverage", facts)
     assert "in other metrics, 1 of 1 (micro AUROC)" in sentences("coverage", facts)
+    facts = make_facts()
+    facts.memo["tables/complete_scores.csv"] = pd.concat([rows, rows.assign(metric="mcc")])
+    quality = {"missing_rate": [50], "metric": "average_precision", "model": "all models", "width": 0.1}
+    facts.memo["tables/correction_quality.csv"] = pd.DataFrame(quality).assign(bias_corrected=-0.02)
+    text = sentences("coverage", facts)
+    assert "0 of 1 (micro MCC, misses with 50 % hidden)" in text
+    assert "With 50 % hidden, intervals of micro average precision were 0.10 wide on average" in text
+    assert "mean error of the estimates was -0.020 (columns" in text
 
 
 def test_all_fits_are_counted(make_facts):
@@ -166,9 +209,9 @@ def test_all_fits_are_counted(make_facts):
 
 def test_members_of_a_pool_suit_the_number_of_labels(make_facts):
     facts = make_facts()
-    assert "forests, boosted trees and kernel ridge regression, divided" in phrase_of("Stack+", {}, facts)
+    assert "a deep forest, boosted trees and kernel ridge regression, divided" in phrase_of("Stack+", {}, facts)
     facts = replace(facts, hyperparameters=facts.hyperparameters.assign(component="of_many > ManyLabelRidge"))
-    assert "or with more than 128 labels of forests and ridge regression, divided" in phrase_of("Stack+", {}, facts)
+    assert "or with more than 128 labels of a forest and ridge regression, divided" in phrase_of("Stack+", {}, facts)
 
 
 def test_settings_that_are_no_defaults_are_named(make_facts, config):
@@ -190,7 +233,7 @@ def test_the_training_part_determines_only_what_the_models_learn(make_facts, mod
     text = sentences("no_leak", facts)
     assert all(words in text for words in has) and not any(words in text for words in lacks)
     assert ("standardized" in sentences("preprocessing", facts)) == ("logistic" in models)
-    assert ("A forest has at most" in sentences("hyperparameters", facts)) == ("logistic" not in models)
+    assert ("A forest has 150 trees" in sentences("hyperparameters", facts)) == ("logistic" not in models)
     assert ("SLCForest" in models) == ("length_control" in sentences("hyperparameters", facts))
 
 

@@ -76,7 +76,10 @@ def test_failed_models_are_no_baselines(make_facts):
     facts.memo["tables/weak_label_scores.csv"] = scores
     assert "kNN has no score, because of failures, and is not compared." in text_of(facts)
     assert sentences("baselines", facts).startswith("The comparison contains baselines, trained")
-    assert "samples: linear (logistic+). A name that ends in + means" in sentences("baselines", facts)
+    assert (
+        "samples: linear (logistic+). The hyperparameters of logistic+ were not tuned. A name that ends"
+        in sentences("baselines", facts)
+    )
     assert "The study compares 2 models by" in sentences("objectives", facts)
     assert "in 5 cases: It takes no weights. Labels" in text_of(facts)
 

@@ -45,6 +45,26 @@ def _no_rows() -> pd.DataFrame:
     return pd.DataFrame(columns=["dataset"])
 
 
+def notes_of(hyperparameters: pd.DataFrame) -> pd.DataFrame:
+    """Return the candidates and automatic values of hyperparameters, each with the models that use it.
+
+    Parameters
+    ----------
+    hyperparameters : DataFrame
+        Columns ``model, component, parameter, note``.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``component, parameter, note, model``.
+    """
+    noted = hyperparameters[hyperparameters["note"].astype(bool)] if "note" in hyperparameters else _no_rows()
+    if noted.empty:
+        return noted
+    groups = noted.groupby(["component", "parameter", "note"], sort=False)["model"]
+    return groups.agg(lambda models: ", ".join(dict.fromkeys(models))).reset_index()
+
+
 @dataclass(frozen=True)
 class Facts:
     """Facts of a study.
@@ -66,7 +86,7 @@ class Facts:
     folds : DataFrame
         Columns ``dataset, fold, training_samples, training_positives, test_samples, test_positives``.
     hyperparameters : DataFrame
-        Columns ``model, component, parameter, value``.
+        Columns ``model, component, parameter, value, note``.
     software : DataFrame
         Columns ``software, version``.
     is_recorded : bool
@@ -83,6 +103,11 @@ class Facts:
         Columns ``dataset, group, feature``: features that were permuted together.
     chosen_settings : DataFrame, default=empty
         Columns ``dataset, component, setting, value, meaning``: settings that the final models chose.
+    n_rounded : mapping of str to int, default={}
+        Number of features with distinct values that single precision merges, by dataset.
+    limits : mapping of str to float, default={}
+        Constants that texts state: ``surprise`` and ``explained`` of likely label errors, ``row_orders`` of the search
+        for changes along the rows, and the ``power`` of detectable differences in percent.
     memo : dict, default={}
         Tables that were read, and values derived from the facts.
     """
@@ -103,6 +128,8 @@ class Facts:
     reference: str = ""
     feature_groups: pd.DataFrame = field(default_factory=_no_rows)
     chosen_settings: pd.DataFrame = field(default_factory=_no_rows)
+    n_rounded: Mapping[str, int] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property

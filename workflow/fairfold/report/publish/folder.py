@@ -73,7 +73,8 @@ def write_publication(facts: Facts, folder: Path) -> list[str]:
     lines = state(facts)
     for name in CHECKLISTS:
         title, answers = load_phrases(name)["title"], answer_checklist(name, facts, folder)
-        about = {"title": f"{title} checklist", "summary": summary(answers), "answers": answers}
+        source = load_phrases(name)["source"]
+        about = {"title": f"{title} checklist", "source": source, "summary": summary(answers), "answers": answers}
         for suffix in (".md", ".html"):
             _write({f"checklist-{name}{suffix}": page(f"checklist{suffix}.jinja", facts, **about)}, folder)
         lines.append(f"{title}: {summary(answers)}.")

@@ -21,14 +21,14 @@ from fairfold.report.contents import FOLDER
 from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.failures import failures_of
 from fairfold.report.labels import listed
-from fairfold.report.publish.facts import DECIDING, LEAD, LEADERBOARD, SCORES, Facts
+from fairfold.report.publish.facts import DECIDING, LEAD, LEADERBOARD, SCORES, Facts, notes_of
 from fairfold.report.verdicts import held_intervals
 
 FEW_SAMPLES, FEW_POSITIVES = 100, 10
 """Below these numbers, the texts warn of too few samples, and of too few positives of a label."""
 _MOST_FAILURES, _MOST_STEPS = 5, 4
 _TWICE = 2
-_OF_MANY = "of_many > "  # members of a pool for many labels
+_POOLS = {"of_large": "large", "of_many": "many"}  # other members of a pool -> their phrases
 _LEAST_LABELS = 2  # of a comparison of labels
 _FURTHER_FITS = ("tables/mechanisms.csv", "tables/rank_stability.csv")
 _AUDIT, _OF_TEST_FILE = "fairfold.datasets.audit", "test file"
@@ -168,6 +168,8 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         **{"name": name, "suffix": _suffix(name, facts), "is_own": name in facts.own},
         **{"folds": facts.folds_of(name), "is_all_tested": _is_all_tested(name, facts)},
         **{"curve": _curve(name, facts), "n_resamplings": facts.n_resamplings.get(name)},
+        **{"n_rounded": facts.n_rounded.get(name), "calibration": _calibration(name, facts)},
+        **{"decided": _decided(name, facts), "detected": _detected(name, facts)},
         "random_tests": _random_tests(name, facts),
         "random_rows": list(_tested(name, facts).itertuples()),
         "rate_if_hard": _rate_if_hard(name, facts),
@@ -216,7 +218,57 @@ def _curve(name: str, facts: Facts) -> SimpleNamespace | None:
     about = {"model": rows["model"].iloc[0], "metric_name": METRICS[LEAD].name, "measured": pairs}
     is_bound = "limit" in rows and bool((rows["limit"] >= 1).all())
     last = pairs[-1][1] if pairs else float("nan")
-    return SimpleNamespace(**about, low=low, high=high, twice=score, last=last, is_bound=is_bound)
+    about |= {"metric": LEAD, "last": last, "compared": (compared := _compared(name, rows, facts))}
+    return SimpleNamespace(**about, low=low, high=high, twice=score, refit=abs(last - compared), is_bound=is_bound)
+
+
+def _compared(name: str, rows: pd.DataFrame, facts: Facts) -> float:
+    """Return the score of the same model, training parts and labels in the comparison; NaN if there is none."""
+    curves, repeats = facts.config["weak_labels"]["sample_curves"], facts.config["folds"]["repeats"]
+    if curves["missing_rate"] or curves["repeats"] != repeats or not (rows["times"] == 1).any():
+        return float("nan")
+    found = _leading(name, LEAD, facts)
+    found = found[(found["model"] == rows["model"].iloc[0]) & (found["missing_rate"] == 0)] if len(found) else found
+    return float(found["observed"].iloc[0]) if len(found) else float("nan")
+
+
+def _leading(name: str, metric: str, facts: Facts) -> pd.DataFrame:
+    """Return the scores of the compared models by a metric."""
+    rows = facts.of("tables/recommendation.csv", name)
+    return rows[rows["metric"] == metric] if len(rows) else rows
+
+
+def _decided(name: str, facts: Facts) -> SimpleNamespace | None:
+    """Return the interval of the decisions of the best model."""
+    best, rows = facts.best(name), _leading(name, DECIDING, facts)
+    rows = rows[rows["model"] == best["model"]].dropna(subset="low") if best and len(rows) else rows[:0]
+    return SimpleNamespace(low=rows["low"].iloc[0], high=rows["high"].iloc[0]) if len(rows) else None
+
+
+def _detected(name: str, facts: Facts) -> SimpleNamespace | None:
+    """Return the differences that the test finds, and the worst model that is not significantly different."""
+    board, best = facts.of(LEADERBOARD, name), facts.best(name)
+    rows = _leading(name, best["metric"], facts) if best else pd.DataFrame()
+    if "detectable" not in rows:
+        return None
+    alike = board.loc[board["verdict"] == "not different", "model"]
+    rows = rows[rows["model"].isin(alike)].dropna(subset="detectable")
+    if rows.empty:
+        return None
+    worst, low, high = rows.loc[rows["difference"].idxmax()], rows["detectable"].min(), rows["detectable"].max()
+    about = {"low": f"{low:.3f}", "high": f"{high:.3f}", "n": int(worst["n_folds"]), "model": worst["model"]}
+    return SimpleNamespace(**about, behind=f"{worst['difference']:.3f}")
+
+
+def _calibration(name: str, facts: Facts) -> SimpleNamespace | None:
+    """Return the mean error of probabilities of the final model, or of the best one, for observed labels."""
+    best, table = facts.best(name), facts.table(f"tables/reliability/{name}.csv")
+    model = facts.finals.get(name, best["model"] if best else None)
+    rows = table[table["model"] == model] if len(table) else table
+    if rows.empty:
+        return None
+    error = ((rows["probability"] - rows["share"]).abs() * rows["n"]).sum() / rows["n"].sum()
+    return SimpleNamespace(model=model, error=error)
 
 
 def _random_tests(name: str, facts: Facts) -> list[tuple[str, str]]:
@@ -249,13 +301,14 @@ def _hidden(name: str, facts: Facts) -> list[SimpleNamespace]:
 
 
 def _frequencies(name: str, facts: Facts) -> list[SimpleNamespace]:
-    """Return the missing rates that deep forests estimated from the labels of the data, in percent."""
+    """Return the mean label frequencies that corrected deep forests estimated from the labels of the data."""
     table = facts.of("tables/label_frequencies.csv", name)
     if "estimated" not in table:
         return []
-    means = table[table["missing_rate"] == 0].groupby("model", sort=False)["estimated"].mean().round(6)
+    table = table[(table["missing_rate"] == 0) & table["model"].str.endswith("+")]
+    means = table.groupby("model", sort=False)["estimated"].mean().round(6)
     groups = means.groupby(means, sort=False).groups.items()
-    return [SimpleNamespace(models=listed([*models]), rate=100 * (1 - mean)) for mean, models in groups]
+    return [SimpleNamespace(models=listed([*models]), mean=mean) for mean, models in groups]
 
 
 def _changes(name: str, facts: Facts) -> list[str]:
@@ -266,8 +319,8 @@ def _changes(name: str, facts: Facts) -> list[str]:
         return []
     points = table[table["is_point"].astype(bool) & (table["change"] > 1)]
     return [
-        f"{row.kind.capitalize()} change before row {row.row}, by {row.change:.2f} times the change that 95 % of "
-        f"tables with rows in random order do not reach (results/{path})."
+        f"{row.kind.capitalize()} change before row {row.row}, by {row.change:.2f} times the 95 % limit of rows in "
+        f"random order (results/{path})."
         for row in points.itertuples()
     ]
 
@@ -305,7 +358,8 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "hidden_rates": [f"{rate} %" for rate in config["weak_labels"]["missing_rates"] if rate],
         "missing_rates": [row for row in rates.itertuples() if row.hidden_rate == 0],
         "held": held_intervals(intervals, score),
-        "held_others": _held_others(intervals, score),
+        **{"held_others": _held_others(intervals, score), "quality": _quality(facts, score)},
+        **{"limits": facts.limits, "has_notes": len(notes_of(facts.hyperparameters)) > 0},
         "has_chances": "prob_best_better" in tests and tests["prob_best_better"].notna().any(),
         "forest_changes": _forest_changes(facts),
         "is_tested": len(tests) and tests["p_adjusted"].notna().any(),
@@ -367,7 +421,22 @@ def _suffix(name: str, facts: Facts) -> str:
 def _held_others(intervals: pd.DataFrame, score: str) -> list[str]:
     """Count the intervals of other metrics that contained the score on all labels."""
     held = {name: held_intervals(intervals, name) for name in BASIC_METRICS if name != score}
-    return [f"{found.sum()} of {len(found)} ({METRICS[name].label})" for name, found in held.items() if len(found)]
+    found = []
+    for name, kept in held.items():
+        if len(kept):
+            missed = sorted(intervals.loc[kept.index[~kept], "missing_rate"].unique())
+            where = f", misses with {listed([f'{rate} %' for rate in missed])} hidden" if missed else ""
+            found.append(f"{kept.sum()} of {len(kept)} ({METRICS[name].label}{where})")
+    return found
+
+
+def _quality(facts: Facts, score: str) -> list[Any]:
+    """Return the width of intervals and the mean error of estimates of the leading score, by missing rate."""
+    table = facts.table("tables/correction_quality.csv")
+    if "width" not in table:
+        return []
+    rows = table[(table["metric"] == score) & (table["model"] == "all models") & (table["missing_rate"] > 0)]
+    return [*rows.dropna(subset=["width", "bias_corrected"]).itertuples()]
 
 
 def _forest_changes(facts: Facts) -> list[str]:
@@ -416,13 +485,17 @@ def _models(facts: Facts) -> dict[str, Any]:
     texts, names, own = load_phrases("methods"), config["weak_labels"]["models"], config["models"]["own"]
     scored = [name for name in names if name in has_score]
     kinds = {kind: [name for name in scored if name.removesuffix("+") in of] for kind, of in texts["baselines"].items()}
+    is_shared = config["weak_labels"]["forest"]["label_frequencies"] == "shared"
     forests = [name for name in scored if name.removesuffix("+") not in [*texts["without_forests"], *own]]
     return {
         **{"models": names, "scored": scored, "failed": [name for name in names if name not in has_score]},
         "phrases": [phrase_of(name, own, facts) for name in names],
         "kinds": [f"{kind} ({listed(some)})" for kind, some in kinds.items() if some],
         "has_forests": bool(forests),
-        "rounds": any(name.removesuffix("+") not in ("dummy", *own) for name in scored),
+        **{"corrected": [name for name in scored if name.endswith("+")], "plus": texts["plus"]},
+        "cautious": [name for name in scored if name.endswith("+") and is_shared],
+        "untuned": [each for some in kinds.values() for each in some if each.removesuffix("+") != "logistic-C"],
+        "pools": [pool for pool in _POOLS if facts.hyperparameters["component"].str.startswith(f"{pool} > ").any()],
         "has_levels": not {*forests} <= {*texts["without_levels"]},
         **{"verdicts": texts["verdicts"], "ways": texts["ways"], "methods_of_folds": texts["folds"]},
         "tuned": [name for name, entry in own.items() if entry["tune"] and {name, f"{name}+"} & has_score],
@@ -438,7 +511,9 @@ def _learned(names: list[str], own: Mapping[str, Mapping[str, Any]]) -> dict[str
     found = {
         key: _matching(texts[key], names, own) for key in ("reasons", "categories", "scaling", "choices", "inside")
     }
-    return found | {"gaps": _treatments(names, texts, own)}
+    rounded = dict(_matching(texts["rounded"], names, own))
+    rounded = {kind: rounded.get(kind, []) for kind in ("single", "close")}
+    return found | {"gaps": _treatments(names, texts, own), "rounded": rounded}
 
 
 def _treatments(names: list[str], texts: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -492,8 +567,9 @@ def phrase_of(name: str, own: Mapping[str, Mapping[str, Any]], facts: Facts | No
     'RandomForest, a random forest [@breiman2001]'
     """
     texts, base = load_phrases("methods"), name.removesuffix("+")
-    has_many = facts is not None and facts.hyperparameters["component"].str.startswith(_OF_MANY).any()
-    members = texts["members"]["many" if has_many else "few"]
+    components = pd.Series(dtype=str) if facts is None else facts.hyperparameters["component"]
+    others = [texts["members"][key] for pool, key in _POOLS.items() if components.str.startswith(f"{pool} > ").any()]
+    members = texts["members"]["few"] + "".join(others)
     known = {model: text.replace("MEMBERS", members) for model, text in texts["models"].items()}
     if name in known:
         return f"{name}, {known[name]}"

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fairfold.core.files import write_text
 from fairfold.evaluation.metrics import METRICS
-from fairfold.report.publish.facts import Facts
+from fairfold.report.publish.facts import Facts, notes_of
 from fairfold.report.publish.methods import latex
 from fairfold.report.publish.sentences import page
 
@@ -26,6 +26,7 @@ _HYPERPARAMETERS = (
     "Hyperparameters of the models. A component is a class of the model. auto means that the training part or its size "
     "chooses the value."
 )
+_CANDIDATES = "Candidates and automatic values of hyperparameters, by component, with the models that contain it."
 _OF_POOLS = " Stack+ uses other members for large data (of_large) and for many labels (of_many)."
 _LABELS = ("average_precision", "roc_auc", "mcc")
 _SHARES = ["missing_if_positive", "missing_if_negative"]
@@ -82,7 +83,10 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
     if len(facts.hyperparameters):
         has_pools = facts.hyperparameters["component"].str.contains(" > ", regex=False).any()
         caption = _HYPERPARAMETERS + _OF_POOLS * bool(has_pools)
-        yield PaperTable("hyperparameters", caption, facts.hyperparameters.astype(str), [])
+        cells = facts.hyperparameters.astype(str)
+        yield PaperTable("hyperparameters", caption, cells.drop(columns="note", errors="ignore"), [])
+        if len(notes := notes_of(facts.hyperparameters)):
+            yield PaperTable("candidates", _CANDIDATES, notes, [])
     for dataset in facts.datasets:
         suffix = f"-{dataset}" * several
         for name, text in texts.items():
