@@ -39,7 +39,7 @@ def test_levels():
 def test_probabilities():
     rows = [("a", 3, 0.5, 0.5), ("a", 1, 0.9, 0.5), ("b", 4, 0.5, 0.3)]
     table = pd.DataFrame(rows, columns=["model", "n", "probability", "share"])
-    messages = "Probabilities of a are the most reliable, with a mean error of 0.100; those of b the least, with 0.200."
+    messages = "Probabilities of a are the most reliable. Mean errors: a 0.100, b 0.200."
     assert findings.most_reliable(table) == messages
     assert findings.most_reliable(table[:2]) == ""
 

@@ -38,16 +38,14 @@ def largest_gain(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> st
 
 
 def most_reliable(reliability: pd.DataFrame) -> str:
-    """Name the models with the smallest and the largest mean error of probabilities."""
+    """Name the model with the smallest mean error of probabilities, and list the mean errors."""
     error = (reliability["probability"] - reliability["share"]).abs() * reliability["n"]
     means = error.groupby(reliability["model"]).sum() / reliability.groupby("model")["n"].sum()
     if len(means) < 2:
         return ""
     means = means.sort_values(kind="stable")
-    return (
-        f"Probabilities of {means.index[0]} are the most reliable, with a mean error of {means.iloc[0]:.3f}; those of "
-        f"{means.index[-1]} the least, with {means.iloc[-1]:.3f}."
-    )
+    errors = ", ".join(f"{model} {error:.3f}" for model, error in means.items())
+    return f"Probabilities of {means.index[0]} are the most reliable. Mean errors: {errors}."
 
 
 def best_rank(
