@@ -147,7 +147,7 @@ def test_tests_and_probabilities_are_described(make_facts):
     facts.memo["tables/recommendation.csv"] = facts.table("tables/recommendation.csv").assign(detectable=0.06)
     text = sentences("performance", facts)
     assert "Its Matthews correlation is 0.600 (95 % interval 0.850 to 0.950)." in text
-    assert "the test finds true differences from 0.060 on in 80 % of cases" in text
+    assert "the least true difference that the test finds in 80 % of cases is 0.060 before adjustment" in text
     assert "does not mean equal: logistic+ is 0.100 behind." in text
 
 

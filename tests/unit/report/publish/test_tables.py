@@ -11,7 +11,8 @@ OF_FINAL = ("feature_groups", "chosen_settings")
 
 def test_scores_have_intervals_and_marks(make_facts):
     tables = {table.name: table for table in paper_tables(make_facts())}
-    assert [*tables] == ["data", "hyperparameters", "outcomes", "folds", "predictors", *OF_FINAL, "scores", "labels"]
+    of_data = ["outcomes", "folds", "predictors"]
+    assert [*tables] == ["data", "hyperparameters", "candidates", *of_data, *OF_FINAL, "scores", "labels"]
     scores = tables["scores"].cells.set_index("model")["micro average precision"]
     assert scores.to_dict() == {
         "RF+ET": "0.900 (0.850–0.950)",

@@ -430,13 +430,17 @@ def _held_others(intervals: pd.DataFrame, score: str) -> list[str]:
     return found
 
 
-def _quality(facts: Facts, score: str) -> list[Any]:
+def _quality(facts: Facts, score: str) -> list[SimpleNamespace]:
     """Return the width of intervals and the mean error of estimates of the leading score, by missing rate."""
     table = facts.table("tables/correction_quality.csv")
     if "width" not in table:
         return []
     rows = table[(table["metric"] == score) & (table["model"] == "all models") & (table["missing_rate"] > 0)]
-    return [*rows.dropna(subset=["width", "bias_corrected"]).itertuples()]
+    rows = rows.dropna(subset=["width", "bias_corrected"]).itertuples()
+    return [
+        SimpleNamespace(rate=f"{row.missing_rate} %", width=f"{row.width:.2f}", error=f"{row.bias_corrected:+.3f}")
+        for row in rows
+    ]
 
 
 def _forest_changes(facts: Facts) -> list[str]:
