@@ -3,16 +3,20 @@
 FINAL = config["final"]
 FINAL_DATASETS = FINAL["datasets"] or WEAK_LABELS["datasets"]
 FINAL_MODELS = [FINAL["model"]] if FINAL["model"] else WEAK_LABELS["models"]
-# Table with the name of the final model; empty if the configuration names it.
-RECOMMENDED = ["results/tables/recommendation.csv"] * (FINAL["model"] is None)
 # The two jobs of a dataset run in parallel, because they are independent.
 FINAL_THREADS = threads_of_each(2 * len(FINAL_DATASETS), most=8)
+
+
+def recommended_of(wildcards):
+    """Return the table with the name of the final model; nothing if the configuration names it."""
+    table = "recommendation/leaderboard.csv" if wildcards.dataset in CHECKED else "tables/recommendation.csv"
+    return [f"results/{table}"] * (FINAL["model"] is None)
 
 
 rule fit_final_model:
     input:
         dataset="results/datasets/{dataset}.npz",
-        recommendation=RECOMMENDED,
+        recommendation=recommended_of,
         # cells that a person has checked
         checked=lambda wildcards: [f"{WEAK_LABELS['checked_cells']}/{wildcards.dataset}.csv"]
         * (wildcards.dataset in CHECKED),
@@ -47,7 +51,7 @@ rule examine_labels:
     input:
         dataset="results/datasets/{dataset}.npz",
         folds=folds_of(config["folds"]["n_splits"]),
-        recommendation=RECOMMENDED,
+        recommendation=recommended_of,
     output:
         scores="results/final/{dataset}/label_scores.csv",
         label_errors="results/final/{dataset}/likely_label_errors.csv",

@@ -74,6 +74,7 @@ def test_mistakes_are_named(study, capsys):
         (["--cells", "5", "--dataset", "plant"], "plants"),
         (["--sheet", "missing.csv"], "there is no file missing.csv"),
         (["--sheet", "missing.csv", "--within", "0"], "--within is 0. Choose a number above 0"),
+        (["--cells", "5", "--within", "0.02"], "--within needs the filled sheet"),
         (["--cells", "0"], "--cells is 0. Choose at least 1."),
         (["--cells", "5", "--cost-per-sample", "-1"], "--cost-per-sample is -1. Choose 0 or more."),
     ):

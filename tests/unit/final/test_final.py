@@ -433,6 +433,13 @@ def test_the_recommended_model_is_the_best_by_average_precision():
         recommended_model(table, "other")
 
 
+def test_checked_cells_choose_the_final_model():
+    board = pd.DataFrame({"dataset": "toy", "metric": "average_precision", "model": ["a", "b"]})
+    assert recommended_model(board.assign(verdict=["not different", "best"]), "toy") == "b"
+    with pytest.raises(ModelError, match=r"no model has a score in every fold of toy; name one as final\.model"):
+        recommended_model(board.assign(verdict="no score"), "toy")
+
+
 def whole_and_commas(data):
     """Return the data with counts as feature ``a``, as read from a table with decimal commas."""
     X = np.column_stack([np.arange(800, 800 + 7 * len(data.X), 7), data.X[:, 1:]])

@@ -69,6 +69,8 @@ def run(options: argparse.Namespace) -> None:
         raise DataError(f"--cells is {options.cells}. Choose at least 1.")
     if not options.cost_per_sample >= 0:
         raise DataError(f"--cost-per-sample is {options.cost_per_sample:g}. Choose 0 or more.")
+    if options.within is not None and options.sheet is None:
+        raise DataError("--within needs the filled sheet: give --sheet FILE, too.")
     if options.within is not None and not options.within > 0:
         raise DataError(f"--within is {options.within:g}. Choose a number above 0, such as 0.02.")
     dataset = _dataset_of(options.study, options.dataset)

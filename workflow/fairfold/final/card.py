@@ -16,6 +16,7 @@ from fairfold.errors import ModelError
 from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.complete_scores import is_corrected
+from fairfold.recommendation.leaderboard import BEST
 
 _PACKAGES = ("fairfold", "numpy", "scipy", "scikit-learn", "lightgbm", "skops")
 
@@ -26,7 +27,7 @@ def recommended_model(recommendation: pd.DataFrame, dataset: str, score: str = "
     Parameters
     ----------
     recommendation : DataFrame
-        Table of :func:`~fairfold.recommendation.comparison.recommend`.
+        Table of :func:`~fairfold.recommendation.comparison.recommend`, or the leaderboard if cells were checked.
     dataset : str
         Identifier of the dataset.
     score : str, default="average_precision"
@@ -52,6 +53,8 @@ def recommended_model(recommendation: pd.DataFrame, dataset: str, score: str = "
     'Stack+'
     """
     rows = recommendation[(recommendation["dataset"] == dataset) & (recommendation["metric"] == score)]
+    if "verdict" in rows:
+        rows = recommendation = rows.assign(rank=np.where(rows["verdict"] == BEST, 1.0, np.nan))
     best = rows.loc[rows["rank"] == rows["rank"].min(), "model"]
     if best.empty:
         if recommendation.loc[recommendation["dataset"] == dataset, "rank"].notna().any():

@@ -146,7 +146,7 @@ def _check_places(
         if not is_known or not _is_same(given, ids[int(sample)]) or label != label_names[int(index)].strip():
             raise DataError(
                 f"{where}, row {number + 2}: found sample {given!r} and label {label!r}, which do not match the data "
-                "of the study. Restore the row, or write a new sheet with `fairfold check`."
+                "of the study. Restore the row, delete it if you added it, or write a new sheet with `fairfold check`."
             )
         if not is_draw.iloc[at]:
             found = text["draw_probability"].iloc[at]
