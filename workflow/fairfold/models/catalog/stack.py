@@ -14,7 +14,7 @@ LEAF_OF_LARGE = 5
 
 
 def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedClassifier:
-    """Create an unfitted pool of forests, boosting and kernel ridge regression.
+    """Create an unfitted pool of forests, boosting of two kinds, and kernel ridge regression.
 
     For data with many labels, the pool consists of a forest with one level and a ridge regression. More levels do not
     improve the scores there. For large data, boosting comes first, and the forest has one level, because it gains
