@@ -229,16 +229,21 @@ def race() -> str:
 
 
 def race_baselines() -> str:
-    """Average the differences from Stack+ over the datasets on which a model has run at every missing rate."""
-    metrics = ["average_precision", "f1_micro", "f1_macro"]
-    scores = pd.read_csv(MEASURED / "race_baselines.csv").dropna(subset=metrics)
-    wide = scores.set_index(["model", "dataset", "missing_rate"])[metrics].unstack("missing_rate").dropna()
-    lead = (wide - wide.loc["Stack+"].reindex(wide.index, level="dataset")).drop("Stack+")
-    means, n = lead.groupby("model").mean(), lead.groupby("model").size()
-    names = means["average_precision"].mean(axis=1).sort_values(ascending=False).index
-    heads = [head for short in ("AP", "micro F1", "macro F1") for head in (f"{short}, 0", *map(str, RATES[1:]))]
-    rows = [[f"`{name}`", n[name], *(f"{mean:+.3f}" for mean in means.loc[name])] for name in names]
-    return table(["", "datasets", *heads], rows)
+    """Show mean scores of each baseline, and of Stack+ on the same datasets, by missing rate."""
+    names_of = {"average_precision": "AP", "f1_micro": "micro F1", "f1_macro": "macro F1"}
+    scores = pd.read_csv(MEASURED / "race_baselines.csv").dropna(subset=[*names_of])
+    of_model = {
+        name: part.set_index(["missing_rate", "dataset"])[[*names_of]] for name, part in scores.groupby("model")
+    }
+    ours, rows = of_model.pop("Stack+"), []
+    for name in (name for name in scores["model"].unique() if name in of_model):
+        theirs, beside = (part.groupby("missing_rate") for part in of_model[name].align(ours, join="inner", axis=0))
+        first = [f"`{name}`", ", ".join(str(theirs.size().get(rate, 0)) for rate in RATES)]
+        for metric, short in names_of.items():
+            pairs = zip(*(part[metric].mean().reindex(RATES) for part in (theirs, beside)), strict=True)
+            rows.append([*first, short, *(f"{a:.3f} / {b:.3f}" for a, b in pairs)])
+            first = ["", ""]
+    return table(["", "datasets", "score", *(f"{rate} %" for rate in RATES)], rows)
 
 
 def race_regret() -> str:
