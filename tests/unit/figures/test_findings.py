@@ -31,7 +31,8 @@ def test_levels():
     rows = [("a-b", 0, 0.5), ("a-b", 1, 0.4), ("c", 0, 0.5), ("c", 1, 0.55), ("d", 0, 0.9)]
     table = pd.DataFrame(rows, columns=["model", "level", "mean"])
     table = table.assign(dataset="e", missing_rate=0, metric="average_precision")
-    expected = "From level 0 to its last level, the average precision of a-b changes most, by −0.100 on average."
+    expected = "From level 0 to its last level, the average precision of a-b changes most, by −0.100 on average "
+    expected += "over datasets and shares of hidden positives."
     assert findings.largest_gain(table, legend_table([])) == expected
     assert findings.largest_gain(table[table["model"] == "d"]) == ""
 
@@ -39,7 +40,7 @@ def test_levels():
 def test_probabilities():
     rows = [("a", 3, 0.5, 0.5), ("a", 1, 0.9, 0.5), ("b", 4, 0.5, 0.3)]
     table = pd.DataFrame(rows, columns=["model", "n", "probability", "share"])
-    messages = "Probabilities of a are the most reliable. Mean errors: a 0.100, b 0.200."
+    messages = "Probabilities of a have the smallest mean error. Mean errors: a 0.100, b 0.200."
     assert findings.most_reliable(table) == messages
     assert findings.most_reliable(table[:2]) == ""
 

@@ -34,7 +34,10 @@ def largest_gain(curves: pd.DataFrame, legend: pd.DataFrame | None = None) -> st
         return ""
     name, score = gains.abs().idxmax(), Legend(legend).text("average_precision")
     gain = f"{gains[name]:+.3f}".replace("-", "−")
-    return f"From level 0 to its last level, the {score} of {name} changes most, by {gain} on average."
+    return (
+        f"From level 0 to its last level, the {score} of {name} changes most, by {gain} on average over datasets and "
+        "shares of hidden positives."
+    )
 
 
 def most_reliable(reliability: pd.DataFrame) -> str:
@@ -45,7 +48,7 @@ def most_reliable(reliability: pd.DataFrame) -> str:
         return ""
     means = means.sort_values(kind="stable")
     errors = ", ".join(f"{model} {error:.3f}" for model, error in means.items())
-    return f"Probabilities of {means.index[0]} are the most reliable. Mean errors: {errors}."
+    return f"Probabilities of {means.index[0]} have the smallest mean error. Mean errors: {errors}."
 
 
 def best_rank(

@@ -153,7 +153,7 @@ def test_tests_and_probabilities_are_described(make_facts):
 
 def test_changed_features_and_calibration_are_stated(make_facts):
     facts = make_facts()
-    assert "No feature of plants was changed in this way." in sentences("rounding", facts)
+    assert "which merges no distinct values of plants." in sentences("rounding", facts)
     facts = replace(facts, n_rounded={"plants": 2})
     assert "merges distinct values in 2 features of plants. RF+ET, logistic+ and kNN shift" in sentences(
         "rounding", facts
