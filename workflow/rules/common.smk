@@ -94,6 +94,12 @@ def predictions_of_reference(wildcards):
     return [f"results/weak_labels/{wildcards.dataset}/rate-{wildcards.rate}/predictions_{part}.npz"]
 
 
+def recommended_of(wildcards):
+    """Return the table with the name of the final model; nothing if the configuration names it."""
+    table = "recommendation/leaderboard.csv" if wildcards.dataset in CHECKED else "tables/recommendation.csv"
+    return [f"results/{table}"] * (config["final"]["model"] is None)
+
+
 def drawn_for(part):
     """Return the figures of a part by name."""
     part_of = {section: section for section in PARTS_WITH_FIGURES}

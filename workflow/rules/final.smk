@@ -7,12 +7,6 @@ FINAL_MODELS = [FINAL["model"]] if FINAL["model"] else WEAK_LABELS["models"]
 FINAL_THREADS = threads_of_each(2 * len(FINAL_DATASETS), most=8)
 
 
-def recommended_of(wildcards):
-    """Return the table with the name of the final model; nothing if the configuration names it."""
-    table = "recommendation/leaderboard.csv" if wildcards.dataset in CHECKED else "tables/recommendation.csv"
-    return [f"results/{table}"] * (FINAL["model"] is None)
-
-
 rule fit_final_model:
     input:
         dataset="results/datasets/{dataset}.npz",

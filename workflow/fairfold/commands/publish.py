@@ -229,10 +229,12 @@ def _sources(study: Path, config: dict[str, Any]) -> Iterator[Source]:
     from fairfold.report.publish.folder import CHECKS, places_of_files
 
     own, catalog = config["data"]["own"], load_catalog()
+    public = {file.sha256: name for name in catalog for file in catalog[name].files if file.sha256}
     for name, stanza in own.items():
         for part, key in places_of_files(stanza):
             path = (study / part[key]).resolve()
-            yield Source(name, path, f"data/{name}/{path.name}", checksum(path) if path.is_file() else "")
+            sha256 = checksum(path) if path.is_file() else ""
+            yield Source(name, path, f"data/{name}/{path.name}", sha256, public=public.get(sha256, ""))
     for model in config["models"]["own"].values():
         for path in sorted((study / model["file"]).parent.glob("*.py")) if model["file"] else ():
             name = path.resolve().relative_to(study.resolve()).as_posix()
@@ -242,4 +244,5 @@ def _sources(study: Path, config: dict[str, Any]) -> Iterator[Source]:
             yield Source("", path.resolve(), f"{CHECKS}/{name}.csv", checksum(path))
         if name in catalog:
             entry = catalog[name]
-            yield Source(name, None, entry.title, about=f"{entry.citation.rstrip('.')} (license: {entry.license})")
+            about = f"{entry.citation.rstrip('.')} (license: {entry.license})"
+            yield Source(name, None, entry.title, about=about, public=name)

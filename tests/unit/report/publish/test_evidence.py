@@ -164,6 +164,18 @@ def test_changed_features_and_calibration_are_stated(make_facts):
     assert "of RF+ET that a label is positive differ by 0.050" in sentences("calibration", facts)
 
 
+def test_a_public_dataset_is_named(make_facts):
+    def text_of(public):
+        facts = make_facts()
+        facts.sources[0] = facts.sources[0]._replace(public=public)
+        return sentences("no_leak", facts)
+
+    assert "public dataset" not in text_of("")
+    expected = "The file of plants has the checksum of the public dataset leaves. The authors of fairfold chose"
+    assert expected in text_of("leaves")
+    assert "plants is a public dataset. The authors" in text_of("plants")
+
+
 def test_scores_of_other_random_numbers_are_stated(make_facts):
     facts = of_other_models(make_facts(), ["joint-GB", "logistic+", "kNN"])
     assert sentences("refits", facts) == ""

@@ -32,6 +32,8 @@ class Source(NamedTuple):
         Checksum of the file, if it exists.
     about : str
         Citation and license of a dataset of the catalog.
+    public : str
+        Dataset of the catalog that this is, or that has a file with the same checksum.
     """
 
     dataset: str
@@ -39,6 +41,7 @@ class Source(NamedTuple):
     name: str
     sha256: str = ""
     about: str = ""
+    public: str = ""
 
 
 def _no_rows() -> pd.DataFrame:

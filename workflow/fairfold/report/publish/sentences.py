@@ -353,6 +353,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
             "tests": len(tests),
         },
         "is_of_catalog": any(each.path is None for each in facts.sources),
+        "public": {each.dataset: each.public for each in facts.sources if each.public},
         "densities": {name: size["label_density"] for name, size in sizes.items()},
         "scopes": [_scope(name, size, facts) for name, size in sizes.items()],
         "hidden_rates": [f"{rate} %" for rate in config["weak_labels"]["missing_rates"] if rate],
