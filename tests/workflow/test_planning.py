@@ -86,6 +86,19 @@ def test_models_of_a_unit_are_split_into_jobs(study, root):
     assert len(jobs) == 2 * 2 * 3
 
 
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_checked_cells_choose_the_final_model(study, is_checked):
+    dataset = "simulated-multilabel"
+    weak_labels = {"datasets": [dataset], "models": ["RF+ET"], "missing_rates": [0]}
+    mine = study({"seed": 1, "weak_labels": weak_labels, "final": {"fit": True}})
+    if is_checked:
+        (mine.folder / "checks").mkdir(parents=True)
+        (mine.folder / "checks" / f"{dataset}.csv").write_text("sample,label_index,draw_probability,label\n")
+    jobs = {rule: job for rule, job in jobs_of(mine) if rule in ("fit_final_model", "examine_labels")}
+    table = "results/recommendation/leaderboard.csv" if is_checked else "results/tables/recommendation.csv"
+    assert len(jobs) == 2 and all(table in job["input"].split(", ") for job in jobs.values())
+
+
 def test_snakemakes_own_advice_is_followed(study):
     code, output = study().run("--lint")
     assert code == 0, output

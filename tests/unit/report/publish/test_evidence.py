@@ -149,6 +149,10 @@ def test_tests_and_probabilities_are_described(make_facts):
     assert "Its Matthews correlation is 0.600 (95 % interval 0.850 to 0.950)." in text
     assert "the least true difference that the test finds in 80 % of cases is 0.060 before adjustment" in text
     assert "does not mean equal: logistic+ is 0.100 behind." in text
+    assert "has the highest" not in text
+    board = facts.table("recommendation/leaderboard.csv")
+    facts.memo["recommendation/leaderboard.csv"] = board.assign(deciding=[0.6, 0.7, 0.5])
+    assert "logistic+ has the highest Matthews correlation: 0.700." in sentences("performance", facts)
 
 
 def test_changed_features_and_calibration_are_stated(make_facts):
