@@ -10,8 +10,9 @@ import yaml
 
 from fairfold.__main__ import main
 from fairfold.commands.publish import gather_facts
-from fairfold.datasets import Dataset
+from fairfold.datasets import Dataset, load_catalog
 from fairfold.errors import DataError, StudyError
+from fairfold.report.publish import crate
 from fairfold.study import check_config
 
 COLUMNS = ["output_file", "date", "rule", "log-file(s)", "input-file(s)", "shellcmd", "status", "plan"]
@@ -49,6 +50,12 @@ def study(tmp_path, monkeypatch):
     return folder
 
 
+def test_a_file_of_a_public_dataset_is_recognized(study, monkeypatch):
+    known = next(file.sha256 for file in load_catalog()["emotions"].files if file.sha256)
+    monkeypatch.setattr(crate, "checksum", lambda path: known)
+    assert [each.public for each in gather_facts(study).sources] == ["emotions", "emotions"]
+
+
 def test_facts_of_a_study(study):
     facts = gather_facts(study, with_data=True)
     assert facts.config["publish"] | {"with_data": True, "data_license": "CC0-1.0"} == facts.config["publish"]
@@ -57,6 +64,7 @@ def test_facts_of_a_study(study):
     assert facts.missing["rule"].tolist() == ["describe_datasets"]
     assert facts.n_rounded == {"plants": 0} and facts.limits["power"] == 80
     file, catalog = facts.sources
+    assert (file.public, catalog.public) == ("", "emotions")
     assert (file.dataset, file.name) == ("plants", "data/plants/plants.csv")
     assert file.sha256 == hashlib.sha256(b"height,label_a,label_b\n").hexdigest()
     assert catalog.path is None and catalog.dataset == "emotions" and "license: " in catalog.about
