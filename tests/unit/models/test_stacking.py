@@ -177,12 +177,12 @@ def test_nothing_to_pool_is_refused(data):
 
 def test_large_data_have_other_members_with_fewer_trees(data, monkeypatch):
     X, truth, _ = data
-    forest = ("forest", OutOfBagCascade(n_trees=60, max_levels=0, shape="paper"))
+    forest = ("forest", OutOfBagCascade(n_trees=90, max_levels=0, shape="paper"))
     stack = StackedClassifier(members()[:1], of_large=[members()[1], forest], random_state=0)
     assert len(stack.fit(X, truth).estimators_) == 1
     monkeypatch.setattr("fairfold.models.stacking.LARGE", 500)
     tree, grown = stack.fit(X, truth).estimators_
-    assert (type(tree), grown.n_trees) == (DecisionTreeClassifier, 40)
+    assert (type(tree), grown.n_trees) == (DecisionTreeClassifier, 30)
     assert stack.weights_.sum() == pytest.approx(1) and stack.predict_proba(X).shape == truth.shape
     monkeypatch.setattr("fairfold.models.stacking.LARGE", 1501)
     assert len(stack.fit(X, truth).estimators_) == 1

@@ -65,7 +65,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         ``estimators``.
     of_large : sequence of (str, estimator object) or None, default=None
         Members for at least ``LARGE`` samples with dense labels. Members with a parameter ``n_trees`` grow fewer trees
-        from ``2 * LARGE`` samples on, in inverse proportion to the samples. None uses ``estimators``.
+        in inverse proportion to the samples. None uses ``estimators``.
     minutes : float or None, default=None
         Processor minutes of one fit, estimated from the sizes of the data; see
         :func:`~fairfold.models.time_budget.choose_members`. The largest pool that fits is used, or members get cheaper
@@ -232,11 +232,11 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
 
 
 def _with_fewer_trees(estimator: BaseEstimator, n_samples: int) -> BaseEstimator:
-    """Reduce the number of trees in inverse proportion to the samples beyond ``2 * LARGE``."""
+    """Reduce the number of trees in inverse proportion to the samples beyond ``LARGE``."""
     n_trees = estimator.get_params(deep=False).get("n_trees")
     if n_trees is None:
         return estimator
-    return clone_with(estimator, n_trees=min(n_trees, max(n_trees * 2 * LARGE // n_samples, _LEAST_TREES)))
+    return clone_with(estimator, n_trees=min(n_trees, max(n_trees * LARGE // n_samples, _LEAST_TREES)))
 
 
 def _pool(weights: np.ndarray, probabilities: Sequence[Matrix]) -> Matrix:
