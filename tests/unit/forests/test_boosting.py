@@ -196,16 +196,21 @@ def test_large_data_give_the_same_bytes_with_any_number_of_threads(large):
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
-def test_the_steps_on_large_data_are_newtons(large):
-    """Single precision of the residuals rounds the steps, but the choice of splits does not enter them."""
+@pytest.mark.parametrize("unmeasured", [0.0, 0.3])
+def test_the_steps_on_large_data_are_newtons(large, unmeasured):
+    """Single precision rounds the steps, but the choice of splits does not enter them."""
     X, Y = large
-    model = MultilabelBoosting(max_rounds=20, max_features="sqrt").fit(X, Y)
-    leaves, log_odds = model.trees_.apply(X), np.tile(logit((Y.sum(axis=0) + 0.5) / (len(Y) + 1)), (len(Y), 1))
+    is_measured = np.random.default_rng(4).random(Y.shape) >= unmeasured
+    labels = np.where(is_measured, Y, np.nan)
+    model = MultilabelBoosting(max_rounds=20, max_features="sqrt").fit(X, labels)
+    base = logit((np.nansum(labels, axis=0) + 0.5) / (is_measured.sum(axis=0) + 1))
+    leaves, log_odds = model.trees_.apply(X), np.tile(base, (len(Y), 1))
     for tree in range(model.n_rounds_):
         p = expit(log_odds)
         for leaf in np.unique(leaves[:, tree]):
             rows = leaves[:, tree] == leaf
-            step = 0.1 * (Y - p)[rows].sum(axis=0) / ((p * (1 - p))[rows].sum(axis=0) + 1)
+            gradient, curvature = ((is_measured * each)[rows].sum(axis=0) for each in (Y - p, p * (1 - p)))
+            step = 0.1 * gradient / (curvature + 1)
             np.testing.assert_allclose(model.trees_.value_[leaf], step, rtol=1e-4, atol=1e-5)
             log_odds[rows] += model.trees_.value_[leaf]
     np.testing.assert_allclose(model.predict_proba(X), expit(log_odds), rtol=0, atol=1e-5)

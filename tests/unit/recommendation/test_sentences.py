@@ -81,6 +81,18 @@ def test_the_estimate_its_interval_and_its_errors():
     ]
 
 
+def test_checked_cells_replace_the_assumption():
+    rates = RATES.assign(n_checked=[100.0, np.nan, np.nan])
+    assert sentences_of(scores(), "data", rates=rates)[1:] == [
+        "This estimate and the leaderboard are based on 100 checked cells. They hold under any mechanism of missing "
+        "labels. All other scores below assume that labels are missing at random.",
+        "The models below learned from 70 % of their positive labels and were tested on left-out samples.",
+    ]
+    assert sentences_of(scores(), rates=rates)[0].startswith(
+        "Without the checked cells, A would have the best average precision of 3 models: 0.8"
+    )
+
+
 def test_labels_below_each_other_are_not_missing_at_random():
     plain, messages = (sentences_of(scores(), "data", hierarchical=names) for names in ((), ("mine",)))
     assert [each for each in messages if each not in plain] == [

@@ -183,14 +183,12 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         if sparse.issparse(Y):
             pools = [self.estimators if self.of_many is None else self.of_many]
         elif n_samples >= LARGE and self.of_large is not None:
-            pools.append(self.of_large)
+            pools.append([(name, _with_fewer_trees(member, n_samples)) for name, member in self.of_large])
         if minutes is not None:
             if not isinstance(minutes, (int, float, np.number)) or not minutes > 0:
                 raise ModelError(f"minutes is {minutes!r}; it must be a number above 0, or None.")
             return choose_members(pools, minutes, Sizes(n_samples, X.shape[1], Y.shape[1]))
-        if len(pools) == 1:
-            return pools[0]
-        return [(name, _with_fewer_trees(member, n_samples)) for name, member in pools[1]]
+        return pools[-1]
 
     @property
     def accepts_sparse_labels(self) -> bool:

@@ -62,7 +62,7 @@ def recommendation_sentences(
             # The leading metric may be undefined in all folds.
             defined = (name for name in metrics if part.loc[part["metric"] == name, "n_folds"].any())
             scored = part[part["metric"] == next(defined, metrics[0])].set_index("model")
-            claim = _about_best(dataset, scored, quality, sample_curves)
+            claim = _about_best(dataset, scored, quality, sample_curves, is_checked=_n_checked(estimates.loc[0]) > 0)
             rows += [(dataset, use, sentence) for sentence in claim]
     return pd.DataFrame(rows, columns=["dataset", "use", "sentence"])
 
@@ -86,7 +86,7 @@ def _about_data(dataset: str, estimates: pd.DataFrame, rate: int, *, hierarchica
         yield f"No missing positive labels are detected in {dataset} ({spread})."
     else:
         yield f"About {share} of the positive labels of {dataset} are estimated to be missing ({spread})."
-    if np.isfinite(n_checked := own.get("n_checked", np.nan)):
+    if n_checked := _n_checked(own):
         yield (
             f"This estimate and the leaderboard are based on {n_checked:,.0f} checked cells. They hold under any "
             "mechanism of missing labels. All other scores below assume that labels are missing at random."
@@ -111,6 +111,11 @@ def _about_data(dataset: str, estimates: pd.DataFrame, rate: int, *, hierarchica
     yield f"{follows} Their scores are estimates for complete labels."
 
 
+def _n_checked(own: pd.Series) -> float:
+    """Return the number of checked cells that the estimate of a missing rate uses."""
+    return float(np.nan_to_num(own.get("n_checked", 0.0)))
+
+
 def _about_trials(tried: pd.DataFrame, share: str, own: float) -> str:
     """Describe the error of the estimate if the labels are complete, and if they are missing at the estimated rate."""
     lacking = own + (100 - own) * tried["hidden_share"] / 100
@@ -127,7 +132,12 @@ def _about_trials(tried: pd.DataFrame, share: str, own: float) -> str:
 
 
 def _about_best(
-    dataset: str, scored: pd.DataFrame, quality: pd.DataFrame | None, sample_curves: pd.DataFrame | None
+    dataset: str,
+    scored: pd.DataFrame,
+    quality: pd.DataFrame | None,
+    sample_curves: pd.DataFrame | None,
+    *,
+    is_checked: bool,
 ) -> Iterator[str]:
     """Describe the score of the best model by the leading metric, and how certain it is that the model is the best."""
     table = scored[scored["mean"].notna() & scored["same_as"].isna()]
@@ -136,7 +146,8 @@ def _about_best(
         return
     best, metric = table.index[table["difference"] == 0][0], table["metric"].iloc[0]
     among = f" of {len(table)} models" if len(table) > 1 else ""
-    yield f"{best} has the best {METRICS[metric].name}{among}: {_estimated(table.loc[best])}."
+    has = f"Without the checked cells, {best} would have" if is_checked else f"{best} has"
+    yield f"{has} the best {METRICS[metric].name}{among}: {_estimated(table.loc[best])}."
     if (share := table.loc[best, "share_best"]) < _CERTAIN and len(table) > 1:
         second = table["share_best"].drop(index=best).idxmax()
         yield (
