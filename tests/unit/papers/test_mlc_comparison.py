@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.datasets import Dataset
+from fairfold.datasets import Dataset, prepare
 from fairfold.evaluation.metrics import METRICS
 from fairfold.models import make_model
 from fairfold.papers.mlc_comparison import OBJECTIVES, PUBLISHED_NAMES, rank_among, score_splits, summarize_ranks
@@ -46,6 +46,17 @@ def test_ranks_count_the_better_methods(scores, published):
         sign, row = METRICS[metric].direction, ranks.loc[metric]
         assert row["rank"] == 1 + (sign * theirs > sign * round(row["mean"], 3)).sum()
         assert sign * row["best"] == (sign * theirs).max()
+
+
+def test_impossible_published_values_have_no_rank(scores, published):
+    ranks = rank_among(scores.assign(dataset="cal500"), published).set_index("metric")["rank"]
+    assert ranks.index[ranks.isna()].tolist() == ["one_error", "subset_accuracy"]
+
+
+def test_all_label_sets_of_cal500_differ(mirror):
+    """Label powersets can therefore predict the label set of no other sample."""
+    Y = prepare("CAL500", mirrors=[mirror], offline=True).Y
+    assert len(np.unique(Y, axis=0)) == len(Y) == 502
 
 
 def test_wins_and_losses_are_those_of_comparable_datasets():

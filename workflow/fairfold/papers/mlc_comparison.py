@@ -61,6 +61,13 @@ OBJECTIVES = {
 UNRANKED = ("one_error",)
 """Metrics without a rank: some published values are 0.0 for methods that predict label sets."""
 
+IMPOSSIBLE = (("cal500", "subset_accuracy"),)
+"""Datasets and metrics without a rank, because published values are impossible for samples that a model has not seen.
+
+All 502 label sets of CAL500 differ. Label powersets (LP) can only predict label sets of training samples, so their subset
+accuracy is 0 on other samples. The published value is .043, and so about ten of the test samples were training samples.
+"""
+
 NOT_COMPARABLE = ("tmc2007_500", "ABPM")
 """Datasets whose published training files contain test rows."""
 
@@ -168,7 +175,7 @@ def rank_among(scores: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
         - ``se`` : standard error over splits, without that of the published score
         - ``best``, ``best_method`` : best published score, and its method
         - ``rank``, ``n_methods`` : 1 plus the number of published methods with a better score, at three decimals. NaN
-          for metrics that are not ranked.
+          for metrics that are not ranked, and for values in ``IMPOSSIBLE``.
         - ``is_comparable`` : False for the datasets of ``NOT_COMPARABLE``
         - ``n_splits``, ``seconds`` : number of splits, and mean CPU time of training
     """
@@ -185,7 +192,7 @@ def rank_among(scores: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
             {
                 **{"dataset": dataset, "model": model, "metric": metric, "objective": objective, "mean": mean},
                 **{"se": part["value"].sem(), "best": others[best], "best_method": best},
-                "rank": np.nan if metric in UNRANKED else 1 + n_better,
+                "rank": np.nan if metric in UNRANKED or (dataset, metric) in IMPOSSIBLE else 1 + n_better,
                 **{"n_methods": len(others), "is_comparable": dataset not in NOT_COMPARABLE},
                 **{"n_splits": len(part), "seconds": part["seconds"].mean()},
             }
