@@ -64,8 +64,8 @@ UNRANKED = ("one_error",)
 IMPOSSIBLE = (("cal500", "subset_accuracy"),)
 """Datasets and metrics without a rank, because published values are impossible for samples that a model has not seen.
 
-All 502 label sets of CAL500 differ. Label powersets (LP) can only predict label sets of training samples, so their subset
-accuracy is 0 on other samples. The published value is .043, and so about ten of the test samples were training samples.
+All 502 label sets of CAL500 differ. Label powersets (LP) can only predict label sets of training samples, so their
+subset accuracy is 0 on other samples. The published value is .043, so about ten test samples were training samples.
 """
 
 NOT_COMPARABLE = ("tmc2007_500", "ABPM")
