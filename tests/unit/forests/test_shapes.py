@@ -205,3 +205,15 @@ def test_trees_of_large_data_draw_a_limited_number_of_samples(data, labelwise, m
     n_limited = 2 * (Y.shape[1] if labelwise else 1)
     labels = forest.label_of_tree_[:n_limited].tolist()
     assert draws.tolist() == [*(expected[label] for label in labels), 48, 48]
+
+
+def test_splits_of_large_data_consider_a_limited_number_of_features(data, monkeypatch):
+    X, Y = data
+    monkeypatch.setattr("fairfold.forests.shapes.MOST_CONSIDERED", 2)
+    options = {"n_trees": 10, "random_state": 0, "n_kept": 1}
+    candidates = [TreeShape(1, features, 1.0) for features in ("sqrt", 0.9)]
+    X = BinnedMatrix.from_matrix(np.hstack([X, X]))
+    for large, expected in ((len(Y) + 1, {"sqrt", 0.9}), (len(Y), {"sqrt", 2 / X.shape[1]})):
+        monkeypatch.setattr("fairfold.forests.shapes.LARGE", large)
+        found = {choose_shapes("random_forest", X, Y, candidates=[one], **options)[0][1] for one in candidates}
+        assert found == expected

@@ -170,7 +170,7 @@ def test_leaves_of_sparse_rows(data, monkeypatch):
     X = np.where(data[0] > 0.4, data[0], 0).astype(np.float32)
     X[5:9] = 0
     forest = grow("extra_trees", X, data[1])
-    monkeypatch.setattr("fairfold.forests.trees.SPARSE_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("fairfold.forests.trees.ROWS_AT_ONCE", 7)
     np.testing.assert_array_equal(forest.apply(sparse.csr_array(X)), forest.leaf_of_)
     assert forest.apply(sparse.csr_array(X[:0])).shape == (0, len(forest.tree_starts_) - 1)
     n, p = X.shape

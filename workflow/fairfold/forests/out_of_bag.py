@@ -38,7 +38,7 @@ from fairfold.weak_labels.calibration import check_label_frequencies
 
 _SELECTS_LEVEL = "average_precision"
 # Large data: growth stops at the first level that gains less than this, because later levels gain even less.
-_LEAST_GAIN = 0.002
+_LEAST_GAIN = 0.004
 
 
 @dataclass(eq=False, repr=False)

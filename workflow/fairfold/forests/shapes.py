@@ -7,7 +7,7 @@ extrapolated to the full forest, see :meth:`~fairfold.forests.trees.MultilabelFo
 share the trees of the forest. A mixture is more robust than the first shape, whose advantage is often due to chance.
 Labelwise trees multiply the run time by n_labels. They replace the best shared trees only if their error is lower by at
 least a twentieth and by more than one standard error. From ``LARGE`` samples on, their error must be lower by a tenth,
-measured with twice as many trees.
+measured with twice as many trees. There, splits also consider at most ``MOST_CONSIDERED`` features.
 
 The forest is then grown with new random numbers. Its out-of-bag predictions come from trees that did not take part in
 the selection. Levels above the first of a cascade have larger leaves and draw half of the samples per tree, see
@@ -37,6 +37,7 @@ N_KEPT = 3
 FIRST_TREES = 10
 RACED_AT_MOST = 4000  # Larger data sets are subsampled: the choice depends little on the number of samples.
 MOST_DRAWS = 8000  # Maximum number of draws per tree of a mixture for dense labels.
+MOST_CONSIDERED = 50  # Maximum share of features per split in large data with dense labels, as a number of features.
 LABELWISE_AT_MOST = 32  # Maximum number of labels.
 LEAST_GAIN = 0.05  # relative reduction of the error that justifies labelwise trees
 LEAST_GAIN_OF_LARGE = 0.1  # the same from LARGE samples on, where these trees take most of the run time
@@ -195,10 +196,13 @@ def choose_shapes(
     >>> choose_shapes("random_forest", BinnedMatrix.from_matrix(X), X[:, :1] > 0, **options)
     (TreeShape(min_samples_leaf=1, max_features='sqrt', max_samples=0.5, labelwise=False),)
     """
-    gain, n_compared = (LEAST_GAIN, 1) if Y.shape[0] < LARGE else (LEAST_GAIN_OF_LARGE, 2)
+    is_large = Y.shape[0] >= LARGE
+    gain, n_compared = (LEAST_GAIN_OF_LARGE, 2) if is_large else (LEAST_GAIN, 1)
     if Y.shape[0] > RACED_AT_MOST:
         drawn = np.random.default_rng(random_state).permutation(Y.shape[0])[:RACED_AT_MOST]
         X, Y = X.samples(np.sort(drawn)), Y[np.sort(drawn)]
+    if is_large and not sparse.issparse(Y):
+        candidates = [_with_fewer_features(shape, X.shape[1]) for shape in candidates]
     if is_sketched := sparse.issparse(Y):
         Y = sketch(Y, n_sketched, random_state)
     race = _Race(kind, X, Y, n_trees, random_state, n_jobs)
@@ -217,6 +221,12 @@ def _with_fewer_draws(shape: TreeShape, n_samples: int) -> TreeShape:
     is_share = isinstance(shape.max_samples, float)
     limited = is_share and shape.max_samples * n_samples > MOST_DRAWS
     return shape._replace(max_samples=MOST_DRAWS / n_samples) if limited else shape
+
+
+def _with_fewer_features(shape: TreeShape, n_features: int) -> TreeShape:
+    """Limit the features per split, as a share because levels above the first have more features."""
+    share = shape.max_features
+    return shape._replace(max_features=min(share, MOST_CONSIDERED / n_features)) if isinstance(share, float) else shape
 
 
 class _Race:

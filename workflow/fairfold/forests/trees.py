@@ -38,7 +38,7 @@ ForestKind = Literal["random_forest", "extra_trees"]
 KINDS = ("random_forest", "extra_trees")
 ROWS_AT_ONCE = 1024
 PREDICTED_AT_ONCE = 16_384  # Bounds the memory for the leaves of the samples.
-SPARSE_ROWS_AT_ONCE = 128  # These rows are converted to dense arrays.
+DENSE_AT_ONCE = 2**20  # Maximum number of values of sparse rows that are made dense, with at least 128 rows.
 # Single precision represents all integers up to this one.
 EXACT_IN_SINGLE = 2**24
 ALL_LABELS = -1
@@ -359,7 +359,9 @@ class MultilabelForest(DropTrainingDataMixin):
         leaves = np.empty((X.shape[0], len(self.tree_starts_) - 1), dtype=np.int32)
         nodes = (self.tree_starts_[:-1], self.feature_, self.threshold_, self.left_, self.right_)
 
-        step = SPARSE_ROWS_AT_ONCE if sparse.issparse(X) else ROWS_AT_ONCE
+        step = ROWS_AT_ONCE
+        if sparse.issparse(X):
+            step = min(max(DENSE_AT_ONCE // max(X.shape[1], 1), 128), step)
 
         def walk(first: int) -> None:
             rows = X[first : first + step]
