@@ -366,6 +366,23 @@ class TestDraws:
         complete = corrected_draws(observed, P, 1.0, metrics=["mcc", "mcc_macro"], n_draws=20)
         np.testing.assert_allclose(complete["mcc"], complete["mcc_macro"])  # nothing can be hidden
 
+    def test_draws_of_perfect_predictions_lie_on_both_sides_of_the_truth(self):
+        """An estimate has no more true positives than predicted labels. With this limit, no draw exceeds the truth."""
+        rng = np.random.default_rng(0)
+        Y = (rng.random((600, 3)) < 0.4).astype(int)
+        P = Y * (rng.random(Y.shape) < 0.8) * 0.9
+        draws = corrected_draws(hide(Y, 0.7, 5), P, 0.7, metrics=["mcc", "precision_micro"], n_draws=200)
+        truth = matthews_corrcoef(Y.ravel(), P.ravel() > 0.5)
+        assert 0.2 < np.mean(draws["mcc"] < truth) < 0.8
+        assert draws["precision_micro"].max() == 1
+        assert corrected_scores(hide(Y, 0.7, 5), P, 0.6, metrics=["mcc"])["mcc"] < truth
+
+    def test_new_samples_may_have_predicted_labels_where_there_are_none(self):
+        Y = np.tile([[1], [0], [0], [0]], (40, 1))
+        found = corrected_draws(Y, 0.4 * Y, 0.5, metrics=["mcc"], n_draws=400)["mcc"]
+        assert found.min() == 0 and 0.3 < np.mean(found == 0) < 0.7 and 0 < np.quantile(found, 0.95) < 0.4
+        assert corrected_draws(Y, 0.4 * Y, 1.0, metrics=["mcc"], n_draws=20)["mcc"].max() == 0
+
     @pytest.mark.parametrize("frequency", [0.3, 0.7])
     def test_hidden_hits_are_drawn_as_what_is_seen_leaves_them(self, monkeypatch, frequency):
         """With a uniform prior on totals T, seen as k ~ Bin(T, c), the mean of T - k matches that by enumeration.
@@ -385,11 +402,14 @@ class TestDraws:
             totals = np.arange(k, 400)
             law = binom.pmf(k, totals, frequency)
             expected = ((totals - k) * law).sum() / law.sum()
-            found = k * (1 - frequency) / frequency + np.mean(np.concatenate(hidden), axis=0)
-            np.testing.assert_allclose(found, expected, rtol=0.08)
+            found = k * (1 - frequency) / frequency + np.mean(np.concatenate(hidden, axis=1), axis=1)
+            np.testing.assert_allclose(found[:2], expected, rtol=0.08)
+        added = np.concatenate(hidden, axis=1)[2]
+        assert [np.mean(added == k) for k in range(4)] == pytest.approx([0.5, 0.25, 0.125, 0.0625], abs=0.05)
 
     def test_rows_are_those_of_the_seed_and_repeated_ones_are_weights(self, table, monkeypatch):
-        monkeypatch.setattr(corrected, "_hidden_per_observed", lambda *given: np.zeros(len(given[2])))
+        of_draws = corrected._counts
+        monkeypatch.setattr(corrected, "_counts", lambda *given: of_draws(*given[:2], None))
         Y, P = table
         drawn = []
 

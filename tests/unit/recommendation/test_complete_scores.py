@@ -5,6 +5,7 @@ from scipy import sparse
 
 from fairfold.core.folds import BEFORE
 from fairfold.errors import DataError
+from fairfold.evaluation import corrected
 from fairfold.evaluation.corrected import corrected_draws, corrected_scores
 from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions
@@ -151,7 +152,8 @@ def test_in_a_hierarchy_ranking_loss_is_not_corrected(data, tables):
 @pytest.fixture
 def nothing_unseen(monkeypatch):
     """Draw only samples, without hidden hits."""
-    monkeypatch.setattr("fairfold.evaluation.corrected._hidden_per_observed", lambda *given: np.zeros(len(given[2])))
+    counts = corrected._counts
+    monkeypatch.setattr(corrected, "_counts", lambda *given: counts(*given[:2], None))
 
 
 @pytest.mark.usefixtures("nothing_unseen")

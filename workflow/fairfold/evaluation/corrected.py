@@ -27,8 +27,12 @@ if none of the few true positives of a model is observed, no bootstrap sample co
 therefore added to the true positives of each bootstrap sample, and to its other positives. Assume that k of T positives
 are observed and that all T are equally likely a priori. Then T - k follows a negative binomial distribution, the sum of
 k + 1 terms with mean (1 - c) / c. The weights s / c account for k of these terms. The last term is drawn from a gamma
-distribution with the same mean. This applies to pooled counts only, because it would add one term per label to averages
-over labels.
+distribution with the same mean. Hidden true positives fill the predicted labels that are not counted as true, and at
+most a geometric number of further ones with mean 1, because a bootstrap sample may contain no predicted label. This
+applies to pooled counts only, because it would add one term per label to averages over labels.
+
+An estimate has at most as many true positives as predicted labels. The weights s / c in a bootstrap sample may exceed
+this limit. Otherwise all draws would be below the true score if almost all predicted labels are true.
 
 Jain et al. divide precision at k by label frequencies from a curve that was fitted to other data. Schultheis et al.
 (2022) raise three objections. Such a curve need not hold for other data. The reported scores are normalized by the best
@@ -341,7 +345,7 @@ class Corrected:
         DataError
             If label frequencies are invalid.
         """
-        found = self._of_draws(self.weights[np.newaxis], [frequency], np.zeros((1, 2)))
+        found = self._of_draws(self.weights[np.newaxis], [frequency])
         return {metric: float(value) for metric, (value,) in found.items()}
 
     def draws(
@@ -368,26 +372,28 @@ class Corrected:
         n_at_once = max(1, _CELLS_AT_ONCE // max(len(self.cells.rows), len(self.weights)))
         parts = []
         while drawn := list(itertools.islice(counts, n_at_once)):
-            unseen = rng.standard_gamma(1, size=(len(drawn), 2))
+            unseen = rng.standard_gamma(1, size=(len(drawn), 3)).T
+            unseen[2] = np.floor(unseen[2] / np.log(2))  # A geometric variable with mean 1.
             of_draws = itertools.islice(frequencies, len(drawn))
             parts.append(self._of_draws(self.weights * np.array(drawn), of_draws, unseen))
         return {metric: np.concatenate([[], *(part[metric] for part in parts)]) for metric in self.metrics}
 
     def _of_draws(
-        self, weights: np.ndarray, frequencies: Iterable[ArrayLike], unseen: np.ndarray
+        self, weights: np.ndarray, frequencies: Iterable[ArrayLike], unseen: np.ndarray | None = None
     ) -> dict[str, np.ndarray]:
         """Estimate each score for (n_draws, n_samples) weights and one label frequency per draw.
 
-        ``unseen``, of shape (n_draws, 2), scales the hidden positives that are added to the true positives
-        and to the other positives.
+        ``unseen``, of shape (3, n_draws), scales the hidden positives that are added to the true positives and to the
+        other positives, and the predicted labels that may be added. None for an estimate.
         """
         w, of_all_labels = zip(*map(self._weigh, frequencies), strict=True)
         w = np.array(w)
-        hidden = unseen * _hidden_per_observed(self.cells, w, weights)[:, np.newaxis]
+        if unseen is not None:
+            per_observed = _hidden_per_observed(self.cells, w, weights)
+            unseen = unseen * [per_observed, per_observed, weights.mean(axis=-1)]
         pools = {
             macro: [
-                _counts(ranking.weigh(w, weights), self.threshold, 0 * hidden if macro else hidden)
-                for ranking in rankings
+                _counts(ranking.weigh(w, weights), self.threshold, None if macro else unseen) for ranking in rankings
             ]
             for macro, rankings in self._rankings.items()
         }
@@ -434,19 +440,31 @@ def _hidden_per_observed(cells: Cells, w: np.ndarray, weights: np.ndarray) -> np
     return weights.mean(axis=-1) * np.divide(all_positives - observed, observed, out=0 * observed, where=observed > 0)
 
 
-def _counts(weighed: WeightedCells, threshold: float, hidden: np.ndarray) -> Estimates:
+def _counts(weighed: WeightedCells, threshold: float, unseen: np.ndarray | None) -> Estimates:
     """Compute the weights of true positives, predicted labels, positives and all pairs.
 
-    ``hidden``, of shape (..., 2), is added to the true positives and to the other positives. Counts are clipped
-    to consistent values.
+    Without ``unseen``, true positives are clipped to predicted labels. Its rows are weights of hidden positives, added
+    to the true positives and to the other positives, and of predicted labels that may be added.
     """
     n_predicted = np.searchsorted(-weighed.ranking.P, -threshold)
     predicted = weighed.until[..., n_predicted] + weighed.absent * (threshold < 0)
-    positives = np.minimum(weighed.positives + hidden.sum(axis=-1), weighed.whole)
-    true_positives = weighed.positive[..., weighed.ranking.places < n_predicted].sum(axis=-1) + hidden[..., 0]
-    true_positives = np.minimum(true_positives, np.minimum(predicted, positives))
+    true_positives = weighed.positive[..., weighed.ranking.places < n_predicted].sum(axis=-1)
+    positives = weighed.positives
+    if unseen is None:
+        true_positives = np.minimum(true_positives, predicted)
+    else:
+        hidden, others, added = unseen
+        filled = np.minimum(true_positives + hidden, predicted + added)
+        predicted = np.minimum(np.maximum(predicted, filled), weighed.whole)
+        true_positives = np.maximum(true_positives, filled)
+        positives = positives + hidden + others
+    positives = np.minimum(positives, weighed.whole)
     return Estimates(
-        weighed, true_positives=true_positives, predicted=predicted, positives=positives, whole=weighed.whole
+        weighed,
+        true_positives=np.minimum(true_positives, positives),
+        predicted=predicted,
+        positives=positives,
+        whole=weighed.whole,
     )
 
 
