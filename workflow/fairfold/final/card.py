@@ -136,7 +136,7 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[s
     hidden = f", with {rate} % of each label's positives hidden from training and tests" if rate else ""
     yield (
         f"Means over test folds{hidden}: on observed labels, and estimated for complete labels. The 95 % intervals "
-        "include the sampling error and the uncertainty of the missing rate.\n"
+        "are for new samples. They include the sampling error and the uncertainty of the missing rate.\n"
     )
     yield "| score | on observed labels | on complete labels | 95 % interval |\n|---|---|---|---|"
     for row in own[own["missing_rate"] == rate].itertuples():

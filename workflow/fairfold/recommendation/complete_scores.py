@@ -3,8 +3,9 @@
 Predictions of each test fold are scored, and the score is corrected by :mod:`fairfold.evaluation.corrected`. The
 interval covers the scatter over samples, which are resampled within each fold, and the uncertainty of the label
 frequency. All models use the same resamples. Repetitions of cross-validation reuse the resamples of the first one,
-because the same samples must not narrow the interval like new samples. If labels were hidden on purpose, the score on
-all labels shows the error of estimates and intervals.
+because the same samples must not narrow the interval like new samples. The interval is for the mean score of the models
+of the folds on new samples of the same population. If labels were hidden on purpose, the score on all labels shows the
+error of estimates. The interval holds it in more than 95 % of cases, because it is the score of the same samples.
 
 Two further estimates show the effect of labels that are not missing at random: ``if_hard`` and ``if_easy`` assume that
 hard, or easy, positives are missing more often, see :func:`~fairfold.evaluation.corrected.frequency_if_hard`.

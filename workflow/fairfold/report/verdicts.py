@@ -234,7 +234,7 @@ def _cautions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
         yield (
             "How well intervals hold here",
             f"After labels were hidden on purpose, {held.sum()} of {len(held)} intervals ({100 * held.mean():.0f} %) "
-            f"contained the score on all labels; 95 % should.{advice}",
+            f"contained the score on all labels. At least 95 % should, as they are made for new samples.{advice}",
         )
     elif len(best) and np.isfinite(best["low"].iloc[0]) and not _n_checked(tables):
         yield "How well intervals hold here", "Not checked: this study hides no labels on purpose."
