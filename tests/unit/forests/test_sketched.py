@@ -87,6 +87,7 @@ def test_only_the_highest_probabilities_are_kept_ties_by_label(data, monkeypatch
     expected = whole.predict_proba(X).toarray()
     order = np.argsort(-expected, axis=1, kind="stable")
     np.put_along_axis(expected, order[:, 7:], 0, axis=1)
+    monkeypatch.setattr("fairfold.forests.sketched.ALL_KEPT", 0)
     monkeypatch.setattr("fairfold.forests.sketched.MOST_KEPT", 7)
     found = whole.predict_proba(X)
     assert found.has_canonical_format and (np.diff(found.indptr) <= 7).all()
@@ -95,6 +96,7 @@ def test_only_the_highest_probabilities_are_kept_ties_by_label(data, monkeypatch
 
 def test_of_a_mean_of_forests_the_highest_are_kept(monkeypatch):
     """Each sample keeps its highest labels even if forests keep different ones. Dense arrays are not truncated."""
+    monkeypatch.setattr("fairfold.forests.sketched.ALL_KEPT", 0)
     monkeypatch.setattr("fairfold.forests.sketched.MOST_KEPT", 3)
     rng = np.random.default_rng(0)
     parts = [np.where(rng.random((40, 9)) < share, rng.integers(1, 5, (40, 9)) / 8, 0) for share in (0.5, 0.3)]

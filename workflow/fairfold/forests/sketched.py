@@ -31,8 +31,32 @@ from fairfold.forests.trees import ALL_LABELS, ROWS_AT_ONCE, MultilabelForest, a
 
 FLOOR = 0.001
 """Smallest stored probability. Calibrations do not distinguish smaller values."""
+ALL_KEPT = 1000
+"""Number of labels up to which all probabilities of a sample are stored, because low ones matter for ranking loss."""
 MOST_KEPT = 200
-"""Maximum number of stored probabilities per sample. The highest ones are kept."""
+"""Maximum number of stored probabilities per sample for more labels. The highest ones are kept."""
+
+
+def n_kept(n_labels: int) -> int:
+    """Return the maximum number of stored probabilities per sample.
+
+    Parameters
+    ----------
+    n_labels : int
+        Number of labels.
+
+    Returns
+    -------
+    int
+        ``n_labels`` up to ``ALL_KEPT``, otherwise ``MOST_KEPT``.
+
+    Examples
+    --------
+    >>> from fairfold.forests.sketched import n_kept
+    >>> n_kept(983), n_kept(5000)
+    (983, 200)
+    """
+    return n_labels if n_labels <= ALL_KEPT else MOST_KEPT
 
 
 @dataclass(eq=False, repr=False)
@@ -83,7 +107,7 @@ class SketchedForest(MultilabelForest):
     label_means_ : ndarray of shape (n_labels,)
         Mean of each label.
     oob_proba_ : csr_array of float32 of shape (n_samples, n_labels)
-        Out-of-bag predictions, computed on first access. At most the ``MOST_KEPT`` highest values of a sample are
+        Out-of-bag predictions, computed on first access. The :func:`n_kept` highest values of a sample are
         stored, each at least ``FLOOR``.
     training_proba_ : csr_array of float32 of shape (n_samples, n_labels)
         Predictions of the training samples, computed on every access, with the same limits.
@@ -257,7 +281,7 @@ class SketchedForest(MultilabelForest):
             rows = slice(first, first + ROWS_AT_ONCE)
             taken = np.repeat(scale[rows, np.newaxis], leaves.shape[1], axis=1)
             taken = taken if counted is None else np.where(counted[rows], taken, 0)
-            return sums_of_leaves(leaves[rows], taken, starts, samples, shares, *of_training, MOST_KEPT)
+            return sums_of_leaves(leaves[rows], taken, starts, samples, shares, *of_training, n_kept(self.n_labels_))
 
         parts = self._map(add_up, range(0, len(leaves), ROWS_AT_ONCE))
         if not parts:
@@ -359,7 +383,7 @@ def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:
     Returns
     -------
     {ndarray, csr_array} of shape (n_samples, n_labels)
-        Mean predictions. For CSR input, only the ``MOST_KEPT`` highest values of a sample are stored.
+        Mean predictions. For CSR input, only the :func:`n_kept` highest values of a sample are stored.
 
     Examples
     --------
@@ -370,7 +394,7 @@ def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:
     """
     if not sparse.issparse(probas[0]):
         return np.mean(probas, axis=0)
-    return weighted_sum(probas, [1 / len(probas)] * len(probas), MOST_KEPT)
+    return weighted_sum(probas, [1 / len(probas)] * len(probas), n_kept(probas[0].shape[1]))
 
 
 class LeafSamples(NamedTuple):

@@ -42,7 +42,7 @@ from fairfold.core.sparse_rows import add_rows, joined_rows
 from fairfold.core.usage import NEVER_TOO_MUCH, free_memory, release_memory
 from fairfold.core.validation import check_whole_number
 from fairfold.errors import ModelError
-from fairfold.forests.sketched import MOST_KEPT
+from fairfold.forests.sketched import n_kept
 from fairfold.forests.sketches import N_SKETCHED, sketch
 from fairfold.models.kernel_ridge import Ridge, inverse_deviations, row_squares
 
@@ -499,10 +499,10 @@ def _parts(n: int, n_columns: int) -> list[slice]:
 
 
 def _highest(P: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Select the ``MOST_KEPT`` highest values of each row above ``LEAST``; return counts, columns and values."""
+    """Select the highest values of each row from ``LEAST`` on; return counts, columns and values."""
     is_kept = P >= LEAST
-    if P.shape[1] > MOST_KEPT:
-        is_kept &= np.partition(P, -MOST_KEPT, axis=1)[:, -MOST_KEPT, np.newaxis] <= P
+    if P.shape[1] > (most := n_kept(P.shape[1])):
+        is_kept &= np.partition(P, -most, axis=1)[:, -most, np.newaxis] <= P
     rows, columns = np.nonzero(is_kept)
     counts = np.bincount(rows, minlength=len(P))
     return counts, columns.astype(np.int32), np.minimum(P[is_kept], 1).astype(np.float32)
