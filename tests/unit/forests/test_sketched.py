@@ -92,19 +92,21 @@ def test_only_the_highest_probabilities_are_kept_ties_by_label(data, monkeypatch
     found = whole.predict_proba(X)
     assert found.has_canonical_format and (np.diff(found.indptr) <= 7).all()
     np.testing.assert_array_equal(found.toarray(), expected)
+    monkeypatch.setattr("fairfold.forests.sketched.ALL_KEPT", Y.shape[1])  # New samples keep all, others do not.
+    assert np.diff(whole.predict_proba(X).indptr).max() > 7
+    again = SketchedForest("extra_trees", **settings).fit(X, sparse.csr_array(Y))
+    assert np.diff(again.oob_proba_.indptr)[~again.in_bag_.all(axis=1)].max() <= 7  # Others have the label means.
 
 
-def test_of_a_mean_of_forests_the_highest_are_kept(monkeypatch):
+def test_of_a_mean_of_forests_the_highest_are_kept():
     """Each sample keeps its highest labels even if forests keep different ones. Dense arrays are not truncated."""
-    monkeypatch.setattr("fairfold.forests.sketched.ALL_KEPT", 0)
-    monkeypatch.setattr("fairfold.forests.sketched.MOST_KEPT", 3)
     rng = np.random.default_rng(0)
     parts = [np.where(rng.random((40, 9)) < share, rng.integers(1, 5, (40, 9)) / 8, 0) for share in (0.5, 0.3)]
     mean = (parts[0] + parts[1]) / 2
-    np.testing.assert_array_equal(mean_of_forests(parts), mean)
+    np.testing.assert_array_equal(mean_of_forests(parts, 3), mean)
     expected = mean.copy()
     np.put_along_axis(expected, np.argsort(-mean, axis=1, kind="stable")[:, 3:], 0, axis=1)
-    found = mean_of_forests([sparse.csr_array(part) for part in parts])
+    found = mean_of_forests([sparse.csr_array(part) for part in parts], 3)
     assert found.has_canonical_format and np.diff(found.indptr).max() == 3
     np.testing.assert_array_equal(found.toarray(), expected)
 

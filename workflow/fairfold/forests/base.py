@@ -27,7 +27,7 @@ from fairfold.errors import ModelError, first_sentence
 from fairfold.evaluation.decisions import Objective, decide
 from fairfold.forests.levels import Level
 from fairfold.forests.names import check_same_names, column_names
-from fairfold.forests.sketched import FLOOR, mean_of_forests
+from fairfold.forests.sketched import FLOOR, mean_of_forests, n_kept
 from fairfold.forests.sketches import MOST_EXACT, N_SKETCHED
 from fairfold.forests.storage import save_model
 
@@ -317,7 +317,8 @@ class BaseCascade(MultilabelModel):
             ]
             features = append_columns(X, *new)
             known = {id(forest): forest.predict_proba(features) for forest in level.predictors}
-            yield mean_of_forests([known[id(forest)] for forest in level.predictors])
+            probas = [known[id(forest)] for forest in level.predictors]
+            yield mean_of_forests(probas, n_kept(probas[0].shape[1]))
 
     def _reconciled_stages(self, X: Matrix) -> Iterator[Matrix]:
         check_is_fitted(self, "levels_")

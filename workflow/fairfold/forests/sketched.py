@@ -31,14 +31,14 @@ from fairfold.forests.trees import ALL_LABELS, ROWS_AT_ONCE, MultilabelForest, a
 
 FLOOR = 0.001
 """Smallest stored probability. Calibrations do not distinguish smaller values."""
-ALL_KEPT = 1000
-"""Number of labels up to which all probabilities of a sample are stored, because low ones matter for ranking loss."""
 MOST_KEPT = 200
-"""Maximum number of stored probabilities per sample for more labels. The highest ones are kept."""
+"""Maximum number of stored probabilities per sample. The highest ones are kept."""
+ALL_KEPT = 1000
+"""Number of labels up to which all probabilities of new samples are stored. Low ones matter for ranking loss."""
 
 
 def n_kept(n_labels: int) -> int:
-    """Return the maximum number of stored probabilities per sample.
+    """Return the maximum number of stored probabilities per new sample.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class SketchedForest(MultilabelForest):
     label_means_ : ndarray of shape (n_labels,)
         Mean of each label.
     oob_proba_ : csr_array of float32 of shape (n_samples, n_labels)
-        Out-of-bag predictions, computed on first access. The :func:`n_kept` highest values of a sample are
+        Out-of-bag predictions, computed on first access. At most the ``MOST_KEPT`` highest values of a sample are
         stored, each at least ``FLOOR``.
     training_proba_ : csr_array of float32 of shape (n_samples, n_labels)
         Predictions of the training samples, computed on every access, with the same limits.
@@ -272,7 +272,11 @@ class SketchedForest(MultilabelForest):
         return with_short_indices(found)
 
     def _sum_of_leaves(self, leaves: np.ndarray, counted: np.ndarray | None, scale: np.ndarray) -> sparse.csr_array:
-        """Sum the mean labels of leaves over the counted trees, times a scale; values below ``FLOOR`` are dropped."""
+        """Sum the mean labels of leaves over the counted trees, times a scale; values below ``FLOOR`` are dropped.
+
+        Without ``counted``, the samples are new and all trees count.
+        """
+        most = n_kept(self.n_labels_) if counted is None else MOST_KEPT
         starts, samples, times = self._kept
         shares = times / np.repeat(self.weight_, np.diff(starts))
         of_training = self.label_starts_, self.labels_, len(self.label_means_)
@@ -281,7 +285,7 @@ class SketchedForest(MultilabelForest):
             rows = slice(first, first + ROWS_AT_ONCE)
             taken = np.repeat(scale[rows, np.newaxis], leaves.shape[1], axis=1)
             taken = taken if counted is None else np.where(counted[rows], taken, 0)
-            return sums_of_leaves(leaves[rows], taken, starts, samples, shares, *of_training, n_kept(self.n_labels_))
+            return sums_of_leaves(leaves[rows], taken, starts, samples, shares, *of_training, most)
 
         parts = self._map(add_up, range(0, len(leaves), ROWS_AT_ONCE))
         if not parts:
@@ -372,18 +376,20 @@ def sums_of_leaves(leaves, taken, starts, samples, shares, label_starts, labels,
     return counts, columns[:end], sums[:end]
 
 
-def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:
+def mean_of_forests(probas: Sequence[Matrix], most: int = MOST_KEPT) -> Matrix:
     """Average the predictions of several forests.
 
     Parameters
     ----------
     probas : sequence of {ndarray, csr_array} of shape (n_samples, n_labels)
         Predictions of each forest.
+    most : int, default=200
+        Maximum number of stored values per sample for CSR input.
 
     Returns
     -------
     {ndarray, csr_array} of shape (n_samples, n_labels)
-        Mean predictions. For CSR input, only the :func:`n_kept` highest values of a sample are stored.
+        Mean predictions. For CSR input, only the highest values of a sample are stored.
 
     Examples
     --------
@@ -394,7 +400,7 @@ def mean_of_forests(probas: Sequence[Matrix]) -> Matrix:
     """
     if not sparse.issparse(probas[0]):
         return np.mean(probas, axis=0)
-    return weighted_sum(probas, [1 / len(probas)] * len(probas), n_kept(probas[0].shape[1]))
+    return weighted_sum(probas, [1 / len(probas)] * len(probas), most)
 
 
 class LeafSamples(NamedTuple):

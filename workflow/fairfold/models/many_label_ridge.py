@@ -42,7 +42,7 @@ from fairfold.core.sparse_rows import add_rows, joined_rows
 from fairfold.core.usage import NEVER_TOO_MUCH, free_memory, release_memory
 from fairfold.core.validation import check_whole_number
 from fairfold.errors import ModelError
-from fairfold.forests.sketched import n_kept
+from fairfold.forests.sketched import MOST_KEPT, n_kept
 from fairfold.forests.sketches import N_SKETCHED, sketch
 from fairfold.models.kernel_ridge import Ridge, inverse_deviations, row_squares
 
@@ -190,8 +190,10 @@ class ManyLabelRidge(Ridge):
         check_is_fitted(self, "penalty_")
         Z = self._weighted(self._preparation.transform(self._checked(X, reset=False))).astype(np.float32)
         S = Z if self.landmarks_ is None else _Kernels(Z, self.landmarks_)
-        parts = _parts(Z.shape[0], self.coef_.shape[1] + len(self.coef_) * (self.landmarks_ is not None))
-        return joined_rows([_highest(S[rows] @ self.coef_ + self.intercept_) for rows in parts], self.coef_.shape[1])
+        n_labels = self.coef_.shape[1]
+        parts = _parts(Z.shape[0], n_labels + len(self.coef_) * (self.landmarks_ is not None))
+        most = n_kept(n_labels)
+        return joined_rows([_highest(S[rows] @ self.coef_ + self.intercept_, most) for rows in parts], n_labels)
 
     def _weighted(self, X: Matrix) -> Matrix:
         return normalize(self._scaled(X), copy=False) if self._is_text else self._scaled(X)
@@ -238,7 +240,7 @@ class ManyLabelRidge(Ridge):
             if members is not None:
                 taken, of_labels = weights.sum(axis=0), of_labels.sum(axis=0)
             of_others = (total * mean - of_labels) / np.maximum(total - taken, np.finfo(float).tiny)
-            found.append(_highest(y - left - of_others + mean))
+            found.append(_highest(y - left - of_others + mean, MOST_KEPT))
         return found
 
 
@@ -498,10 +500,10 @@ def _parts(n: int, n_columns: int) -> list[slice]:
     return list(gen_batches(n, max(_CELLS_AT_ONCE // max(n_columns, 1), 1)))
 
 
-def _highest(P: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Select the highest values of each row from ``LEAST`` on; return counts, columns and values."""
+def _highest(P: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Select the ``most`` highest values of each row from ``LEAST`` on; return counts, columns and values."""
     is_kept = P >= LEAST
-    if P.shape[1] > (most := n_kept(P.shape[1])):
+    if P.shape[1] > most:
         is_kept &= np.partition(P, -most, axis=1)[:, -most, np.newaxis] <= P
     rows, columns = np.nonzero(is_kept)
     counts = np.bincount(rows, minlength=len(P))
