@@ -7,7 +7,8 @@ extrapolated to the full forest, see :meth:`~fairfold.forests.trees.MultilabelFo
 share the trees of the forest. A mixture is more robust than the first shape, whose advantage is often due to chance.
 Labelwise trees multiply the run time by n_labels. They replace the best shared trees only if their error is lower by at
 least a twentieth and by more than one standard error. From ``LARGE`` samples on, their error must be lower by a tenth,
-measured with twice as many trees. There, splits also consider at most ``MOST_CONSIDERED`` features.
+measured with twice as many trees. There, splits also consider at most
+``MOST_CONSIDERED`` features, or the square root of their number.
 
 The forest is then grown with new random numbers. Its out-of-bag predictions come from trees that did not take part in
 the selection. Levels above the first of a cascade have larger leaves and draw half of the samples per tree, see
@@ -37,7 +38,7 @@ N_KEPT = 3
 FIRST_TREES = 10
 RACED_AT_MOST = 4000  # Larger data sets are subsampled: the choice depends little on the number of samples.
 MOST_DRAWS = 8000  # Maximum number of draws per tree of a mixture for dense labels.
-MOST_CONSIDERED = 50  # Maximum share of features per split in large data with dense labels, as a number of features.
+MOST_CONSIDERED = 50  # Large data with dense labels: a share of the features per split is at most this number of them.
 LABELWISE_AT_MOST = 32  # Maximum number of labels.
 LEAST_GAIN = 0.05  # relative reduction of the error that justifies labelwise trees
 LEAST_GAIN_OF_LARGE = 0.1  # the same from LARGE samples on, where these trees take most of the run time
