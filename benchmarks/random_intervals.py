@@ -4,8 +4,9 @@
     python benchmarks/random_intervals.py measure
 
 `fit` hides labels in many ways, trains `joint-GB` and `RF+ET` in three folds, and saves out-of-fold probabilities. It
-continues where an earlier run stopped. `measure` estimates the missing rate from `joint-GB` and corrects the scores of
-`RF+ET` by it, as a study does, and writes `resources/measured/random_intervals.csv`.
+continues where an earlier run stopped. `measure` estimates the missing rate from `joint-GB` and corrects scores by it,
+as a study does, and writes `resources/measured/random_intervals.csv`. The scores are those of `RF+ET+`: probabilities
+of `RF+ET`, divided by the estimated label frequency.
 
 Intervals of scores are for new samples of the same population. A case of a large or simulated dataset therefore draws a
 small part of the samples. The truth is the mean score of the models of the folds on other samples, with complete
@@ -23,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from growth import simulated
+from joblib import Parallel, delayed
 
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.seeds import seed_for
@@ -34,7 +36,7 @@ from fairfold.evaluation.scores import multilabel_scores
 from fairfold.models import make_model
 from fairfold.recommendation.complete_scores import complete_scores, share_left
 from fairfold.splitting import IterativeStratification
-from fairfold.weak_labels import mask_positives
+from fairfold.weak_labels import mask_positives, posterior
 from fairfold.weak_labels.plateau import frequency_distribution
 
 FOLDER = Path("results", "random_intervals")
@@ -47,13 +49,16 @@ SIMULATED = ["simulated", "simulated-hard"]
 DRAWN = {**dict.fromkeys(SIMULATED, 400), "scene": 300, "yeast": 300}
 DRAWN |= {"digits-segments": 220, "enron": 210, "corel16k001": 215, "tmc2007_500": 500, "bibtex": 500, "corel5k": 500}
 DRAWN |= dict.fromkeys(["delicious", "bibtex-rarer", "delicious-rarer"], 500)
+FRESH = {"corel16k001-rarer": 215, "corel5k-rarer": 500, "bibtex-rarest": 500, "delicious-rarest": 500}
 MOST_NEW = 4000
-N_LABELS = 30  # The most common labels, or the next ones in datasets whose names end in "-rarer".
+# The 30 most common labels, or later ones in datasets whose names end in "-rarer" and "-rarest".
+N_LABELS, FIRST = 30, {"rarer": 30, "rarest": 60}
 # The constants of the estimated missing rate were chosen on these. Results are of the others.
 CALIBRATION = [*SMALL[:5], *LARGE[:3], *SIMULATED]
 RATES, N_FOLDS = (30, 50, 70), 3
 N_SEEDS = {("same", name): n for names, n in ((SMALL, 16), (LARGE, 5)) for name in names}
-N_SEEDS |= {("new", name): 8 for name in DRAWN}
+N_SEEDS |= {("new", name): 8 if name in [*CALIBRATION, *FRESH] else 16 for name in DRAWN | FRESH}
+FIRST_FRESH_SEED = 8  # New samples with these seeds, and those of `FRESH`, ran after all choices.
 MODELS = ("joint-GB", "RF+ET")
 
 
@@ -84,13 +89,13 @@ def samples_of(case: Case) -> tuple[Matrix, np.ndarray, Matrix, np.ndarray]:
     elif case.dataset == SIMULATED[1]:
         X, Y = simulated(DRAWN[case.dataset] + MOST_NEW, interactions=True, seed=case.seed)
     else:
-        data = prepare(case.dataset.removesuffix("-rarer"))
+        data = prepare(case.dataset.split("-rare")[0])
         X, Y = data.X, to_dense(data.Y, case.dataset, DataError)
     if case.truth == "same":
         return X, Y, X[:0], Y[:0]
-    n = DRAWN[case.dataset]
+    n = (DRAWN | FRESH)[case.dataset]
     order = np.random.default_rng(seed_for(61, "drawn", case.dataset, case.seed)).permutation(len(Y))
-    first = N_LABELS * case.dataset.endswith("-rarer")
+    first = FIRST.get(case.dataset.split("-")[-1], 0)
     common = np.sort(np.argsort(-Y.sum(axis=0), kind="stable")[first : first + N_LABELS])
     mine, new = order[:n], order[n : n + MOST_NEW]
     return X[mine], Y[mine][:, common], X[new], Y[new][:, common]
@@ -136,15 +141,18 @@ def measure(case: Case) -> pd.DataFrame:
         Y_new, of_new = (kept["Y_new"], kept["P_new"]) if case.truth == "new" else (Y[:0], ())
     frequency, known = frequency_distribution(observed, np.clip(joint, 0, 1)), share_left(Y, observed, fold_of)
     kept_levels = np.zeros((len(BASIC_METRICS), N_FOLDS), dtype=np.int8)
-    predictions = {"RF+ET": FinalPredictions(scored[np.newaxis].astype(float), kept_levels, fold_of)}
+    scored, *of_new = (posterior(P.astype(float), frequency.median) for P in (scored, *of_new))
+    predictions = {"RF+ET+": FinalPredictions(scored[np.newaxis], kept_levels, fold_of)}
     scores = complete_scores(Y, observed, predictions, frequency, known)["scores"]
     table = scores[["metric", "complete", "corrected", "low", "high"]]
     if case.truth == "new":
-        of_folds = pd.DataFrame([multilabel_scores(Y_new, P.astype(float), metrics=table["metric"]) for P in of_new])
+        of_folds = pd.DataFrame([multilabel_scores(Y_new, P, metrics=table["metric"]) for P in of_new])
         table["complete"] = table["metric"].map(of_folds.mean())
     low, high = frequency.interval()
     table.loc[len(table)] = ["missing_rate", 1 - known, 1 - frequency.median, 1 - high, 1 - low]
-    return table.assign(truth=case.truth, dataset=case.dataset, rate=case.rate)
+    is_fresh = case.dataset in FRESH or (case.truth == "new" and case.seed >= FIRST_FRESH_SEED)
+    role = "calibration" if case.dataset in CALIBRATION else "fresh" if is_fresh else "reported"
+    return table.assign(truth=case.truth, role=role, dataset=case.dataset, rate=case.rate)
 
 
 def summarize(every: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -164,12 +172,11 @@ def measure_all() -> None:
     """Write the table of all cases, and print the shares that hold with Wilson intervals."""
     from scipy.stats import binomtest
 
-    every = pd.concat([measure(case) for case in cases() if case.path.is_file()])
-    every["half"] = np.where(every["dataset"].isin(CALIBRATION), "calibration", "reported")
-    units = ["truth", "half", "metric", "dataset", "rate"]
+    every = pd.concat(Parallel(n_jobs=-1)(delayed(measure)(case) for case in cases() if case.path.is_file()))
+    units = ["truth", "role", "metric", "dataset", "rate"]
     summarize(every, units).sort_values(units).reset_index().to_csv(KEPT, index=False, float_format="%.4g")
     whole = every.assign(rate="all")
-    for kind, part in pd.concat([every, whole]).groupby(["truth", "half"]):
+    for kind, part in pd.concat([every, whole]).groupby(["truth", "role"]):
         found = summarize(part, ["metric", "rate"])
         ends = [binomtest(int(row.held), int(row.cases)).proportion_ci(method="wilson") for row in found.itertuples()]
         found.insert(2, "share", found["held"] / found["cases"])

@@ -45,6 +45,16 @@ def tables(data):
     return complete_scores(*data, FREQUENCY, 0.5, n_draws=N_DRAWS, random_state=7)
 
 
+@pytest.fixture
+def no_optimism(monkeypatch):
+    """Replace shifts of label frequencies by 0."""
+
+    def no_shifts(observed, *_, **__):
+        return np.zeros((2, observed.shape[1]))
+
+    monkeypatch.setattr("fairfold.recommendation.complete_scores.frequency_shifts", no_shifts)
+
+
 def test_folds_are_scored_by_all_that_is_known(data, tables):
     Y, observed, predictions = data
     assert list(tables["folds"].columns[:3]) == ["model", "fold", "metric"]
@@ -77,12 +87,33 @@ def test_intervals_are_quantiles_of_paired_draws(data, tables):
             folds.append(corrected_draws(observed[test], P, lambda rows, of=of_draws: next(of), **given)["mcc"])
         drawn[model] = np.mean(folds, axis=0)
     found = tables["scores"].query("metric == 'mcc'").set_index("model")
+    optimism = tables["folds"].query("metric == 'mcc'").groupby("model")["optimism"].mean().clip(lower=0)
     for model in ("good", "noise"):
-        np.testing.assert_allclose(
-            found.loc[model, ["low", "high"]].astype(float), np.quantile(drawn[model], [0.025, 0.975])
-        )
+        low, high = np.quantile(drawn[model], [0.025, 0.975])
+        ends = [low - optimism[model], high]
+        np.testing.assert_allclose(found.loc[model, ["low", "high"]].astype(float), ends)
     assert found.loc["good", "share_best"] == np.mean(drawn["good"] >= drawn["noise"])
     assert found["share_best"].sum() == pytest.approx(1)
+
+
+def test_worse_ends_of_intervals_are_moved_by_the_optimism_of_folds(request):
+    """The probabilities are the frequencies of the labels in the data."""
+    random = np.random.default_rng(2)
+    Y = (random.random((N, 30)) < random.beta(1, 8, 30)).astype(np.int8)
+    P = np.tile(Y.mean(axis=0), (N, 1))
+    levels = np.zeros((len(BASIC_METRICS), 2), dtype=int)
+    given = Y, Y, {"m": FinalPredictions(P[np.newaxis], levels, FOLD_OF)}, FrequencyDistribution.certain(1.0), 1.0
+    with_optimism = complete_scores(*given, n_draws=N_DRAWS)
+    request.getfixturevalue("no_optimism")
+    without = complete_scores(*given, n_draws=N_DRAWS)
+    assert (without["folds"]["optimism"] == 0).all()
+    tables = (each["scores"].set_index("metric")[["low", "high"]] for each in (with_optimism, without))
+    moves = next(tables) - next(tables)
+    for metric, optimism in with_optimism["folds"].groupby("metric")["optimism"].mean().items():
+        is_score = METRICS[metric].direction > 0
+        expected = [-max(optimism, 0), 0] if is_score else [0, max(-optimism, 0)]
+        np.testing.assert_allclose(moves.loc[metric], expected, atol=1e-12)
+    assert moves.loc["average_precision", "low"] < 0 < moves.loc["ranking_loss", "high"]
 
 
 def test_periods_show_what_share_of_their_samples_is_tested():
@@ -306,7 +337,7 @@ def test_a_split_that_is_repeated_shows_nothing_more(data, tables):
         np.testing.assert_array_equal(of_model["corrected"], [*once["corrected"], *once["corrected"]])
 
 
-@pytest.mark.usefixtures("nothing_unseen")
+@pytest.mark.usefixtures("nothing_unseen", "no_optimism")
 @pytest.mark.parametrize("grouped", [False, True])
 def test_all_splits_meet_the_same_draws_of_samples(data, grouped):
     """Compare with manual draws.

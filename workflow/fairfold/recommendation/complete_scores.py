@@ -4,8 +4,10 @@ Predictions of each test fold are scored, and the score is corrected by :mod:`fa
 interval covers the scatter over samples, which are resampled within each fold, and the uncertainty of the label
 frequency. All models use the same resamples. Repetitions of cross-validation reuse the resamples of the first one,
 because the same samples must not narrow the interval like new samples. The interval is for the mean score of the models
-of the folds on new samples of the same population. If labels were hidden on purpose, the score on all labels shows the
-error of estimates. The interval holds it in more than 95 % of cases, because it is the score of the same samples.
+of the folds on new samples of the same population. Balanced folds make scores too good for these. The worse end of the
+interval is therefore moved by the estimated :mod:`~fairfold.recommendation.optimism`. If labels were hidden on purpose,
+the score on all labels shows the error of estimates. The interval holds it in more than 95 % of cases, because it is
+the score of the same samples.
 
 Two further estimates show the effect of labels that are not missing at random: ``if_hard`` and ``if_easy`` assume that
 hard, or easy, positives are missing more often, see :func:`~fairfold.evaluation.corrected.frequency_if_hard`.
@@ -16,6 +18,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,19 +28,21 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.folds import Part, parts_of, share_tested
 from fairfold.core.groups import SampleMetadata
-from fairfold.evaluation.corrected import Corrected, draw_samples, frequency_if_hard
+from fairfold.evaluation.corrected import Corrected, corrected_scores, draw_samples, frequency_if_hard
 from fairfold.evaluation.corrections import NOT_CORRECTED, ODDS_FACTOR, SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric
 from fairfold.evaluation.score_tables import check_columns
 from fairfold.evaluation.scores import multilabel_scores
+from fairfold.recommendation.optimism import frequency_shifts, optimism
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
 LEVEL = 0.95
 N_DRAWS = 200  # bootstrap samples of each fold
 ALL_MODELS = "all models"
 _DIGITS = 12  # decimals of a score; smaller differences are rounding errors
-_FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known", *SENSITIVITY, "share_tested"]
+_FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known", *SENSITIVITY, "optimism"]
+_FOLDS += ["share_tested"]
 _SCORES = ["model", "metric", "complete", "observed", "corrected", "low", "high", "share_best", "known"]
 
 
@@ -90,13 +95,14 @@ def complete_scores(
     -------
     dict of str to DataFrame
         ``folds`` has one row per model, fold and metric with the columns ``model, fold, metric, complete, observed,
-        corrected, known, if_hard, if_easy, share_tested``: the score on all labels, the score on observed labels, its
-        correction with the median frequency and with the known one, the correction with the median frequency if hard or
-        easy positives are missing more often, and the share of samples in the test fold.
+        corrected, known, if_hard, if_easy, optimism, share_tested``: the score on all labels, the score on observed
+        labels, its correction with the median frequency and with the known one, the correction with the median
+        frequency if hard or easy positives are missing more often, how much balanced folds raise the corrected score,
+        and the share of samples in the test fold.
 
         ``scores`` has one row per model and metric with the columns
         ``model, metric, complete, observed, corrected, low, high, share_best, known, if_hard, if_easy``: means over
-        folds, a 95 % confidence interval of the corrected score, and the share of draws without a better model.
+        folds, a 95 % confidence interval for new samples, and the share of draws without a better model.
 
         Means ignore folds in which the score is undefined for all models. Values are NaN if no fold remains, if a model
         lacks predictions in a fold, or if the metric cannot be corrected.
@@ -114,42 +120,46 @@ def complete_scores(
     scored = list(dict.fromkeys([*BASIC_METRICS, score]))
     is_correctable = {name: is_corrected(METRICS[name], hierarchical=hierarchical) for name in scored}
     # All folds use the same frequencies.
-    frequencies = None if frequency is None else frequency.draw(n_draws, random_state)
+    frequencies = np.array([]) if frequency is None else frequency.draw(n_draws, random_state)
     rows, draws = [], defaultdict(list)
     for model, predicted in predictions.items():
         parts = parts_of(predicted.fold_of, Y.shape[0])
         n_folds = len(parts) // len(np.atleast_2d(predicted.fold_of))
         counts = _drawn_within_folds(parts, Y.shape[0], metadata, n_draws, random_state)
+        tested = np.unique(np.concatenate([test for _, test in parts]))
+        shifts = frequency_shifts(observed[tested], metadata.of(tested).groups, random_state=random_state)
         for fold, (train, test) in enumerate(parts):
             given: dict[str, Any] = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
             for metrics, P in _alike(predicted, scored, fold):
-                found: list[dict[str, float]] = [{}] * 6
+                found: dict[str, dict[str, float]] = {}
                 drawn: dict[str, np.ndarray] = {}
                 if finite_rows(P).all():
                     correctable = tuple(filter(is_correctable.get, metrics))
                     scorer = Corrected(observed[test], P, metrics=correctable, **given)
-                    found = [multilabel_scores(each[test], P, metrics=metrics, **given) for each in (Y, observed)]
-                    found += [{} if frequency is None else scorer.scores(frequency.median)]
-                    found += [scorer.scores(known_frequency)]
-                    found += _if_not_at_random(scorer, observed[test], P, frequency)
-                    if frequencies is not None and correctable:
+                    for name, labels in (("complete", Y), ("observed", observed)):
+                        found[name] = multilabel_scores(labels[test], P, metrics=metrics, **given)
+                    found["known"] = scorer.scores(known_frequency)
+                    if frequency is not None and correctable:
+                        c = frequency.median
+                        found["corrected"] = scorer.scores(c)
+                        found |= _if_not_at_random(scorer, observed[test], P, c)
+                        of_fold = partial(corrected_scores, observed[test], label_frequency=c, metrics=correctable)
+                        found["optimism"] = optimism(found["corrected"], partial(of_fold, **given), P, shifts)
                         drawn = scorer.draws(frequencies, counts[:, test], random_state + fold % n_folds)
                 for metric in metrics:
-                    numbers = (table.get(metric, np.nan) for table in found)
+                    numbers = (found.get(name, {}).get(metric, np.nan) for name in _FOLDS[3:-1])
                     rows.append((model, fold, metric, *numbers, share_tested(train, test)))
                     draws[model, metric].append(drawn.get(metric, np.full(n_draws, np.nan)))
     folds = pd.DataFrame(rows, columns=_FOLDS)
     return {"folds": folds, "scores": _summary(folds, draws, list(predictions))}
 
 
-def _if_not_at_random(
-    scorer: Corrected, observed: Matrix, P: Matrix, frequency: FrequencyDistribution | None
-) -> list[dict[str, float]]:
+def _if_not_at_random(scorer: Corrected, observed: Matrix, P: Matrix, c: float) -> dict[str, dict[str, float]]:
     """Correct scores as if hard, or easy, positives were missing more often. Sparse predictions have no such score."""
-    if frequency is None or sparse.issparse(P):
-        return [{}, {}]
-    factors = (ODDS_FACTOR, 1 / ODDS_FACTOR)
-    return [scorer.scores(frequency_if_hard(observed, P, frequency.median, factor)) for factor in factors]
+    if sparse.issparse(P):
+        return {}
+    factors = zip(SENSITIVITY, (ODDS_FACTOR, 1 / ODDS_FACTOR), strict=True)
+    return {name: scorer.scores(frequency_if_hard(observed, P, c, factor)) for name, factor in factors}
 
 
 def is_corrected(metric: Metric, *, hierarchical: bool) -> bool:
@@ -282,6 +292,9 @@ def _summary(
             goodness = of_metric.direction * drawn.round(_DIGITS)
             table.loc[drawn.columns, "low"] = drawn.quantile((1 - LEVEL) / 2)
             table.loc[drawn.columns, "high"] = drawn.quantile((1 + LEVEL) / 2)
+            worse = "low" if of_metric.direction > 0 else "high"
+            too_good = of_metric.direction * (of_metric.direction * table["optimism"]).clip(lower=0)
+            table[worse] = (table[worse] - too_good).clip(*of_metric.range)
             table.loc[drawn.columns, "share_best"] = goodness.eq(goodness.max(axis=1), axis=0).mean()
         tables.append(table.reset_index()[[*_SCORES, *SENSITIVITY]])
     whole = pd.concat(tables, ignore_index=True)

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import roc_auc_score
+
+from fairfold.recommendation.optimism import frequency_shifts, optimism, shift_log_odds
+
+
+def pooled_auc(frequencies):
+    """Return a function that scores constant probabilities of labels in a population with these frequencies."""
+
+    def score(P):
+        pairs = np.outer(frequencies, 1 - frequencies)
+        wins = (P[0][:, np.newaxis] > P[0]) + 0.5 * (P[0][:, np.newaxis] == P[0])
+        return {"roc_auc": (pairs * wins).sum() / pairs.sum()}
+
+    return score
+
+
+@pytest.mark.parametrize(("n_samples", "n_labels"), [(200, 30), (500, 30), (100, 100)])
+def test_estimate_is_the_difference_between_the_sample_and_its_population(n_samples, n_labels):
+    """The model predicts the frequency of each label, so all scores are known exactly."""
+    random, true, found = np.random.default_rng(1), [], []
+    for repeat in range(200):
+        of_population = random.beta(1, 8, n_labels)
+        Y = (random.random((n_samples, n_labels)) < of_population).astype(int)
+        of_sample = Y.mean(axis=0)
+        P = of_sample[np.newaxis]
+        score = pooled_auc(of_sample)
+        true.append(score(P)["roc_auc"] - pooled_auc(of_population)(P)["roc_auc"])
+        found.append(optimism(score(P), score, P, frequency_shifts(Y, random_state=repeat))["roc_auc"])
+    assert np.mean(found) == pytest.approx(np.mean(true), rel=0.2)
+
+
+def test_scores_of_one_label_are_not_optimistic():
+    random = np.random.default_rng(0)
+    Y, P = random.integers(2, size=(50, 1)), random.random((50, 1))
+    found = optimism(
+        {"roc_auc": roc_auc_score(Y, P)}, lambda P: {"roc_auc": roc_auc_score(Y, P)}, P, frequency_shifts(Y)
+    )
+    assert found == {"roc_auc": 0}
+
+
+def test_undefined_scores_stay_undefined():
+    found = optimism({"mcc": 0.5}, lambda P: {"mcc": np.nan}, np.full((2, 1), 0.5), np.zeros((2, 1)))
+    assert np.isnan(found["mcc"])
+
+
+@pytest.mark.parametrize("as_matrix", [np.array, sparse.csr_array])
+def test_shifts_have_twice_the_variance_of_log_odds(as_matrix):
+    Y = np.zeros((40, 3))
+    Y[:10, 0], Y[:36, 1] = 1, 1
+    shifts = frequency_shifts(as_matrix(Y), n_pairs=1000)
+    variances = [2 / (k + 0.5) + 2 / (40 - k + 0.5) for k in (10, 36, 0)]
+    np.testing.assert_allclose(shifts**2, np.tile(variances, (2000, 1)), rtol=1e-12)
+    np.testing.assert_array_equal(shifts[1000:], -shifts[:1000])
+    assert np.abs(np.corrcoef(shifts[:1000].T) - np.eye(3)).max() < 0.1
+    np.testing.assert_array_equal(shifts, frequency_shifts(Y, n_pairs=1000))
+
+
+def test_shifts_count_groups_and_ignore_unmeasured_labels():
+    Y, groups = np.zeros((12, 1)), np.repeat([0, 1, 4], 4)  # A fold may lack some groups.
+    Y[:4] = 1
+    for given in ((Y, groups), (sparse.csr_array(Y), groups)):
+        np.testing.assert_array_equal(frequency_shifts(*given), frequency_shifts(np.array([[1], [0], [0]])))
+    unmeasured = np.append(Y, np.full((5, 1), np.nan), axis=0)
+    np.testing.assert_array_equal(frequency_shifts(unmeasured), frequency_shifts(Y))
+
+
+def test_sparse_probabilities_are_shifted_like_dense_ones():
+    P, shift = np.array([[0, 0.25], [0.5, 1], [0.9, 0]]), np.array([0.7, -1.2])
+    found = shift_log_odds(sparse.csr_array(P), shift)
+    np.testing.assert_allclose(found.toarray(), shift_log_odds(P, shift), rtol=1e-12)
+    np.testing.assert_allclose(shift_log_odds(shift_log_odds(P, shift), -shift), P, rtol=1e-12)
+    inside = (P > 0) & (P < 1)
+    log_odds = np.log(shift_log_odds(P, shift)[inside] / (1 - shift_log_odds(P, shift)[inside]))
+    np.testing.assert_allclose(log_odds, (np.log(P[inside] / (1 - P[inside])) + (inside * shift)[inside]), rtol=1e-12)

@@ -1,0 +1,135 @@
+"""Optimism of scores if folds balance the labels.
+
+The frequency of a label among n samples differs by chance from its frequency in the population. Balanced folds give
+this difference to training and test samples alike. A model reproduces it, so the scores of a test fold are above those
+of new samples if they compare probabilities of different labels. Scores of single labels are not affected. Efron (2004)
+calls such a difference the optimism of a score.
+
+Let d be the difference in log odds and S(a, b) the score if probabilities contain the shift a and the test samples the
+shift b. S is linear in the distribution of the test samples, and it is best at a = b. To second order, it is therefore
+S(0, 0) + r b - q a² + 2 q a b, with constants r and q. As d is 0 on average, the mean optimism S(d, d) - S(d, 0) is
+2 q d². A shift of the probabilities by √2 d costs as much on the test fold, so no other samples are needed. The signs
+of the shifts are random, and the mean over pairs of opposite shifts removes terms of first order.
+
+The variance of d is that of the log odds of a label with k positives and m negatives, 1 / (k + ½) + 1 / (m + ½)
+(Haldane 1956). A model that smooths label frequencies reproduces a part of the difference only. The estimate is then
+too large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from scipy import sparse
+
+from fairfold.core.arrays import Matrix, map_stored
+
+N_PAIRS = 2
+"""Pairs of opposite shifts."""
+
+
+def frequency_shifts(
+    observed: Matrix, groups: np.ndarray | None = None, *, n_pairs: int = N_PAIRS, random_state: int = 0
+) -> np.ndarray:
+    """Draw shifts of log odds: the root of twice the variance of the log odds of each label, with random signs.
+
+    Parameters
+    ----------
+    observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels, 0 or 1. NaN marks an unmeasured label.
+    groups : ndarray of shape (n_samples,) or None, default=None
+        Groups of samples that folds keep together. Groups are counted instead of samples.
+    n_pairs : int, default=2
+        Number of pairs of opposite shifts.
+    random_state : int, default=0
+        Seed.
+
+    Returns
+    -------
+    ndarray of shape (2 * n_pairs, n_labels)
+        Shifts. The second half is the negative of the first.
+
+    Examples
+    --------
+    >>> shifts = frequency_shifts(np.array([[1, 0], [0, 0], [0, 1]]), n_pairs=1)
+    >>> shifts.shape, shifts.sum(axis=0).tolist()
+    ((2, 2), [0.0, 0.0])
+    """
+    groups = np.arange(observed.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
+    members = sparse.csr_array((np.ones(len(groups)), (groups, np.arange(len(groups)))))
+    n_positives, n_unmeasured = (
+        np.asarray((members @ each > 0).sum(axis=0), dtype=np.float64).ravel()
+        for each in (observed == 1, observed != observed)
+    )
+    n_negatives = np.maximum(members.shape[0] - n_positives - n_unmeasured, 0)
+    deviations = np.sqrt(2 / (n_positives + 0.5) + 2 / (n_negatives + 0.5))
+    shifts = deviations * np.random.default_rng(random_state).choice([-1, 1], (n_pairs, len(deviations)))
+    return np.concatenate([shifts, -shifts])
+
+
+def optimism(
+    scores: Mapping[str, float], score: Callable[[Matrix], Mapping[str, float]], P: Matrix, shifts: np.ndarray
+) -> dict[str, float]:
+    """Estimate how much scores of a test fold with balanced labels are above those of new samples.
+
+    Parameters
+    ----------
+    scores : mapping of str to float
+        Scores of the test fold.
+    score : callable
+        Function that computes these scores from probabilities.
+    P : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Predicted probabilities.
+    shifts : ndarray of shape (n_shifts, n_labels)
+        Shifts of the log odds of the probabilities, from :func:`frequency_shifts`.
+
+    Returns
+    -------
+    dict of str to float
+        Optimism of each score: positive for scores that are too high, negative for losses that are too low. NaN for
+        undefined scores.
+
+    Examples
+    --------
+    Both labels are as frequent as the probabilities say. With other probabilities, the score is lower.
+
+    >>> from sklearn.metrics import roc_auc_score
+    >>> Y, P = np.repeat([[1, 0], [0, 0], [0, 0], [1, 1]], 5, axis=0), np.tile([0.5, 0.25], (20, 1))
+    >>> def score(P):
+    ...     return {"roc_auc": roc_auc_score(Y.ravel(), P.ravel())}
+    >>> optimism(score(P), score, P, frequency_shifts(Y))["roc_auc"] > 0
+    True
+    """
+    shifted = [score(shift_log_odds(P, shift)) for shift in shifts]
+    return {name: value - float(np.mean([each[name] for each in shifted])) for name, value in scores.items()}
+
+
+def shift_log_odds(P: Matrix, shift: np.ndarray) -> Matrix:
+    """Add a number to the log odds of the probabilities of each label.
+
+    Parameters
+    ----------
+    P : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Probabilities.
+    shift : ndarray of shape (n_labels,)
+        Number to add.
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n_samples, n_labels)
+        Probabilities. 0 and 1 do not change.
+
+    Examples
+    --------
+    >>> shift_log_odds(np.array([[0.5, 0.5, 1.0]]), np.log([1, 3, 3]))
+    array([[0.5 , 0.75, 1.  ]])
+    """
+    factor = np.exp(shift)
+    if sparse.issparse(P):
+        return map_stored(lambda values, labels: _shifted(values, factor[labels]), P)
+    return _shifted(P, factor)
+
+
+def _shifted(P: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    return P * factor / (1 - P + P * factor)
