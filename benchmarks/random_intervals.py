@@ -49,16 +49,17 @@ SIMULATED = ["simulated", "simulated-hard"]
 DRAWN = {**dict.fromkeys(SIMULATED, 400), "scene": 300, "yeast": 300}
 DRAWN |= {"digits-segments": 220, "enron": 210, "corel16k001": 215, "tmc2007_500": 500, "bibtex": 500, "corel5k": 500}
 DRAWN |= dict.fromkeys(["delicious", "bibtex-rarer", "delicious-rarer"], 500)
-FRESH = {"corel16k001-rarer": 215, "corel5k-rarer": 500, "bibtex-rarest": 500, "delicious-rarest": 500}
+DRAWN |= {"corel16k001-rarer": 215, **dict.fromkeys(["corel5k-rarer", "bibtex-rarest", "delicious-rarest"], 500)}
+FRESH = dict.fromkeys(["corel5k-rarest", "bibtex-rare91", "delicious-rare91", "delicious-rare121"], 500)
 MOST_NEW = 4000
-# The 30 most common labels, or later ones in datasets whose names end in "-rarer" and "-rarest".
-N_LABELS, FIRST = 30, {"rarer": 30, "rarest": 60}
+# The 30 most common labels, or later ones in datasets whose names end like this.
+N_LABELS, FIRST = 30, {"rarer": 30, "rarest": 60, "rare91": 90, "rare121": 120}
 # The constants of the estimated missing rate were chosen on these. Results are of the others.
 CALIBRATION = [*SMALL[:5], *LARGE[:3], *SIMULATED]
 RATES, N_FOLDS = (30, 50, 70), 3
 N_SEEDS = {("same", name): n for names, n in ((SMALL, 16), (LARGE, 5)) for name in names}
-N_SEEDS |= {("new", name): 8 if name in [*CALIBRATION, *FRESH] else 16 for name in DRAWN | FRESH}
-FIRST_FRESH_SEED = 8  # New samples with these seeds, and those of `FRESH`, ran after all choices.
+N_SEEDS |= {("new", name): 8 if name in [*CALIBRATION, *FRESH] else 24 for name in DRAWN | FRESH}
+FIRST_FRESH_SEED = 16  # New samples with these seeds, and those of `FRESH`, ran after all choices.
 MODELS = ("joint-GB", "RF+ET")
 
 

@@ -86,6 +86,13 @@ def test_what_features_do_not_show_is_left_open():
     assert low < 0.45 and high > 0.9
 
 
+def test_rare_labels_without_predictable_positives_leave_most_missing_rates_open():
+    observed = np.zeros((200, 20))
+    observed[:3] = 1
+    low, high = frequency_distribution(observed, np.full(observed.shape, 0.015), ask_others=False).interval()
+    assert 1 - high < 0.2 and 1 - low > 0.93
+
+
 def test_exact_probabilities_of_being_observed_hide_the_plateau():
     """These scores fit a logistic curve with nothing missing. The estimate needs scores that continue to rise."""
     Y, P = simulated(4)
@@ -104,8 +111,8 @@ def test_a_plateau_that_no_score_reaches_stays_uncertain(seed):
     plain = np.exp(likelihood - likelihood.max())
     assert FrequencyDistribution(_GRID, _around_the_plateau(plain / plain.sum())).interval()[0] > 0.5
     power = np.sqrt(np.sum(heights * plain) / plain.sum())
-    expected = plain**power / _GRID
-    expected = _around_the_plateau(expected / expected.sum())
+    of_numbers, of_shares = (plain**power * prior for prior in (1 / _GRID, _GRID))
+    expected = _around_the_plateau(0.9 * of_numbers / of_numbers.sum() + 0.1 * of_shares / of_shares.sum())
     found = frequency_distribution(observed, expit(scores), ask_others=False)
     np.testing.assert_allclose(found.probabilities, expected, rtol=1e-9)
     assert 0.4 < power < 0.6 and found.interval()[0] < 0.5

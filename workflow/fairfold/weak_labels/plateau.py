@@ -28,7 +28,9 @@ the shape then counts once for each cell, so the likelihood is too sharp. It is 
 generalized Bayesian inference (Holmes & Walker 2017): the root of the mean P(positive | x) of the observed positives.
 The power is 1 if all of them are on the plateau.
 
-The prior is uniform in 1/c, so all numbers of positives are equally likely a priori.
+The prior is uniform in 1/c, so all numbers of positives are equally likely a priori. If no model can predict the
+labels, the result is this prior, and its 95 % interval excludes missing rates below a third. The distribution is
+therefore a mixture: a tenth of it has the prior that is uniform in c.
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ _SHRINKAGE = 1.0  # Shrinkage of a label's curve towards the curve of all labels
 _IMPURITY = 0.04  # Mean distance of the plateau below c, in log c, because the top samples are not all positive.
 # Standard deviation of the curve's error in log c: for complete labels, and its increase per unit of -log c.
 _MISFIT = 0.04, 0.03
+_SHARE_UNIFORM = 0.1  # Share of the prior that is uniform in c.
 _NEIGHBOR_C = 0.3  # Inverse penalty of the regression on other labels.
 _FEWEST = 10  # Minimum number of observed positives of a label that other labels predict.
 _FEWEST_OF_NEIGHBOR = 5  # Minimum number of observed positives of a label that predicts others.
@@ -221,10 +224,10 @@ def frequency_distribution(
     this estimates c · P(positive | sample, other labels).
 
     The likelihood of c is that of c times the best logistic curve of the scores, raised to the root of the mean height
-    of this curve at the observed positives. The curves of labels are shrunk towards a common curve. The prior is
-    uniform in 1/c, from 1 to 20. Time grows with n_samples · n_labels, times the number of other labels. If there are
-    more than 1,500,000 cells, evenly spaced samples are used, because the error that remains does not depend on the
-    number of samples.
+    of this curve at the observed positives. The curves of labels are shrunk towards a common curve. The distribution
+    mixes those of two priors: uniform in 1/c, from 1 to 20, and uniform in c. Time grows with n_samples · n_labels,
+    times the number of other labels. If there are more than 1,500,000 cells, evenly spaced samples are used, because
+    the error that remains does not depend on the number of samples.
     """
     observed, P = check_given(observed, probabilities)
     if (step := -(-observed.size // _MOST_CELLS)) > 1:
@@ -239,8 +242,10 @@ def frequency_distribution(
     likelihood, heights = _profile(Cells(scores, observed == 1, (observed >= 0).astype(np.float64)))
     weights = np.exp(likelihood - likelihood.max())
     weights **= np.sqrt(np.average(heights, weights=weights))
-    weights /= _GRID  # The grid is even in log c, and the prior in 1/c.
-    return FrequencyDistribution(_GRID, _around_the_plateau(weights / weights.sum()))
+    # The grid is even in log c, and the priors in 1/c and c.
+    of_priors = [each / each.sum() for each in (weights / _GRID, weights * _GRID)]
+    plateau = (1 - _SHARE_UNIFORM) * of_priors[0] + _SHARE_UNIFORM * of_priors[1]
+    return FrequencyDistribution(_GRID, _around_the_plateau(plateau))
 
 
 def check_given(observed: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
