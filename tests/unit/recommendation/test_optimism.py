@@ -58,13 +58,24 @@ def test_shifts_have_twice_the_variance_of_log_odds(as_matrix):
     np.testing.assert_array_equal(shifts, frequency_shifts(Y, n_pairs=1000))
 
 
-def test_shifts_count_groups_and_ignore_unmeasured_labels():
-    Y, groups = np.zeros((12, 1)), np.repeat([0, 1, 4], 4)  # A fold may lack some groups.
-    Y[:4] = 1
-    for given in ((Y, groups), (sparse.csr_array(Y), groups)):
-        np.testing.assert_array_equal(frequency_shifts(*given), frequency_shifts(np.array([[1], [0], [0]])))
+def test_unmeasured_labels_do_not_count():
+    Y = np.repeat([[1.0], [0.0]], [4, 8], axis=0)
     unmeasured = np.append(Y, np.full((5, 1), np.nan), axis=0)
     np.testing.assert_array_equal(frequency_shifts(unmeasured), frequency_shifts(Y))
+    groups = np.arange(17) // 2
+    np.testing.assert_array_equal(frequency_shifts(unmeasured, groups), frequency_shifts(Y, groups[:12]))
+
+
+@pytest.mark.parametrize("as_matrix", [np.array, sparse.csr_array])
+def test_groups_widen_shifts_by_their_design_effect(as_matrix):
+    """The labels: alike in groups of 4, exactly balanced in groups, at random, and never positive."""
+    random, n = np.random.default_rng(0), 4000
+    groups = np.arange(n) // 4
+    columns = [random.random(n // 4)[groups] < 0.3, np.arange(n) % 4 == 0, random.random(n) < 0.3, np.zeros(n)]
+    Y = as_matrix(np.column_stack(columns).astype(np.int8))
+    ratio = (frequency_shifts(Y, groups) / frequency_shifts(Y)) ** 2
+    np.testing.assert_allclose(ratio, np.tile([4, 1, ratio[0, 2], 1], (4, 1)), rtol=1e-9)
+    assert ratio[0, 2] == pytest.approx(1, abs=0.1)
 
 
 def test_sparse_probabilities_are_shifted_like_dense_ones():

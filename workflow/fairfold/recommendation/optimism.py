@@ -12,8 +12,8 @@ S(0, 0) + r b - q a² + 2 q a b, with constants r and q. As d is 0 on average, t
 of the shifts are random, and the mean over pairs of opposite shifts removes terms of first order.
 
 The variance of d is that of the log odds of a label with k positives and m negatives, 1 / (k + ½) + 1 / (m + ½)
-(Haldane 1956). A model that smooths label frequencies reproduces a part of the difference only. The estimate is then
-too large.
+(Haldane 1956). Groups multiply it by their design effect (Kish 1965), but never reduce it. A model that smooths label
+frequencies reproduces a part of the difference only. The estimate is then too large.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, map_stored
+from fairfold.core.arrays import Matrix, map_stored, to_dense
+from fairfold.errors import DataError
 
 N_PAIRS = 2
 """Pairs of opposite shifts."""
@@ -39,7 +40,7 @@ def frequency_shifts(
     observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Observed labels, 0 or 1. NaN marks an unmeasured label.
     groups : ndarray of shape (n_samples,) or None, default=None
-        Groups of samples that folds keep together. Groups are counted instead of samples.
+        Groups of samples that folds keep together, as codes from 0.
     n_pairs : int, default=2
         Number of pairs of opposite shifts.
     random_state : int, default=0
@@ -56,14 +57,16 @@ def frequency_shifts(
     >>> shifts.shape, shifts.sum(axis=0).tolist()
     ((2, 2), [0.0, 0.0])
     """
-    groups = np.arange(observed.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
-    members = sparse.csr_array((np.ones(len(groups)), (groups, np.arange(len(groups)))))
     n_positives, n_unmeasured = (
-        np.asarray((members @ each > 0).sum(axis=0), dtype=np.float64).ravel()
-        for each in (observed == 1, observed != observed)
+        np.asarray(each.sum(axis=0), dtype=np.float64).ravel() for each in (observed == 1, observed != observed)
     )
-    n_negatives = np.maximum(members.shape[0] - n_positives - n_unmeasured, 0)
-    deviations = np.sqrt(2 / (n_positives + 0.5) + 2 / (n_negatives + 0.5))
+    n_negatives = observed.shape[0] - n_positives - n_unmeasured
+    variances = 1 / (n_positives + 0.5) + 1 / (n_negatives + 0.5)
+    if groups is not None:
+        columns = sparse.csc_array(observed) if sparse.issparse(observed) else observed
+        labels = (to_dense(columns[:, [label]], "observed", DataError)[:, 0] for label in range(len(variances)))
+        variances *= [_design_effect(each, groups) for each in labels]
+    deviations = np.sqrt(2 * variances)
     shifts = deviations * np.random.default_rng(random_state).choice([-1, 1], (n_pairs, len(deviations)))
     return np.concatenate([shifts, -shifts])
 
@@ -133,3 +136,11 @@ def shift_log_odds(P: Matrix, shift: np.ndarray) -> Matrix:
 
 def _shifted(P: np.ndarray, factor: np.ndarray) -> np.ndarray:
     return P * factor / (1 - P + P * factor)
+
+
+def _design_effect(label: np.ndarray, groups: np.ndarray) -> float:
+    """Divide the variance of the frequency of a label in sampled groups by that in sampled samples; at least 1."""
+    is_measured = label == label
+    deviations = label[is_measured] - label[is_measured].mean() if is_measured.any() else np.zeros(0)
+    of_samples = (deviations**2).sum()
+    return max(1.0, (np.bincount(groups[is_measured], deviations) ** 2).sum() / of_samples) if of_samples else 1.0
