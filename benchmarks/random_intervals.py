@@ -59,12 +59,17 @@ CALIBRATION = [*SMALL[:5], *LARGE[:3], *SIMULATED]
 RATES, N_FOLDS = (30, 50, 70), 3
 N_SEEDS = {("same", name): n for names, n in ((SMALL, 16), (LARGE, 5)) for name in names}
 N_SEEDS |= {("new", name): 8 if name in [*CALIBRATION, *FRESH] else 24 for name in DRAWN | FRESH}
+N_SEEDS |= {("independent", name): 8 for name in DRAWN | FRESH if name not in CALIBRATION}
 FIRST_FRESH_SEED = 16  # New samples with these seeds, and those of `FRESH`, ran after all choices.
 MODELS = ("joint-GB", "RF+ET")
 
 
 class Case(NamedTuple):
-    """Samples that the score is compared on, dataset, missing rate and seed."""
+    """Kind, dataset, missing rate and seed.
+
+    Kinds are the same samples, new samples, and new samples with labels hidden independently of each other. Otherwise,
+    the same share of each label's positives is hidden.
+    """
 
     truth: str
     dataset: str
@@ -73,7 +78,7 @@ class Case(NamedTuple):
 
     @property
     def path(self) -> Path:
-        prefix = "new-" if self.truth == "new" else ""
+        prefix = "" if self.truth == "same" else f"{self.truth}-"
         return FOLDER / f"{prefix}{self.dataset}-{self.rate}-{self.seed}.npz"
 
 
@@ -95,7 +100,8 @@ def samples_of(case: Case) -> tuple[Matrix, np.ndarray, Matrix, np.ndarray]:
     if case.truth == "same":
         return X, Y, X[:0], Y[:0]
     n = (DRAWN | FRESH)[case.dataset]
-    order = np.random.default_rng(seed_for(61, "drawn", case.dataset, case.seed)).permutation(len(Y))
+    draw = (case.dataset, case.seed) if case.truth == "new" else (case.truth, case.dataset, case.seed)
+    order = np.random.default_rng(seed_for(61, "drawn", *draw)).permutation(len(Y))
     first = FIRST.get(case.dataset.split("-")[-1], 0)
     common = np.sort(np.argsort(-Y.sum(axis=0), kind="stable")[first : first + N_LABELS])
     mine, new = order[:n], order[n : n + MOST_NEW]
@@ -106,7 +112,10 @@ def fit(case: Case) -> None:
     """Save labels hidden in one way, folds, out-of-fold probabilities and those of new samples."""
     X, Y, X_new, Y_new = samples_of(case)
     seed = seed_for(61, "hidden", *case[1:]) if case.truth == "same" else seed_for(61, "hidden", *case)
-    observed = mask_positives(Y, case.rate / 100, random_state=seed)
+    if case.truth == "independent":
+        observed = Y * (np.random.default_rng(seed).random(Y.shape) >= case.rate / 100)
+    else:
+        observed = mask_positives(Y, case.rate / 100, random_state=seed)
     fold_of = IterativeStratification(N_FOLDS, random_state=case.seed).assign(observed)
     P = {name: np.empty(Y.shape, dtype=np.float32) for name in MODELS}
     of_new = np.empty((N_FOLDS, *Y_new.shape), dtype=np.float32)
@@ -139,19 +148,19 @@ def measure(case: Case) -> pd.DataFrame:
     """Compare intervals with the values on complete labels."""
     with np.load(case.path) as kept:
         Y, observed, fold_of, joint, scored = (kept[name] for name in ("Y", "observed", "fold_of", *MODELS))
-        Y_new, of_new = (kept["Y_new"], kept["P_new"]) if case.truth == "new" else (Y[:0], ())
+        Y_new, of_new = (kept["Y_new"], kept["P_new"]) if case.truth != "same" else (Y[:0], ())
     frequency, known = frequency_distribution(observed, np.clip(joint, 0, 1)), share_left(Y, observed, fold_of)
     kept_levels = np.zeros((len(BASIC_METRICS), N_FOLDS), dtype=np.int8)
     scored, *of_new = (posterior(P.astype(float), frequency.median) for P in (scored, *of_new))
     predictions = {"RF+ET+": FinalPredictions(scored[np.newaxis], kept_levels, fold_of)}
     scores = complete_scores(Y, observed, predictions, frequency, known)["scores"]
     table = scores[["metric", "complete", "corrected", "low", "high"]]
-    if case.truth == "new":
+    if case.truth != "same":
         of_folds = pd.DataFrame([multilabel_scores(Y_new, P, metrics=table["metric"]) for P in of_new])
         table["complete"] = table["metric"].map(of_folds.mean())
     low, high = frequency.interval()
     table.loc[len(table)] = ["missing_rate", 1 - known, 1 - frequency.median, 1 - high, 1 - low]
-    is_fresh = case.dataset in FRESH or (case.truth == "new" and case.seed >= FIRST_FRESH_SEED)
+    is_fresh = case.dataset in FRESH or case.seed >= FIRST_FRESH_SEED or case.truth == "independent"
     role = "calibration" if case.dataset in CALIBRATION else "fresh" if is_fresh else "reported"
     return table.assign(truth=case.truth, role=role, dataset=case.dataset, rate=case.rate)
 

@@ -43,6 +43,7 @@ rule score_mechanism:
         difficulty_by=lambda wildcards: study.difficulty_by(TRAINED) if wildcards.mechanism == "difficulty" else None,
         models={model: study.model_settings(config, model, MECHANISMS) for model in TRAINED},
         threshold=WEAK_LABELS["forest"]["threshold"],
+        splitter=config["folds"]["method"],
         own=study.checksums_of_own(config, MECHANISM_MODELS),
     script:
         "../scripts/score_mechanism.py"

@@ -44,6 +44,7 @@ rule correct_scores:
         seed=config["seed"],
         threshold=WEAK_LABELS["forest"]["threshold"],
         score=WEAK_LABELS["score"],
+        splitter=config["folds"]["method"],
     script:
         "../scripts/correct_scores.py"
 

@@ -116,6 +116,13 @@ def test_worse_ends_of_intervals_are_moved_by_the_optimism_of_folds(request):
     assert moves.loc["average_precision", "low"] < 0 < moves.loc["ranking_loss", "high"]
 
 
+def test_folds_that_do_not_balance_labels_are_not_optimistic(data, tables):
+    found = complete_scores(*data, FREQUENCY, 0.5, balanced=False, n_draws=N_DRAWS, random_state=7)
+    assert (found["folds"]["optimism"] == 0).all()
+    assert (found["scores"]["low"] >= tables["scores"]["low"]).all()
+    assert (found["scores"]["low"] > tables["scores"]["low"]).any()
+
+
 def test_periods_show_what_share_of_their_samples_is_tested():
     """The first period trains on 40 samples, the second on 100. Samples before both are in no score."""
     fold_of = np.repeat([BEFORE, 0, 1], [40, 60, 20])

@@ -46,16 +46,36 @@ def test_undefined_scores_stay_undefined():
     assert np.isnan(found["mcc"])
 
 
+@pytest.mark.parametrize("c", [0.3, 0.6])
+def test_probabilities_of_complete_labels_are_shifted_on_the_scale_of_observed_ones(c):
+    """Labels are observed independently of each other, and the model divides the observed frequency by c."""
+    random, true, found = np.random.default_rng(1), [], []
+    for repeat in range(300):
+        of_population = random.uniform(0.3, 0.6, 30)
+        observed = (random.random((1000, 30)) < c * of_population).astype(int)
+        P = observed.mean(axis=0)[np.newaxis] / c
+        score = pooled_auc(P[0])
+        true.append(score(P)["roc_auc"] - pooled_auc(of_population)(P)["roc_auc"])
+        shifts = frequency_shifts(observed, random_state=repeat)
+        found.append(optimism(score(P), score, P, shifts, c)["roc_auc"])
+    assert np.mean(found) == pytest.approx(np.mean(true), rel=0.2)
+
+
 @pytest.mark.parametrize("as_matrix", [np.array, sparse.csr_array])
 def test_shifts_have_twice_the_variance_of_log_odds(as_matrix):
     Y = np.zeros((40, 3))
     Y[:10, 0], Y[:36, 1] = 1, 1
-    shifts = frequency_shifts(as_matrix(Y), n_pairs=1000)
+    shifts = np.array([frequency_shifts(as_matrix(Y), random_state=seed) for seed in range(1000)])
     variances = [2 / (k + 0.5) + 2 / (40 - k + 0.5) for k in (10, 36, 0)]
-    np.testing.assert_allclose(shifts**2, np.tile(variances, (2000, 1)), rtol=1e-12)
-    np.testing.assert_array_equal(shifts[1000:], -shifts[:1000])
-    assert np.abs(np.corrcoef(shifts[:1000].T) - np.eye(3)).max() < 0.1
-    np.testing.assert_array_equal(shifts, frequency_shifts(Y, n_pairs=1000))
+    np.testing.assert_allclose(shifts**2, np.broadcast_to(variances, shifts.shape), rtol=1e-12)
+    np.testing.assert_array_equal(shifts[:, 2:], -shifts[:, :2])
+    assert np.abs(np.corrcoef(shifts[:, 0].T) - np.eye(3)).max() < 0.1
+
+
+def test_two_labels_are_shifted_alike_and_apart():
+    for seed in range(20):
+        shifts = np.sign(frequency_shifts(np.array([[1, 0], [0, 1]]), random_state=seed))
+        assert {tuple(each) for each in shifts} == {(1, 1), (1, -1), (-1, 1), (-1, -1)}
 
 
 def test_unmeasured_labels_do_not_count():
@@ -73,7 +93,8 @@ def test_groups_widen_shifts_by_their_design_effect(as_matrix):
     groups = np.arange(n) // 4
     columns = [random.random(n // 4)[groups] < 0.3, np.arange(n) % 4 == 0, random.random(n) < 0.3, np.zeros(n)]
     Y = as_matrix(np.column_stack(columns).astype(np.int8))
-    ratio = (frequency_shifts(Y, groups) / frequency_shifts(Y)) ** 2
+    names = np.char.add("group ", groups.astype(str))
+    ratio = (frequency_shifts(Y, names) / frequency_shifts(Y)) ** 2
     np.testing.assert_allclose(ratio, np.tile([4, 1, ratio[0, 2], 1], (4, 1)), rtol=1e-9)
     assert ratio[0, 2] == pytest.approx(1, abs=0.1)
 

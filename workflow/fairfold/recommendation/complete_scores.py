@@ -5,9 +5,9 @@ interval covers the scatter over samples, which are resampled within each fold, 
 frequency. All models use the same resamples. Repetitions of cross-validation reuse the resamples of the first one,
 because the same samples must not narrow the interval like new samples. The interval is for the mean score of the models
 of the folds on new samples of the same population. Balanced folds make scores too good for these. The worse end of the
-interval is therefore moved by the estimated :mod:`~fairfold.recommendation.optimism`. If labels were hidden on purpose,
-the score on all labels shows the error of estimates. The interval holds it in more than 95 % of cases, because it is
-the score of the same samples.
+interval, which is the lower end of a score and the upper end of a loss, is therefore moved by the estimated
+:mod:`~fairfold.recommendation.optimism`. If labels were hidden on purpose, the score on all labels shows the error of
+estimates. The interval holds it more often than the score of new samples, because it is the score of the same samples.
 
 Two further estimates show the effect of labels that are not missing at random: ``if_hard`` and ``if_easy`` assume that
 hard, or easy, positives are missing more often, see :func:`~fairfold.evaluation.corrected.frequency_if_hard`.
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -58,6 +58,7 @@ def complete_scores(
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     hierarchical: bool = False,
+    balanced: bool = True,
     n_draws: int = N_DRAWS,
     random_state: int = 0,
 ) -> dict[str, pd.DataFrame]:
@@ -86,6 +87,8 @@ def complete_scores(
     hierarchical : bool, default=False
         Whether the labels form a hierarchy. Then metrics whose correction assumes independently missing labels are not
         corrected.
+    balanced : bool, default=True
+        Whether the folds balance the labels. Otherwise, scores are not optimistic, and intervals are not moved.
     n_draws : int, default=200
         Number of draws of samples and frequencies for the intervals.
     random_state : int, default=0
@@ -120,7 +123,7 @@ def complete_scores(
     scored = list(dict.fromkeys([*BASIC_METRICS, score]))
     is_correctable = {name: is_corrected(METRICS[name], hierarchical=hierarchical) for name in scored}
     # All folds use the same frequencies.
-    frequencies = np.array([]) if frequency is None else frequency.draw(n_draws, random_state)
+    frequencies: Iterable[float] = [] if frequency is None else frequency.draw(n_draws, random_state)
     rows, draws = [], defaultdict(list)
     for model, predicted in predictions.items():
         parts = parts_of(predicted.fold_of, Y.shape[0])
@@ -144,7 +147,9 @@ def complete_scores(
                         found["corrected"] = scorer.scores(c)
                         found |= _if_not_at_random(scorer, observed[test], P, c)
                         of_fold = partial(corrected_scores, observed[test], label_frequency=c, metrics=correctable)
-                        found["optimism"] = optimism(found["corrected"], partial(of_fold, **given), P, shifts)
+                        found["optimism"] = dict.fromkeys(correctable, 0.0)
+                        if balanced:
+                            found["optimism"] = optimism(found["corrected"], partial(of_fold, **given), P, shifts, c)
                         drawn = scorer.draws(frequencies, counts[:, test], random_state + fold % n_folds)
                 for metric in metrics:
                     numbers = (found.get(name, {}).get(metric, np.nan) for name in _FOLDS[3:-1])

@@ -1,19 +1,24 @@
 """Optimism of scores if folds balance the labels.
 
 The frequency of a label among n samples differs by chance from its frequency in the population. Balanced folds give
-this difference to training and test samples alike. A model reproduces it, so the scores of a test fold are above those
-of new samples if they compare probabilities of different labels. Scores of single labels are not affected. Efron (2004)
-calls such a difference the optimism of a score.
+this difference to training and test samples alike. A model reproduces it, so the scores of a test fold are better than
+those of new samples if they compare probabilities of different labels, or with a threshold. Scores that rank the
+samples of one label are not affected. Efron (2004) calls such a difference the optimism of a score.
 
 Let d be the difference in log odds and S(a, b) the score if probabilities contain the shift a and the test samples the
-shift b. S is linear in the distribution of the test samples, and it is best at a = b. To second order, it is therefore
-S(0, 0) + r b - q a² + 2 q a b, with constants r and q. As d is 0 on average, the mean optimism S(d, d) - S(d, 0) is
-2 q d². A shift of the probabilities by √2 d costs as much on the test fold, so no other samples are needed. The signs
-of the shifts are random, and the mean over pairs of opposite shifts removes terms of first order.
+shift b. Assume that S is linear in the distribution of the test samples, and that it is best at a = b. To second order,
+it is then S(0, 0) + r b - q a² + 2 q a b, with constants r and q. As d is 0 on average, the mean optimism
+S(d, d) - S(d, 0) is 2 q d². A shift of the probabilities by √2 d costs as much on the test fold, so no other samples
+are needed. Deviations of labels are taken as independent, so the signs of the shifts are random. The mean over pairs of
+opposite shifts removes terms of first order.
 
-The variance of d is that of the log odds of a label with k positives and m negatives, 1 / (k + ½) + 1 / (m + ½)
-(Haldane 1956). Groups multiply it by their design effect (Kish 1965), but never reduce it. A model that smooths label
-frequencies reproduces a part of the difference only. The estimate is then too large.
+The variance of d is that of the log odds of an observed label with k positives and m negatives, 1 / (k + ½) +
+1 / (m + ½) (Haldane 1956). Groups multiply it by their design effect (Kish 1965), but never reduce it. Probabilities
+are taken as those of complete labels: they are multiplied by the label frequency before a shift, and divided by it
+afterwards.
+
+The estimate is too large for models that reproduce a part of the difference only, because they smooth label
+frequencies. It is too small for probabilities with many ties, because a shift breaks ties between labels.
 """
 
 from __future__ import annotations
@@ -25,14 +30,10 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix, map_stored, to_dense
 from fairfold.errors import DataError
-
-N_PAIRS = 2
-"""Pairs of opposite shifts."""
+from fairfold.weak_labels import posterior
 
 
-def frequency_shifts(
-    observed: Matrix, groups: np.ndarray | None = None, *, n_pairs: int = N_PAIRS, random_state: int = 0
-) -> np.ndarray:
+def frequency_shifts(observed: Matrix, groups: np.ndarray | None = None, *, random_state: int = 0) -> np.ndarray:
     """Draw shifts of log odds: the root of twice the variance of the log odds of each label, with random signs.
 
     Parameters
@@ -40,41 +41,46 @@ def frequency_shifts(
     observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Observed labels, 0 or 1. NaN marks an unmeasured label.
     groups : ndarray of shape (n_samples,) or None, default=None
-        Groups of samples that folds keep together, as codes from 0.
-    n_pairs : int, default=2
-        Number of pairs of opposite shifts.
+        Groups of samples that folds keep together.
     random_state : int, default=0
         Seed.
 
     Returns
     -------
-    ndarray of shape (2 * n_pairs, n_labels)
-        Shifts. The second half is the negative of the first.
+    ndarray of shape (4, n_labels)
+        Shifts. The second differs from the first in the signs of half of the labels. The other two are their negatives.
 
     Examples
     --------
-    >>> shifts = frequency_shifts(np.array([[1, 0], [0, 0], [0, 1]]), n_pairs=1)
+    >>> shifts = frequency_shifts(np.array([[1, 0], [0, 0], [0, 1]]))
     >>> shifts.shape, shifts.sum(axis=0).tolist()
-    ((2, 2), [0.0, 0.0])
+    ((4, 2), [0.0, 0.0])
     """
     n_positives, n_unmeasured = (
         np.asarray(each.sum(axis=0), dtype=np.float64).ravel() for each in (observed == 1, observed != observed)
     )
     n_negatives = observed.shape[0] - n_positives - n_unmeasured
     variances = 1 / (n_positives + 0.5) + 1 / (n_negatives + 0.5)
+    n_labels = len(variances)
     if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1]
         columns = sparse.csc_array(observed) if sparse.issparse(observed) else observed
-        labels = (to_dense(columns[:, [label]], "observed", DataError)[:, 0] for label in range(len(variances)))
-        variances *= [_design_effect(each, groups) for each in labels]
-    deviations = np.sqrt(2 * variances)
-    shifts = deviations * np.random.default_rng(random_state).choice([-1, 1], (n_pairs, len(deviations)))
-    return np.concatenate([shifts, -shifts])
+        labels = (to_dense(columns[:, [label]], "observed", DataError)[:, 0] for label in range(n_labels))
+        variances *= [_design_effect(each, codes) for each in labels]
+    random = np.random.default_rng(random_state)
+    first = np.sqrt(2 * variances) * random.choice([-1, 1], n_labels)
+    second = first * random.permutation(np.where(np.arange(n_labels) % 2, 1, -1))
+    return np.array([first, second, -first, -second])
 
 
 def optimism(
-    scores: Mapping[str, float], score: Callable[[Matrix], Mapping[str, float]], P: Matrix, shifts: np.ndarray
+    scores: Mapping[str, float],
+    score: Callable[[Matrix], Mapping[str, float]],
+    P: Matrix,
+    shifts: np.ndarray,
+    frequency: float = 1.0,
 ) -> dict[str, float]:
-    """Estimate how much scores of a test fold with balanced labels are above those of new samples.
+    """Estimate how much better scores of a test fold with balanced labels are than those of new samples.
 
     Parameters
     ----------
@@ -85,7 +91,9 @@ def optimism(
     P : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Predicted probabilities.
     shifts : ndarray of shape (n_shifts, n_labels)
-        Shifts of the log odds of the probabilities, from :func:`frequency_shifts`.
+        Shifts of the log odds of observed labels, from :func:`frequency_shifts`.
+    frequency : float, default=1.0
+        Label frequency.
 
     Returns
     -------
@@ -104,7 +112,7 @@ def optimism(
     >>> optimism(score(P), score, P, frequency_shifts(Y))["roc_auc"] > 0
     True
     """
-    shifted = [score(shift_log_odds(P, shift)) for shift in shifts]
+    shifted = [score(posterior(shift_log_odds(P * frequency, shift), frequency)) for shift in shifts]
     return {name: value - float(np.mean([each[name] for each in shifted])) for name, value in scores.items()}
 
 
