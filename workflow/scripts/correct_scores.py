@@ -27,7 +27,7 @@ with logged(snakemake.log):
         groups=data.groups,
         sample_weight=data.weights,
         hierarchical=hierarchical,
-        balanced=data.folds is None and params.splitter != "random",
+        balanced=data.fold_of is None and params.splitter != "random",
         random_state=seed_for(params.seed, "complete scores", data.id, rate),
     )
     scores = with_notes(tables["scores"], hierarchical=hierarchical)

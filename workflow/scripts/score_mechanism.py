@@ -57,7 +57,7 @@ with logged(snakemake.log):
             threshold=params.threshold,
             groups=data.groups,
             sample_weight=data.weights,
-            balanced=data.folds is None and params.splitter != "random",
+            balanced=data.fold_of is None and params.splitter != "random",
             random_state=seed_for(params.seed, *names, "draws"),
         )
         own = table["model"].map({model: reason for model, (_, reason) in found.items()})
