@@ -50,7 +50,8 @@ DRAWN = {**dict.fromkeys(SIMULATED, 400), "scene": 300, "yeast": 300}
 DRAWN |= {"digits-segments": 220, "enron": 210, "corel16k001": 215, "tmc2007_500": 500, "bibtex": 500, "corel5k": 500}
 DRAWN |= dict.fromkeys(["delicious", "bibtex-rarer", "delicious-rarer"], 500)
 DRAWN |= {"corel16k001-rarer": 215, **dict.fromkeys(["corel5k-rarer", "bibtex-rarest", "delicious-rarest"], 500)}
-FRESH = dict.fromkeys(["corel5k-rarest", "bibtex-rare91", "delicious-rare91", "delicious-rare121"], 500)
+RAREST = ["corel5k-rarest", "bibtex-rare91", "delicious-rare91", "delicious-rare121"]
+DRAWN |= dict.fromkeys(RAREST, 500)
 MOST_NEW = 4000
 # The 30 most common labels, or later ones in datasets whose names end like this.
 N_LABELS, FIRST = 30, {"rarer": 30, "rarest": 60, "rare91": 90, "rare121": 120}
@@ -58,27 +59,26 @@ N_LABELS, FIRST = 30, {"rarer": 30, "rarest": 60, "rare91": 90, "rare121": 120}
 CALIBRATION = [*SMALL[:5], *LARGE[:3], *SIMULATED]
 RATES, N_FOLDS = (30, 50, 70), 3
 N_SEEDS = {("same", name): n for names, n in ((SMALL, 16), (LARGE, 5)) for name in names}
-N_SEEDS |= {("new", name): 8 if name in [*CALIBRATION, *FRESH] else 24 for name in DRAWN | FRESH}
-N_SEEDS |= {("independent", name): 8 for name in DRAWN | FRESH if name not in CALIBRATION}
-FIRST_FRESH_SEED = 16  # New samples with these seeds, and those of `FRESH`, ran after all choices.
+N_SEEDS |= {("new", name): 8 if name in [*CALIBRATION, *RAREST] else 24 for name in DRAWN}
+N_SEEDS |= {("independent", name): 8 for name in DRAWN if name not in CALIBRATION}  # These ran after all choices.
 MODELS = ("joint-GB", "RF+ET")
 
 
 class Case(NamedTuple):
     """Kind, dataset, missing rate and seed.
 
-    Kinds are the same samples, new samples, and new samples with labels hidden independently of each other. Otherwise,
-    the same share of each label's positives is hidden.
+    The score is compared on the same samples or on new ones. The same share of each label's positives is hidden, or, in
+    cases of the kind "independent", each positive is hidden independently.
     """
 
-    truth: str
+    kind: str
     dataset: str
     rate: int
     seed: int
 
     @property
     def path(self) -> Path:
-        prefix = "" if self.truth == "same" else f"{self.truth}-"
+        prefix = "" if self.kind == "same" else f"{self.kind}-"
         return FOLDER / f"{prefix}{self.dataset}-{self.rate}-{self.seed}.npz"
 
 
@@ -97,10 +97,10 @@ def samples_of(case: Case) -> tuple[Matrix, np.ndarray, Matrix, np.ndarray]:
     else:
         data = prepare(case.dataset.split("-rare")[0])
         X, Y = data.X, to_dense(data.Y, case.dataset, DataError)
-    if case.truth == "same":
+    if case.kind == "same":
         return X, Y, X[:0], Y[:0]
-    n = (DRAWN | FRESH)[case.dataset]
-    draw = (case.dataset, case.seed) if case.truth == "new" else (case.truth, case.dataset, case.seed)
+    n = DRAWN[case.dataset]
+    draw = (case.dataset, case.seed) if case.kind == "new" else (case.kind, case.dataset, case.seed)
     order = np.random.default_rng(seed_for(61, "drawn", *draw)).permutation(len(Y))
     first = FIRST.get(case.dataset.split("-")[-1], 0)
     common = np.sort(np.argsort(-Y.sum(axis=0), kind="stable")[first : first + N_LABELS])
@@ -111,8 +111,8 @@ def samples_of(case: Case) -> tuple[Matrix, np.ndarray, Matrix, np.ndarray]:
 def fit(case: Case) -> None:
     """Save labels hidden in one way, folds, out-of-fold probabilities and those of new samples."""
     X, Y, X_new, Y_new = samples_of(case)
-    seed = seed_for(61, "hidden", *case[1:]) if case.truth == "same" else seed_for(61, "hidden", *case)
-    if case.truth == "independent":
+    seed = seed_for(61, "hidden", *case[1:]) if case.kind == "same" else seed_for(61, "hidden", *case)
+    if case.kind == "independent":
         observed = Y * (np.random.default_rng(seed).random(Y.shape) >= case.rate / 100)
     else:
         observed = mask_positives(Y, case.rate / 100, random_state=seed)
@@ -148,21 +148,20 @@ def measure(case: Case) -> pd.DataFrame:
     """Compare intervals with the values on complete labels."""
     with np.load(case.path) as kept:
         Y, observed, fold_of, joint, scored = (kept[name] for name in ("Y", "observed", "fold_of", *MODELS))
-        Y_new, of_new = (kept["Y_new"], kept["P_new"]) if case.truth != "same" else (Y[:0], ())
+        Y_new, of_new = (kept["Y_new"], kept["P_new"]) if case.kind != "same" else (Y[:0], ())
     frequency, known = frequency_distribution(observed, np.clip(joint, 0, 1)), share_left(Y, observed, fold_of)
     kept_levels = np.zeros((len(BASIC_METRICS), N_FOLDS), dtype=np.int8)
     scored, *of_new = (posterior(P.astype(float), frequency.median) for P in (scored, *of_new))
     predictions = {"RF+ET+": FinalPredictions(scored[np.newaxis], kept_levels, fold_of)}
     scores = complete_scores(Y, observed, predictions, frequency, known)["scores"]
     table = scores[["metric", "complete", "corrected", "low", "high"]]
-    if case.truth != "same":
+    if case.kind != "same":
         of_folds = pd.DataFrame([multilabel_scores(Y_new, P, metrics=table["metric"]) for P in of_new])
         table["complete"] = table["metric"].map(of_folds.mean())
     low, high = frequency.interval()
     table.loc[len(table)] = ["missing_rate", 1 - known, 1 - frequency.median, 1 - high, 1 - low]
-    is_fresh = case.dataset in FRESH or case.seed >= FIRST_FRESH_SEED or case.truth == "independent"
-    role = "calibration" if case.dataset in CALIBRATION else "fresh" if is_fresh else "reported"
-    return table.assign(truth=case.truth, role=role, dataset=case.dataset, rate=case.rate)
+    role = "calibration" if case.dataset in CALIBRATION else "reported"
+    return table.assign(kind=case.kind, role=role, dataset=case.dataset, rate=case.rate)
 
 
 def summarize(every: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -183,15 +182,15 @@ def measure_all() -> None:
     from scipy.stats import binomtest
 
     every = pd.concat(Parallel(n_jobs=-1)(delayed(measure)(case) for case in cases() if case.path.is_file()))
-    units = ["truth", "role", "metric", "dataset", "rate"]
+    units = ["kind", "role", "metric", "dataset", "rate"]
     summarize(every, units).sort_values(units).reset_index().to_csv(KEPT, index=False, float_format="%.4g")
     whole = every.assign(rate="all")
-    for kind, part in pd.concat([every, whole]).groupby(["truth", "role"]):
+    for each, part in pd.concat([every, whole]).groupby(["kind", "role"]):
         found = summarize(part, ["metric", "rate"])
         ends = [binomtest(int(row.held), int(row.cases)).proportion_ci(method="wilson") for row in found.itertuples()]
         found.insert(2, "share", found["held"] / found["cases"])
         found["low"], found["high"] = [each.low for each in ends], [each.high for each in ends]
-        print(f"{kind}\n{found.round(3).to_string()}\n")
+        print(f"{each}\n{found.round(3).to_string()}\n")
 
 
 def main() -> None:
