@@ -30,7 +30,6 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix, map_stored, to_dense
 from fairfold.errors import DataError
-from fairfold.weak_labels import posterior
 
 
 def frequency_shifts(observed: Matrix, groups: np.ndarray | None = None, *, random_state: int = 0) -> np.ndarray:
@@ -112,6 +111,8 @@ def optimism(
     >>> optimism(score(P), score, P, frequency_shifts(Y))["roc_auc"] > 0
     True
     """
+    from fairfold.weak_labels import posterior  # This import is slow, and scripts need it late.
+
     shifted = [score(posterior(shift_log_odds(P * frequency, shift), frequency)) for shift in shifts]
     return {name: value - float(np.mean([each[name] for each in shifted])) for name, value in scores.items()}
 
