@@ -18,7 +18,8 @@ are taken as those of complete labels: they are multiplied by the label frequenc
 afterwards.
 
 The estimate is too large for models that reproduce a part of the difference only, because they smooth label
-frequencies. It is too small for probabilities with many ties, because a shift breaks ties between labels.
+frequencies. It is too small for probabilities with many ties, because a shift breaks ties between labels, and
+for labels with few positives, because the shifts are too large for terms of second order.
 """
 
 from __future__ import annotations
