@@ -60,7 +60,7 @@ CALIBRATION = [*SMALL[:5], *LARGE[:3], *SIMULATED]
 RATES, N_FOLDS = (30, 50, 70), 3
 N_SEEDS = {("same", name): n for names, n in ((SMALL, 16), (LARGE, 5)) for name in names}
 N_SEEDS |= {("new", name): 8 if name in [*CALIBRATION, *RAREST] else 24 for name in DRAWN}
-N_SEEDS |= {("independent", name): 8 for name in DRAWN if name not in CALIBRATION}  # These ran after all choices.
+N_SEEDS |= {("independent", name): 16 for name in DRAWN if name not in CALIBRATION}  # These ran after all choices.
 MODELS = ("joint-GB", "RF+ET")
 
 

@@ -29,8 +29,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, map_stored, to_dense
-from fairfold.errors import DataError
+from fairfold.core.arrays import Matrix, map_stored
 
 
 def frequency_shifts(observed: Matrix, groups: np.ndarray | None = None, *, random_state: int = 0) -> np.ndarray:
@@ -56,17 +55,12 @@ def frequency_shifts(observed: Matrix, groups: np.ndarray | None = None, *, rand
     >>> shifts.shape, shifts.sum(axis=0).tolist()
     ((4, 2), [0.0, 0.0])
     """
-    n_positives, n_unmeasured = (
-        np.asarray(each.sum(axis=0), dtype=np.float64).ravel() for each in (observed == 1, observed != observed)
-    )
-    n_negatives = observed.shape[0] - n_positives - n_unmeasured
-    variances = 1 / (n_positives + 0.5) + 1 / (n_negatives + 0.5)
+    is_positive, is_unmeasured = (sparse.csr_array(each, dtype=float) for each in (observed == 1, observed != observed))
+    n_positives, n_measured = is_positive.sum(axis=0), observed.shape[0] - is_unmeasured.sum(axis=0)
+    variances = 1 / (n_positives + 0.5) + 1 / (n_measured - n_positives + 0.5)
     n_labels = len(variances)
     if groups is not None:
-        codes = np.unique(groups, return_inverse=True)[1]
-        columns = sparse.csc_array(observed) if sparse.issparse(observed) else observed
-        labels = (to_dense(columns[:, [label]], "observed", DataError)[:, 0] for label in range(n_labels))
-        variances *= [_design_effect(each, codes) for each in labels]
+        variances *= _design_effects(is_positive, is_unmeasured, groups)
     random = np.random.default_rng(random_state)
     first = np.sqrt(2 * variances) * random.choice([-1, 1], n_labels)
     second = first * random.permutation(np.where(np.arange(n_labels) % 2, 1, -1))
@@ -148,9 +142,15 @@ def _shifted(P: np.ndarray, factor: np.ndarray) -> np.ndarray:
     return P * factor / (1 - P + P * factor)
 
 
-def _design_effect(label: np.ndarray, groups: np.ndarray) -> float:
-    """Divide the variance of the frequency of a label in sampled groups by that in sampled samples; at least 1."""
-    is_measured = label == label
-    deviations = label[is_measured] - label[is_measured].mean() if is_measured.any() else np.zeros(0)
-    of_samples = (deviations**2).sum()
-    return max(1.0, (np.bincount(groups[is_measured], deviations) ** 2).sum() / of_samples) if of_samples else 1.0
+def _design_effects(is_positive: sparse.csr_array, is_unmeasured: sparse.csr_array, groups: np.ndarray) -> np.ndarray:
+    """Divide the variance of each label's frequency in sampled groups by that in sampled samples; at least 1."""
+    codes = np.unique(groups, return_inverse=True)[1]
+    is_in = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
+    sizes, k, u = is_in.sum(axis=1), is_in @ is_positive, is_in @ is_unmeasured
+    n_positives, n_measured = is_positive.sum(axis=0), len(codes) - is_unmeasured.sum(axis=0)
+    share = n_positives / np.maximum(n_measured, 1)
+    # The sum over groups of (k - share * (sizes - u))², expanded so that matrices stay sparse.
+    squares, products = (k * k).sum(axis=0), sizes @ k - (k * u).sum(axis=0)
+    of_groups = squares - 2 * share * products + share**2 * (sizes @ sizes - 2 * (sizes @ u) + (u * u).sum(axis=0))
+    of_samples = n_positives * (1 - share)
+    return np.maximum(1, np.divide(of_groups, of_samples, out=np.ones(len(share)), where=of_samples > 0))
