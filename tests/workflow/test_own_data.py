@@ -388,6 +388,9 @@ def test_what_comes_later_is_tested_by_what_was_before(study):
 
     before, predicted = scores(), predictions()
     np.testing.assert_array_equal(np.isnan(predicted).any(axis=1), table["day"] <= "2020-06-30")
+    # Periods do not balance labels.
+    corrected = pd.read_csv(mine.folder / "results/recommendation/corrected_folds.csv").dropna(subset=["corrected"])
+    assert (corrected["optimism"] == 0).all()
     assert before.groupby("fold")["share_tested"].unique().map(list).tolist() == [[55 / 92], [28 / 120]]
     compared = pd.read_csv(mine.folder / "results/tables/recommendation.csv").dropna(subset=["p_adjusted"])
     assert set(compared["n_folds"]) == {2}

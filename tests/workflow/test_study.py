@@ -143,7 +143,9 @@ def test_cross_validation_is_repeated_on_another_split(finished, study, tiny):
         means = final.groupby(["missing_rate", "model", "metric"])[values].mean()
         pd.testing.assert_series_equal(complete[column].sort_index(), means, check_names=False)
     table = pd.read_csv(results / "tables/recommendation.csv").query("metric == 'mcc'").set_index("model")
-    values = pd.read_csv(results / "recommendation/corrected_folds.csv").query("missing_rate == 0 and metric == 'mcc'")
+    folds = pd.read_csv(results / "recommendation/corrected_folds.csv")
+    assert (folds["optimism"] != 0).any()
+    values = folds.query("missing_rate == 0 and metric == 'mcc'")
     values = values.pivot(index="model", columns="fold", values="corrected")
     best = table.index[table["difference"] == 0][0]
     for model in table.index.drop(best):

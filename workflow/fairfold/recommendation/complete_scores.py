@@ -5,7 +5,7 @@ interval covers the scatter over samples, which are resampled within each fold, 
 frequency. All models use the same resamples. Repetitions of cross-validation reuse the resamples of the first one,
 because the same samples must not narrow the interval like new samples. The interval is for the mean score of the models
 of the folds on new samples of the same population. Balanced folds make scores too good for these. The worse end of the
-interval, which is the lower end of a score and the upper end of a loss, is therefore moved by the estimated
+interval, which is the lower end of a score and the upper end of a loss, is therefore moved by twice the estimated
 :mod:`~fairfold.recommendation.optimism`. If labels were hidden on purpose, the score on all labels shows the error of
 estimates. The interval holds it more often than the score of new samples, because it is the score of the same samples.
 
@@ -34,7 +34,7 @@ from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric
 from fairfold.evaluation.score_tables import check_columns
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.recommendation.optimism import frequency_shifts, optimism
+from fairfold.recommendation.optimism import FACTOR, frequency_shifts, optimism
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
 LEVEL = 0.95
@@ -100,7 +100,7 @@ def complete_scores(
         ``folds`` has one row per model, fold and metric with the columns ``model, fold, metric, complete, observed,
         corrected, known, if_hard, if_easy, optimism, share_tested``: the score on all labels, the score on observed
         labels, its correction with the median frequency and with the known one, the correction with the median
-        frequency if hard or easy positives are missing more often, how much balanced folds raise the corrected score,
+        frequency if hard or easy positives are missing more often, the estimated optimism of the corrected score,
         and the share of samples in the test fold.
 
         ``scores`` has one row per model and metric with the columns
@@ -299,7 +299,7 @@ def _summary(
             table.loc[drawn.columns, "high"] = drawn.quantile((1 + LEVEL) / 2)
             worse = "low" if of_metric.direction > 0 else "high"
             too_good = of_metric.direction * (of_metric.direction * table["optimism"]).clip(lower=0)
-            table[worse] = (table[worse] - too_good).clip(*of_metric.range)
+            table[worse] = (table[worse] - FACTOR * too_good).clip(*of_metric.range)
             table.loc[drawn.columns, "share_best"] = goodness.eq(goodness.max(axis=1), axis=0).mean()
         tables.append(table.reset_index()[[*_SCORES, *SENSITIVITY]])
     whole = pd.concat(tables, ignore_index=True)
