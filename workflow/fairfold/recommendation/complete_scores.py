@@ -5,9 +5,10 @@ interval covers the scatter over samples, which are resampled within each fold, 
 frequency. All models use the same resamples. Repetitions of cross-validation reuse the resamples of the first one,
 because the same samples must not narrow the interval like new samples. The interval is for the mean score of the models
 of the folds on new samples of the same population. Balanced folds make scores too good for these. The worse end of the
-interval, which is the lower end of a score and the upper end of a loss, is therefore moved by twice the estimated
-:mod:`~fairfold.recommendation.optimism`. If labels were hidden on purpose, the score on all labels shows the error of
-estimates. The interval holds it more often than the score of new samples, because it is the score of the same samples.
+interval, which is the lower end of a score and the upper end of a loss, is therefore moved by the estimated
+:mod:`~fairfold.recommendation.optimism`, and that of AUROC by twice as much. If labels were hidden on purpose, the score
+on all labels shows the error of estimates. The interval holds it more often than the score of new samples, because it
+is the score of the same samples.
 
 Two further estimates show the effect of labels that are not missing at random: ``if_hard`` and ``if_easy`` assume that
 hard, or easy, positives are missing more often, see :func:`~fairfold.evaluation.corrected.frequency_if_hard`.
@@ -34,7 +35,7 @@ from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric
 from fairfold.evaluation.score_tables import check_columns
 from fairfold.evaluation.scores import multilabel_scores
-from fairfold.recommendation.optimism import FACTOR, frequency_shifts, optimism
+from fairfold.recommendation.optimism import FACTORS, frequency_shifts, optimism
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
 LEVEL = 0.95
@@ -294,12 +295,13 @@ def _summary(
         # Ignore draws that contain no observed label in some fold.
         drawn = drawn.loc[:, table["corrected"].notna()].dropna()
         if drawn.size:
-            goodness = of_metric.direction * drawn.round(_DIGITS)
-            table.loc[drawn.columns, "low"] = drawn.quantile((1 - LEVEL) / 2)
-            table.loc[drawn.columns, "high"] = drawn.quantile((1 + LEVEL) / 2)
+            goodness, estimates = of_metric.direction * drawn.round(_DIGITS), table.loc[drawn.columns, "corrected"]
+            # If few predicted labels are true, all draws can have more true positives than the estimate.
+            table.loc[drawn.columns, "low"] = drawn.quantile((1 - LEVEL) / 2).clip(upper=estimates)
+            table.loc[drawn.columns, "high"] = drawn.quantile((1 + LEVEL) / 2).clip(lower=estimates)
             worse = "low" if of_metric.direction > 0 else "high"
             too_good = of_metric.direction * (of_metric.direction * table["optimism"]).clip(lower=0)
-            table[worse] = (table[worse] - FACTOR * too_good).clip(*of_metric.range)
+            table[worse] = (table[worse] - FACTORS.get(metric, 1) * too_good).clip(*of_metric.range)
             table.loc[drawn.columns, "share_best"] = goodness.eq(goodness.max(axis=1), axis=0).mean()
         tables.append(table.reset_index()[[*_SCORES, *SENSITIVITY]])
     whole = pd.concat(tables, ignore_index=True)

@@ -51,7 +51,7 @@ _SHRINKAGE = 1.0  # Shrinkage of a label's curve towards the curve of all labels
 _IMPURITY = 0.04  # Mean distance of the plateau below c, in log c, because the top samples are not all positive.
 # Standard deviation of the curve's error in log c: for complete labels, and its increase per unit of -log c.
 _MISFIT = 0.04, 0.03
-_SHARE_UNIFORM = 0.1  # Share of the distribution whose prior is uniform in c.
+_SHARE_UNIFORM = 0.1  # Share of the distribution whose prior is uniform in c; corel16k001 influenced it, too.
 _NEIGHBOR_C = 0.3  # Inverse penalty of the regression on other labels.
 _FEWEST = 10  # Minimum number of observed positives of a label that other labels predict.
 _FEWEST_OF_NEIGHBOR = 5  # Minimum number of observed positives of a label that predicts others.
