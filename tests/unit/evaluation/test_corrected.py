@@ -268,13 +268,32 @@ def test_hard_positives_that_are_missing_more_often_lower_scores(many):
         assert abs(random[name] - truth[name]) > 2 * abs(hard[name] - truth[name])
 
 
-def test_labels_without_an_observed_positive_are_left_out_of_means(table):
+BY_LABEL = ("average_precision_macro", "roc_auc_macro", "f1_macro", "precision_macro", "recall_macro", "mcc_macro")
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_labels_without_an_observed_positive_count_in_means_as_in_the_score_itself(table, kind):
     Y, P = table
-    rare = np.column_stack([Y, np.zeros(len(Y), dtype=int)])
-    wide = np.column_stack([P, np.linspace(0, 1, len(P))])
-    for metric in ("average_precision_macro", "roc_auc_macro", "f1_macro", "mcc_macro"):
-        found = [corrected_scores(*each, 0.8, metrics=[metric])[metric] for each in ((rare, wide), (Y, P))]
-        assert found[0] == found[1]
+    Y = np.column_stack([Y, np.zeros(len(Y), dtype=int), np.full(len(Y), np.nan)])
+    P = np.column_stack([P, np.linspace(0, 1, len(P)), np.full(len(P), 0.5)])
+    found = corrected_scores(Y, kind(P), 1.0, metrics=BY_LABEL)
+    assert found == pytest.approx(multilabel_scores(Y, P, metrics=BY_LABEL), abs=1e-12)
+    # Draws that contain all samples once give the same scores.
+    once = np.ones((1, len(Y)), dtype=int)
+    draws = corrected_draws(Y, kind(P), 1.0, metrics=BY_LABEL, counts=once)
+    assert {name: values.tolist() for name, values in draws.items()} == {
+        name: [pytest.approx(value)] for name, value in found.items()
+    }
+
+
+def test_a_label_whose_positives_are_not_drawn_counts_in_means_as_in_the_score_itself(table):
+    Y, P = table
+    rare = np.arange(len(Y)) == 3
+    Y, P = np.column_stack([Y, rare.astype(int)]), np.column_stack([P, np.where(rare, 0.9, 0.1)])
+    drawn = np.where(rare, 0, 1)[np.newaxis]
+    draws = corrected_draws(Y, P, 1.0, metrics=BY_LABEL, counts=drawn)
+    expected = multilabel_scores(Y[~rare], P[~rare], metrics=BY_LABEL)
+    assert {name: values.item() for name, values in draws.items()} == pytest.approx(expected, abs=1e-12)
 
 
 UNDEFINED = ("average_precision", "roc_auc", "mcc")

@@ -91,7 +91,8 @@ def corrected_scores(
         A label is predicted if its probability exceeds this threshold.
     metrics : iterable of str, default=CORRECTED
         Scores to estimate, from ``CORRECTED``. Scores with the suffix ``_macro`` are averaged over labels, except
-        labels without an observed positive or with an undefined score. Other scores pool all (sample, label) pairs.
+        labels with an undefined score. Labels without an observed positive count as 0 in scores of predicted labels,
+        such as ``f1_macro``. Other scores pool all (sample, label) pairs.
     sample_weight : array-like of shape (n_samples,) or None, default=None
         Positive weight of each sample. Copies of a sample are assumed to lack the same labels.
 
@@ -326,6 +327,8 @@ class Corrected:
         needed = {correction.macro for correction, _ in self._entries.values() if not correction.of_samples}
         of_labels = [Ranking(self.cells, members) for members in self.cells.by_label()] if True in needed else []
         self._rankings = {True: of_labels, False: [Ranking(self.cells)] if False in needed else []}
+        n_unmeasured = np.bincount(self.cells.labels[~self.cells.is_measured], minlength=self.cells.n_labels)
+        self._n_measured = np.count_nonzero(n_unmeasured < len(self.weights))  # labels
 
     def scores(self, frequency: ArrayLike) -> dict[str, float]:
         """Estimate the scores.
@@ -404,13 +407,15 @@ class Corrected:
                 losses = [self._ranking_loss(*each) for each in zip(weights, w, of_all_labels, strict=True)]
                 values = [correction.function(losses)]
             else:
-                values = [
-                    np.where(part.weighed.positive.any(axis=-1), correction.function(part), np.nan)
-                    for part in pools[correction.macro]
-                ]
+                parts = pools[correction.macro]
+                has_positive = np.array([part.weighed.positive.any(axis=-1) for part in parts])
+                values = np.where(has_positive, [correction.function(part) for part in parts], np.nan)
             of_parts = np.clip(np.reshape(values, (-1, len(weights))), *ends)
-            # The mean is over the parts that have an observed positive and a defined score.
-            found[name] = quotient(np.nansum(of_parts, axis=0), np.count_nonzero(~np.isnan(of_parts), axis=0))
+            n_scored = np.count_nonzero(~np.isnan(of_parts), axis=0)
+            if METRICS[name].by_label:  # As in the score itself, labels without a positive count as 0.
+                n_positive = np.count_nonzero(has_positive, axis=0)
+                n_scored += (n_scored > 0) * (self._n_measured - n_positive)
+            found[name] = quotient(np.nansum(of_parts, axis=0), n_scored)
         return found
 
     def _weigh(self, frequency: ArrayLike) -> tuple[np.ndarray, float | None]:
