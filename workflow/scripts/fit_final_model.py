@@ -8,6 +8,7 @@ from fairfold.core.files import read_table, write_text
 from fairfold.datasets import Dataset
 from fairfold.final.card import model_card, recommended_model
 from fairfold.models.registry import register_own
+from fairfold.recommendation.checked import read_checked
 
 with logged(snakemake.log):
     params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
@@ -15,7 +16,8 @@ with logged(snakemake.log):
     name = params.model or recommended_model(read_table(*snakemake.input.recommendation), data.id, params.score)
     scores, rates = (next(map(read_table, snakemake.input[key]), None) for key in ("scores", "rates"))
     settings = final.model.with_checked_frequency(name, params.settings[name], rates)
-    data, checked = final.model.with_checked_labels(data, next(map(read_table, snakemake.input.checked), None))
+    cells = next((read_checked(path, data.version) for path in snakemake.input.checked), None)
+    data, checked = final.model.with_checked_labels(data, cells)
     fitted = final.model.fit_final(data, name, settings, seed=params.seed, n_jobs=snakemake.threads)
     fitted.save(Path(snakemake.output.model).parent)
     card = model_card(data, name, settings=settings, seed=params.seed, scores=scores, checked=checked)

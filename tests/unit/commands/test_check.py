@@ -1,5 +1,7 @@
 """The command writes a sheet, refuses faulty ones, and runs the study again with a filled one."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,8 +9,10 @@ import pytest
 from fairfold.__main__ import main
 from fairfold.commands import check
 from fairfold.datasets import Dataset
+from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import FinalPredictions, write_predictions
 from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.recommendation.checked import read_checked
 
 
 @pytest.fixture
@@ -50,6 +54,36 @@ def test_a_sheet_is_written_filled_and_used(study, suffix, monkeypatch, capsys):
     assert (kept["label"] == 1).all()
     assert main(["check", str(study), "--cells", "10", "-o", str(study / "more.csv")]) == 0
     assert len(pd.read_csv(study / "more.csv")) == 30
+
+
+@pytest.mark.parametrize("ids", [None, np.array([f"P{number}" for number in range(60)])])
+def test_answers_are_refused_after_the_rows_of_the_table_were_sorted(study, ids, monkeypatch, capsys):
+    """Cells are known by the number of their row, so an answer would count for another sample."""
+    monkeypatch.setattr(check, "run_study", lambda command, folder: None)
+    monkeypatch.setattr(check.recommend, "print_answer", lambda folder, dataset: None)
+    path, kept = study / "results/datasets/plants.npz", study / "checks/plants.csv"
+    data = dataclasses.replace(Dataset.load(path), sample_ids=ids)
+    data.save(path)
+    sheet = study / "sheet.csv"
+    assert main(["check", str(study), "--cells", "5", "-o", str(sheet)]) == 0
+    pd.read_csv(sheet).assign(correct_label=1).to_csv(sheet, index=False)
+    assert main(["check", str(study), "--sheet", str(sheet)]) == 0
+    assert len(read_checked(kept, data.version)) == 5
+    corrected = dataclasses.replace(data, Y=1 - data.Y)
+    assert len(read_checked(kept, corrected.version)) == 5  # The order is the same.
+    order = np.argsort(data.X[:, 0])
+    names = None if ids is None else ids[order]
+    turned = dataclasses.replace(data, X=data.X[order], Y=data.Y[order], sample_ids=names)
+    turned.save(path)
+    with pytest.raises(DataError, match=r"plants\.csv: the samples, their order or the labels changed"):
+        read_checked(kept, turned.version)
+    renamed = dataclasses.replace(data, label_names=("water", "shade"))
+    with pytest.raises(DataError, match="labels changed after these cells were chosen"):
+        read_checked(kept, renamed.version)
+    capsys.readouterr()
+    for given in (["--sheet", str(sheet)], ["--cells", "5", "-o", str(study / "more.csv")]):
+        assert main(["check", str(study), *given]) != 0
+        assert "their order or the labels changed after these cells were chosen" in capsys.readouterr().err
 
 
 def test_the_command_returns_when_to_stop(study, monkeypatch, capsys):

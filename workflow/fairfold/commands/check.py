@@ -93,7 +93,12 @@ def _dataset_of(study: Path, name: str | None) -> str:
 
 def _write(options: argparse.Namespace, dataset: str) -> None:
     """Choose cells by the predictions of all models, and write the sheet."""
-    from fairfold.recommendation.checked import read_study_predictions, sheet_to_fill
+    from fairfold.recommendation.checked import (
+        VERSION,
+        read_checked,
+        read_study_predictions,
+        sheet_to_fill,
+    )
 
     data, ids = _data(options.study, dataset)
     path = options.output or options.study / f"{dataset}-check.csv"
@@ -105,11 +110,11 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
     sheet = sheet_to_fill(
         *(data.Y, read_study_predictions(options.study / "results", dataset), options.cells, ids, data.label_names),
         shows_probabilities=options.show_probabilities,
-        earlier=read_table(kept) if kept.is_file() else None,
+        earlier=read_checked(kept, data.version) if kept.is_file() else None,
         groups=data.groups,
         cost_per_sample=options.cost_per_sample,
     )
-    sheet["dataset"] = dataset
+    sheet["dataset"], sheet[VERSION] = dataset, data.version
     with atomic_path(path) as temporary:
         if path.suffix.lower() == ".xlsx":
             with temporary.open("wb") as stream:
@@ -123,12 +128,18 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
 
 def _use(options: argparse.Namespace, dataset: str) -> None:
     """Check a filled sheet, keep its cells in the folder of the study, and renew the recommendation."""
-    from fairfold.recommendation.checked import cells_of_sheet, precision_sentence
+    from fairfold.recommendation.checked import (
+        VERSION,
+        cells_of_sheet,
+        check_version,
+        precision_sentence,
+    )
 
     data, ids = _data(options.study, dataset)
     sheet = _read_sheet(options.sheet)
     if others := set(sheet.get("dataset", pd.Series(dtype=str))) - {dataset, ""}:
         raise DataError(f"{options.sheet} is a sheet of {min(others)!r}, not of {dataset!r}. Choose it with --dataset.")
+    check_version(sheet, data.version, str(options.sheet))
     cells = cells_of_sheet(sheet, ids, data.label_names, str(options.sheet))
     kept = options.study / _CHECKS / f"{dataset}.csv"
     if n_lost := _n_lost(cells, kept):
@@ -137,7 +148,7 @@ def _use(options: argparse.Namespace, dataset: str) -> None:
             file=sys.stderr,
         )
     kept.parent.mkdir(exist_ok=True)
-    write_table(cells, kept)
+    write_table(cells.assign(**{VERSION: data.version}), kept)
     configuration = next(each for each in ("study.yaml", "results/config.yaml") if (options.study / each).is_file())
     command = snakemake_command(options.study, "all", cores=options.cores)
     run_study([*command, f"--configfile={options.study / configuration}"], options.study)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
 import zipfile
@@ -12,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix
+from fairfold.core.arrays import Matrix, canonical
 from fairfold.core.files import read_arrays, write_arrays
 from fairfold.core.folds import BEFORE
 from fairfold.core.hierarchy import Hierarchy
@@ -133,6 +134,19 @@ class Dataset:
     def is_by_time(self) -> bool:
         """Whether folds are periods of time. The training part of a period then contains only earlier samples."""
         return self.fold_of is not None and bool((self.fold_of == BEFORE).any())
+
+    @property
+    def version(self) -> str:
+        """A text that changes if samples or labels are added, removed, renamed or reordered.
+
+        Samples without identifiers are known by their features.
+        """
+        names = self.label_names, () if self.sample_ids is None else self.sample_ids
+        parts = [repr([self.Y.shape, *(list(map(str, each)) for each in names)]).encode()]
+        if self.sample_ids is None:
+            rows = canonical(self.X)
+            parts += [each.astype(np.float64).tobytes() for each in (rows.indptr, rows.indices, rows.data)]
+        return "v" + hashlib.sha256(b"".join(parts)).hexdigest()[:16]
 
     @property
     def named_groups(self) -> np.ndarray | None:

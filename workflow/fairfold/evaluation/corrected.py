@@ -409,7 +409,7 @@ class Corrected:
             else:
                 parts = pools[correction.macro]
                 has_positive = np.array([part.weighed.positive.any(axis=-1) for part in parts])
-                values = np.where(has_positive, [correction.function(part) for part in parts], np.nan)
+                values = [*np.where(has_positive, [correction.function(part) for part in parts], np.nan)]
             of_parts = np.clip(np.reshape(values, (-1, len(weights))), *ends)
             n_scored = np.count_nonzero(~np.isnan(of_parts), axis=0)
             if METRICS[name].by_label:  # As in the score itself, labels without a positive count as 0.

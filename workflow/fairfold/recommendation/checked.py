@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.core.arrays import Matrix, finite_rows, to_dense
+from fairfold.core.files import read_table
 from fairfold.core.validation import with_nan
 from fairfold.errors import DataError
 from fairfold.evaluation.checked_cells import (
@@ -28,6 +29,8 @@ from fairfold.recommendation.leaderboard import BEST, DECIDING, NO_SCORE, NOT_DI
 
 ANSWER = "correct_label"
 """Column of a sheet that a person fills in."""
+VERSION = "data_version"
+"""Column of sheets and checked cells that identifies the samples and labels."""
 _PLACES = ["id", "label", ANSWER]
 _HIDDEN = ["sample", "label_index", "prediction", "draw_probability"]
 _SCORE = "average_precision"
@@ -162,6 +165,55 @@ def _is_same(given: str, sample_id: object) -> bool:
     """Return whether an identifier is the same. Programs for tables change 007 to 7."""
     wanted = str(sample_id).strip()
     return given == wanted or (wanted.isdecimal() and given.isdecimal() and int(given) == int(wanted))
+
+
+def read_checked(path: Path, version: str) -> pd.DataFrame:
+    """Read the checked cells of a dataset.
+
+    Parameters
+    ----------
+    path : Path
+        File that ``fairfold check`` wrote.
+    version : str
+        Version of the dataset.
+
+    Returns
+    -------
+    DataFrame
+        Cells of :func:`cells_of_sheet`.
+
+    Raises
+    ------
+    DataError
+        If samples or labels changed after the check.
+    """
+    cells = read_table(path)
+    check_version(cells, version, str(path))
+    return cells.drop(columns=VERSION, errors="ignore")
+
+
+def check_version(cells: pd.DataFrame, version: str, where: str) -> None:
+    """Refuse cells of other samples or labels. Cells without a version are accepted.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Sheet or checked cells.
+    version : str
+        Version of the dataset.
+    where : str
+        Name of the file in messages.
+
+    Raises
+    ------
+    DataError
+        If samples or labels changed after the cells were chosen.
+    """
+    if not set(cells.get(VERSION, ())) <= {version, ""}:
+        raise DataError(
+            f"{where}: the samples, their order or the labels changed after these cells were chosen. "
+            "Restore the table, or delete this file and check new cells with `fairfold check`."
+        )
 
 
 def read_study_predictions(results: Path, dataset: str) -> dict[str, FinalPredictions]:
