@@ -290,6 +290,20 @@ BAD = {
 }
 
 
+def test_predictions_replace_no_table_and_have_no_name_of_another_format(final, table, tmp_path):
+    source = written(table, tmp_path / "new.csv")
+    before = source.read_bytes()
+    (tmp_path / "again.csv").symlink_to(source)
+    for name in ("new.csv", "again.csv"):
+        with pytest.raises(DataError, match=r"is the table of the samples\. Choose another file"):
+            predict_file(final, source, tmp_path / name)
+    for name in ("found.xlsx", "found.PARQUET"):
+        with pytest.raises(DataError, match=r"written as CSV\. Choose a name that ends in \.csv"):
+            predict_file(final, source, tmp_path / name)
+    assert source.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.csv", "new.csv"]
+
+
 @pytest.mark.parametrize("fault", BAD)
 def test_a_file_that_does_not_fit_is_refused_in_one_sentence_and_nothing_written(final, table, tmp_path, fault, capsys):
     change, sentence = BAD[fault]

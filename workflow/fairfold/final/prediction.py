@@ -19,6 +19,7 @@ from fairfold.errors import CellError, DataError
 from fairfold.final.model import KINDS, FinalModel
 
 ROWS = 10_000  # rows per part
+_NOT_CSV = (".xlsx", ".xls", ".parquet", ".arff", ".svm")
 
 
 def predict_file(
@@ -66,7 +67,7 @@ def predict_file(
     DataError
         If ``top`` is below 1, or the file is not a table, lacks a feature, or contains an infinite or non-numeric cell.
         Missing cells are allowed. Also if the number format may differ from that of the training table, or the target
-        cannot be written. The target is not written in these cases.
+        cannot be written, is the source, or has the name of another format. The target is not written in these cases.
 
     Notes
     -----
@@ -74,10 +75,14 @@ def predict_file(
     """
     if top is not None and top < 1:
         raise DataError(f"top is {top}; it must be at least 1.")
-    n_samples = 0
+    n_samples, source, target = 0, Path(source), Path(target)
     check_target(target)  # Check the target before the predictions.
+    if target.exists() and source.exists() and target.samefile(source):
+        raise DataError(f"{target} is the table of the samples. Choose another file for the predictions.")
+    if target.suffix.lower() in _NOT_CSV:
+        raise DataError(f"{target}: predictions are written as CSV. Choose a name that ends in .csv.")
     with _advice_for_cells(), atomic_open(target, "w", newline="", encoding="utf-8") as stream:
-        for part, table in enumerate(_tables(final, Path(source), rows_at_once)):
+        for part, table in enumerate(_tables(final, source, rows_at_once)):
             ids = _identifiers(final, table, n_samples)
             X = table.values
             if final.categories is not None:
