@@ -107,6 +107,14 @@ def test_every_model_learns_from_features_with_gaps(data, name, tmp_path):
     assert np.isfinite(model.predict_proba(missing_anew)).all()
 
 
+@pytest.mark.parametrize("name", ["logistic", "kNN", "Stack+", "gcForest"])
+def test_features_may_be_python_objects(data, name):
+    X, Y = data
+    objects = np.where(np.isnan(X), None, X.astype(object))
+    P = [make(name).fit(each[:160], Y[:160]).predict_proba(each[160:]) for each in (X, objects)]
+    np.testing.assert_array_equal(*P)
+
+
 @pytest.mark.parametrize("name", ["logistic", "Stack+", "gcForest", "RBF-SVM", "kNN+"])
 def test_no_other_sample_states_how_gaps_are_filled(data, name):
     """The predictions of a sample do not depend on the other samples of the batch."""

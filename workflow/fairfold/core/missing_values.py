@@ -125,6 +125,8 @@ class MissingValueFiller(TransformerMixin, BaseEstimator):
         if sparse.issparse(X):
             return X
         X = np.asarray(X)
+        if X.dtype.kind not in "fiub":  # data frames of Python objects
+            X = X.astype(np.float64)
         if X.ndim != 2 or X.shape[1] != len(self.medians_):
             raise ModelError(f"X has shape {X.shape}; it must be (n_samples, {len(self.medians_)}), as in training.")
         gaps = np.isnan(X)

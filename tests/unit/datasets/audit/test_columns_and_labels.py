@@ -275,6 +275,9 @@ def test_empty_cells_of_labels_are_reported():
     table = warned(make(Y=Y), 5).set_index("kind")
     row = table.loc["unmeasured labels"]
     assert row["sentence"].startswith("3 label cells are empty and count as unmeasured") and row["evidence"] == "2 rows"
+    Y[3, :] = 0
+    row = warned(make(Y=Y), 5).set_index("kind").loc["unmeasured labels"]
+    assert row["sentence"].startswith("1 label cell is empty and counts as unmeasured") and row["evidence"] == "1 row"
 
 
 def sentences(data, n_splits=5):

@@ -156,9 +156,10 @@ def find_unmeasured(table: Audited) -> Iterator[Finding]:
     """
     data = table.data
     if n_cells := data.n_unmeasured:
-        have, are = ("cell", "is") if n_cells == 1 else ("cells", "are")
-        sentence = f"{n_cells} label {have} {are} empty and count as unmeasured; write 0 for each that is negative"
-        evidence = f"{(unmeasured_cells(data.Y).sum(axis=1) > 0).sum()} rows"
+        are = "cell is empty and counts" if n_cells == 1 else "cells are empty and count"
+        sentence = f"{n_cells} label {are} as unmeasured; write 0 for each that is negative"
+        n_rows = (unmeasured_cells(data.Y).sum(axis=1) > 0).sum()
+        evidence = "1 row" if n_rows == 1 else f"{n_rows} rows"
         yield Finding("warning", "labels", sentence, evidence, "unmeasured labels")
 
 
