@@ -413,6 +413,9 @@ def test_the_card_states_what_the_study_found(data):
     assert "A person checked" not in card
     checked = model_card(data, "kNN", settings={}, seed=3, checked=(20, 4))
     assert "A person checked 20 labels before the fit and changed 4 of them." in checked
+    sentence = "These scores do not use the checked labels. `fairfold recommend` shows scores that do."
+    assert sentence in model_card(data, "kNN", settings={}, seed=3, scores=scores(0.5), checked=(20, 4))
+    assert sentence not in card and sentence not in checked
     for unknown in (None, scores(0.5, model="other"), scores(0.5, observed=np.nan).query("missing_rate == 0")):
         assert "did not score this model" in model_card(data, "kNN", settings={}, seed=3, scores=unknown)
 

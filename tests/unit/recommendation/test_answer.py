@@ -109,12 +109,18 @@ def test_many_models_stay_within_the_screen():
 
 
 def test_checked_cells_replace_assumptions():
-    lines = answer(BEST, ALIKE, rates=missing().assign(n_checked=[60.0, np.nan]), p_value=0.001)
-    assert not any("To decide which labels" in line for line in lines)
-    assert lines[-2:] == [
-        "Missing labels: none detected, up to 11 % possible.",
-        "  Scores and missing labels are based on 60 checked cells.",
-    ]
+    table, rates = board(BEST, ALIKE), missing().assign(n_checked=[60.0, np.nan])
+    for low, sentences in (
+        (0.5, ["  They leave average precision of A between 0.500 and 0.972 (95 % interval)."]),
+        (np.nan, []),
+    ):
+        lines = [*answer_lines(table.assign(low=low, high=0.972), numbers(), rates, 1060, most_models=7)]
+        assert not any("To decide which labels" in line for line in lines)
+        assert lines[-2 - len(sentences) :] == [
+            "Missing labels: none detected, up to 11 % possible.",
+            "  Scores and missing labels are based on 60 checked cells.",
+            *sentences,
+        ]
 
 
 def test_a_score_without_correction_is_of_observed_labels():

@@ -96,7 +96,13 @@ def model_card(
         Text in Markdown.
     """
     return "\n".join(
-        [*_head(data, name), *_data(data, *checked), *_scores(data, name, scores), *_limits(), *_made(settings, seed)]
+        [
+            *_head(data, name),
+            *_data(data, *checked),
+            *_scores(data, name, scores, is_checked=checked[0] > 0),
+            *_limits(),
+            *_made(settings, seed),
+        ]
     )
 
 
@@ -124,7 +130,7 @@ def _data(data: Dataset, n_checked: int, n_changed: int) -> Iterator[str]:
         yield f"A person checked {n_checked} labels before the fit and changed {n_changed} of them.\n"
 
 
-def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[str]:
+def _scores(data: Dataset, name: str, scores: pd.DataFrame | None, *, is_checked: bool) -> Iterator[str]:
     yield "## Scores\n"
     own = None
     if scores is not None:
@@ -146,6 +152,8 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None) -> Iterator[s
         observed = "–" if np.isnan(row.observed) else f"{row.observed:.3f}"
         yield f"| {METRICS[row.metric].label} | {observed} | {corrected} |"
     yield ""
+    if is_checked:
+        yield "These scores do not use the checked labels. `fairfold recommend` shows scores that do.\n"
 
 
 def _limits() -> Iterator[str]:

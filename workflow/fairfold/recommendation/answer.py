@@ -156,6 +156,9 @@ def _about_missing(estimate: pd.Series, best: pd.Series, n_checked: float) -> It
         yield "  This estimate assumes that labels are missing at random."
     else:
         yield f"  Scores and missing labels are based on {count(n_checked, 'checked cell')}."
+        if np.isfinite(best["low"]):
+            interval = f"between {best['low']:.3f} and {best['high']:.3f} (95 % interval)"
+            yield f"  They leave {METRICS[best['metric']].name} of {best['model']} {interval}."
     if METRICS[best["metric"]].correction is None and np.isnan(n_checked):
         name = METRICS[best["metric"]].name
         yield f"  {name[0].upper()}{name[1:]} is measured on observed labels. It cannot be corrected for missing ones."
