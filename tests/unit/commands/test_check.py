@@ -56,6 +56,18 @@ def test_a_sheet_is_written_filled_and_used(study, suffix, monkeypatch, capsys):
     assert len(pd.read_csv(study / "more.csv")) == 30
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
+def test_names_with_umlauts_are_read_in_the_encodings_of_excel(study, encoding, monkeypatch):
+    monkeypatch.setattr(check, "run_study", lambda command, folder: None)
+    monkeypatch.setattr(check.recommend, "print_answer", lambda folder, dataset: None)
+    data, path = Dataset.load(study / "results/datasets/plants.npz"), study / "sheet.csv"
+    dataclasses.replace(data, label_names=("dürr", "naß")).save(study / "results/datasets/plants.npz")
+    assert main(["check", str(study), "--cells", "8", "-o", str(path)]) == 0
+    pd.read_csv(path).assign(correct_label=1).to_csv(path, index=False, sep=";", encoding=encoding)
+    assert main(["check", str(study), "--sheet", str(path)]) == 0
+    assert len(pd.read_csv(study / "checks/plants.csv")) == 8
+
+
 @pytest.mark.parametrize("ids", [None, np.array([f"P{number}" for number in range(60)])])
 def test_answers_are_refused_after_the_rows_of_the_table_were_sorted(study, ids, monkeypatch, capsys):
     """Cells are known by the number of their row, so an answer would count for another sample."""
@@ -138,7 +150,7 @@ def test_a_sheet_may_have_other_separators(study, monkeypatch, capsys):
     capsys.readouterr()
     assert main(["check", str(study), "--sheet", str(part)]) == 0
     assert "2 cells that were checked earlier are not in" in capsys.readouterr().err
-    path.write_bytes(b"\xe9,a\n")
+    path.write_bytes(b"\x81,a\n")
     assert main(["check", str(study), "--sheet", str(path)]) == 1
     assert "Save it as CSV in UTF-8, or as Excel" in capsys.readouterr().err
     assert main(["check", str(study), "--cells", "5", "-o", str(study / "a.ods")]) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import shlex
 import sys
 import zipfile
@@ -168,13 +169,20 @@ def _n_lost(cells: pd.DataFrame, kept: Path) -> int:
 
 
 def _read_sheet(path: Path) -> pd.DataFrame:
-    """Read a sheet as text. A CSV file may have the separator of another language, as written by Excel."""
+    """Read a sheet as text. A CSV file may have the separator and encoding of another language, as Excel writes it.
+
+    Names that are decoded wrongly do not match the data, so they are refused later.
+    """
     check_file(path, "--sheet")
     as_text: dict[str, Any] = {"dtype": str, "keep_default_na": False}
     try:
         if path.suffix.lower() == ".xlsx":
             return pd.read_excel(path, **as_text)
-        found = (pd.read_csv(path, sep=separator, **as_text) for separator in _SEPARATORS)
+        try:
+            content = path.read_text("utf-8-sig")
+        except UnicodeDecodeError:
+            content = path.read_text("cp1252")
+        found = (pd.read_csv(io.StringIO(content), sep=separator, **as_text) for separator in _SEPARATORS)
         return next((sheet for sheet in found if len(sheet.columns) > 1), pd.DataFrame())
     except (ValueError, OSError, zipfile.BadZipFile) as error:
         raise DataError(
