@@ -83,6 +83,9 @@ def test_answers_are_refused_after_the_rows_of_the_table_were_sorted(study, ids,
     assert len(read_checked(kept, data.version)) == 5
     corrected = dataclasses.replace(data, Y=1 - data.Y)
     assert len(read_checked(kept, corrected.version)) == 5  # The order is the same.
+    pd.read_csv(sheet).drop(columns="data_version").to_csv(study / "less.csv", index=False)
+    assert main(["check", str(study), "--sheet", str(study / "less.csv")]) == 1
+    assert "the column 'data_version' is missing. Keep all columns" in capsys.readouterr().err
     order = np.argsort(data.X[:, 0])
     names = None if ids is None else ids[order]
     turned = dataclasses.replace(data, X=data.X[order], Y=data.Y[order], sample_ids=names)

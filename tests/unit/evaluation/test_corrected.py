@@ -12,6 +12,7 @@ from fairfold.errors import DataError, ModelError
 from fairfold.evaluation import corrected
 from fairfold.evaluation.corrected import CORRECTED, corrected_draws, corrected_scores, frequency_if_hard
 from fairfold.evaluation.corrected_cells import Cells, Ranking, RankingLoss, chances_of_positives
+from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 
 COMPLETE = ("average_precision", "roc_auc", "mcc", "hamming_loss", "ranking_loss")
@@ -268,7 +269,7 @@ def test_hard_positives_that_are_missing_more_often_lower_scores(many):
         assert abs(random[name] - truth[name]) > 2 * abs(hard[name] - truth[name])
 
 
-BY_LABEL = ("average_precision_macro", "roc_auc_macro", "f1_macro", "precision_macro", "recall_macro", "mcc_macro")
+BY_LABEL = [name for name in METRICS if name.endswith("_macro") and METRICS[name].correction]
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -94,12 +94,7 @@ def _dataset_of(study: Path, name: str | None) -> str:
 
 def _write(options: argparse.Namespace, dataset: str) -> None:
     """Choose cells by the predictions of all models, and write the sheet."""
-    from fairfold.recommendation.checked import (
-        VERSION,
-        read_checked,
-        read_study_predictions,
-        sheet_to_fill,
-    )
+    from fairfold.recommendation.checked import VERSION, read_checked, read_study_predictions, sheet_to_fill
 
     data, ids = _data(options.study, dataset)
     path = options.output or options.study / f"{dataset}-check.csv"
@@ -129,12 +124,7 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
 
 def _use(options: argparse.Namespace, dataset: str) -> None:
     """Check a filled sheet, keep its cells in the folder of the study, and renew the recommendation."""
-    from fairfold.recommendation.checked import (
-        VERSION,
-        cells_of_sheet,
-        check_version,
-        precision_sentence,
-    )
+    from fairfold.recommendation.checked import VERSION, cells_of_sheet, check_version, precision_sentence
 
     data, ids = _data(options.study, dataset)
     sheet = _read_sheet(options.sheet)

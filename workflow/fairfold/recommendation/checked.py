@@ -188,12 +188,13 @@ def read_checked(path: Path, version: str) -> pd.DataFrame:
         If samples or labels changed after the check.
     """
     cells = read_table(path)
-    check_version(cells, version, str(path))
+    if VERSION in cells:  # A file that was written by hand has no version.
+        check_version(cells, version, str(path))
     return cells.drop(columns=VERSION, errors="ignore")
 
 
 def check_version(cells: pd.DataFrame, version: str, where: str) -> None:
-    """Refuse cells of other samples or labels. Cells without a version are accepted.
+    """Refuse cells of other samples or labels.
 
     Parameters
     ----------
@@ -207,9 +208,11 @@ def check_version(cells: pd.DataFrame, version: str, where: str) -> None:
     Raises
     ------
     DataError
-        If samples or labels changed after the cells were chosen.
+        If the version is missing, or samples or labels changed after the cells were chosen.
     """
-    if not set(cells.get(VERSION, ())) <= {version, ""}:
+    if VERSION not in cells:
+        raise DataError(f"{where}: the column {VERSION!r} is missing. Keep all columns of the sheet.")
+    if set(cells[VERSION]) - {""} != {version}:  # Excel may keep rows without content.
         raise DataError(
             f"{where}: the samples, their order or the labels changed after these cells were chosen. "
             "Restore the table, or delete this file and check new cells with `fairfold check`."
