@@ -99,6 +99,25 @@ def test_groups_widen_shifts_by_their_design_effect(as_matrix):
     assert ratio[0, 2] == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.parametrize("as_matrix", [np.array, sparse.csr_array])
+def test_design_effects_are_those_of_a_loop_over_labels(as_matrix):
+    random = np.random.default_rng(4)
+    Y = (random.random((90, 6)) < 0.3).astype(float)
+    Y[random.random(Y.shape) < 0.2] = np.nan
+    Y[:, 5] = np.nan
+    groups = random.integers(12, size=90)
+    Y[:, 0] = np.where(np.isnan(Y[:, 0]), np.nan, groups < 4)
+    expected = []
+    for label in Y.T:
+        deviations = label - (np.nanmean(label) if np.isfinite(label).any() else 0)
+        of_groups = [deviations[groups == group] for group in range(12)]
+        variances = sum(np.nansum(each) ** 2 for each in of_groups), sum(np.nansum(each**2) for each in of_groups)
+        expected.append(max(1, variances[0] / variances[1]) if variances[1] else 1)
+    found = (frequency_shifts(as_matrix(Y), groups) / frequency_shifts(as_matrix(Y))) ** 2
+    np.testing.assert_allclose(found, np.tile(expected, (4, 1)), rtol=1e-9)
+    assert expected[0] > 3
+
+
 def test_sparse_probabilities_are_shifted_like_dense_ones():
     P, shift = np.array([[0, 0.25], [0.5, 1], [0.9, 0]]), np.array([0.7, -1.2])
     found = shift_log_odds(sparse.csr_array(P), shift)
