@@ -163,7 +163,8 @@ def check_study(config: dict[str, Any], files: Sequence[Path] = ()) -> Catalog:
     for name, entry in config["models"]["own"].items():
         check_entry(name, entry)
     register_own(config["models"])
-    catalog = load_catalog().with_own(config["data"]["own"]).with_variants(config["data"]["variants"])
+    data = config["data"]
+    catalog = load_catalog().with_labels(data["labels_are"]).with_own(data["own"]).with_variants(data["variants"])
     for dataset, task in used_datasets(config):
         catalog[dataset].require(task)
     for dataset in config["ecoc"]["comparison"]["datasets"]:

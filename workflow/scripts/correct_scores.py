@@ -16,12 +16,14 @@ with logged(snakemake.log):
     arrays = read_arrays(snakemake.input.hidden)
     observed = observed_labels(data.Y, arrays["hidden_in_tests"], None, data.negatives)
     arrays = read_arrays(snakemake.input.frequency)
+    bound = float(arrays.pop("bound")) if "bound" in arrays else None
     frequency = FrequencyDistribution(**arrays) if arrays else None
     predictions = dict(read_predictions(snakemake.input.predictions))
     fold_of = next(iter(predictions.values())).fold_of
     known = share_left(data.Y, observed, fold_of) if data.negatives == "unlabeled" else 1.0
     tables = complete_scores(
         *(data.Y, observed, predictions, frequency, known),
+        bound=bound,
         threshold=params.threshold,
         score=params.score,
         groups=data.groups,
@@ -30,7 +32,8 @@ with logged(snakemake.log):
         balanced=data.fold_of is None and params.splitter != "random",
         random_state=seed_for(params.seed, "complete scores", data.id, rate),
     )
-    scores = with_notes(tables["scores"], hierarchical=hierarchical)
+    is_corrected = data.declared(rate)["labels_are"] == "incomplete"
+    scores = with_notes(tables["scores"], hierarchical=hierarchical) if is_corrected else tables["scores"]
     tables["scores"] = scores.merge(identical_models(tables["folds"], predictions), how="left", on="model")
     unit = {"dataset": data.id, "missing_rate": rate}
     for name, path in snakemake.output.items():

@@ -21,7 +21,8 @@ with logged(snakemake.log):
         """Run the repetitions of this job."""
         data, params = Dataset.load(snakemake.input[0]), snakemake.params
         unit, rules = {"dataset": data.id, **params.unit}, {"negatives": data.negatives, "hierarchy": data.hierarchy}
-        options = {**rules, "categories": data.category_columns}
+        of_models = {"label_frequency": data.label_frequency(params.unit["missing_rate"]), "hierarchy": data.hierarchy}
+        options = {**of_models, "categories": data.category_columns}
         # Procedures with a test part select models on half of the groups.
         n_splits = fitting_folds(params.setting["n_splits"], data.groups, n_parts=2)
         tables = cross_testing.models.repeat_on_weak_labels(

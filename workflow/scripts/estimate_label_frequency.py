@@ -1,5 +1,7 @@
 """Estimate the label frequency of one dataset, with the labels of the data or with some hidden on purpose."""
 
+import numpy as np
+
 from adapter import logged
 from fairfold import models
 from fairfold.core.files import write_arrays, write_table
@@ -23,11 +25,13 @@ with logged(snakemake.log):
     found = estimate_missing_rate(
         *(data.Y, observed_labels(data.Y, unit.hidden_in_tests, None, data.negatives), reference.P),
         labels=reference.labels,
-        negatives=data.negatives,
+        **data.declared(rate),
         hierarchical=data.hierarchy is not None,
+        groups=data.groups,
         random_state=seed_for(params.seed, "label frequency", data.id, rate),
     )
     columns = {"dataset": data.id, "hidden_rate": rate}
     write_table(found.row.assign(**columns)[[*columns, *found.row]], snakemake.output.missing_rate)
     distribution = {} if found.frequency is None else found.frequency._asdict()
-    write_arrays(snakemake.output.frequency, **distribution)
+    bound = {} if found.bound is None else {"bound": np.array(found.bound)}
+    write_arrays(snakemake.output.frequency, **distribution, **bound)

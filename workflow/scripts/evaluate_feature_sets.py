@@ -20,10 +20,11 @@ with logged(snakemake.log):
         data, folds = Dataset.load(snakemake.input.dataset), read_arrays(snakemake.input.folds)["fold_of"]
         params, rate = snakemake.params, int(snakemake.wildcards.rate)
         rules = {"negatives": data.negatives, "hierarchy": data.hierarchy}
+        of_data = {"label_frequency": data.label_frequency(rate), "hierarchy": data.hierarchy}
         names = ("hidden labels", data.id, rate)
         hidden = hide_in_training_parts(data.Y, folds, rate / 100, seed=params.seed, names=names, **rules)
         found = win_percentage.multilabel_sets.evaluate_numbered_sets(
-            {name: make_model(name, **settings, **rules) for name, settings in params.models.items()},
+            {name: make_model(name, **settings, **of_data) for name, settings in params.models.items()},
             *(data.X, data.Y, folds[0]),
             observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
             sets=range(*params.numbers["sets"]),

@@ -17,9 +17,10 @@ with logged(snakemake.log):
     ):
         data, row = Dataset.load(dataset), read_table(missing_rate).fillna({"reason": ""})
         arrays = read_arrays(arrays)
+        arrays.pop("bound", None)
         frequency = FrequencyDistribution(**arrays) if arrays else None
-        if data.negatives == "confirmed":
-            frequency, row["reason"] = None, "zeros of these labels are confirmed"
+        if data.labels_are != "incomplete":
+            frequency, row["reason"] = None, "no label is assumed to be missing"
         predicted = Reference.load(reference)
         tests = observed_tests(predicted.columns_of(data.Y), predicted.P, MissingRate(frequency, row), data.groups)
         tables.append(evidence_against(tests, row).assign(dataset=data.id))

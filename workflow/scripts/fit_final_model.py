@@ -15,7 +15,7 @@ with logged(snakemake.log):
     register_own(snakemake.config["models"])
     name = params.model or recommended_model(read_table(*snakemake.input.recommendation), data.id, params.score)
     scores, rates = (next(map(read_table, snakemake.input[key]), None) for key in ("scores", "rates"))
-    settings = final.model.with_checked_frequency(name, params.settings[name], rates)
+    settings = final.model.with_checked_frequency(params.settings[name], rates)
     cells = next((read_checked(path, data.version) for path in snakemake.input.checked), None)
     data, checked = final.model.with_checked_labels(data, cells)
     fitted = final.model.fit_final(data, name, settings, seed=params.seed, n_jobs=snakemake.threads)

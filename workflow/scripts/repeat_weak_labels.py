@@ -30,7 +30,9 @@ with logged(snakemake.log):
             lambda model, *at: make_model(
                 model,
                 **params.models[model],
-                **{**rules, "categories": data.category_columns},
+                label_frequency=data.label_frequency(rate),
+                hierarchy=data.hierarchy,
+                categories=data.category_columns,
                 random_state=seed_of(*at),
             ),
             *(params.first_levels, data.X, data.Y, folds),

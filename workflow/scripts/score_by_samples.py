@@ -37,7 +37,7 @@ with logged(snakemake.log):
                 lambda _: make_model(
                     model,
                     **params.settings,
-                    negatives=data.negatives,
+                    label_frequency=data.label_frequency(unit["missing_rate"]),
                     categories=data.category_columns,
                     n_jobs=snakemake.threads,
                     random_state=seed_for(params.seed, *names, model, repeat, fold),

@@ -15,10 +15,10 @@ from fairfold.recommendation.mechanisms import scores_under_mechanism, without_s
 from fairfold.weak_labels.masking import mask_positives
 
 
-def predict(model: str, Y: np.ndarray, *names: str) -> tuple[FinalPredictions, str]:
+def predict(model: str, Y: np.ndarray, hidden_rate: int, *names: str) -> tuple[FinalPredictions, str]:
     """Compute out-of-fold predictions of a model, and the reason for the first failed fold."""
     settings = {**snakemake.params.models.get(model, {}), "n_jobs": snakemake.threads}
-    settings |= {"negatives": data.negatives, "categories": data.category_columns}
+    settings |= {"label_frequency": data.label_frequency(hidden_rate), "categories": data.category_columns}
     tables = score_on_folds(
         lambda fold: make_model(model, **settings, random_state=seed_for(snakemake.params.seed, *names, fold)),
         *(data.X, Y, read_arrays(snakemake.input.folds)["fold_of"][0]),
@@ -44,13 +44,14 @@ with logged(snakemake.log):
     else:
         by = {"mechanism": mechanism, "groups": data.groups if mechanism == "group" else None}
         if mechanism == "difficulty":
-            reference, _ = predict(params.difficulty_by, data.Y, "mechanisms", data.id)
+            reference, _ = predict(params.difficulty_by, data.Y, 0, "mechanisms", data.id)
             by["reference"] = np.clip(reference.by("average_precision"), 0, 1)
         seed = seed_sequence(params.seed, *names)
         hide = partial(mask_positives, rate=params.missing_rate / 100, wrong_positives=wrong / 100, random_state=seed)
         observed = hide(data.Y, **by)
         found = {
-            model: predict(model, observed, *names) for model in dict.fromkeys([*params.compared, params.reference])
+            model: predict(model, observed, params.missing_rate, *names)
+            for model in dict.fromkeys([*params.compared, params.reference])
         }
         table = scores_under_mechanism(
             *(data.Y, observed, {model: found[model][0] for model in params.compared}, found[params.reference][0]),

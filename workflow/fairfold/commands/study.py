@@ -30,7 +30,7 @@ from fairfold.core.machine import check_machine
 from fairfold.errors import ConfigError
 
 CONFIGURATION = "study.yaml"
-_OF_DATASET = "id", "groups", "ignore", "categorical", "weights", "dates"
+_OF_DATASET = "id", "groups", "ignore", "categorical", "weights", "dates", "labels_are", "missing_rate"
 _OF_A_TABLE = (
     *("labels", "hierarchy", *_OF_DATASET),
     *("models", "missing_rates", "score", "folds", "repeats", "seed", "strict"),
@@ -86,6 +86,11 @@ def add_to(commands: Any) -> None:
     add("--weights", **column, help="column of sample weights")
     add("--dates", **column, help="column of dates; models learn from earlier samples and are tested on later ones")
     add("--hierarchy", metavar="FILE", help="hierarchy of the labels: an OBO file, or a table of labels and parents")
+    states = ["complete", "unknown", "incomplete"]
+    declared = "whether every 0 was checked (complete) or some are missing positives (incomplete); default: unknown"
+    add("--labels-are", choices=states, metavar="STATE", help=declared)
+    known = "known share of positives that are missing, such as 0.3; implies --labels-are incomplete"
+    add("--missing-rate", type=float, metavar="SHARE", help=known)
     add("--ignore", nargs="+", default=[], **column, help="columns to leave out")
     categorical = "how text columns become features: one-hot, ordinal or as-is (default: text is refused)"
     add("--categorical", metavar="ENCODING", help=categorical)
@@ -266,10 +271,8 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
 
 def _study_before(path: Path, configuration: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration that the folder contains; refuse another study."""
-    # The final model and settings of the publication may be added to a study later.
-    added = dict.fromkeys(("final", "publish"))
     before = (load_yaml(path) if path.exists() else None) or {}
-    if before and {**before, **added} != {**configuration, **added}:
+    if before and _that_stays(before) != _that_stays(configuration):
         file, study = shlex.quote(str(path)), shlex.quote(str(path.parent))
         raise ConfigError(
             f"{path} belongs to a study with other options. Choose another folder with --directory, or change the file "
@@ -277,6 +280,15 @@ def _study_before(path: Path, configuration: dict[str, Any]) -> dict[str, Any]:
             "results that still apply."
         )
     return before
+
+
+def _that_stays(configuration: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration without what may change later: the final model, publication, and state of the labels."""
+    kept = copy.deepcopy({key: value for key, value in configuration.items() if key not in ("final", "publish")})
+    for dataset in kept.get("data", {}).get("own", {}).values():
+        for key in ("labels_are", "missing_rate"):
+            dataset.pop(key, None)
+    return kept
 
 
 def _study_of_crate(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:

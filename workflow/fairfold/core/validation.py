@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,11 @@ UNMEASURED = -1
 
 Negatives = Literal["unlabeled", "confirmed"]
 """Meaning of a 0: not observed to be positive, or known to be negative."""
+
+ESTIMATE: Final = "estimate"
+LabelFrequency = float | Sequence[float] | np.ndarray | Literal["estimate"]
+"""Parameter ``label_frequency`` of models: the share of positives that are observed, of all labels or of each label.
+1.0 takes labels as given, and ``"estimate"`` estimates it."""
 
 _BINARIZE = "Give one column of 0/1 per label, as scikit-learn's MultiLabelBinarizer makes from lists of labels."
 _WRITE_NAN = "Write 0 for negatives and NaN for unmeasured labels."
@@ -184,6 +189,96 @@ def check_negatives(negatives: str, error: type[StudyError]) -> None:
     """
     if negatives not in get_args(Negatives):
         raise error(unknown_name("negatives", negatives, get_args(Negatives)))
+
+
+def check_label_frequency(
+    label_frequency: LabelFrequency, n_labels: int | None = None
+) -> float | np.ndarray | Literal["estimate"]:
+    """Check the parameter ``label_frequency`` of models.
+
+    Parameters
+    ----------
+    label_frequency : object
+        Value of the parameter.
+    n_labels : int or None, default=None
+        Number of labels. None accepts any number of frequencies.
+
+    Returns
+    -------
+    float, ndarray of shape (n_labels,) or "estimate"
+        The value.
+
+    Raises
+    ------
+    ModelError
+        If it is neither ``"estimate"`` nor a number above 0 and at most 1, or one such number per label.
+
+    Examples
+    --------
+    >>> check_label_frequency([0.5, 1], n_labels=2)
+    array([0.5, 1. ])
+    """
+    if isinstance(label_frequency, str) and label_frequency == ESTIMATE:
+        return ESTIMATE
+    try:
+        c = np.asarray(label_frequency, dtype=np.float64)
+    except (TypeError, ValueError):
+        c = np.array(np.nan)
+    if c.ndim > 1 or not ((c > 0) & (c <= 1)).all():
+        raise ModelError(
+            f"label_frequency: found {label_frequency!r}. Give {ESTIMATE!r}, a number above 0 and at most 1, or one "
+            "such number per label."
+        )
+    if c.ndim and n_labels not in (None, len(c)):
+        raise ModelError(f"label_frequency: found {len(c)} numbers for {n_labels} labels. Give one number per label.")
+    return c if c.ndim else float(c)
+
+
+def is_corrected(label_frequency: object) -> bool:
+    """Return whether a label frequency, or the parameter of a model, assumes that positives are missing.
+
+    Parameters
+    ----------
+    label_frequency : float, array-like of shape (n_labels,) or "estimate"
+        Label frequency.
+
+    Returns
+    -------
+    bool
+        False if it is 1 for all labels.
+
+    Examples
+    --------
+    >>> is_corrected("estimate"), is_corrected([1.0, 0.7]), is_corrected(1.0)
+    (True, True, False)
+    """
+    return isinstance(label_frequency, str) or bool((np.asarray(label_frequency) != 1).any())
+
+
+def capped_frequency(observed: Matrix, label_frequency: float) -> float | np.ndarray:
+    """Raise a label frequency where a label has fewer zeros than positives that would be missing.
+
+    Parameters
+    ----------
+    observed : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Observed labels of 0/1; NaN is an unmeasured label.
+    label_frequency : float
+        Share of positives that are observed, in (0, 1].
+
+    Returns
+    -------
+    float or ndarray of shape (n_labels,)
+        The frequency, or one per label if some label needs a higher one: the share of positives among its measured
+        cells.
+
+    Examples
+    --------
+    >>> capped_frequency(np.array([[1, 0], [1, 0], [1, 0], [0, 1]]), 0.5)
+    array([0.75, 0.5 ])
+    """
+    n_measured = observed.shape[0] - np.asarray(unmeasured_cells(observed).sum(axis=0)).ravel()
+    shares = np.asarray((observed == 1).sum(axis=0)).ravel() / np.maximum(n_measured, 1)
+    return np.maximum(shares, label_frequency) if (shares > label_frequency).any() else label_frequency
 
 
 def check_whole_number(name: str, value: object, least: int) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 
 from fairfold.core import config
 from fairfold.core.project import PROJECT
-from fairfold.core.validation import Negatives
 from fairfold.datasets import hierarchies
 from fairfold.datasets.categories import Encoding
 from fairfold.datasets.dataset import LabelsAre, Task
@@ -25,7 +24,7 @@ from fairfold.errors import ConfigError, unknown_name
 _GIT_BLOB = "git blob SHA-1"
 CATALOG = PROJECT / "resources" / "datasets.yaml"
 
-_NOT_READ = ("id", "title", "files", "path", "folder", "labels_are", "published", "citation", "license", "used_by")
+_NOT_READ = ("id", "title", "files", "path", "folder", "published", "citation", "license", "used_by")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,11 +176,10 @@ class Entry:
         Names and patterns of columns to omit from a user's file.
     categorical : {"one-hot", "ordinal", "as-is"} or None
         Encoding of text columns, or None if they are refused.
-    labels_are : {"complete", "observed"}
-        Whether positives may be missing (``"observed"``). Labels of the catalog and confirmed negatives count as
-        complete.
-    negatives : {"unlabeled", "confirmed"}
-        Whether labels of 0 may be positive or are known to be negative.
+    labels_are : {"complete", "unknown", "incomplete"}
+        State of the labels; see :class:`~fairfold.datasets.Dataset`.
+    missing_rate : float or None
+        Declared share of positives that are missing.
     citation : str
         Publication of the dataset.
     license : str
@@ -227,8 +225,8 @@ class Entry:
     hold_out: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     ignore: tuple[str, ...] = ()
     categorical: Encoding | None = None
-    labels_are: LabelsAre = "complete"
-    negatives: Negatives = "unlabeled"
+    labels_are: LabelsAre = "unknown"
+    missing_rate: float | None = None
     citation: str = ""
     license: str = ""
     used_by: tuple[str, ...] = ()
@@ -276,14 +274,14 @@ class Entry:
         Entry
             The entry.
         """
-        fields = {"title": dataset, "task": "multilabel", "labels_are": "observed", **stanza}
+        fields = {"title": dataset, "task": "multilabel", **stanza}
+        if "missing_rate" in fields:
+            fields["labels_are"] = "incomplete"
         fields |= {"path": Path(fields["path"]), "ignore": tuple(fields.get("ignore", ()))}
         labels = fields["labels"]
         fields["hierarchy"] = {key: labels[key] for key in hierarchies.KEYS if key in labels}
         fields["labels"] = {way: value for way, value in labels.items() if way not in hierarchies.KEYS}
         fields["hierarchical"] = "hierarchy" in labels
-        if fields.get("negatives") == "confirmed":
-            fields["labels_are"] = "complete"
         return cls(**{**fields, "id": dataset, "id_column": fields.get("id")})
 
     def variant(self, dataset: str, stanza: Mapping[str, Any]) -> Entry:
@@ -374,7 +372,7 @@ class Entry:
         for key in ("categorical", "groups", "folds", "weights", "dates"):
             if getattr(self, key) is not None and not (is_table and has_labels):
                 raise ConfigError(f"{where}: {key} is for csv and arff with several labels. Leave it out.")
-        for key, is_given in {"negatives": self.negatives == "confirmed", "hierarchy": self.hierarchical}.items():
+        for key, is_given in {"labels_are": self.labels_are != "unknown", "hierarchy": self.hierarchical}.items():
             if is_given and not has_labels:
                 raise ConfigError(f"{where}: {key} is for several labels. Leave it out.")
 
@@ -415,6 +413,21 @@ class Catalog(dict[str, Entry]):
 
     def __missing__(self, dataset: str) -> Entry:
         raise ConfigError(f"{unknown_name('dataset', dataset, self)}{_HOW_TO_ADD}")
+
+    def with_labels(self, labels_are: LabelsAre) -> Catalog:
+        """Return the catalog with a declared state of all labels.
+
+        Parameters
+        ----------
+        labels_are : {"complete", "unknown", "incomplete"}
+            State of the labels; see :class:`~fairfold.datasets.Dataset`.
+
+        Returns
+        -------
+        Catalog
+            A new catalog.
+        """
+        return Catalog({name: dataclasses.replace(entry, labels_are=labels_are) for name, entry in self.items()})
 
     def with_own(self, own: Mapping[str, Mapping[str, Any]]) -> Catalog:
         """Return the catalog with the user's datasets (``data.own``) added.

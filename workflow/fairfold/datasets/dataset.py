@@ -17,12 +17,22 @@ from fairfold.core.arrays import Matrix, canonical
 from fairfold.core.files import read_arrays, write_arrays
 from fairfold.core.folds import BEFORE
 from fairfold.core.hierarchy import Hierarchy
-from fairfold.core.validation import UNMEASURED, Negatives, check_binary, unmeasured_cells, with_nan
+from fairfold.core.validation import (
+    ESTIMATE,
+    UNMEASURED,
+    LabelFrequency,
+    Negatives,
+    capped_frequency,
+    check_binary,
+    unmeasured_cells,
+    with_nan,
+)
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError
 
 Task = Literal["multilabel", "multiclass", "binary"]
-LabelsAre = Literal["complete", "observed"]
+LabelsAre = Literal["complete", "unknown", "incomplete"]
+"""State of the labels: every zero was checked, not known, or some zeros are missing positives."""
 
 LEFT_OUT: Mapping[str, str] = {
     **{kind: kind for kind in ("id", "groups", "folds", "dates", "weights", "ignored")},
@@ -31,7 +41,7 @@ LEFT_OUT: Mapping[str, str] = {
 """Kinds of columns that are neither features nor labels, and what logs and tables call them."""
 
 _FACTS: tuple[str, ...] = ("id", "task", "feature_names", "label_names", "left_out", "group_names")
-_FACTS += ("negatives", "missing_value", "decimal_mark", "mixed_codings")
+_FACTS += ("labels_are", "missing_rate", "missing_value", "decimal_mark", "mixed_codings")
 _OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights")  # one entry per sample, or None
 
 
@@ -74,8 +84,11 @@ class Dataset:
         split is known.
     weights : ndarray of shape (n_samples,) or None, default=None
         Positive sample weights as float64, from the column ``left_out["weights"]``, or None without weights.
-    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
-        Whether labels of 0 may be positive (``"unlabeled"``) or are known to be negative (``"confirmed"``).
+    labels_are : {"complete", "unknown", "incomplete"}, default="unknown"
+        Whether labels of 0 are known to be negative, nothing is known about them, or some are missing positives. Labels
+        of an unknown state are scored as they are.
+    missing_rate : float or None, default=None
+        Declared share of positives that are missing, for incomplete labels. None estimates it.
     hierarchy : Hierarchy or None, default=None
         Hierarchy of the labels, or None. ``Y`` follows its true-path rule.
     missing_value : str or None, default=None
@@ -110,7 +123,8 @@ class Dataset:
     fold_of: np.ndarray | None = None
     published_split: np.ndarray | None = None
     weights: np.ndarray | None = None
-    negatives: Negatives = "unlabeled"
+    labels_are: LabelsAre = "unknown"
+    missing_rate: float | None = None
     hierarchy: Hierarchy | None = None
     missing_value: str | None = None
     decimal_mark: str = "."
@@ -120,6 +134,52 @@ class Dataset:
     def shape(self) -> tuple[int, int, int]:
         """Number of samples, of features, and of labels or classes."""
         return self.X.shape[0], self.X.shape[1], len(self.label_names)
+
+    @property
+    def negatives(self) -> Negatives:
+        """Meaning of a 0: ``"confirmed"`` if labels are complete, else ``"unlabeled"``."""
+        return "confirmed" if self.labels_are == "complete" else "unlabeled"
+
+    def label_frequency(self, hidden_rate: float = 0) -> LabelFrequency:
+        """Return the label frequency that models correct for; see :func:`~fairfold.models.make_model`.
+
+        Parameters
+        ----------
+        hidden_rate : float, default=0
+            Percentage of positives that a trial hides.
+
+        Returns
+        -------
+        float, ndarray of shape (n_labels,) or "estimate"
+            1.0 if nothing is known to be missing, the known frequency, or ``"estimate"``. A known frequency is per
+            label if some label has fewer zeros than would be missing.
+        """
+        if self.declared(hidden_rate)["labels_are"] != "incomplete":
+            return 1.0
+        if self.missing_rate is None:
+            return ESTIMATE
+        return capped_frequency(self.Y, 1 - self.missing_rate) * (1 - hidden_rate / 100)
+
+    def declared(self, hidden_rate: float = 0) -> dict[str, Any]:
+        """Return what is known about the labels after a trial hides some.
+
+        Parameters
+        ----------
+        hidden_rate : float, default=0
+            Percentage of positives that a trial hides.
+
+        Returns
+        -------
+        dict
+            The state ``labels_are`` and the ``missing_rate``. Hidden positives make labels incomplete, unless labels
+            are complete: then hidden ones become unmeasured.
+        """
+        is_incomplete = self.labels_are == "incomplete" or (self.labels_are == "unknown" and hidden_rate > 0)
+        known = self.missing_rate
+        return {
+            "labels_are": "incomplete" if is_incomplete else self.labels_are,
+            "missing_rate": None if known is None else 1 - (1 - known) * (1 - hidden_rate / 100),
+        }
 
     @property
     def category_columns(self) -> tuple[tuple[int, ...], ...]:

@@ -400,7 +400,8 @@ def _dataset(entry: Entry, X: Matrix, Y: Matrix, features: Sequence[str], labels
     Y = Y.astype(np.int64 if entry.task != "multilabel" else np.float32 if has_unmeasured(Y) else np.int8)
     names = tuple(map(str, features)), tuple(map(str, labels))
     X = X.astype(np.float64, copy=False)
-    return Dataset(entry.id, entry.task, X, Y, *names, negatives=entry.negatives, missing_value=entry.missing_value)
+    data = Dataset(entry.id, entry.task, X, Y, *names, missing_value=entry.missing_value)
+    return dataclasses.replace(data, labels_are=entry.labels_are, missing_rate=entry.missing_rate)
 
 
 # --- hierarchy, filter and checks -------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from fairfold.core.settings import Count, Name, NonEmpty, NonNegative, Settings, SparseSettings, Text, Unique
-from fairfold.core.validation import Negatives
 from fairfold.datasets import hierarchies
 from fairfold.datasets.categories import Encoding
 from fairfold.datasets.dataset import LabelsAre, Task
@@ -159,14 +158,14 @@ class OwnDataset(Source):
     title: str | None = None
     """Name of the dataset in tables; the ID if left out."""
 
-    labels_are: LabelsAre = "observed"
-    """Whether positives may be missing (`observed`) or none is missing (`complete`). The report shows it. No score
-    depends on it."""
+    labels_are: LabelsAre = "unknown"
+    """State of the labels. `complete`: somebody checked every 0, and cells that nobody checked are empty. Trials then
+    hide equal shares of positives and zeros, which become unmeasured. `unknown`: scores and models take labels as they
+    are, and the answer bounds how many positives may be missing. `incomplete`: some zeros are missing positives. Their
+    share is estimated, and scores, models with a `+` and imputation are corrected for it."""
 
-    negatives: Negatives = "unlabeled"
-    """Meaning of a label of 0: not observed to be positive (`unlabeled`) or known to be negative (`confirmed`), for
-    several labels. Confirmed zeros are never imputed. The labels then count as complete, and the study hides equal
-    shares of positives and zeros, which become unmeasured."""
+    missing_rate: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Known share of positives that are missing, such as 0.3, instead of an estimate. It implies `incomplete`."""
 
     task: Task = "multilabel"
     """Kind of labels. The weak-label study needs `multilabel`."""
@@ -202,6 +201,14 @@ class OwnDataset(Source):
     """Encoding of text columns with at most 100 values. Without it, text columns are refused. `one-hot` makes a 0/1
     feature `column=value` for each value. `ordinal` numbers the sorted values. `as-is` passes a category to LightGBM
     and HistGB, and is one-hot elsewhere. For `csv` and `arff` with several labels."""
+
+    @model_validator(mode="after")
+    def _check_missing_rate(self) -> Self:
+        if self.missing_rate is not None and "labels_are" in self.model_fields_set and self.labels_are != "incomplete":
+            raise ValueError(
+                f"found missing_rate with labels_are: {self.labels_are}. Leave out one of them, or write incomplete."
+            )
+        return self
 
 
 LabelRows = Annotated[list[Annotated[list[NonNegative], Field(min_length=2, max_length=2)]], NonEmpty]
@@ -257,6 +264,10 @@ class Data(Settings):
 
     strict: bool = False
     """Whether an error of the audit stops the study. Otherwise it stands first in the answer."""
+
+    labels_are: LabelsAre = "unknown"
+    """State of the labels of all datasets of the catalog; see `own`. The comparison of imputation methods in
+    `config/paper.yaml` declares them `incomplete`, as the paper assumes at all missing rates."""
 
     left_out: dict[str, str] = {}
     """Excluded datasets by id, each with the reason. `skip` adds to them."""

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.core.validation import LabelFrequency, is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
 from fairfold.errors import ModelError
 from fairfold.evaluation.corrections import NOT_CORRECTED
 from fairfold.evaluation.metrics import METRICS
-from fairfold.recommendation.complete_scores import is_corrected
+from fairfold.recommendation.complete_scores import is_correctable
 from fairfold.recommendation.leaderboard import BEST
 
 _PACKAGES = ("fairfold", "numpy", "scipy", "scikit-learn", "lightgbm", "skops")
@@ -95,12 +96,14 @@ def model_card(
     str
         Text in Markdown.
     """
+    frequency = settings.get("label_frequency", data.label_frequency())
     return "\n".join(
         [
             *_head(data, name),
             *_data(data, *checked),
+            *_labels(data, frequency, is_checked=checked[0] > 0),
             *_scores(data, name, scores, is_checked=checked[0] > 0),
-            *_limits(),
+            *_limits(corrects=is_corrected(frequency)),
             *_made(settings, seed),
         ]
     )
@@ -115,7 +118,7 @@ def _head(data: Dataset, name: str) -> Iterator[str]:
     yield "```sh\nfairfold predict THIS_FOLDER new.csv -o predictions.csv\n```\n"
     yield "```python\nfrom fairfold.final import load_final"
     yield 'found = load_final("THIS_FOLDER").predict(table)  # a data frame with a column for each feature'
-    yield 'found["posterior"], found["decision"]\n```\n'
+    yield 'found["probability"], found["decision"]\n```\n'
 
 
 def _data(data: Dataset, n_checked: int, n_changed: int) -> Iterator[str]:
@@ -130,6 +133,20 @@ def _data(data: Dataset, n_checked: int, n_changed: int) -> Iterator[str]:
         yield f"A person checked {n_checked} labels before the fit and changed {n_changed} of them.\n"
 
 
+def _labels(data: Dataset, frequency: LabelFrequency, *, is_checked: bool) -> Iterator[str]:
+    """Name the declared state of the labels, and the correction of models with a `+`."""
+    if not is_corrected(frequency):
+        yield f"State of the labels: {data.labels_are}. Probabilities are those of labels as given.\n"
+        return
+    share = "estimated from the training labels"
+    if not isinstance(frequency, str):
+        share = f"{100 * float(np.mean(frequency)):.1f} % by {'checked cells' if is_checked else 'declaration'}"
+    yield (
+        f"State of the labels: {data.labels_are}. A model with a + divides probabilities by the share of positives "
+        f"that is observed, {share}.\n"
+    )
+
+
 def _scores(data: Dataset, name: str, scores: pd.DataFrame | None, *, is_checked: bool) -> Iterator[str]:
     yield "## Scores\n"
     own = None
@@ -140,30 +157,50 @@ def _scores(data: Dataset, name: str, scores: pd.DataFrame | None, *, is_checked
         return
     rate = own["missing_rate"].min()
     hidden = f", with {rate} % of each label's positives hidden from training and tests" if rate else ""
-    yield (
-        f"Means over test folds{hidden}: on observed labels, and estimated for complete labels. The 95 % intervals "
-        "are for new samples. They include the sampling error and the uncertainty of the missing rate.\n"
-    )
-    yield "| score | on observed labels | on complete labels | 95 % interval |\n|---|---|---|---|"
-    for row in own[own["missing_rate"] == rate].itertuples():
-        corrected = f"{row.corrected:.3f} | {row.low:.3f} to {row.high:.3f}" if np.isfinite(row.low) else "– | –"
-        if not is_corrected(METRICS[row.metric], hierarchical=data.hierarchy is not None):
-            corrected = f"{NOT_CORRECTED} | –"
-        observed = "–" if np.isnan(row.observed) else f"{row.observed:.3f}"
-        yield f"| {METRICS[row.metric].label} | {observed} | {corrected} |"
+    is_incomplete = data.declared(rate)["labels_are"] == "incomplete"
+    rows = own[own["missing_rate"] == rate]
+    yield from _estimated_rows(rows, hidden, data.hierarchy is not None) if is_incomplete else _rows(rows, hidden)
     yield ""
     if is_checked:
         yield "These scores do not use the checked labels. `fairfold recommend` shows scores that do.\n"
 
 
-def _limits() -> Iterator[str]:
+def _rows(scores: pd.DataFrame, hidden: str) -> Iterator[str]:
+    yield f"Means over test folds{hidden}, on the labels as they are. The 95 % intervals are for new samples.\n"
+    yield "| score | mean | 95 % interval |\n|---|---|---|"
+    for row in scores.itertuples():
+        interval = f"{row.low:.3f} to {row.high:.3f}" if np.isfinite(row.low) else "–"
+        yield f"| {METRICS[row.metric].label} | {_number(row.observed)} | {interval} |"
+
+
+def _estimated_rows(scores: pd.DataFrame, hidden: str, is_hierarchical: bool) -> Iterator[str]:
+    yield (
+        f"Means over test folds{hidden}: on observed labels, and estimated for complete labels. The 95 % intervals "
+        "are for new samples. They include the sampling error and the uncertainty of the missing rate.\n"
+    )
+    yield "| score | on observed labels | on complete labels | 95 % interval |\n|---|---|---|---|"
+    for row in scores.itertuples():
+        corrected = f"{row.corrected:.3f} | {row.low:.3f} to {row.high:.3f}" if np.isfinite(row.low) else "– | –"
+        if not is_correctable(METRICS[row.metric], hierarchical=is_hierarchical):
+            corrected = f"{NOT_CORRECTED} | –"
+        yield f"| {METRICS[row.metric].label} | {_number(row.observed)} | {corrected} |"
+
+
+def _number(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.3f}"
+
+
+def _limits(*, corrects: bool) -> Iterator[str]:
     yield "## Limits\n"
     yield "- The scored models were fitted to fewer rows than this one. Scores on data from other sources may differ."
-    yield (
-        "- Scores on complete labels assume that labels are missing at random, all at the same rate, and that no "
-        "positive is wrong. If hard positives are missing more often, more are missing than estimated."
-    )
-    yield ("- Probabilities assume the same. They are too low for hard or rare positives that are missing more often.")
+    if corrects:
+        yield (
+            "- Scores on complete labels assume that labels are missing at random, all at the same rate, and that no "
+            "positive is wrong. If hard positives are missing more often, more are missing than estimated."
+        )
+        yield "- Posteriors assume the same. They are too low for hard or rare positives that are missing more often."
+    else:
+        yield "- Probabilities are those of labels as given. If positives are missing, they are too low."
     yield "- Check the scores of a label with few positives before you rely on it."
     yield "- The file of a kernel or nearest-neighbor model contains features of training samples.\n"
 

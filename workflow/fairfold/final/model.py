@@ -19,6 +19,7 @@ from fairfold.core.files import read_arrays, write_arrays, write_json
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.seeds import seed_for
 from fairfold.core.threads import set_n_jobs
+from fairfold.core.validation import is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
 from fairfold.datasets.decimals import Learned
@@ -29,14 +30,12 @@ from fairfold.evaluation.checked_cells import MISSING_RATE
 from fairfold.evaluation.decisions import Objective
 from fairfold.evaluation.fold_scores import labels_for
 from fairfold.models import load_model, make_model
-from fairfold.models.registry import spec_of
 
 MODEL, COLUMNS, CARD, PROBE = "model.fairfold", "columns.json", "README.md", "probe.npz"
 N_PROBES = 5
 SAME = 1e-9  # Maximum difference of predictions, which allows for rounding on other processors.
 FORMAT = 1
 _LEAST_FREQUENCY = 0.01
-KINDS = ("probability", "posterior", "decision")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +93,13 @@ class FinalModel:
     learned: Learned | None = None
 
     @property
+    def corrects(self) -> bool:
+        """Whether predictions are corrected for missing labels."""
+        settings = self.model.get_params()
+        frequency = settings.get("label_frequency", settings.get("estimator__label_frequency", 1.0))
+        return is_corrected(frequency)
+
+    @property
     def numeric(self) -> tuple[str, ...]:
         """Names of the numerical columns that the model needs, in the order of its features."""
         return self.features[: len(self.features) - len(self.categories.features)] if self.categories else self.features
@@ -146,9 +152,8 @@ class FinalModel:
         dict of str -> DataFrame
             Tables of shape (n_samples, n_labels):
 
-            - ``"probability"``: probability that a label would be observed in data as incomplete as the training data.
-            - ``"posterior"``: probability that a label is positive. Without a correction for missing labels, it
-              equals the first table.
+            - ``"probability"``: probability of each label as given in the training data.
+            - ``"posterior"``: probability corrected for missing labels. Absent without a correction.
             - ``"decision"``: 0 or 1.
 
         Raises
@@ -160,13 +165,12 @@ class FinalModel:
         """
         index = table.index if isinstance(table, pd.DataFrame) else None
         X = self._numbers(table) if isinstance(table, pd.DataFrame) else table
-        posterior = _array(self.model.predict_proba(X))
-        knows_observed = getattr(self.model, "predict_observed_proba", None)
-        found = {
-            "probability": posterior if knows_observed is None else _array(knows_observed(X)),
-            "posterior": posterior,
-            "decision": _array(self.model.predict(X, objective=objective, by=by)),
-        }
+        found = {"probability": _array(self.model.predict_proba(X))}
+        if self.corrects:
+            found["posterior"] = found["probability"]
+            if hasattr(self.model, "predict_observed_proba"):
+                found["probability"] = _array(self.model.predict_observed_proba(X))
+        found["decision"] = _array(self.model.predict(X, objective=objective, by=by))
         return {kind: pd.DataFrame(values, index=index, columns=list(self.labels)) for kind, values in found.items()}
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
@@ -295,13 +299,11 @@ def with_checked_labels(data: Dataset, cells: pd.DataFrame | None) -> tuple[Data
     return replaced, (len(known), int(np.count_nonzero(before != labels)))
 
 
-def with_checked_frequency(name: str, settings: Mapping[str, Any], checked: pd.DataFrame | None) -> dict[str, Any]:
-    """Replace the label frequency that a model with a correction estimates by the one from checked cells.
+def with_checked_frequency(settings: Mapping[str, Any], checked: pd.DataFrame | None) -> dict[str, Any]:
+    """Set the label frequency from checked cells, which win over every declaration.
 
     Parameters
     ----------
-    name : str
-        Name of the model.
     settings : mapping of str -> object
         Settings of the model.
     checked : DataFrame or None
@@ -310,14 +312,12 @@ def with_checked_frequency(name: str, settings: Mapping[str, Any], checked: pd.D
     Returns
     -------
     dict
-        Settings of the model. They are unchanged if the model has no correction, or estimates a frequency for each
-        label.
+        Settings of the model.
     """
-    setting = "label_frequencies"
-    if checked is None or setting not in spec_of(name).settings or settings.get(setting, "shared") != "shared":
+    if checked is None:
         return dict(settings)
     rate = float(checked.loc[checked["metric"] == MISSING_RATE, "estimate"].iloc[0])
-    return {**settings, setting: round(max(1 - rate, _LEAST_FREQUENCY), 4)}
+    return {**settings, "label_frequency": round(max(1 - rate, _LEAST_FREQUENCY), 4)}
 
 
 def make_for(data: Dataset, name: str, settings: Mapping[str, Any], **options: Any) -> ClassifierMixin:
@@ -326,7 +326,7 @@ def make_for(data: Dataset, name: str, settings: Mapping[str, Any], **options: A
     Parameters
     ----------
     data : Dataset
-        Data that determine ``negatives``, ``categories`` and ``hierarchy``.
+        Data that determine ``label_frequency``, unless it is a setting, ``categories`` and ``hierarchy``.
     name : str
         Name of the model.
     settings : mapping of str -> object
@@ -339,8 +339,8 @@ def make_for(data: Dataset, name: str, settings: Mapping[str, Any], **options: A
     estimator object
         Unfitted model.
     """
-    options |= {"negatives": data.negatives, "categories": data.category_columns, "hierarchy": data.hierarchy}
-    return make_model(name, **settings, **options)
+    options |= {"categories": data.category_columns, "hierarchy": data.hierarchy}
+    return make_model(name, **{"label_frequency": data.label_frequency(), **settings}, **options)
 
 
 def _whole_columns(data: Dataset) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from fairfold.core.files import atomic_open, check_target
 from fairfold.datasets.formats import Table, arff_columns_of, read_arff, read_csv_parts
 from fairfold.datasets.svmlight import FEATURE, format_of, read_svmlight
 from fairfold.errors import CellError, DataError
-from fairfold.final.model import KINDS, FinalModel
+from fairfold.final.model import FinalModel
 
 ROWS = 10_000  # rows per part
 _NOT_CSV = (".xlsx", ".xls", ".parquet", ".arff", ".svm")
@@ -44,11 +44,12 @@ def predict_file(
         File in any format that a study reads. Columns are matched by name in any order, and other columns are ignored.
         The identifier column of the model is copied if the file has it. Otherwise rows are numbered from 1.
     target : str or Path
-        CSV file to write, with one row per sample: ``probability_<label>`` of all labels, then ``posterior_<label>``,
-        then ``decision_<label>``; see :meth:`~fairfold.final.model.FinalModel.predict`.
+        CSV file to write, with one row per sample: ``probability_<label>`` of all labels, then ``posterior_<label>`` if
+        the model corrects for missing labels, then ``decision_<label>``; see
+        :meth:`~fairfold.final.model.FinalModel.predict`.
     top : int or None, default=None
         Number of most likely labels to write for each sample, instead of all labels. Each label has its own row with
-        the columns ``rank, label, probability, posterior, decision``, the most likely first.
+        the columns ``rank, label, probability, decision``, and ``posterior`` with a correction, the most likely first.
     objective : str or None, default=None
         Metric that decisions maximize. None uses the model's default threshold.
     by : {"pooled", "label"} or None, default=None
@@ -88,7 +89,7 @@ def predict_file(
             if final.categories is not None:
                 X = np.hstack([X, final.categories.encode(table.text, str(source), before=n_samples)])
             found = final.predict(X, objective=objective, by=by)
-            wide = [ids, *(found[kind].add_prefix(f"{kind}_") for kind in KINDS)]
+            wide = [ids, *(found[kind].add_prefix(f"{kind}_") for kind in found)]
             rows = pd.concat(wide, axis=1) if top is None else _likeliest(ids, found, top)
             rows.to_csv(stream, index=False, header=part == 0, lineterminator="\n")
             n_samples += len(ids)
@@ -155,9 +156,10 @@ def _identifiers(final: FinalModel, table: Table, before: int) -> pd.Series:
 
 def _likeliest(ids: pd.Series, found: dict[str, pd.DataFrame], top: int) -> pd.DataFrame:
     """Build one row for each of the most likely labels; ties are resolved by the order of the labels."""
-    order = np.argsort(-found["posterior"].to_numpy(), axis=1, kind="stable")[:, :top]
-    labels = np.asarray(found["posterior"].columns)
+    likely = found.get("posterior", found["probability"])
+    order = np.argsort(-likely.to_numpy(), axis=1, kind="stable")[:, :top]
+    labels = np.asarray(likely.columns)
     columns = {ids.name: np.repeat(ids.to_numpy(), order.shape[1])}
     columns |= {"rank": np.tile(np.arange(1, order.shape[1] + 1), len(ids)), "label": labels[order].ravel()}
-    columns |= {kind: np.take_along_axis(found[kind].to_numpy(), order, axis=1).ravel() for kind in KINDS}
+    columns |= {kind: np.take_along_axis(found[kind].to_numpy(), order, axis=1).ravel() for kind in found}
     return pd.DataFrame(columns)

@@ -26,7 +26,7 @@ from fairfold.core.groups import SampleMetadata
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.rounding import ROUNDING, first_best
 from fairfold.core.seeds import seed_for
-from fairfold.core.validation import Negatives
+from fairfold.core.validation import ESTIMATE, LabelFrequency, is_corrected
 from fairfold.errors import ModelError
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
@@ -98,9 +98,9 @@ class CascadeForest(BaseCascade):
         Features of the imputer's forests: those of the predictors (``"all"``) or only the new features (``"new"``).
     tice_variant : {"text", "authors-code"}, default="text"
         Variant of TIcE, see :func:`fairfold.weak_labels.tice`.
-    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
-        Meaning of a 0 in the labels. With ``"unlabeled"`` the label may be positive. With ``"confirmed"`` it is
-        negative and no label is imputed.
+    label_frequency : float, array-like of shape (n_labels,) or "estimate", default="estimate"
+        Whether positives may be missing. 1.0 takes labels as given, and nothing is imputed. Every other value imputes
+        with the label frequencies that the published method estimates.
     hierarchy : Hierarchy or None, default=None
         Label hierarchy. Predictions and imputed labels respect its true-path rule.
     n_sketched : "auto", int or None, default="auto"
@@ -168,7 +168,6 @@ class CascadeForest(BaseCascade):
         "slc_threshold_on": ("probability", "posterior"),
         "imputer_features": ("all", "new"),
         "tice_variant": ("text", "authors-code"),
-        "negatives": get_args(Negatives),
     }
 
     _: KW_ONLY
@@ -192,7 +191,7 @@ class CascadeForest(BaseCascade):
     slc_freezes: bool = False
     imputer_features: Literal["all", "new"] = "all"
     tice_variant: Literal["text", "authors-code"] = "text"
-    negatives: Negatives = "unlabeled"
+    label_frequency: LabelFrequency = ESTIMATE
     hierarchy: Hierarchy | None = None
     n_sketched: Literal["auto"] | int | None = "auto"
     n_jobs: int | None = 1
@@ -212,7 +211,7 @@ class CascadeForest(BaseCascade):
         for level in range(1, 1 if self.length_control == "single" else self.max_levels + 1):
             encoders = self._grow_encoders(grow, level, X, labels, new)
             new = [encoder.training_features(out_of_bag=False) for encoder in encoders]
-            if self.imputation is not None and self.negatives == "unlabeled":
+            if self.imputation is not None and is_corrected(self.label_frequency):
                 features = np.hstack(new) if self.imputer_features == "new" else append_columns(X, *new)
                 imputer = imputer or self._make_imputer(features, observed, seed)
                 labels = imputer.impute(level, self._unseen_proba(grow, level, features, imputer))

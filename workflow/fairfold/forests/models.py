@@ -83,7 +83,7 @@ def make_model(name: str, *, variant: Literal["text", "authors-code"] | None = N
     **settings : Any
         Parameters of :class:`~fairfold.forests.cascade.CascadeForest` or, for a model with a "+", of
         :class:`~fairfold.forests.out_of_bag.OutOfBagCascade`. Models with a "+" ignore ``percentile``. The other models
-        ignore ``shape`` and ``label_frequencies``. ``"RF+ET"`` has one level and ignores ``max_levels``. All ignore
+        ignore ``shape``. ``"RF+ET"`` has one level and ignores ``max_levels``. All ignore
         ``minutes``, a setting of ``"Stack+"``.
 
     Returns
@@ -114,7 +114,7 @@ def make_model(name: str, *, variant: Literal["text", "authors-code"] | None = N
         if variant not in (None, *VARIANTS):
             allowed = ", ".join(map(repr, VARIANTS))
             raise ModelError(f"variant of {name} is {variant!r}; it must be one of {allowed}.")
-        model, ignored = resolve_name(_CASCADE), ["shape", "label_frequencies", "minutes"]
+        model, ignored = resolve_name(_CASCADE), ["shape", "minutes"]
         chosen = {**(PUBLISHED_MODELS | RELATED_MODELS)[name], **VARIANTS[variant or "text"]}
         if variant == "authors-code":
             chosen["full_samples"] = _AUTHORS_FULL_SAMPLES.get(name, ())

@@ -2,9 +2,9 @@
 
 The new features of a training sample come from the trees that did not draw it, relative to the mean of each tree's
 draws. Only encoders use imputed labels. Predictors learn from the observed labels, and their calibrated probabilities
-estimate P(observed | x). Dividing these by the label frequency gives posteriors. A level predicts the mean posterior of
-all levels up to it. With ``shape="auto"``, trees have the shapes with the lowest out-of-bag error at level 0.
-docs/how-it-works/models.md explains the reasons.
+estimate P(observed | x). Dividing these by the label frequency, 1 by default, gives posteriors. A level predicts the
+mean posterior of all levels up to it. With ``shape="auto"``, trees have the shapes with the lowest out-of-bag error at
+level 0. docs/how-it-works/models.md explains the reasons.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +23,7 @@ from fairfold.core.groups import SampleMetadata
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.rounding import ROUNDING, first_best
 from fairfold.core.usage import release_memory
-from fairfold.core.validation import Negatives
+from fairfold.core.validation import LabelFrequency, check_label_frequency, is_corrected
 from fairfold.evaluation.decisions import all_thresholds, label_sets
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.scores import multilabel_scores
@@ -33,8 +33,7 @@ from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
 from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.forests.trees import LARGE, MultilabelForest
-from fairfold.weak_labels import LabelFrequencies, calibrate, estimated_label_frequency, fit_calibration, posterior
-from fairfold.weak_labels.calibration import check_label_frequencies
+from fairfold.weak_labels import calibrate, fit_calibration, fitted_label_frequency, posterior
 
 _SELECTS_LEVEL = "average_precision"
 # Large data: growth stops at the first level that gains less than this, because later levels gain even less.
@@ -68,12 +67,10 @@ class OutOfBagCascade(BaseCascade):
         Minimum number of training samples in a leaf with ``shape="paper"``. Ignored with ``shape="auto"``.
     threshold : float, default=0.5
         Posterior above which a label is predicted as positive. ``"slc"`` also uses it to impute labels.
-    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
-        Meaning of a 0 in the labels. With ``"unlabeled"`` the label may be positive. With ``"confirmed"`` it is
-        negative: the label frequency is 1 and no label is imputed.
-    label_frequencies : {"shared", "by-label"} or float, default="shared"
-        Whether all labels share one label frequency or each label has its own, see
-        :func:`~fairfold.weak_labels.label_frequencies`. A number is the known frequency of all labels.
+    label_frequency : float, array-like of shape (n_labels,) or "estimate", default=1.0
+        Share of positives that are observed. 1.0 takes labels as given: probabilities are those of observed labels, and
+        nothing is imputed. A number, or one per label, corrects for this known frequency. ``"estimate"`` estimates one
+        frequency of all labels at each level and assumes that positives are missing at random.
     hierarchy : Hierarchy or None, default=None
         Label hierarchy. Predictions and imputed labels respect its true-path rule.
     n_sketched : "auto", int or None, default="auto"
@@ -151,7 +148,6 @@ class OutOfBagCascade(BaseCascade):
     _choices: ClassVar = {
         "imputation": (None, "slc", "fla"),
         "shape": ("auto", "paper"),
-        "negatives": get_args(Negatives),
     }
 
     _: KW_ONLY
@@ -163,8 +159,7 @@ class OutOfBagCascade(BaseCascade):
     patience: int = 2
     min_samples_leaf: int = 5
     threshold: float = 0.5
-    negatives: Negatives = "unlabeled"
-    label_frequencies: LabelFrequencies = "shared"
+    label_frequency: LabelFrequency = 1.0
     hierarchy: Hierarchy | None = None
     n_sketched: Literal["auto"] | int | None = "auto"
     n_jobs: int | None = 1
@@ -173,13 +168,13 @@ class OutOfBagCascade(BaseCascade):
     def _grow(
         self, X: Matrix, observed: np.ndarray, seed: int, first_level: Level | None, metadata: SampleMetadata
     ) -> None:
-        check_label_frequencies(self.label_frequencies)
+        check_label_frequency(self.label_frequency, observed.shape[1])
         grow = Grower(seed, self._forest_settings(), metadata=metadata)
         first_level = first_level or self._grow_first_level(grow, X, observed)
         if self.shape == "auto":
             grow.take_shapes_from(first_level.predictors)
         imputer = None
-        if self.imputation is not None and self.negatives == "unlabeled":
+        if self.imputation is not None and is_corrected(self.label_frequency):
             strict = self.imputation == "slc"
             imputer = PosteriorImputer(observed, is_strict=strict, threshold=self.threshold, hierarchy=self.hierarchy)
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
@@ -211,8 +206,7 @@ class OutOfBagCascade(BaseCascade):
             calibrated = self._calibrated_oob(observed, predictors, metadata.weights)
             seen_proba = seen.add(calibrated)
             # The ranking behind the frequency estimate improves with the number of levels.
-            how = self.label_frequencies, self.negatives
-            frequency = np.asarray(estimated_label_frequency(observed, seen.sum, *how)).tolist()
+            frequency = np.asarray(fitted_label_frequency(self.label_frequency, observed, seen.sum)).tolist()
             self.label_frequencies_.append(frequency)
             scored = self._reconciled(posteriors.add(posterior(calibrated, frequency)))
             self._score_level(observed, scored, metadata.weights)

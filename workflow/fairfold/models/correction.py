@@ -1,4 +1,4 @@
-"""Correction for missing labels that applies to any classifier with probabilities."""
+"""Calibration, decisions and correction for missing labels, for any classifier with probabilities."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from fairfold.core.arrays import Matrix
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.samples import DropTrainingDataMixin
-from fairfold.core.validation import Negatives, check_weights
+from fairfold.core.validation import LabelFrequency, check_weights
 from fairfold.errors import ModelError
 from fairfold.evaluation.decisions import all_thresholds, label_sets
 from fairfold.models.out_of_fold import fit_out_of_fold, observed_probabilities
 from fairfold.models.registry import make_model
 from fairfold.models.sparse_labels import accepts_sparse_labels
 from fairfold.weak_labels.calibration import (
-    LabelFrequencies,
     calibrate,
-    estimated_label_frequency,
     fit_calibration,
+    fitted_label_frequency,
     posterior,
 )
 
 
 @dataclass(eq=False, repr=False)
 class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Classifier that corrects its probabilities for missing labels.
+    """Classifier with calibrated probabilities, corrected for missing labels if their share is declared.
 
     A classifier that is trained on observed labels estimates P(observed | x). If each positive is observed with
-    probability c, the label frequency, then P(positive | x) = P(observed | x) / c [1]_.
+    probability c, the label frequency, then P(positive | x) = P(observed | x) / c [1]_. Labels cannot show c, because
+    noisy labels look the same as missing ones. By default, c is therefore 1.
 
-    The correction needs out-of-sample probabilities of the training samples. They are the ``out_of_fold_proba_`` of the
+    Calibration needs out-of-sample probabilities of the training samples. They are the ``out_of_fold_proba_`` of the
     classifier, or come from cross-fitting. They are calibrated for each label, with shrinkage towards a calibration
-    that all labels share, and determine c; see :mod:`fairfold.weak_labels.calibration`. The final classifier is fitted
-    to the whole training part.
+    that all labels share; see :mod:`fairfold.weak_labels.calibration`. They also determine the thresholds of decisions
+    and, if asked for, the estimate of c. The final classifier is fitted to the whole training part.
 
     Parameters
     ----------
@@ -44,12 +44,10 @@ class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorM
         Unfitted classifier of several labels with ``predict_proba``.
     n_splits : int, default=5
         Number of folds for cross-fitting.
-    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
-        Meaning of labels of 0. With ``"unlabeled"`` they may be positive. With ``"confirmed"`` they are negative, and
-        c is 1.
-    label_frequencies : {"shared", "by-label"} or float, default="shared"
-        Whether all labels share one label frequency; see :func:`~fairfold.weak_labels.label_frequencies`. A number is
-        the known frequency of all labels.
+    label_frequency : float, array-like of shape (n_labels,) or "estimate", default=1.0
+        Share of positives that are observed. 1.0 takes labels as given: probabilities are those of observed labels. A
+        number, or one per label, corrects for this known frequency. ``"estimate"`` estimates one frequency of all
+        labels and assumes that positives are missing at random.
     random_state : int or None, default=None
         Seed of the folds.
 
@@ -58,7 +56,7 @@ class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorM
     estimator_ : estimator object
         Fitted classifier.
     label_frequency_ : float or ndarray of shape (n_labels,)
-        Estimated c, for all labels or for each label. It is 1 if nothing seems to be missing.
+        The label frequency c that ``predict_proba`` corrects for.
     coefficients_ : ndarray of shape (n_labels, 2)
         Coefficients of the calibration.
     out_of_fold_proba_ : {ndarray, sparse matrix} of shape (n_samples, n_labels)
@@ -84,14 +82,13 @@ class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorM
     estimator: BaseEstimator
     _: KW_ONLY
     n_splits: int = 5
-    negatives: Negatives = "unlabeled"
-    label_frequencies: LabelFrequencies = "shared"
+    label_frequency: LabelFrequency = 1.0
     random_state: int | None = None
 
     def fit(
         self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """Fit the classifier, its calibration and the label frequency.
+        """Fit the classifier and its calibration.
 
         Parameters
         ----------
@@ -121,7 +118,7 @@ class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorM
             self.estimator, X, Y, n_splits=n_splits, random_state=self.random_state, metadata=samples
         )
         self.coefficients_ = fit_calibration(Y, P, sample_weight=weights)
-        self.label_frequency_ = estimated_label_frequency(Y, P, self.label_frequencies, self.negatives)
+        self.label_frequency_ = fitted_label_frequency(self.label_frequency, Y, P)
         self.out_of_fold_proba_ = calibrate(P, self.coefficients_)
         positive = posterior(self.out_of_fold_proba_, self.label_frequency_)
         self.thresholds_ = all_thresholds(positive)
@@ -150,7 +147,7 @@ class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorM
         return calibrate(observed_probabilities(self.estimator_, X, len(self.coefficients_)), self.coefficients_)
 
     def predict_proba(self, X: Matrix) -> Matrix:
-        """Predict the probability that each label is positive, corrected for missing labels.
+        """Predict the probability that each label is positive.
 
         Parameters
         ----------
@@ -160,20 +157,18 @@ class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorM
         Returns
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_labels)
-            Probabilities, sparse if those of the classifier are.
+            Probabilities, divided by the label frequency. Sparse if those of the classifier are.
         """
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
 
 
-def make_corrected(of: str, label_frequencies: LabelFrequencies = "shared", **settings: Any) -> CorrectedClassifier:
-    """Create a model from its name, with a correction for missing labels.
+def make_corrected(of: str, **settings: Any) -> CorrectedClassifier:
+    """Create a model from its name, with calibration and an optional correction for missing labels.
 
     Parameters
     ----------
     of : str
         Name of the model.
-    label_frequencies : {"shared", "by-label"} or float, default="shared"
-        Whether all labels share one label frequency, or their frequency; see :class:`CorrectedClassifier`.
     **settings : object
         Settings of the model.
 
@@ -187,4 +182,4 @@ def make_corrected(of: str, label_frequencies: LabelFrequencies = "shared", **se
     ModelError
         If the model or a setting does not exist.
     """
-    return CorrectedClassifier(make_model(of, **settings), label_frequencies=label_frequencies)
+    return CorrectedClassifier(make_model(of, **settings))

@@ -18,7 +18,7 @@ _POOLS = ("of_large", "of_many")  # parameters with the members of a pool for ot
 # Parameters that change no result, or that the seed of the study sets.
 _NOT_LISTED = (
     *("n_jobs", "random_state", "verbose", "memory", "warm_start", "transform_input", "copy", "hierarchy", "cv"),
-    *("pre_dispatch", "return_train_score", "error_score", "negatives"),
+    *("pre_dispatch", "return_train_score", "error_score"),
 )
 
 
@@ -30,7 +30,7 @@ _CHOSEN = {
     "min_samples_leaf_": "least number of samples in a leaf",
     "gamma_": "parameter of the Gaussian kernel; 0 is a linear kernel",
     "penalty_": "penalty of the ridge regression",
-    "label_frequency_": "estimated share of positives that are observed",
+    "label_frequency_": "share of positives that are observed; 1 takes labels as given",
 }
 
 

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from fairfold.core import usage
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.probabilities import ProbabilityError
-from fairfold.core.validation import Negatives
+from fairfold.core.validation import LabelFrequency
 from fairfold.errors import ConfigError, ModelError, StudyError, first_sentence
 from fairfold.models.correction import CorrectedClassifier
 from fairfold.models.one_level import OneLevelModel
@@ -48,9 +48,9 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
         Entry of ``models.own`` in a checked configuration; see :func:`fairfold.models.own.make_estimator`. Its
         ``minutes`` limit each call.
     corrected : bool, default=False
-        Whether :class:`~fairfold.models.correction.CorrectedClassifier` corrects the probabilities for missing labels.
-    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
-        Meaning of labels of 0 for the correction.
+        Whether :class:`~fairfold.models.correction.CorrectedClassifier` calibrates and corrects the probabilities.
+    label_frequency : float, array-like of shape (n_labels,) or "estimate", default=1.0
+        Label frequency of the correction; see :class:`~fairfold.models.correction.CorrectedClassifier`.
     n_jobs : int or None, default=1
         Number of threads; see :class:`~fairfold.models.one_level.OneLevelModel`.
     random_state : int or None, default=None
@@ -68,7 +68,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
     entry: Mapping[str, Any]
     _: KW_ONLY
     corrected: bool = False
-    negatives: Negatives = "unlabeled"
+    label_frequency: LabelFrequency = 1.0
     n_jobs: int | None = 1
     random_state: int | None = None
 
@@ -104,7 +104,7 @@ class IsolatedClassifier(ClassifierMixin, BaseEstimator):
         ModelError
             If the model raises an error, ends its process or exceeds its time limit.
         """
-        settings = {name: getattr(self, name) for name in ("corrected", "negatives", "n_jobs", "random_state")}
+        settings = {name: getattr(self, name) for name in ("corrected", "label_frequency", "n_jobs", "random_state")}
         fitted = _run(_fit_and_pickle, self.name, self.entry, X, Y, groups, sample_weight, **settings)
         self.pickled_model_, decisions = fitted
         for name, value in decisions.items():
@@ -242,7 +242,7 @@ def _fit(
     entry: Mapping[str, Any],
     *data: Any,
     corrected: bool = False,
-    negatives: Negatives = "unlabeled",
+    label_frequency: LabelFrequency = 1.0,
     n_jobs: int | None = 1,
     random_state: int | None = 1,
 ) -> OneLevelModel:
@@ -250,7 +250,7 @@ def _fit(
     make_estimator(name, entry)
     _seed(random_state)
     estimator = make_estimator(name, entry)
-    whole = CorrectedClassifier(estimator, negatives=negatives) if corrected else estimator
+    whole = CorrectedClassifier(estimator, label_frequency=label_frequency) if corrected else estimator
     model = OneLevelModel(whole, n_jobs=n_jobs, random_state=random_state).fit(*data)
     if hasattr(model.estimator_, "best_params_"):
         chosen = {key.rpartition("__")[2]: value for key, value in model.estimator_.best_params_.items()}

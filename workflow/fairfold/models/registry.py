@@ -12,7 +12,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from fairfold.core.plugins import declared
-from fairfold.core.validation import check_negatives
+from fairfold.core.validation import check_label_frequency
 from fairfold.errors import ModelError, unknown_name
 from fairfold.models.spec import ModelSpec, own_model
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
     from fairfold.core.hierarchy import Hierarchy
-    from fairfold.core.validation import Negatives
+    from fairfold.core.validation import LabelFrequency
 
 DEFAULT = "Stack+"
 
@@ -80,7 +80,7 @@ def register(spec: ModelSpec) -> None:
 def register_own(models: Mapping[str, Any]) -> None:
     """Add the models of a configuration to the registry of this process.
 
-    A version with a correction for missing labels is added as NAME+.
+    A calibrated version, which can correct for missing labels, is added as NAME+.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def register_own(models: Mapping[str, Any]) -> None:
 def make_model(
     name: str,
     *,
-    negatives: Negatives = "unlabeled",
+    label_frequency: LabelFrequency = 1.0,
     categories: Sequence[Sequence[int]] = (),
     hierarchy: Hierarchy | None = None,
     n_jobs: int | None = 1,
@@ -114,9 +114,10 @@ def make_model(
     ----------
     name : str
         One of ``MODEL_NAMES`` or the name of a registered model.
-    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
-        Meaning of labels of 0. With ``"unlabeled"`` they may be positive. With ``"confirmed"`` they are negative, and
-        models neither impute labels nor correct for missing ones.
+    label_frequency : float, array-like of shape (n_labels,) or "estimate", default=1.0
+        Share of positives that are observed. 1.0 takes labels as given: nothing is imputed, and probabilities are those
+        of observed labels. A number, or one per label, is the known share. ``"estimate"`` assumes that positives are
+        missing at random, at the same rate in all labels. Models without a correction ignore it.
     categories : sequence of sequence of int, default=()
         One-hot columns of each categorical feature. Models with native support for categories join them into one
         feature. Other models use the columns as they are.
@@ -154,14 +155,14 @@ def make_model(
            [1, 0]], dtype=int8)
     """
     spec = spec_of(name)
-    check_negatives(negatives, ModelError)
+    check_label_frequency(label_frequency)
     try:
         known = {"categories": categories} if categories and spec.accepts_categories else {}
         model = resolve_name(spec.make)(**spec.parameters, **settings, **known)
     except TypeError as error:
         raise ModelError(f"model {name} cannot be created: {error}.") from None
-    if "negatives" in model.get_params(deep=False):
-        model.set_params(negatives=negatives)
+    if "label_frequency" in model.get_params(deep=False):
+        model.set_params(label_frequency=label_frequency)
     if not hasattr(model, "staged_predict_proba"):
         model = resolve_name("fairfold.models.one_level:OneLevelModel")(model)
     if hierarchy is not None and "hierarchy" not in model.get_params(deep=False):

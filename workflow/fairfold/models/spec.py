@@ -71,9 +71,9 @@ class ModelSpec:
 
 
 def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
-    """Return the specifications of a model and of its version with a correction for missing labels.
+    """Return the specifications of a model and of its calibrated version, which can correct for missing labels.
 
-    The name of the corrected model ends with a plus sign.
+    The name of the calibrated version ends with a plus sign.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
     spec : ModelSpec
         The given specification.
     corrected : ModelSpec
-        Specification of the corrected model.
+        Specification of the calibrated version.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
         f"{spec.name}+",
         make="fairfold.models.correction:make_corrected",
         parameters={"of": spec.name},
-        settings=(*spec.settings, "label_frequencies"),
+        settings=spec.settings,
         family=spec.family,
         accepts_categories=spec.accepts_categories,
         is_tuned=spec.is_tuned,
@@ -108,7 +108,7 @@ def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
 
 
 def own_model(name: str, entry: Mapping[str, Any]) -> tuple[ModelSpec, ModelSpec]:
-    """Specify a user-defined model and its version with a correction for missing labels.
+    """Specify a user-defined model and its calibrated version, which can correct for missing labels.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def own_model(name: str, entry: Mapping[str, Any]) -> tuple[ModelSpec, ModelSpec
     plain : ModelSpec
         Specification of the model.
     corrected : ModelSpec
-        Specification of the corrected model, whose name ends with a plus sign.
+        Specification of the calibrated version, whose name ends with a plus sign.
     """
     plain = ModelSpec(
         name,

@@ -1,4 +1,4 @@
-"""Weighted pool of classifiers with a correction for missing labels.
+"""Weighted pool of classifiers, calibrated and optionally corrected for missing labels.
 
 The pool averages the calibrated probabilities of its members (linear opinion pool) [1]_. The weights maximize the
 likelihood of the observed labels under out-of-sample probabilities of the training samples. This likelihood has a
@@ -29,7 +29,7 @@ from fairfold.core.groups import SampleMetadata
 from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.sparse_rows import weighted_sum
 from fairfold.core.usage import release_memory
-from fairfold.core.validation import UNMEASURED, Negatives, check_binary, check_weights
+from fairfold.core.validation import UNMEASURED, LabelFrequency, check_binary, check_weights
 from fairfold.errors import ModelError
 from fairfold.evaluation.decisions import all_thresholds, label_sets
 from fairfold.forests.sketched import FLOOR
@@ -37,10 +37,9 @@ from fairfold.forests.trees import LARGE
 from fairfold.models.out_of_fold import clone_with, fit_out_of_fold, observed_probabilities
 from fairfold.models.time_budget import Members, Sizes, choose_members
 from fairfold.weak_labels.calibration import (
-    LabelFrequencies,
     calibrate,
-    estimated_label_frequency,
     fit_calibration,
+    fitted_label_frequency,
     posterior,
 )
 
@@ -73,12 +72,11 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         the number of samples only.
     n_splits : int, default=5
         Number of folds for cross-fitting.
-    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
-        Meaning of labels of 0, also passed to the members. With ``"unlabeled"`` they may be positive. With
-        ``"confirmed"`` they are negative, and nothing is corrected.
-    label_frequencies : {"shared", "by-label"} or float, default="shared"
-        Whether all labels share one label frequency; see :func:`~fairfold.weak_labels.label_frequencies`. A number is
-        the known frequency of all labels.
+    label_frequency : float, array-like of shape (n_labels,) or "estimate", default=1.0
+        Share of positives that are observed. 1.0 takes labels as given: probabilities are those of observed labels. A
+        number, or one per label, corrects for this known frequency. ``"estimate"`` estimates one frequency of all
+        labels and assumes that positives are missing at random. It is also
+        passed to the members.
     n_jobs : int or None, default=1
         Number of threads, passed to the members.
     random_state : int, RandomState or None, default=None
@@ -93,7 +91,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     out_of_fold_proba_ : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Out-of-sample probabilities that labels of training samples are observed.
     label_frequency_ : float or ndarray of shape (n_labels,)
-        Estimated label frequency, for all labels or for each label. It is 1 if nothing seems to be missing.
+        The label frequency that ``predict_proba`` corrects for.
     thresholds_ : dict of dict of list
         Thresholds by objective; see ``fairfold.evaluation.decisions.all_thresholds``.
     label_sets_ : dict of str to ndarray
@@ -110,15 +108,14 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     of_large: Sequence[tuple[str, BaseEstimator]] | None = None
     minutes: float | None = None
     n_splits: int = 5
-    negatives: Negatives = "unlabeled"
-    label_frequencies: LabelFrequencies = "shared"
+    label_frequency: LabelFrequency = 1.0
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None
 
     def fit(
         self, X: Matrix, Y: Matrix, groups: np.ndarray | None = None, sample_weight: np.ndarray | None = None
     ) -> Self:
-        """Fit the members, their weights, the calibration and the label frequency.
+        """Fit the members, their weights and the calibration.
 
         Parameters
         ----------
@@ -150,7 +147,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         weights = check_weights(sample_weight, Y.shape[0], ModelError)
         samples = SampleMetadata(groups, weights)
         for _, estimator in estimators:
-            member = clone_with(estimator, random_state=seed, n_jobs=self.n_jobs, negatives=self.negatives)
+            member = clone_with(estimator, random_state=seed, n_jobs=self.n_jobs, label_frequency=self.label_frequency)
             fitted, P = fit_out_of_fold(member, X, Y, n_splits=self.n_splits, random_state=seed, metadata=samples)
             self.estimators_.append(fitted)
             if isinstance(fitted, DropTrainingDataMixin):
@@ -167,8 +164,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         self._calibrations = [*calibrations, fit_calibration(Y, pooled, sample_weight=weights)]
         self.out_of_fold_proba_ = calibrate(pooled, self._calibrations[-1])
         del pooled
-        how = self.label_frequencies, self.negatives
-        self.label_frequency_ = estimated_label_frequency(Y, self.out_of_fold_proba_, *how)
+        self.label_frequency_ = fitted_label_frequency(self.label_frequency, Y, self.out_of_fold_proba_)
         positive = posterior(self.out_of_fold_proba_, self.label_frequency_)
         self.thresholds_ = all_thresholds(positive)
         self.label_sets_ = label_sets(Y, positive, self.out_of_fold_proba_)
@@ -214,7 +210,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         return calibrate(_pool(self.weights_, P), last)
 
     def predict_proba(self, X: Matrix) -> Matrix:
-        """Predict the probability that each label is positive, corrected for missing labels.
+        """Predict the probability that each label is positive.
 
         Parameters
         ----------
@@ -224,7 +220,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         Returns
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_labels)
-            Probabilities, sparse if those of all members are.
+            Probabilities, divided by the label frequency. Sparse if those of all members are.
         """
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
 

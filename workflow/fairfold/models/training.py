@@ -181,7 +181,7 @@ class Unit:
         data = self.data
         arrays = data.X, data.Y, data.groups, data.weights, self.fold_of, self.hidden, self.hidden_in_tests
         hierarchy = None if data.hierarchy is None else data.hierarchy.as_dict()
-        labels = data.negatives, data.category_columns, hierarchy
+        labels = data.labels_are, data.missing_rate, data.category_columns, hierarchy
         # Scores of every study are those without this setting.
         score = (self.score,) if self.score in FURTHER_METRICS else ()
         options = self.threshold, self.levels_by, self.code, *score
@@ -318,7 +318,7 @@ def train_model(
     data = unit.data
     seen = observed_labels(data.Y, unit.hidden_in_tests, None, data.negatives)
     known: dict[str, Any] = {
-        "negatives": data.negatives,
+        "label_frequency": data.label_frequency(unit.missing_rate),
         "categories": data.category_columns,
         "hierarchy": data.hierarchy,
     }

@@ -117,7 +117,7 @@ def score_splits(
     """
     name, tables = data.id.removesuffix(SUFFIX), []
     # The labels of the comparison are complete, so that nothing is corrected.
-    of_data: dict[str, Any] = {"negatives": "confirmed", "categories": data.category_columns}
+    of_data: dict[str, Any] = {"categories": data.category_columns}
     for split in range(n_splits):
         random_state = seed_for(seed, "mlc comparison", name, split)
         train, test = IterativeStratification(random_state=random_state).train_test(data.Y, test_size)

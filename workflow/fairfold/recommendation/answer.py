@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from fairfold.answer.missing_labels import missing_labels_sentences
 from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.leaderboard import BEST, DECIDING, NOT_DIFFERENT, NOT_TESTED, WORSE
 
@@ -71,8 +72,8 @@ def answer_lines(
     numbers : DataFrame
         Rows of :func:`~fairfold.recommendation.comparison.recommend` for the dataset.
     missing_rates : DataFrame
-        Columns ``hidden_rate, estimated_rate, low, high, reason`` for the dataset, in percent. The column ``n_checked``
-        is optional: the number of checked cells.
+        Columns ``hidden_rate, labels_are, estimated_rate, low, high, reason`` for the dataset, in percent. The column
+        ``n_checked`` is optional: the number of checked cells.
     n_samples : int or None
         Number of samples. None omits it.
     label_scores : DataFrame or None, default=None
@@ -98,7 +99,7 @@ def answer_lines(
         groups = twins.groupby("verdict", sort=False)["model"].agg(" and ".join)
         yield f"({'; '.join(f'{models}: same scores as {same[8:]}' for same, models in groups.items())}.)"
     yield ""
-    yield from _about_missing(estimate, ranked.iloc[0], n_checked)
+    yield from missing_labels_sentences(estimate, ranked.iloc[0], np.nan_to_num(n_checked))
     if label_scores is not None and len(hardest := label_scores.dropna(subset="mcc").sort_values("mcc", kind="stable")):
         shown = hardest[: min(_MOST_LABELS, (len(label_scores) + 1) // 2)]
         named = [f"{label} (MCC {mcc:z.2f})" for label, mcc in zip(shown["label"], shown["mcc"], strict=True)]
@@ -132,36 +133,6 @@ def _table(board: pd.DataFrame, most_models: int) -> Iterator[str]:
         yield "  ".join(f"{cell:{'<' if head in ('', 'verdict') else '>'}{width}}" for cell, (head, width) in cells)
     if len(board) > len(shown):
         yield f"... and {count(len(board) - len(shown), 'more model')}"
-
-
-def _about_missing(estimate: pd.Series, best: pd.Series, n_checked: float) -> Iterator[str]:
-    """Describe the missing labels, and the score if as many labels are missing as the interval allows."""
-    rate, low, high = estimate[["estimated_rate", "low", "high"]].astype(float)
-    if np.isnan(rate):
-        yield f"Missing labels: not estimated: {estimate['reason']}."
-        return
-    if np.isnan(low):
-        yield f"Missing labels: {rate:.0f} % of the labels are unmeasured."
-        return
-    if high < 0.5:
-        yield "Missing labels: none detected."
-    elif rate < 0.5:
-        is_loss = METRICS[best["metric"]].direction < 0
-        is_plain = is_loss or np.isnan(best["high"]) or np.isfinite(n_checked)
-        score = "" if is_plain else f"; then {METRICS[best['metric']].name} up to {best['high']:.3f}"
-        yield f"Missing labels: none detected, up to {high:.0f} % possible{score}."
-    else:
-        yield f"Missing labels: about {rate:.0f} % of the positives (95 % interval {low:.0f} to {high:.0f} %)."
-    if np.isnan(n_checked):
-        yield "  This estimate assumes that labels are missing at random."
-    else:
-        yield f"  Scores and missing labels are based on {count(n_checked, 'checked cell')}."
-        if np.isfinite(best["low"]):
-            interval = f"between {best['low']:.3f} and {best['high']:.3f} (95 % interval)"
-            yield f"  They leave {METRICS[best['metric']].name} of {best['model']} {interval}."
-    if METRICS[best["metric"]].correction is None and np.isnan(n_checked):
-        name = METRICS[best["metric"]].name
-        yield f"  {name[0].upper()}{name[1:]} is measured on observed labels. It cannot be corrected for missing ones."
 
 
 def count(number: float, noun: str) -> str:

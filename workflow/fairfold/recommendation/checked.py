@@ -336,7 +336,7 @@ def with_checked_scores(board: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFr
         part = part.assign(
             score=scores["estimate"].to_numpy(),
             deciding=deciding.to_numpy(),
-            **dict.fromkeys(SENSITIVITY, np.nan),
+            **dict.fromkeys([*SENSITIVITY, "at_bound"], np.nan),
             **{name: scores[name].to_numpy() for name in columns},
         )
         part = part.sort_values("behind", kind="stable")

@@ -1,9 +1,9 @@
 """Find the best models of a dataset for each metric.
 
-Models are compared by their scores on complete labels, which are estimated from the observed labels of the test
-folds. Only the lowest missing rate of the study counts. The tests are two-sided corrected paired t-tests over folds,
-adjusted over all pairs of models by the method of Benjamini & Hochberg, because any pair could have included the best
-model. ``docs/how-it-works/comparing.md`` describes the error rates.
+Models are compared by their scores on the labels of the test folds as they are, or by their estimated scores on
+complete labels if labels are declared incomplete. Only the lowest missing rate of the study counts. The tests are
+two-sided corrected paired t-tests over folds, adjusted over all pairs of models by the method of Benjamini & Hochberg,
+because any pair could have included the best model. ``docs/how-it-works/comparing.md`` describes the error rates.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FOLDS = ["dataset", "missing_rate", "model", "fold", "metric", "observed", "cor
 _SCORES = ["dataset", "missing_rate", "model", "metric", "observed", "low", "high", "share_best"]
 _COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "p_value", "p_adjusted", "is_top", *CERTAINTY]
 _TWINS = ["same_as", "identical"]
-_ESTIMATED = ["observed", "low", "high", "share_best", *SENSITIVITY]
+_ESTIMATED = ["observed", "low", "high", "share_best", *SENSITIVITY, "at_bound"]
 
 
 def uses_with(score: str) -> dict[str, tuple[str, ...]]:
@@ -95,7 +95,8 @@ def recommend(
 ) -> pd.DataFrame:
     """Compare all models of each dataset with the best one.
 
-    Scores are estimates for complete labels. If no score could be corrected, scores on observed labels are compared.
+    Scores are estimates for complete labels, which equal the scores on observed labels unless labels are declared
+    incomplete. If no score could be corrected, scores on observed labels are compared.
 
     Parameters
     ----------
@@ -136,6 +137,7 @@ def recommend(
         - ``share_best`` : share of the draws of that interval with this model as the best
         - ``if_hard``, ``if_easy`` : estimated score if hard or easy positives are missing more often, see
           :mod:`~fairfold.recommendation.complete_scores`
+        - ``at_bound`` : estimated score if as many positives are missing as the labels allow
         - ``n_folds`` : number of folds with a score
         - ``rank`` : rank of the mean score, 1 for the best
         - ``difference`` : distance to the best mean score, at least 0

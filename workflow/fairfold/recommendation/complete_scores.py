@@ -1,6 +1,7 @@
-"""Estimate scores on complete labels from observed labels, with confidence intervals.
+"""Score labels as they are, or estimate scores on complete labels, with confidence intervals.
 
-Predictions of each test fold are scored, and the score is corrected by :mod:`fairfold.evaluation.corrected`. The
+Predictions of each test fold are scored. Unless the label frequency is 1, which takes labels as they are, the score is
+corrected by :mod:`fairfold.evaluation.corrected`. The
 interval covers the scatter over samples, which are resampled within each fold, and the uncertainty of the label
 frequency. All models use the same resamples. Repetitions of cross-validation reuse the resamples of the first one,
 because the same samples must not narrow the interval like new samples. The interval is for the mean score of the models
@@ -29,6 +30,7 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.folds import Part, parts_of, share_tested
 from fairfold.core.groups import SampleMetadata
+from fairfold.core.validation import capped_frequency
 from fairfold.evaluation.corrected import Corrected, corrected_scores, draw_samples, frequency_if_hard
 from fairfold.evaluation.corrections import NOT_CORRECTED, ODDS_FACTOR, SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions
@@ -42,8 +44,8 @@ LEVEL = 0.95
 N_DRAWS = 200  # bootstrap samples of each fold
 ALL_MODELS = "all models"
 _DIGITS = 12  # decimals of a score; smaller differences are rounding errors
-_FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known", *SENSITIVITY, "optimism"]
-_FOLDS += ["share_tested"]
+_FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known", *SENSITIVITY]
+_FOLDS += ["at_bound", "optimism", "share_tested"]
 _SCORES = ["model", "metric", "complete", "observed", "corrected", "low", "high", "share_best", "known"]
 
 
@@ -54,6 +56,7 @@ def complete_scores(
     frequency: FrequencyDistribution | None,
     known_frequency: float,
     *,
+    bound: float | None = None,
     threshold: float = 0.5,
     score: str = "average_precision",
     groups: np.ndarray | None = None,
@@ -77,6 +80,8 @@ def complete_scores(
         Distribution of the label frequency. None if it is unknown; then there are no corrected scores.
     known_frequency : float
         True label frequency, known if labels were hidden on purpose.
+    bound : float or None, default=None
+        Lowest label frequency that the labels allow, which gives the scores ``at_bound``. None leaves them out.
     threshold : float, default=0.5
         Probability above which a label counts as predicted.
     score : str, default="average_precision"
@@ -99,14 +104,14 @@ def complete_scores(
     -------
     dict of str to DataFrame
         ``folds`` has one row per model, fold and metric with the columns ``model, fold, metric, complete, observed,
-        corrected, known, if_hard, if_easy, optimism, share_tested``: the score on all labels, the score on observed
-        labels, its correction with the median frequency and with the known one, the correction with the median
-        frequency if hard or easy positives are missing more often, the estimated optimism of the corrected score,
-        and the share of samples in the test fold.
+        corrected, known, if_hard, if_easy, at_bound, optimism, share_tested``: the score on all labels, the score on
+        observed labels, its correction with the median frequency and with the known one, the correction with the median
+        frequency if hard or easy positives are missing more often, the correction with the bound, the estimated
+        optimism of the corrected score, and the share of samples in the test fold.
 
         ``scores`` has one row per model and metric with the columns
-        ``model, metric, complete, observed, corrected, low, high, share_best, known, if_hard, if_easy``: means over
-        folds, a 95 % confidence interval for new samples, and the share of draws without a better model.
+        ``model, metric, complete, observed, corrected, low, high, share_best, known, if_hard, if_easy, at_bound``:
+        means over folds, a 95 % confidence interval for new samples, and the share of draws without a better model.
 
         Means ignore folds in which the score is undefined for all models. Values are NaN if no fold remains, if a model
         lacks predictions in a fold, or if the metric cannot be corrected.
@@ -122,7 +127,11 @@ def complete_scores(
     """
     metadata = SampleMetadata(groups, sample_weight)
     scored = list(dict.fromkeys([*BASIC_METRICS, score]))
-    is_correctable = {name: is_corrected(METRICS[name], hierarchical=hierarchical) for name in scored}
+    is_as_given = frequency is not None and frequency.median == 1
+    correctable_of = {
+        name: is_correctable(METRICS[name], hierarchical=hierarchical and not is_as_given) for name in scored
+    }
+    capped = None if bound is None else capped_frequency(observed, bound)
     # All folds use the same frequencies.
     frequencies: Iterable[float] = [] if frequency is None else frequency.draw(n_draws, random_state)
     rows, draws = [], defaultdict(list)
@@ -138,7 +147,7 @@ def complete_scores(
                 found: dict[str, dict[str, float]] = {}
                 drawn: dict[str, np.ndarray] = {}
                 if finite_rows(P).all():
-                    correctable = tuple(filter(is_correctable.get, metrics))
+                    correctable = tuple(filter(correctable_of.get, metrics))
                     scorer = Corrected(observed[test], P, metrics=correctable, **given)
                     for name, labels in (("complete", Y), ("observed", observed)):
                         found[name] = multilabel_scores(labels[test], P, metrics=metrics, **given)
@@ -146,7 +155,8 @@ def complete_scores(
                     if frequency is not None and correctable:
                         c = frequency.median
                         found["corrected"] = scorer.scores(c)
-                        found |= _if_not_at_random(scorer, observed[test], P, c)
+                        found |= {} if is_as_given else _if_not_at_random(scorer, observed[test], P, c)
+                        found |= {} if capped is None else {"at_bound": scorer.scores(capped)}
                         of_fold = partial(corrected_scores, observed[test], label_frequency=c, metrics=correctable)
                         found["optimism"] = dict.fromkeys(correctable, 0.0)
                         if balanced:
@@ -168,7 +178,7 @@ def _if_not_at_random(scorer: Corrected, observed: Matrix, P: Matrix, c: float) 
     return {name: scorer.scores(frequency_if_hard(observed, P, c, factor)) for name, factor in factors}
 
 
-def is_corrected(metric: Metric, *, hierarchical: bool) -> bool:
+def is_correctable(metric: Metric, *, hierarchical: bool) -> bool:
     """Return whether a metric can be corrected for missing labels.
 
     Parameters
@@ -186,9 +196,9 @@ def is_corrected(metric: Metric, *, hierarchical: bool) -> bool:
 
     Examples
     --------
-    >>> is_corrected(BASIC_METRICS["ranking_loss"], hierarchical=False)
+    >>> is_correctable(BASIC_METRICS["ranking_loss"], hierarchical=False)
     True
-    >>> is_corrected(BASIC_METRICS["ranking_loss"], hierarchical=True)
+    >>> is_correctable(BASIC_METRICS["ranking_loss"], hierarchical=True)
     False
     """
     return metric.correction is not None and not (hierarchical and metric.correction.of_samples)
@@ -214,7 +224,7 @@ def with_notes(scores: pd.DataFrame, *, hierarchical: bool = False) -> pd.DataFr
     >>> with_notes(pd.DataFrame({"metric": ["mcc", "ranking_loss"]}), hierarchical=True)["note"].tolist()
     ['', 'cannot be corrected']
     """
-    is_noted = [not is_corrected(METRICS[name], hierarchical=hierarchical) for name in scores["metric"]]
+    is_noted = [not is_correctable(METRICS[name], hierarchical=hierarchical) for name in scores["metric"]]
     return scores.assign(note=np.where(is_noted, NOT_CORRECTED, "")) if any(is_noted) else scores
 
 
@@ -303,7 +313,7 @@ def _summary(
             too_good = of_metric.direction * (of_metric.direction * table["optimism"]).clip(lower=0)
             table[worse] = (table[worse] - FACTORS.get(metric, 1) * too_good).clip(*of_metric.range)
             table.loc[drawn.columns, "share_best"] = goodness.eq(goodness.max(axis=1), axis=0).mean()
-        tables.append(table.reset_index()[[*_SCORES, *SENSITIVITY]])
+        tables.append(table.reset_index()[[*_SCORES, *SENSITIVITY, "at_bound"]])
     whole = pd.concat(tables, ignore_index=True)
     return whole.sort_values("model", key=lambda names: names.map(models.index), kind="stable", ignore_index=True)
 

@@ -17,7 +17,7 @@ DECIDING = USES["threshold"][0]
 BEST, NOT_DIFFERENT, WORSE, NOT_TESTED, NO_SCORE = "best", "not different", "worse", "not tested", "no score"
 """Verdicts on a model. A model with the scores of another one has the verdict ``same as <model>``."""
 
-_COLUMNS = ["dataset", "model", "score", "low", "high", *SENSITIVITY, "observed"]
+_COLUMNS = ["dataset", "model", "score", "low", "high", *SENSITIVITY, "at_bound", "observed"]
 _COLUMNS += ["behind", "behind_low", "behind_high", "deciding"]
 _TIMES = ["fit_seconds", "predict_seconds", "peak_memory_mb"]
 
@@ -49,6 +49,7 @@ def leaderboard(
         - ``score``, ``low``, ``high``, ``observed`` : leading score, its 95 % interval, and the score on observed
           labels
         - ``if_hard``, ``if_easy`` : leading score if hard or easy positives are missing more often
+        - ``at_bound`` : leading score if as many positives are missing as the labels allow
         - ``behind``, ``behind_low``, ``behind_high`` : distance from the best model, with the 95 % interval of the
           paired differences (corrected t-test, not adjusted)
         - ``deciding`` : score by ``DECIDING``

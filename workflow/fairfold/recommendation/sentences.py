@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 import pandas as pd
 
+from fairfold.answer.missing_labels import missing_rate_phrase
 from fairfold.evaluation.metrics import METRICS
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.complete_scores import ALL_MODELS
@@ -36,7 +37,7 @@ def recommendation_sentences(
     table : DataFrame
         Table of :func:`~fairfold.recommendation.comparison.recommend`.
     missing_rates : DataFrame
-        Columns ``dataset, hidden_rate, hidden_share, estimated_rate, low, high, reason``, as returned by
+        Columns ``dataset, hidden_rate, hidden_share, labels_are, estimated_rate, low, high, reason``, as returned by
         :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate`.
     quality : DataFrame or None, default=None
         Columns ``missing_rate, metric, model, n, error_observed, error_corrected, coverage`` of
@@ -72,36 +73,34 @@ def _about_data(dataset: str, estimates: pd.DataFrame, rate: int, *, hierarchica
     own = estimates.loc[0]
     learned = "the observed labels" if rate == 0 else f"{100 - rate} % of their positive labels"
     follows = f"The models below learned from {learned} and were tested on left-out samples."
+    n_checked = _n_checked(own)
+    if n_checked:
+        yield (
+            f"The missing rate of {dataset} is {missing_rate_phrase(own, n_checked)}. It and the leaderboard are based "
+            f"on {n_checked:,.0f} checked cells. They hold under any mechanism of missing labels."
+        )
+        yield f"{follows} Scores below do not use the checked cells."
+        return
+    yield f"State of the labels of {dataset}: {own['labels_are']}. Missing positives: {missing_rate_phrase(own)}."
+    if own["labels_are"] != "incomplete":
+        yield f"{follows} Their scores are on labels as they are."
+        return
     if np.isnan(own["estimated_rate"]):
-        yield f"The missing rate of {dataset} could not be estimated: {own['reason']}."
         yield f"{follows} Their scores are measured on observed labels and are not corrected for missing ones."
         return
     share = f"{own['estimated_rate']:.0f} %"
-    if np.isnan(own["low"]):
-        yield f"{share} of the labels of {dataset} are unmeasured. Measured labels are taken as correct."
-        yield follows
-        return
-    spread = f"95 % interval {own['low']:.0f} to {own['high']:.0f} %"
-    if own["estimated_rate"] < 0.5:
-        yield f"No missing positive labels are detected in {dataset} ({spread})."
-    else:
-        yield f"About {share} of the positive labels of {dataset} are estimated to be missing ({spread})."
-    if n_checked := _n_checked(own):
-        yield (
-            f"This estimate and the leaderboard are based on {n_checked:,.0f} checked cells. They hold under any "
-            "mechanism of missing labels. All other scores below assume that labels are missing at random."
-        )
-        yield follows
-        return
     tried = estimates[(estimates.index > 0) & estimates["estimated_rate"].notna()]
+    if own["low"] == own["high"]:
+        yield f"{follows} Their scores are corrected for the declared missing rate."
+        return
     if tried.empty:
         yield "No labels were hidden on purpose in this study, so the error of this estimate is unknown."
     else:
         yield _about_trials(tried, share, own["estimated_rate"])
     yield (
-        "This estimate and all scores below assume that positives are missing at random, at the same rate in all "
-        "labels, and that no positive is wrong. If the hard positives are the missing ones, more are missing "
-        "than estimated."
+        "This estimate and all scores below rest on the declaration that labels are incomplete. They assume that "
+        "positives are missing at random, at the same rate in all labels, and that no positive is wrong. If the hard "
+        "positives are the missing ones, more are missing than estimated."
     )
     if hierarchical:
         yield (
@@ -169,6 +168,8 @@ def _estimated(scored: pd.Series) -> str:
         spread = f" ± {_rounded(scored, 'sd')} (mean and standard deviation over {folds:.0f} folds)"
         return f"{_rounded(scored)}{spread if folds > 1 else ' (a single fold)'}"
     ends = f"95 % interval {scored['low']:.3f} to {scored['high']:.3f}"
+    if scored["mean"] == scored["observed"]:
+        return f"{_rounded(scored)} ({ends})"
     return f"{_rounded(scored)} on complete labels ({ends}; {scored['observed']:.3f} on observed labels)"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.answer.missing_labels import missing_labels_sentences, missing_rate_phrase
 from fairfold.evaluation.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.report.labels import listed
@@ -87,7 +88,8 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
     metric = METRICS[board["metric"].iloc[0]]
     best = board[board["verdict"] == BEST].head(1)
     name = None if best.empty else str(best["model"].iloc[0])
-    missing = _missing(tables)
+    own = _estimate(tables)
+    missing = None if own is None else missing_rate_phrase(own, _n_checked(tables))
     n_rows = f"{tables['datasets']['n_samples'].iloc[0]:,} rows" if len(tables.get("datasets", ())) else "these rows"
     return {
         "dataset": dataset,
@@ -95,7 +97,7 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
         "title": f"Use {name} on {dataset}" if name else f"No model can be recommended on {dataset}",
         "score": f"{metric.name[0].upper()}{metric.name[1:]}",
         "deciding": METRICS[_DECIDING].label.removeprefix("micro "),
-        "lead": _lead(best, metric.name, _digits(board), _estimate(tables)),
+        "lead": _lead(best, metric.name, _digits(board), own),
         "coverage": _coverage(tables),
         "others": None if best.empty else _others(board, n_rows, is_checked=bool(_n_checked(tables))),
         "same": [
@@ -125,7 +127,8 @@ def _lead(best: pd.DataFrame, name: str, digits: int, own: pd.Series | None) -> 
         return score
     upper, lower = row["high"] - row["score"], row["score"] - row["low"]
     is_lopsided = METRICS[row["metric"]].direction > 0 and upper > _LOPSIDED * lower
-    allows = is_lopsided and own is not None and own["high"] > 0 and not np.nan_to_num(row.get("n_checked", 0))
+    is_estimated = own is not None and own["labels_are"] == "incomplete" and own["low"] < own["high"]
+    allows = is_lopsided and is_estimated and not np.nan_to_num(row.get("n_checked", 0))
     return f"{score}, 95 % interval {interval}{', which allows for missing positives' if allows else ''}"
 
 
@@ -166,20 +169,6 @@ def _n_checked(tables: Tables) -> float:
 def _estimate(tables: Tables) -> pd.Series | None:
     rates = tables.get("missing_rates", pd.DataFrame())
     return rates[rates["hidden_rate"] == 0].iloc[0] if len(rates) else None
-
-
-def _missing(tables: Tables) -> str | None:
-    """Describe the estimated share of missing positives."""
-    own = _estimate(tables)
-    if own is None or np.isnan(own["estimated_rate"]):
-        return None if own is None else "not estimated"
-    if np.isnan(own["low"]):
-        return f"{own['estimated_rate']:.0f} % unmeasured"
-    if round(own["high"]) == 0:
-        return "none detected"
-    if round(own["estimated_rate"]) == 0:
-        return f"none detected, up to {own['high']:.0f} % possible"
-    return f"about {own['estimated_rate']:.0f} % of positives ({own['low']:.0f} to {own['high']:.0f} %)"
 
 
 def held_intervals(scores: pd.DataFrame, metric: str) -> pd.Series:
@@ -265,42 +254,26 @@ def _about_decisions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, 
 
 
 def _if_missing(best: pd.Series, own: pd.Series, tables: Tables) -> Iterator[str]:
-    if np.isnan(own["estimated_rate"]):
-        yield f"The missing rate could not be estimated: {own['reason']}. Scores are those on observed labels."
-        return
-    if n_checked := _n_checked(tables):
-        yield (
-            f"The scores, the missing rate and the verdicts above are based on {n_checked:,.0f} checked cells. They "
-            "hold under any mechanism of missing labels. Other scores below assume that labels are missing at random."
-        )
-        yield from _winners(best, tables)
-        return
-    if np.isfinite(own["low"]) and round(own["high"]) > 0:
-        yield f"Up to {own['high']:.0f} % of the positives may be missing, if at random; {_score_then(best)}."
-    yield from _if_not_at_random(best)
-    tests = tables.get("scar_tests", pd.DataFrame())
-    if len(tests) and np.isfinite(hard := tests["rate_high_if_hard"].iloc[0]) and hard > own["high"]:
-        yield (
-            f"If positives that are hard to predict are recorded half as often as others, up to {hard:.0f} % may be "
-            "missing."
-        )
+    """Yield what is known about missing labels, and the result of the trial with hidden positives."""
+    n_checked = _n_checked(tables)
+    yield from missing_labels_sentences(own, best, n_checked)
+    if n_checked:
+        yield "Other scores below do not use the checked cells."
+    elif own["labels_are"] == "incomplete":
+        yield from _if_not_at_random(best)
+        tests = tables.get("scar_tests", pd.DataFrame())
+        if len(tests) and np.isfinite(hard := tests["rate_high_if_hard"].iloc[0]) and hard > own["high"]:
+            yield (
+                f"If positives that are hard to predict are recorded half as often as others, up to {hard:.0f} % may "
+                "be missing."
+            )
     yield from _winners(best, tables)
-
-
-def _score_then(best: pd.Series) -> str:
-    """Describe the score if as many labels are missing as the interval allows."""
-    metric = METRICS[best["metric"]]
-    if np.isnan(best["high"]):
-        return f"{metric.name} cannot be corrected for that, so the scores are those on observed labels"
-    if metric.direction < 0:
-        return f"{metric.name} is then between {best['low']:.3f} and {best['high']:.3f}"
-    return f"{metric.name} would then be up to {best['high']:.3f}"
 
 
 def _if_not_at_random(best: pd.Series) -> Iterator[str]:
     """Describe the score if labels are not missing at random."""
     hard, easy = (f"{best.get(name, np.nan):.3f}" for name in SENSITIVITY)
-    if hard != easy:
+    if hard != easy and "nan" not in (hard, easy):
         yield (
             f"If the odds that a positive is missing are {ODDS_FACTOR:g} times higher for the hardest than for the "
             f"easiest positives, {METRICS[best['metric']].name} is {hard}. In the opposite case, it is {easy}."
@@ -318,7 +291,7 @@ def _winners(best: pd.Series, tables: Tables) -> Iterator[str]:
     goodness = METRICS[best["metric"]].direction * means["mean"]
     first = means.loc[goodness.groupby(means["missing_rate"]).idxmax()].groupby("model", sort=False)["missing_rate"]
     named = [f"{model} after hiding {listed([f'{rate}' for rate in rates])} %" for model, rates in first]
-    yield f"As a trial, positives were hidden from training. The best model was {listed(named)}."
+    yield f"In a separate trial, positives were hidden from training. The best model was {listed(named)}."
 
 
 def _rows(board: pd.DataFrame) -> list[dict[str, Any]]:

@@ -1,9 +1,7 @@
 from .calibration import (
-    LabelFrequencies as LabelFrequencies,
     calibrate as calibrate,
-    estimated_label_frequency as estimated_label_frequency,
     fit_calibration as fit_calibration,
-    label_frequencies as label_frequencies,
+    fitted_label_frequency as fitted_label_frequency,
     posterior as posterior,
     shared_label_frequency as shared_label_frequency,
 )

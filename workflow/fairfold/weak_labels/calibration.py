@@ -5,7 +5,7 @@ every probability towards the mean, for some labels more than for others. :func:
 positive is observed with the same probability c, then P(positive | x) = P(observed | x) / c (Elkan & Noto 2008).
 A percentile of the probabilities of positives is a poor estimate of c if no sample is certainly positive.
 :func:`shared_label_frequency` therefore searches for the labels and samples with the highest share of observed
-positives and returns one c for all labels. :func:`label_frequencies` returns a different c for each label.
+positives and returns one c for all labels.
 
 Cells that a sparse matrix does not store have probability 0. Label frequencies and posteriors of sparse matrices equal
 those of the dense array, in time and memory that grow with the number of stored cells. Calibration uses stored cells
@@ -14,7 +14,7 @@ only, and a 0 stays 0.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -23,8 +23,14 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix, canonical, map_stored, to_dense
 from fairfold.core.sparse_rows import values_at
-from fairfold.core.validation import UNMEASURED, Negatives, check_label_matrix
-from fairfold.errors import ModelError, unknown_name
+from fairfold.core.validation import (
+    UNMEASURED,
+    LabelFrequency,
+    check_label_frequency,
+    check_label_matrix,
+    is_corrected,
+)
+from fairfold.errors import ModelError
 from fairfold.weak_labels.plateau import logits
 from fairfold.weak_labels.rankings import Rankings
 
@@ -33,13 +39,6 @@ _DEPTHS = np.array([0.25, 0.5, 0.75, 1.0, 1.5, 2.0])
 _LEAST_TOP = 10  # Shares of fewer samples are too noisy.
 _NEWTON_STEPS = 50
 _TIE_BREAK = 1e-3
-# A label's own frequency uses the top n_positives // _OWN_DEPTH samples. The shared one has the weight of _SHARED_VOTES
-# samples. Both were chosen on flags, emotions, CHD_49, VirusGO, medical, yeast and scene.
-_OWN_DEPTH = 4
-_SHARED_VOTES = 40
-
-LabelFrequencies = Literal["shared", "by-label"] | float
-_ESTIMATES = ("shared", "by-label")
 
 
 def fit_calibration(
@@ -155,6 +154,8 @@ def posterior(seen_proba: Matrix, frequency: float | np.ndarray) -> Matrix:
     >>> posterior(np.array([0.1, 0.3, 0.45]), 0.5).round(2)
     array([0.2, 0.6, 0.9])
     """
+    if not is_corrected(frequency):
+        return seen_proba
     frequency = np.asarray(frequency)
     if sparse.issparse(seen_proba):
         of = (lambda labels: frequency[labels]) if frequency.ndim else (lambda _: frequency)
@@ -162,96 +163,36 @@ def posterior(seen_proba: Matrix, frequency: float | np.ndarray) -> Matrix:
     return (1 - _TIE_BREAK) * np.minimum(1, seen_proba / frequency) + _TIE_BREAK * seen_proba
 
 
-def estimated_label_frequency(
-    observed: Matrix, probabilities: Matrix, kind: LabelFrequencies, negatives: Negatives = "unlabeled"
+def fitted_label_frequency(
+    label_frequency: LabelFrequency, observed: Matrix, probabilities: Matrix
 ) -> float | np.ndarray:
-    """Estimate the label frequency of all labels together or of each label.
+    """Return the label frequency that a model corrects for, estimated if the parameter says so.
 
     Parameters
     ----------
+    label_frequency : float, array-like of shape (n_labels,) or "estimate"
+        Parameter of the model.
     observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
         Observed labels of 0/1. NaN is an unmeasured label, which is ignored.
     probabilities : {ndarray, csr_array} of shape (n_samples, n_labels)
         Probabilities from models that were not trained on the sample.
-    kind : {"shared", "by-label"} or float
-        Whether to estimate one frequency for all labels or one for each label. A number is the known frequency of all
-        labels.
-    negatives : {"unlabeled", "confirmed"}, default="unlabeled"
-        Meaning of a 0: not observed to be positive, or known to be negative.
 
     Returns
     -------
     float or ndarray of shape (n_labels,)
-        Label frequency, 1 if negatives are confirmed.
+        Label frequency.
 
     Raises
     ------
     ModelError
-        If ``kind`` is unknown or not above 0 and at most 1.
+        As :func:`check_label_frequency`.
 
     See Also
     --------
     shared_label_frequency : Estimate one frequency for all labels.
-    label_frequencies : Estimate the frequency of each label.
     """
-    check_label_frequencies(kind)
-    if negatives == "confirmed":
-        return 1.0
-    if not isinstance(kind, str):
-        return float(kind)
-    shared = shared_label_frequency(observed, probabilities)
-    return shared if kind == "shared" else label_frequencies(observed, probabilities, shared)
-
-
-def check_label_frequencies(kind: LabelFrequencies) -> None:
-    """Refuse a value of the parameter ``label_frequencies`` of models that is not valid.
-
-    Parameters
-    ----------
-    kind : object
-        Value of the parameter.
-
-    Raises
-    ------
-    ModelError
-        If it is neither the name of an estimate nor a number above 0 and at most 1.
-    """
-    if isinstance(kind, str) and kind not in _ESTIMATES:
-        raise ModelError(unknown_name("label_frequencies", kind, _ESTIMATES))
-    if not isinstance(kind, str) and not 0 < kind <= 1:
-        raise ModelError(f"label_frequencies: found {kind!r}. Give {', '.join(_ESTIMATES)} or a number in (0, 1].")
-
-
-def label_frequencies(observed: Matrix, probabilities: Matrix, shared: float) -> np.ndarray:
-    """Estimate the frequency of each label from its ranking, with shrinkage towards the shared frequency.
-
-    Parameters
-    ----------
-    observed : {array-like, sparse matrix} of shape (n_samples, n_labels)
-        Observed labels of 0/1. NaN is an unmeasured label, which is ignored.
-    probabilities : {ndarray, csr_array} of shape (n_samples, n_labels)
-        Probabilities from models that were not trained on the sample.
-    shared : float
-        Label frequency of all labels. See :func:`shared_label_frequency`.
-
-    Returns
-    -------
-    ndarray of shape (n_labels,)
-        Label frequencies. Labels without observed positives get the shared one.
-
-    Notes
-    -----
-    A label's own estimate is the share of observed positives among its top k samples, where k is a quarter of its
-    observed positives. This share is low both for labels that are hard to predict and for labels with many missing
-    positives. It therefore gets a small weight: the result is the geometric mean of both frequencies with weights k and
-    40.
-    """
-    ranked = Rankings.of(observed, probabilities)
-    top = np.maximum(ranked.n_positives // _OWN_DEPTH, 1)
-    own, trust = np.maximum(ranked.true_positives(top), 0.5) / top, top / (top + _SHARED_VOTES)
-    found = np.full(probabilities.shape[1], shared, dtype=np.float64)
-    found[ranked.labels] = np.exp(trust * np.log(own) + (1 - trust) * np.log(shared))
-    return found
+    checked = check_label_frequency(label_frequency, observed.shape[1])
+    return shared_label_frequency(observed, probabilities) if isinstance(checked, str) else checked
 
 
 def shared_label_frequency(observed: Matrix, probabilities: Matrix, *, z: float = 0.7) -> float:

@@ -46,10 +46,6 @@ class Forest(Settings):
     threshold: Proportion = 0.5
     """Probability above which a label is predicted or imputed."""
 
-    label_frequencies: Literal["shared", "by-label"] = "shared"
-    """Missing rates that models with a `+` estimate. `shared` estimates one rate for all labels. `by-label` estimates a
-    rate for each label from its ranking."""
-
     percentile: Share = 0.95
     """Quantile of out-of-bag probabilities that estimates the label frequency. `LCForest` and models with a `+` ignore
     it."""

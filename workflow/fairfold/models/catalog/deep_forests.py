@@ -14,7 +14,7 @@ def _spec(name: str, *, is_published: bool) -> ModelSpec:
         name,
         make="fairfold.forests.models:make_model",
         parameters={"name": name},
-        settings=(*_SETTINGS, *(["percentile"] if is_published else ["shape", "label_frequencies"])),
+        settings=(*_SETTINGS, *(["percentile"] if is_published else ["shape"])),
         variants=is_published,
         family=family,
         palette_index=_FAMILIES.index(family),

@@ -55,7 +55,7 @@ def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedCla
     )
 
 
-_SETTINGS = ("n_trees", "max_levels", "label_frequencies", "minutes")
+_SETTINGS = ("n_trees", "max_levels", "minutes")
 _POOLS = ("gcForest+", "joint-GB", "kernel-ridge")
 
 SPECS = (ModelSpec("Stack+", make=f"{__name__}:make", settings=_SETTINGS, pools=_POOLS),)

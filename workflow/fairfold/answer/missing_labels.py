@@ -1,0 +1,120 @@
+"""Sentences on missing labels: a bound, a declaration, an estimate or checked cells, but never a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from fairfold.evaluation.metrics import METRICS
+
+CHECK = "check 100 cells (`fairfold check`), or declare `--labels-are` complete or incomplete"
+
+
+def missing_rate_phrase(own: pd.Series, n_checked: float = 0) -> str:
+    """Describe the missing rate of a dataset in a few words.
+
+    Parameters
+    ----------
+    own : Series
+        Row of :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate` for the labels of the data.
+    n_checked : float, default=0
+        Number of checked cells that the row is based on.
+
+    Returns
+    -------
+    str
+        Phrase without a period.
+
+    Examples
+    --------
+    >>> own = pd.Series({"labels_are": "unknown", "estimated_rate": np.nan, "low": 0.0, "high": 45.2})
+    >>> missing_rate_phrase(own)
+    'unknown, at most 45 %'
+    """
+    rate, low, high = own[["estimated_rate", "low", "high"]].astype(float)
+    if n_checked or own["labels_are"] == "incomplete":
+        if np.isnan(rate):
+            return "not estimated"
+        if low == high:
+            return f"{rate:.0f} % of positives, as declared"
+        if round(rate) == 0:
+            return "none detected" if round(high) == 0 else f"none detected, up to {high:.0f} % possible"
+        return f"about {rate:.0f} % of positives ({low:.0f} to {high:.0f} %)"
+    if own["labels_are"] == "complete":
+        return "none, as declared" + (f"; {rate:.0f} % of labels unmeasured" if round(rate) else "")
+    return "unknown" if np.isnan(high) else f"unknown, at most {high:.0f} %"
+
+
+def missing_labels_sentences(own: pd.Series, best: pd.Series, n_checked: float = 0) -> Iterator[str]:
+    """Describe what is known about missing labels, and what they would change.
+
+    Parameters
+    ----------
+    own : Series
+        Row of :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate` for the labels of the data.
+    best : Series
+        Row of the best model in the leaderboard.
+    n_checked : float, default=0
+        Number of checked cells that both rows are based on.
+
+    Yields
+    ------
+    str
+        A sentence, or two that belong together.
+
+    Examples
+    --------
+    >>> own = pd.Series({"labels_are": "unknown", "estimated_rate": np.nan, "low": 0.0, "high": 45.2})
+    >>> best = pd.Series({"metric": "average_precision", "at_bound": 0.62})
+    >>> bound, advice = missing_labels_sentences(own, best)
+    >>> bound.partition(", ")[2]
+    'at most 45 % of the positives are missing, and average precision would be up to 0.620.'
+    >>> advice
+    'Noisy labels look the same: check 100 cells (`fairfold check`), or declare `--labels-are` complete or incomplete.'
+    """
+    metric, state = METRICS[best["metric"]], own["labels_are"]
+    rate, low, high = own[["estimated_rate", "low", "high"]].astype(float)
+    if n_checked:
+        yield from _checked(rate, low, high, best, n_checked)
+    elif state == "complete":
+        unmeasured = f", and {rate:.0f} % of them are unmeasured" if round(rate) else ""
+        yield f"Labels are declared complete{unmeasured}. Scores take them as they are."
+    elif np.isnan(high):
+        verb = "bounded" if state == "unknown" else "estimated"
+        yield f"The share of missing positives is not {verb}: {own['reason']}. Scores take labels as they are."
+    elif state == "unknown":
+        yield f"If zeros are positives that are missing at random, {_at_most(high)}, and {_then(best)}."
+        yield f"Noisy labels look the same: {CHECK}."
+    elif low == high:
+        yield f"Scores are corrected for {rate:.0f} % missing positives, as declared, if these are missing at random."
+    else:
+        found = (
+            "No missing positives are detected" if rate < 0.5 else f"About {rate:.0f} % of the positives are missing"
+        )
+        yield f"{found} (95 % interval {low:.0f} to {high:.0f} %), if they are missing at random."
+        yield "This estimate rests on the declaration that labels are incomplete."
+    if metric.correction is None and state == "incomplete" and not n_checked:
+        yield f"{metric.name[0].upper()}{metric.name[1:]} cannot be corrected, so it is that of the labels as given."
+
+
+def _checked(rate: float, low: float, high: float, best: pd.Series, n_checked: float) -> Iterator[str]:
+    cells = f"{n_checked:,.0f} checked cell{'s' * (n_checked != 1)}"
+    found = "No missing positives are found" if rate < 0.5 else f"About {rate:.0f} % of the positives are missing"
+    yield f"{found} (95 % interval {low:.0f} to {high:.0f} %). This and the scores above are based on {cells}."
+    if np.isfinite(best["low"]):
+        name = METRICS[best["metric"]].name
+        yield f"The {name} of {best['model']} is between {best['low']:.3f} and {best['high']:.3f} (95 % interval)."
+
+
+def _at_most(high: float) -> str:
+    return f"at most {high:.0f} % of the positives are missing" if high >= 0.5 else "less than 1 % of them are missing"
+
+
+def _then(best: pd.Series) -> str:
+    """Describe the score at the bound of the missing rate."""
+    metric, value = METRICS[best["metric"]], best.get("at_bound", np.nan)
+    if np.isnan(value):
+        return f"{metric.name} would differ"
+    return f"{metric.name} would be {'up to' if metric.direction > 0 else 'about'} {value:.3f}"
