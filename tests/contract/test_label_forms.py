@@ -31,10 +31,10 @@ from fairfold.splitting.comparison import label_deviations, measure_splits
 from fairfold.splitting.fold_effect import fold_effect
 from fairfold.weak_labels import (
     fit_calibration,
+    fitted_label_frequency,
     fluid_label_addition,
     imputation_quality,
     label_complement,
-    label_frequencies,
     label_frequency,
     mask_labels,
     mask_positives,
@@ -184,7 +184,7 @@ DOORS = {
     "precision_at": lambda Y: precision_at(Y, Y, P, depths=[5]),
     "fit_calibration": lambda Y: fit_calibration(Y, P),
     "shared_label_frequency": lambda Y: shared_label_frequency(Y, P),
-    "label_frequencies": lambda Y: label_frequencies(Y, P, 0.7),
+    "fitted_label_frequency": lambda Y: fitted_label_frequency("estimate", Y, P),
     "frequency_distribution": lambda Y: frequency_distribution(Y, P, ask_others=False).probabilities,
     "scar_tests": lambda Y: scar_tests(Y, P, 0.7)[["estimate", "p_value"]],
     "label_deviations": lambda Y: label_deviations(FOLD_OF, Y),

@@ -168,14 +168,6 @@ def test_own_datasets_join_the_catalog(own_file):
     assert "mine" not in load_catalog()
 
 
-def test_published_labels_are_taken_as_complete_and_own_ones_as_observed(own_file):
-    stanza = {"path": str(own_file), "format": "csv", "labels": {"last": 1}}
-    catalog = load_catalog().with_own({"mine": stanza, "whole": {**stanza, "labels_are": "complete"}})
-    assert catalog["mine"].labels_are == "observed"
-    assert catalog["whole"].labels_are == catalog["yeast"].labels_are == "complete"
-    assert catalog["mine"].fingerprint == catalog["whole"].fingerprint  # informs readers only and changes no number
-
-
 def test_own_label_list_is_a_file_too(own_file):
     stanza = {"path": str(own_file), "format": "arff", "labels": {"xml": str(own_file.with_name("labels.xml"))}}
     with pytest.raises(ConfigError, match=r"config\.data\.own\.mine: there is no file .*labels\.xml"):
@@ -257,7 +249,7 @@ def test_variants_join_the_catalog():
     assert varied["split"].tests_split and varied["split"].expected == catalog["bibtex"].expected
     for name, entry in varied.items():
         if name not in catalog:
-            assert entry.id == name and entry.labels_are == "complete"
+            assert entry.id == name and entry.labels_are == "unknown"
     fingerprints = [varied[name].fingerprint for name in ("more", "most", "whole", "split", "gene-ontology-large")]
     fingerprints += [varied[name].fingerprint for name in ("go-like-small", "CAL500", "bibtex")]
     assert len(set(fingerprints)) == len(fingerprints)

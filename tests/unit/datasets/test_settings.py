@@ -13,9 +13,18 @@ def own(**changes):
 
 
 def test_only_real_defaults_are_filled_in():
-    given = {"format": "csv", "labels_are": "observed", "negatives": "unlabeled", "task": "multilabel"}
+    given = {"format": "csv", "labels_are": "unknown", "task": "multilabel"}
     assert own().model_dump() == {"path": "a.csv", "labels": {"prefix": "y"}, **given}
     assert own(hold_out={"after": [1, 2]}).model_dump()["hold_out"] == {"after": [1, 2]}
+
+
+def test_a_known_missing_rate_says_that_labels_are_incomplete():
+    assert own(missing_rate=0.3).missing_rate == own(missing_rate=0.3, labels_are="incomplete").missing_rate == 0.3
+    with pytest.raises(ConfigError, match="found missing_rate with labels_are: complete"):
+        own(missing_rate=0.3, labels_are="complete")
+    for wrong in (0, 1, 30):
+        with pytest.raises(ConfigError, match=r"missing_rate: found"):
+            own(missing_rate=wrong)
 
 
 @pytest.mark.parametrize(

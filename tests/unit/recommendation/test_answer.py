@@ -12,7 +12,9 @@ TWIN, FAILED = ("A+", 0.8, 0.0, "same as A"), ("D", np.nan, np.nan, "no score")
 
 def board(*rows, seconds=1.5):
     table = pd.DataFrame(rows, columns=["model", "score", "behind", "verdict"])
-    return table.assign(metric="average_precision", deciding=table["score"], high=0.9, fit_seconds=seconds)
+    return table.assign(
+        metric="average_precision", deciding=table["score"], low=0.7, high=0.85, at_bound=0.9, fit_seconds=seconds
+    )
 
 
 def numbers(p_value=np.nan):
@@ -24,9 +26,10 @@ def numbers(p_value=np.nan):
     )
 
 
-def missing(estimate=0.1, low=0.0, high=11.0, reason=""):
-    names = ["hidden_rate", "estimated_rate", "low", "high", "reason"]
-    return pd.DataFrame([(0, estimate, low, high, reason), (50, 49.0, 40.0, 60.0, "")], columns=names)
+def missing(estimate=np.nan, low=0.0, high=11.0, reason="", labels_are="unknown"):
+    names = ["hidden_rate", "labels_are", "estimated_rate", "low", "high", "reason"]
+    rows = [(0, labels_are, estimate, low, high, reason), (50, "incomplete", 49.0, 40.0, 60.0, "")]
+    return pd.DataFrame(rows, columns=names)
 
 
 def answer(*rows, rates=None, p_value=np.nan, seconds=1.5, labels=None):
@@ -46,8 +49,10 @@ def test_the_whole_answer():
         "D               -       -      -  no score                    -",
         "(A+: same scores as A.)",
         "",
-        "Missing labels: none detected, up to 11 % possible; then average precision up to 0.900.",
-        "  This estimate assumes that labels are missing at random.",
+        "If zeros are positives that are missing at random, at most 11 % of the positives are missing, and average "
+        "precision would be up to 0.900.",
+        "Noisy labels look the same: check 100 cells (`fairfold check`), or declare `--labels-are` complete or "
+        "incomplete.",
         "Hardest labels: u (MCC 0.00), s (MCC 0.50).",
     ]
 
@@ -92,14 +97,46 @@ def test_the_best_model_may_be_worse_for_decisions():
 @pytest.mark.parametrize(
     ("rates", "line"),
     [
-        (missing(high=0.4), "Missing labels: none detected."),
-        (missing(14.2, 11.4, 17.9), "Missing labels: about 14 % of the positives (95 % interval 11 to 18 %)."),
-        (missing(12.5, np.nan, np.nan), "Missing labels: 12 % of the labels are unmeasured."),
-        (missing(*[np.nan] * 3, "no fold has predictions"), "Missing labels: not estimated: no fold has predictions."),
+        (
+            missing(high=0.4),
+            "If zeros are positives that are missing at random, less than 1 % of them are missing, and average "
+            "precision would be up to 0.900.",
+        ),
+        (
+            missing(14.2, 11.4, 17.9, labels_are="incomplete"),
+            "About 14 % of the positives are missing (95 % interval 11 to 18 %), if they are missing at random.",
+        ),
+        (
+            missing(0.2, 0.0, 7.0, labels_are="incomplete"),
+            "No missing positives are detected (95 % interval 0 to 7 %), if they are missing at random.",
+        ),
+        (
+            missing(30.0, np.nan, np.nan, labels_are="incomplete"),
+            "Scores are corrected for 30 % missing positives, as declared, if these are missing at random.",
+        ),
+        (
+            missing(12.5, np.nan, np.nan, labels_are="complete"),
+            "Labels are declared complete, and 12 % of them are unmeasured. Scores take them as they are.",
+        ),
+        (
+            missing(*[np.nan] * 3, "no fold has predictions"),
+            "The share of missing positives is not bounded: no fold has predictions. Scores take labels as they are.",
+        ),
+        (
+            missing(*[np.nan] * 3, "no fold has predictions", labels_are="incomplete"),
+            "The share of missing positives is not estimated: no fold has predictions. Scores take labels as they are.",
+        ),
     ],
 )
 def test_missing_labels(rates, line):
     assert line in answer(BEST, rates=rates)
+
+
+@pytest.mark.parametrize("state", ["unknown", "complete"])
+def test_without_a_declaration_or_a_check_nothing_is_estimated(state):
+    rates = missing(0.0 if state == "complete" else np.nan, labels_are=state)
+    text = "\n".join(answer(BEST, ALIKE, WORSE, rates=rates))
+    assert "estimate" not in text and "about" not in text.lower() and "detected" not in text
 
 
 def test_many_models_stay_within_the_screen():
@@ -109,25 +146,27 @@ def test_many_models_stay_within_the_screen():
 
 
 def test_checked_cells_replace_assumptions():
-    table, rates = board(BEST, ALIKE), missing().assign(n_checked=[60.0, np.nan])
+    table, rates = board(BEST, ALIKE), missing(0.1).assign(n_checked=[60.0, np.nan])
     for low, sentences in (
-        (0.5, ["  They leave average precision of A between 0.500 and 0.972 (95 % interval)."]),
+        (0.5, ["The average precision of A is between 0.500 and 0.972 (95 % interval)."]),
         (np.nan, []),
     ):
         lines = [*answer_lines(table.assign(low=low, high=0.972), numbers(), rates, 1060, most_models=7)]
         assert not any("To decide which labels" in line for line in lines)
-        assert lines[-2 - len(sentences) :] == [
-            "Missing labels: none detected, up to 11 % possible.",
-            "  Scores and missing labels are based on 60 checked cells.",
+        assert lines[-1 - len(sentences) :] == [
+            "No missing positives are found (95 % interval 0 to 11 %). This and the scores above are based on 60 "
+            "checked cells.",
             *sentences,
         ]
 
 
 def test_a_score_without_correction_is_of_observed_labels():
-    table = board(BEST, ALIKE).assign(metric="subset_accuracy", low=np.nan, high=np.nan)
+    table = board(BEST, ALIKE).assign(metric="subset_accuracy", low=np.nan, high=np.nan, at_bound=np.nan)
+    declared = missing(9.0, 4.0, 12.0, labels_are="incomplete")
+    lines = [*answer_lines(table, numbers(), declared, 1060, most_models=7)]
+    assert "Subset accuracy cannot be corrected, so it is that of the labels as given." in lines
     lines = [*answer_lines(table, numbers(), missing(), 1060, most_models=7)]
-    assert "  Subset accuracy is measured on observed labels. It cannot be corrected for missing ones." in lines
-    table = board(BEST, ALIKE).assign(metric="hamming_loss", low=0.1)
-    assert "Missing labels: none detected, up to 11 % possible." in answer_lines(
-        table, numbers(), missing(), 1060, most_models=7
-    )
+    assert any(line.endswith("and subset accuracy would differ.") for line in lines)
+    table = board(BEST, ALIKE).assign(metric="hamming_loss")
+    lines = [*answer_lines(table, numbers(), missing(), 1060, most_models=7)]
+    assert any(line.endswith("and Hamming loss would be about 0.900.") for line in lines)

@@ -189,7 +189,23 @@ def test_hard_missing_positives_mean_lower_scores(data, tables):
     assert found.loc["hamming_loss", "if_hard"] > found.loc["hamming_loss", "if_easy"]
     Y, _, predictions = data
     complete = complete_scores(Y, Y, predictions, FrequencyDistribution.certain(1.0), 1.0, n_draws=2)["scores"]
-    np.testing.assert_allclose(complete[SENSITIVITY], complete[["corrected"] * 2], rtol=1e-9)
+    assert complete[SENSITIVITY].isna().all(axis=None)  # nothing is missing
+
+
+def test_labels_as_they_are_have_observed_scores_with_intervals_and_scores_at_the_bound(data):
+    _, observed, predictions = data
+    given = {"bound": 0.4, "hierarchical": True, "n_draws": N_DRAWS}
+    found = complete_scores(observed, observed, predictions, FrequencyDistribution.certain(1.0), 1.0, **given)
+    scores, folds = found["scores"], found["folds"]
+    np.testing.assert_allclose(scores["corrected"], scores["observed"], rtol=1e-9)
+    assert scores[["low", "high"]].notna().all(axis=None)  # also of ranking loss: nothing is corrected
+    for row in folds[folds["metric"] == "average_precision"].itertuples():
+        test = row.fold == FOLD_OF
+        P = predictions[row.model].by("average_precision")[test]
+        c = np.maximum(0.4, observed.mean(axis=0))  # a label misses at most its zeros
+        assert (
+            row.at_bound == corrected_scores(observed[test], P, c, metrics=["average_precision"])["average_precision"]
+        )
 
 
 def test_in_a_hierarchy_ranking_loss_is_not_corrected(data, tables):
@@ -247,7 +263,7 @@ def test_a_metric_without_a_correction_has_its_other_scores(data, monkeypatch):
     found = complete_scores(Y, observed, given, FREQUENCY, 0.5, n_draws=5)["scores"].set_index("metric")
     assert found.loc["recall", ["complete", "observed"]].notna().all(axis=None)
     assert found.loc["recall", ["corrected", "low", "high", "share_best", "known"]].isna().all(axis=None)
-    assert found.drop(index="recall").notna().all(axis=None)
+    assert found.drop(index="recall", columns="at_bound").notna().all(axis=None)
     noted = with_notes(found.reset_index()).set_index("metric")["note"]
     assert (noted["recall"] == "cannot be corrected").all() and (noted.drop("recall") == "").all()
 
@@ -278,7 +294,7 @@ def test_a_metric_that_is_undefined_in_all_folds_has_no_score(data, recwarn):
         *(Y[:, :1], observed[:, :1], {name: _of_one_label(each) for name, each in predictions.items()}, FREQUENCY, 0.5),
         n_draws=10,
     )
-    found = tables["scores"].set_index("metric").drop(columns="model")
+    found = tables["scores"].set_index("metric").drop(columns=["model", "at_bound"])
     assert found.loc["ranking_loss"].isna().all(axis=None)
     assert found.drop(index="ranking_loss").notna().all(axis=None)
     assert not list(recwarn)

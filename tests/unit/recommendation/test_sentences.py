@@ -8,11 +8,11 @@ from fairfold.recommendation.sentences import recommendation_sentences
 
 RATES = pd.DataFrame(
     [
-        ("mine", 0, 0.0, 14.2, 11.4, 17.9, ""),
-        ("mine", 30, 29.0, 36.4, 30.0, 40.0, ""),
-        ("mine", 70, 69.0, 66.0, 60.0, 71.0, ""),
+        ("mine", 0, 0.0, "incomplete", 14.2, 11.4, 17.9, ""),
+        ("mine", 30, 29.0, "incomplete", 36.4, 30.0, 40.0, ""),
+        ("mine", 70, 69.0, "incomplete", 66.0, 60.0, 71.0, ""),
     ],
-    columns=["dataset", "hidden_rate", "hidden_share", "estimated_rate", "low", "high", "reason"],
+    columns=["dataset", "hidden_rate", "hidden_share", "labels_are", "estimated_rate", "low", "high", "reason"],
 )
 MEANS = {"A": 0.8, "B": 0.79, "C": 0.5}
 JITTER = np.array([0.0, 0.02, -0.02, 0.01, -0.01])
@@ -63,9 +63,9 @@ def test_reading_order():
 
 
 SUPPOSED = (
-    "This estimate and all scores below assume that positives are missing at random, at the same rate in all "
-    "labels, and "
-    "that no positive is wrong. If the hard positives are the missing ones, more are missing than estimated."
+    "This estimate and all scores below rest on the declaration that labels are incomplete. They assume that "
+    "positives are missing at random, at the same rate in all labels, and that no positive is wrong. If the hard "
+    "positives are the missing ones, more are missing than estimated."
 )
 ESTIMATES = "Their scores are estimates for complete labels."
 
@@ -73,7 +73,7 @@ ESTIMATES = "Their scores are estimates for complete labels."
 def test_the_estimate_its_interval_and_its_errors():
     """The smaller error is 66.0 - 69.0. If 14.2 % are missing and 69 % of the rest are hidden, 73.4 % are missing."""
     assert sentences_of(scores(), "data") == [
-        "About 14 % of the positive labels of mine are estimated to be missing (95 % interval 11 to 18 %).",
+        "State of the labels of mine: incomplete. Missing positives: about 14 % of positives (11 to 18 %).",
         "If no label is missing, the error of this estimate is 14 points, and up to 7 points with 30/70 % hidden "
         "on purpose. If 14 % are missing, the error is up to 7 points there.",
         SUPPOSED,
@@ -83,10 +83,11 @@ def test_the_estimate_its_interval_and_its_errors():
 
 def test_checked_cells_replace_the_assumption():
     rates = RATES.assign(n_checked=[100.0, np.nan, np.nan])
-    assert sentences_of(scores(), "data", rates=rates)[1:] == [
-        "This estimate and the leaderboard are based on 100 checked cells. They hold under any mechanism of missing "
-        "labels. All other scores below assume that labels are missing at random.",
-        "The models below learned from 70 % of their positive labels and were tested on left-out samples.",
+    assert sentences_of(scores(), "data", rates=rates) == [
+        "The missing rate of mine is about 14 % of positives (11 to 18 %). It and the leaderboard are based on 100 "
+        "checked cells. They hold under any mechanism of missing labels.",
+        "The models below learned from 70 % of their positive labels and were tested on left-out samples. Scores below "
+        "do not use the checked cells.",
     ]
     assert sentences_of(scores(), rates=rates)[0].startswith(
         "Without the checked cells, A would have the best average precision of 3 models: 0.8"
@@ -115,7 +116,7 @@ def test_one_rate_and_one_point():
 def test_nothing_seems_to_be_missing():
     rates = RATES.assign(estimated_rate=[0.1, 29.6, 60], low=0.0)
     assert sentences_of(scores(), "data", rates=rates)[:2] == [
-        "No missing positive labels are detected in mine (95 % interval 0 to 18 %).",
+        "State of the labels of mine: incomplete. Missing positives: none detected, up to 18 % possible.",
         "If no label is missing, the error of this estimate is 0 points, and up to 9 points with 30/70 % hidden on "
         "purpose.",
     ]
@@ -130,7 +131,7 @@ def test_nothing_was_hidden_on_purpose():
 def test_no_estimate():
     rates = RATES.assign(estimated_rate=np.nan, reason="every fold is too small")
     assert sentences_of(scores(rate=70), "data", rates=rates) == [
-        "The missing rate of mine could not be estimated: every fold is too small.",
+        "State of the labels of mine: incomplete. Missing positives: not estimated.",
         "The models below learned from 30 % of their positive labels and were tested on left-out samples. Their scores "
         "are measured on observed labels and are not corrected for missing ones.",
     ]
@@ -138,15 +139,33 @@ def test_no_estimate():
 
 def test_an_estimate_that_is_certain_is_no_count():
     rates = RATES.assign(estimated_rate=0.0, low=0.0, high=0.0)
-    expected = "No missing positive labels are detected in mine (95 % interval 0 to 0 %)."
+    expected = "State of the labels of mine: incomplete. Missing positives: none detected."
     assert sentences_of(scores(rate=0), "data", rates=rates)[0] == expected
 
 
-def test_confirmed_negatives():
-    rates = RATES.assign(estimated_rate=12.5, low=np.nan, high=np.nan)
+def test_complete_labels_and_labels_of_an_unknown_state_are_taken_as_they_are():
+    follows = (
+        "The models below learned from the observed labels and were tested on left-out samples. Their scores are on "
+        "labels as they are."
+    )
+    complete = RATES.assign(labels_are="complete", estimated_rate=12.5, low=np.nan, high=np.nan)
+    assert sentences_of(scores(rate=0), "data", rates=complete) == [
+        "State of the labels of mine: complete. Missing positives: none, as declared; 12 % of labels unmeasured.",
+        follows,
+    ]
+    unknown = RATES.assign(labels_are="unknown", estimated_rate=np.nan, low=0.0, high=45.0)
+    assert sentences_of(scores(rate=0), "data", rates=unknown) == [
+        "State of the labels of mine: unknown. Missing positives: unknown, at most 45 %.",
+        follows,
+    ]
+
+
+def test_a_declared_rate_is_no_estimate():
+    rates = RATES.assign(estimated_rate=30.0, low=np.nan, high=np.nan)
     assert sentences_of(scores(rate=0), "data", rates=rates) == [
-        "12 % of the labels of mine are unmeasured. Measured labels are taken as correct.",
-        "The models below learned from the observed labels and were tested on left-out samples.",
+        "State of the labels of mine: incomplete. Missing positives: 30 % of positives, as declared.",
+        "The models below learned from the observed labels and were tested on left-out samples. Their scores are "
+        "corrected for the declared missing rate.",
     ]
 
 

@@ -37,7 +37,7 @@ def missing_rate_phrase(own: pd.Series, n_checked: float = 0) -> str:
     if n_checked or own["labels_are"] == "incomplete":
         if np.isnan(rate):
             return "not estimated"
-        if low == high:
+        if np.isnan(low):
             return f"{rate:.0f} % of positives, as declared"
         if round(rate) == 0:
             return "none detected" if round(high) == 0 else f"none detected, up to {high:.0f} % possible"
@@ -81,13 +81,13 @@ def missing_labels_sentences(own: pd.Series, best: pd.Series, n_checked: float =
     elif state == "complete":
         unmeasured = f", and {rate:.0f} % of them are unmeasured" if round(rate) else ""
         yield f"Labels are declared complete{unmeasured}. Scores take them as they are."
-    elif np.isnan(high):
+    elif np.isnan(high) and np.isnan(rate):
         verb = "bounded" if state == "unknown" else "estimated"
         yield f"The share of missing positives is not {verb}: {own['reason']}. Scores take labels as they are."
     elif state == "unknown":
         yield f"If zeros are positives that are missing at random, {_at_most(high)}, and {_then(best)}."
         yield f"Noisy labels look the same: {CHECK}."
-    elif low == high:
+    elif np.isnan(high):
         yield f"Scores are corrected for {rate:.0f} % missing positives, as declared, if these are missing at random."
     else:
         found = (
@@ -100,7 +100,7 @@ def missing_labels_sentences(own: pd.Series, best: pd.Series, n_checked: float =
 
 
 def _checked(rate: float, low: float, high: float, best: pd.Series, n_checked: float) -> Iterator[str]:
-    cells = f"{n_checked:,.0f} checked cell{'s' * (n_checked != 1)}"
+    cells = f"{n_checked:,.0f} checked cell{'' if n_checked == 1 else 's'}"
     found = "No missing positives are found" if rate < 0.5 else f"About {rate:.0f} % of the positives are missing"
     yield f"{found} (95 % interval {low:.0f} to {high:.0f} %). This and the scores above are based on {cells}."
     if np.isfinite(best["low"]):

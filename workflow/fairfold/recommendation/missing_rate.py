@@ -41,8 +41,8 @@ class MissingRate(NamedTuple):
         ``hidden_share`` is the share hidden on purpose. It is slightly below the requested rate, because each label
         loses a whole number of positives. ``estimated_rate`` has a 95 % confidence interval from ``low`` to ``high``.
         It is NaN for labels of an unknown state, whose missing rate is between ``low``, 0, and the 95 % upper
-        confidence bound ``high``. The interval is NaN if missing labels are counted. All are NaN if there are no
-        predictions, and ``reason`` explains why.
+        confidence bound ``high``. The interval is NaN for a declared rate, and if missing labels are counted. All are
+        NaN if there are no predictions, and ``reason`` explains why.
     bound : float or None, default=None
         Lower bound of the label frequency for labels of an unknown state.
     """
@@ -119,7 +119,7 @@ def estimate_missing_rate(
         return MissingRate(FrequencyDistribution.certain(1.0), _row(hidden, labels_are, missing))
     if missing_rate is not None:
         rate = _missing_share(observed, 1 - missing_rate)
-        return MissingRate(FrequencyDistribution.certain(1 - missing_rate), _row(hidden, labels_are, rate, rate, rate))
+        return MissingRate(FrequencyDistribution.certain(1 - missing_rate), _row(hidden, labels_are, rate))
     as_given = FrequencyDistribution.certain(1.0) if labels_are == "unknown" else None
     if not known.any():
         return MissingRate(as_given, _row(hidden, labels_are, reason=_NO_PREDICTIONS))

@@ -90,7 +90,7 @@ def _about_data(dataset: str, estimates: pd.DataFrame, rate: int, *, hierarchica
         return
     share = f"{own['estimated_rate']:.0f} %"
     tried = estimates[(estimates.index > 0) & estimates["estimated_rate"].notna()]
-    if own["low"] == own["high"]:
+    if np.isnan(own["low"]):
         yield f"{follows} Their scores are corrected for the declared missing rate."
         return
     if tried.empty:

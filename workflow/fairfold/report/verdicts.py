@@ -127,7 +127,7 @@ def _lead(best: pd.DataFrame, name: str, digits: int, own: pd.Series | None) -> 
         return score
     upper, lower = row["high"] - row["score"], row["score"] - row["low"]
     is_lopsided = METRICS[row["metric"]].direction > 0 and upper > _LOPSIDED * lower
-    is_estimated = own is not None and own["labels_are"] == "incomplete" and own["low"] < own["high"]
+    is_estimated = own is not None and own["labels_are"] == "incomplete" and own["high"] > 0
     allows = is_lopsided and is_estimated and not np.nan_to_num(row.get("n_checked", 0))
     return f"{score}, 95 % interval {interval}{', which allows for missing positives' if allows else ''}"
 
