@@ -1,3 +1,4 @@
+from .bound import frequency_bound as frequency_bound
 from .calibration import (
     calibrate as calibrate,
     fit_calibration as fit_calibration,

@@ -41,8 +41,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from fairfold.core.validation import check_dense_binary
-from fairfold.errors import ModelError
+from fairfold.weak_labels.bound import check_given
 
 _GRID = np.exp(np.linspace(np.log(0.05), 0, 60))
 _LEAST_PROBABILITY = 1e-3
@@ -246,36 +245,6 @@ def frequency_distribution(
     of_priors = [each / each.sum() for each in (weights / _GRID, weights * _GRID)]
     plateau = (1 - _SHARE_UNIFORM) * of_priors[0] + _SHARE_UNIFORM * of_priors[1]
     return FrequencyDistribution(_GRID, _around_the_plateau(plateau))
-
-
-def check_given(observed: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Check observed labels and probabilities.
-
-    Parameters
-    ----------
-    observed : array-like of shape (n_samples, n_labels)
-        Observed labels of 0/1, or NaN.
-    probabilities : array-like of shape (n_samples, n_labels)
-        Probabilities from 0 to 1.
-
-    Returns
-    -------
-    observed : ndarray of shape (n_samples, n_labels)
-        Checked labels. Unmeasured labels are -1.
-    probabilities : ndarray of shape (n_samples, n_labels)
-        Probabilities as float64.
-
-    Raises
-    ------
-    ModelError
-        If labels or probabilities are invalid, or shapes differ.
-    """
-    observed = check_dense_binary(observed, "observed", ModelError, unmeasured=True)
-    P = np.asarray(probabilities, dtype=np.float64)
-    if observed.shape != P.shape or not ((P >= 0) & (P <= 1)).all():
-        found = f"found shape {P.shape} for labels of shape {observed.shape}"
-        raise ModelError(f"probabilities: {found}. Give a probability from 0 to 1 for each label.")
-    return observed, P
 
 
 def logits(P: np.ndarray) -> np.ndarray:

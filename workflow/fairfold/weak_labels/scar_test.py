@@ -52,7 +52,8 @@ import scipy
 
 from fairfold.core.groups import group_codes
 from fairfold.errors import ModelError
-from fairfold.weak_labels.plateau import Cells, check_given, fit_curves, logits
+from fairfold.weak_labels.bound import check_given
+from fairfold.weak_labels.plateau import Cells, fit_curves, logits
 
 TESTS = ("samples", "groups", "labels")
 MARGIN = 0.15  # Largest relative variance of label frequencies that the null hypothesis allows.
