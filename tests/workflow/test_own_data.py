@@ -39,7 +39,7 @@ def test_the_worked_example(root, study):
     code, output = mine.run("all", "final")
     assert code == 0, output
     sizes = pd.read_csv(mine.folder / "results/tables/datasets.csv")
-    assert sizes["labels_are"].tolist() == ["observed"]
+    assert sizes["labels_are"].tolist() == ["unknown"]
     assert sizes[["dataset", "n_samples", "n_features", "n_labels"]].to_numpy().tolist() == [["my-plants", 150, 3, 2]]
     recommended = pd.read_csv(mine.folder / "results/recommendation/sentences.csv")
     assert set(recommended["dataset"]) == {"my-plants"}
@@ -74,8 +74,9 @@ def test_the_worked_example(root, study):
     precision = pd.read_csv(mine.folder / "results/final/my-plants/label_error_precision.csv")
     assert (precision["precision"] > precision["chance"]).all()
     found = pd.read_csv(mine.folder / "found.csv")
-    expected = load_final(home).predict(table[:7])["posterior"]
-    np.testing.assert_array_equal(found[["posterior_label_shade", "posterior_label_drought"]], expected)
+    expected = load_final(home).predict(table[:7])["probability"]
+    np.testing.assert_array_equal(found[["probability_label_shade", "probability_label_drought"]], expected)
+    assert not found.columns.str.startswith("posterior").any()  # nothing is declared to be missing
 
 
 def own(**changes):
@@ -299,12 +300,12 @@ def test_the_messy_table_of_the_documents(root, study):
     assert main(["predict", str(home), str(mine.folder / "docs/example/new-leaves.csv"), "-o", str(found)]) == 0
     predicted = pd.read_csv(found)
     assert predicted["leaf"].tolist() == messy_table.new_leaves()["leaf"].tolist()
-    assert predicted.notna().all(axis=None) and len(predicted.columns) == 1 + 3 * len(traits)
+    assert predicted.notna().all(axis=None) and len(predicted.columns) == 1 + 2 * len(traits)
 
 
 def test_all_parts_take_groups_weights_gaps_and_unmeasured_labels(study):
     """Permutations exchange whole patients, and hiding turns confirmed negatives into unmeasured labels."""
-    config, table = own(groups="patient", weights="much", negatives="confirmed"), copies().astype(object)
+    config, table = own(groups="patient", weights="much", labels_are="complete"), copies().astype(object)
     table["much"] = np.arange(len(table)) % 3 + 1
     table.loc[::9, "a"] = table.loc[::3, "label_x"] = ""
     few = {"datasets": ["mine"], "missing_rate": 30, "n_splits": 2, "n_permutations": 3, "forest": {"n_trees": 5}}
@@ -355,7 +356,7 @@ def test_samples_have_weights(study):
     scores = pd.read_csv(mine.folder / "results/tables/weak_label_scores.csv").query("is_final and metric == 'roc_auc'")
     new = pd.DataFrame([[-1.0, 0, 0, "clay"], [1.0, 0, 0, "clay"]], columns=["a", "b", "c", "soil"])
     for name, of_dataset in scores.groupby("dataset"):
-        low, high = np.asarray(load_final(mine.folder / "results/final" / name).predict(new)["posterior"])[:, 0]
+        low, high = np.asarray(load_final(mine.folder / "results/final" / name).predict(new)["probability"])[:, 0]
         assert (low > high) == (name == "weighted")
         reasons = set(of_dataset.loc[of_dataset["model"] == "kNN", "reason"].dropna())
         assert any("does not accept sample weights" in reason for reason in reasons) == (name == "weighted")

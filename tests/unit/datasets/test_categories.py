@@ -133,7 +133,7 @@ def test_new_tables_are_encoded_as_the_training_table_was(own, tmp_path):
     final.save(tmp_path / "home")
     home, new = load_final(tmp_path / "home"), table[["height", "soil"]][:9]
     assert home.categories == final.categories
-    found = home.predict(new)["posterior"]
+    found = home.predict(new)["probability"]
     assert ((found["label_a"] > 0.5) == (new["soil"] == "loam")).all()
     new.to_csv(tmp_path / "new.csv", index=False)
     predict_file(home, tmp_path / "new.csv", tmp_path / "found.csv", rows_at_once=4)

@@ -39,7 +39,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def final(data):
-    return fit_final(data, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=1)
+    return fit_final(replace(data, labels_are="incomplete"), "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=1)
 
 
 @pytest.fixture
@@ -68,23 +68,33 @@ def test_columns_are_matched_by_name_and_come_home_with_the_model(final, data, t
 
 
 @pytest.mark.parametrize("name", ["logistic+", "kernel-ridge+", "Stack+", "FLAForest+", "logistic", "gcForest"])
-def test_a_posterior_exceeds_the_probability_to_be_observed_where_labels_are_missing(data, table, name):
-    """This holds for every model with correction; for other models both are the same."""
+def test_a_posterior_exceeds_the_probability_to_be_observed_where_labels_are_declared_incomplete(data, table, name):
+    """This holds for every model with correction. Without a declaration, there are no posteriors."""
     hidden = replace(data, Y=data.Y * (np.random.default_rng(3).random(data.Y.shape) < 0.5))
     settings = {"n_trees": 8, "max_levels": 1} if name in ("Stack+", "FLAForest+", "gcForest") else {}
-    found = fit_final(hidden, name, settings, seed=1).predict(table)
-    if not name.endswith("+"):
+    unknown = fit_final(hidden, name, settings, seed=1).predict(table)
+    assert list(unknown) == ["probability", "decision"]
+    found = fit_final(replace(hidden, labels_are="incomplete"), name, settings, seed=1).predict(table)
+    if name == "logistic":  # it has no correction
+        assert list(found) == ["probability", "decision"]
+    elif name == "gcForest":  # it does not know what is observed
         assert found["posterior"].equals(found["probability"])
-        return
-    assert (found["posterior"] >= found["probability"]).all(axis=None)
-    assert found["posterior"].mean().mean() > 1.2 * found["probability"].mean().mean()
+    else:
+        assert list(found) == ["probability", "posterior", "decision"]
+        assert (found["posterior"] >= found["probability"]).all(axis=None)
+        assert found["posterior"].mean().mean() > 1.2 * found["probability"].mean().mean()
+    if name in ("logistic+", "Stack+"):
+        known = fit_final(replace(hidden, labels_are="incomplete", missing_rate=0.5), name, settings, seed=1)
+        assert list(known.predict(table)) == ["probability", "posterior", "decision"]
+        np.testing.assert_allclose(known.predict(table)["probability"], unknown["probability"])
 
 
 def test_the_same_seed_and_threads_or_more_give_the_same_model(final, data, table):
     again = fit_final(data, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=1, n_jobs=3)
     other = fit_final(data, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=2)
-    expected = final.predict(table)["posterior"]
-    assert again.predict(table)["posterior"].equals(expected) and not other.predict(table)["posterior"].equals(expected)
+    expected = final.predict(table)["probability"]
+    assert again.predict(table)["probability"].equals(expected)
+    assert not other.predict(table)["probability"].equals(expected)
 
 
 @pytest.mark.parametrize("name", ["gcForest", "Stack+", "HistGB", "LightGBM+", "RandomForest", "chains"])
@@ -96,7 +106,7 @@ def test_its_files_are_the_same_bytes_for_any_number_of_threads(data, table, nam
         assert path.read_bytes() == (tmp_path / "3" / path.name).read_bytes(), path.name
     one, *others = (load_final(tmp_path / "1", n_jobs=n_jobs) for n_jobs in (1, 3, -1))
     for other in others:
-        assert other.predict(table)["posterior"].equals(one.predict(table)["posterior"])
+        assert other.predict(table)["probability"].equals(one.predict(table)["probability"])
     assert [each.model.n_jobs for each in (one, *others)] == [1, 3, -1]
 
 
@@ -171,8 +181,8 @@ def test_features_may_be_missing_in_training_and_in_new_files(data, table, tmp_p
     final = load_final(tmp_path)
     with_gaps = table.assign(b=table["b"].where(np.arange(23) % 3 > 0), c=table["c"].where(np.arange(23) != 2))
     predict_file(final, written(with_gaps, tmp_path / "new.csv"), tmp_path / "found.csv", rows_at_once=10)
-    found, expected = pd.read_csv(tmp_path / "found.csv"), final.predict(with_gaps)["posterior"]
-    np.testing.assert_allclose(found[[f"posterior_{label}" for label in LABELS]], expected, rtol=0, atol=1e-12)
+    found, expected = pd.read_csv(tmp_path / "found.csv"), final.predict(with_gaps)["probability"]
+    np.testing.assert_allclose(found[[f"probability_{label}" for label in LABELS]], expected, rtol=0, atol=1e-12)
     assert expected.notna().all(axis=None)
 
 
@@ -193,14 +203,14 @@ def test_what_stands_for_a_missing_value_goes_home_with_the_model(tmp_path):
     data = Dataset.load(tmp_path / "plants.npz")
     fit_final(data, "gcForest+", {"n_trees": 8, "max_levels": 1}, seed=1).save(tmp_path)
     final = load_final(tmp_path)
-    expected = final.predict(data.X)["posterior"].to_numpy()
+    expected = final.predict(data.X)["probability"].to_numpy()
     predict_file(final, tmp_path / "plants.csv", tmp_path / "found.csv")
-    found = pd.read_csv(tmp_path / "found.csv")[["posterior_label_x", "posterior_label_y"]]
+    found = pd.read_csv(tmp_path / "found.csv")[["probability_label_x", "probability_label_y"]]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(final.predict(frame)["posterior"], expected)
+    np.testing.assert_array_equal(final.predict(frame)["probability"], expected)
     write_arff(frame.astype({"a": float, "b": float}), tmp_path / "plants.arff")
     predict_file(final, tmp_path / "plants.arff", tmp_path / "found.csv")
-    found = pd.read_csv(tmp_path / "found.csv")[["posterior_label_x", "posterior_label_y"]]
+    found = pd.read_csv(tmp_path / "found.csv")[["probability_label_x", "probability_label_y"]]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
@@ -383,14 +393,9 @@ def test_the_final_model_learns_from_checked_labels(data, form, tmp_path):
 
 def test_corrections_use_the_missing_rate_of_checked_cells(data):
     checked = pd.DataFrame({"metric": ["mcc", "missing_rate"], "estimate": [0.9, 0.4]})
-    assert with_checked_frequency("kNN+", {"x": 1}, checked) == {"x": 1, "label_frequencies": 0.6}
-    for name, settings, table in (
-        ("kNN", {}, checked),
-        ("kNN+", {"label_frequencies": "by-label"}, checked),
-        ("kNN+", {}, None),
-    ):
-        assert with_checked_frequency(name, settings, table) == settings
-    found = fit_final(data, "kNN+", {"label_frequencies": 0.6}, seed=3).model
+    assert with_checked_frequency({"x": 1}, checked) == {"x": 1, "label_frequency": 0.6}
+    assert with_checked_frequency({"x": 1}, None) == {"x": 1}
+    found = fit_final(replace(data, labels_are="complete"), "kNN+", {"label_frequency": 0.6}, seed=3).model
     ratio = found.predict_proba(data.X) / found.predict_observed_proba(data.X)
     assert ratio.max() == pytest.approx(1 / 0.6, rel=0.01)
 
@@ -515,7 +520,7 @@ def test_names_are_the_same_in_any_unicode_form(forms, root, tmp_path):
         assert predict_file(final, file, target) == 30
     assert predicted[0].read_bytes() == predicted[1].read_bytes()
     frame = pd.read_csv(new)
-    assert final.predict(frame)["posterior"].equals(final.predict(pd.read_csv(learned))["posterior"])
+    assert final.predict(frame)["probability"].equals(final.predict(pd.read_csv(learned))["probability"])
     with pytest.raises(DataError, match="the table: column name 'Höhe' is used twice"):
         final.predict(frame.assign(**{"Höhe": 1, "Ho\u0308he": 2}))
 

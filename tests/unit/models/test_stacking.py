@@ -148,6 +148,7 @@ def test_hidden_labels_are_predicted_and_threads_change_nothing(data, name):
     """Half of the labels are hidden. At 0.5, posteriors make fewer errors than probabilities of being observed."""
     X, truth, observed = data
     settings = {"n_trees": 20, "max_levels": 1} if name == "Stack+" else {}
+    settings["label_frequency"] = "estimate"
     model = make_model(name, **settings, random_state=0).fit(X[:300], observed[:300])
     P = model.predict_proba(X[300:])
     c = model.estimator_.label_frequency_

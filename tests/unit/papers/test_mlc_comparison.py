@@ -23,9 +23,9 @@ def scores():
     names = {"feature_names": tuple("abcd"), "label_names": tuple("xyz")}
     data = Dataset(id="flags-all", task="multilabel", X=X, Y=Y, **names)
 
-    def make(name, *, negatives, **options):
-        assert negatives == "confirmed"  # The labels of the comparison are complete.
-        return make_model(name, negatives=negatives, **options)
+    def make(name, **options):
+        assert "label_frequency" not in options  # The labels of the comparison are complete.
+        return make_model(name, **options)
 
     return score_splits(data, "logistic+", make, {}, n_splits=2, test_size=0.4, seed=1, n_jobs=1)
 
