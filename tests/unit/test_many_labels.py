@@ -13,8 +13,8 @@ from fairfold.evaluation.decisions import all_thresholds
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.weak_labels import (
     calibrate,
-    fitted_label_frequency,
     fit_calibration,
+    fitted_label_frequency,
     fluid_label_addition,
     imputation_quality,
     label_complement,

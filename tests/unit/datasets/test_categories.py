@@ -138,7 +138,7 @@ def test_new_tables_are_encoded_as_the_training_table_was(own, tmp_path):
     new.to_csv(tmp_path / "new.csv", index=False)
     predict_file(home, tmp_path / "new.csv", tmp_path / "found.csv", rows_at_once=4)
     np.testing.assert_array_equal(
-        pd.read_csv(tmp_path / "found.csv")[["posterior_label_a", "posterior_label_b"]], found
+        pd.read_csv(tmp_path / "found.csv")[["probability_label_a", "probability_label_b"]], found
     )
     new.assign(soil=["loam"] * 7 + ["clay"] * 2).to_csv(tmp_path / "new.csv", index=False)
     with pytest.raises(DataError, match="data row 8, column 'soil': found 'clay', but known are loam, peat, sand"):

@@ -407,7 +407,30 @@ def scores(corrected, model="kNN", observed=0.25):
     return pd.DataFrame([{**row, "missing_rate": 50, "observed": 0.1}, {**row, "missing_rate": 0}])
 
 
+def test_the_card_states_scores_on_labels_as_they_are(data):
+    card = model_card(data, "kNN+", settings={"n_trees": 8}, seed=3, scores=scores(0.25))
+    assert "| score | mean | 95 % interval |" in card and "| micro average precision | 0.250 | 0.150 to 0.350 |" in card
+    assert "State of the labels: unknown. Probabilities are those of labels as given." in card
+    assert "complete labels" not in card and "estimated" not in card
+
+
+@pytest.mark.parametrize(
+    ("rate", "settings", "checked", "share"),
+    [
+        (None, {}, (0, 0), "estimated from the training labels"),
+        (0.3, {}, (0, 0), "70.0 % by declaration"),
+        (0.3, {"label_frequency": 0.8}, (20, 4), "80.0 % by checked cells"),
+    ],
+)
+def test_the_card_names_the_correction(data, rate, settings, checked, share):
+    declared = replace(data, labels_are="incomplete", missing_rate=rate)
+    card = model_card(declared, "kNN+", settings=settings, seed=3, checked=checked)
+    sentence = "State of the labels: incomplete. A model with a + divides probabilities by the share of positives that "
+    assert f"{sentence}is observed, {share}." in card
+
+
 def test_the_card_states_what_the_study_found(data):
+    data = replace(data, labels_are="incomplete")
     card = model_card(data, "kNN", settings={"n_trees": 8}, seed=3, scores=scores(0.5))
     assert "| micro average precision | 0.250 | 0.500 | 0.400 to 0.600 |" in card and "0.100" not in card
     assert "Means over test folds: on observed labels" in card and "Settings: n_trees 8; seed 3." in card
@@ -426,6 +449,7 @@ def test_the_card_states_what_the_study_found(data):
 
 
 def test_the_card_states_what_cannot_be_corrected_or_is_undefined(data):
+    data = replace(data, labels_are="incomplete")
     named = scores(0.5).query("missing_rate == 0")
     hierarchical = replace(data, hierarchy=Hierarchy(np.array([[0, 1]]), len(LABELS)))
     lost = named.assign(metric="ranking_loss")

@@ -162,7 +162,8 @@ def test_hidden_labels_are_predicted(data, name):
 @pytest.mark.parametrize("name", ["SLCForest+", "FLAForest+"])
 def test_imputation_is_precise_at_every_level(data, name):
     X, truth, observed = data
-    model = make_model(name, n_trees=40, max_levels=4, patience=9, random_state=0).fit(X, observed)
+    settings = {"n_trees": 40, "max_levels": 4, "patience": 9, "label_frequency": "estimate"}
+    model = make_model(name, **settings, random_state=0).fit(X, observed)
     chance = (truth.sum() - observed.sum()) / (1 - observed).sum()
     assert len(model.training_labels_) > 1
     for labels in model.training_labels_[1:]:

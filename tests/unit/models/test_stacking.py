@@ -90,7 +90,8 @@ def test_many_cells_are_thinned_out(monkeypatch):
 def test_equals_the_stack_written_out(data):
     X, _, observed = data
     train, new = X[:300], X[300:]
-    stack = StackedClassifier(members(), n_splits=3, random_state=7).fit(train, observed[:300])
+    stack = StackedClassifier(members(), n_splits=3, label_frequency="estimate", random_state=7)
+    stack.fit(train, observed[:300])
     seed = int(np.random.RandomState(7).randint(2**31 - 1))
     fold_of = IterativeStratification(3, random_state=seed).assign(observed[:300])
     unseen, seen = [], []
