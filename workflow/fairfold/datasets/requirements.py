@@ -14,6 +14,27 @@ from fairfold.datasets.dataset import Dataset
 from fairfold.errors import DataError
 
 
+def learnable(positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
+    """Return which labels can be in training and in test with both values.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray of shape (n_labels,)
+        Numbers of samples with 1 and with 0.
+
+    Returns
+    -------
+    ndarray of bool
+        Whether a label has at least two of each.
+
+    Examples
+    --------
+    >>> learnable(np.array([1, 2]), np.array([9, 8])).tolist()
+    [False, True]
+    """
+    return (positives >= 2) & (negatives >= 2)
+
+
 def least_samples(n_splits: int, min_samples_leaf: int, held_out: float = 0.0) -> int:
     """Return the minimum number of samples with which a tree can make a split.
 
@@ -72,9 +93,13 @@ def check_requirements(data: Dataset, config: Mapping[str, Any]) -> None:
                 f"training samples, and its first split needs two leaves of {leaf}. Give at least {least} samples, or "
                 "lower weak_labels.forest.min_samples_leaf."
             )
+    if used and not data.X.shape[1]:
+        raise DataError(
+            f"dataset {data.id}: no column is left as a feature. Add features, or leave out fewer columns (ignore, id)."
+        )
     # Cells other than 0 are positive or unmeasured. A sparse matrix stores only these.
     positives, others = (np.asarray(cells.sum(axis=0)).ravel() for cells in (data.Y == 1, data.Y != 0))
-    if used and not ((positives >= 2) & (others <= data.shape[0] - 2)).any():
+    if used and not learnable(positives, data.shape[0] - others).any():
         raise DataError(
             f"dataset {data.id}: no label has two positives and two negatives among its {data.shape[0]} samples, so "
             "none can be learned and tested. Add labels or samples."

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from fairfold.core.settings import (
+    MIN_SAMPLES_LEAF,
     Count,
     ForestPart,
     MaxLevels,
@@ -40,7 +41,7 @@ class Forest(Settings):
     """Tree shape of deep forests with a `+`. `auto` chooses leaf size, draws and features per split by out-of-bag error
     on the training part. `paper` uses the published shape."""
 
-    min_samples_leaf: Count = 5
+    min_samples_leaf: Count = MIN_SAMPLES_LEAF
     """Minimum number of training samples in a leaf of trees with the published shape."""
 
     threshold: Proportion = 0.5

@@ -38,18 +38,21 @@ OTHERS = {
     "other unit",
     "implied label",
     "leak",
+    "few rows",
+    "no labels",
+    "no features",
 }
 
 
 def warned(data, n_splits=5, about_groups=()):
-    """Return all warnings of columns, rows and labels, one each."""
+    """Return all warnings and leaks of columns, rows and labels, one each."""
     rows = []
     for name, finding in findings(data, n_splits, about_groups):
         kind, (column, label) = (
             finding.check or name,
             (re.findall(rf"{part} '([^']*)'", finding.where) for part in ("column", "(?:label|class)")),
         )
-        if finding.severity == "warning" and kind not in OTHERS:
+        if finding.severity != "note" and kind not in OTHERS:
             rows.append((kind, "".join(column[:1]), "".join(label[:1]), finding.message, finding.evidence))
     return pd.DataFrame(rows, columns=["kind", "column", "label", "sentence", "evidence"])
 

@@ -24,7 +24,16 @@ COLUMNS = ("check", "severity", "where", "message", "evidence")
 """Columns of the table of findings."""
 
 SEVERITIES = ("error", "warning", "note")
-_FEWEST_ROWS = 4
+_BY_EFFECT = (
+    *("row_order", "determined by labels", "equal to a label", "complement of a label", "no features", "no labels"),
+    *("few rows", "copies in the test file", "duplicated rows", "near copies in the test file", "near duplicates"),
+    *("order dependence", "group effects", "nearly determined by labels", "predicts a label", "leak"),
+    *("named like a label", "named like an identifier", "whole numbers that all differ", "named like a fold"),
+    *("one label in each row", "unpredicted label", "unmeasured labels", "label of 1 and empty cells"),
+    *("identical labels", "complementary labels", "other unit", "mixed scales", "placeholder", "mixed codings"),
+    *("label with fewer positives than folds", "label with fewer negatives than folds"),
+)
+"""Kinds of findings by their usual effect on scores, the largest first: wrong scores, optimistic folds, leaks."""
 
 
 def audit_table(
@@ -62,8 +71,8 @@ def audit_table(
     Returns
     -------
     DataFrame
-        One row for each kind of finding, errors first, with the columns ``check``, ``severity`` ("error", "warning" or
-        "note"), ``where``, ``message`` ("finding; advice") and ``evidence``.
+        One row for each kind of finding, errors first, then by effect on scores, with the columns ``check``,
+        ``severity`` ("error", "warning" or "note"), ``where``, ``message`` ("finding; advice") and ``evidence``.
 
     Raises
     ------
@@ -151,8 +160,39 @@ def audit_dataset(
         by_check[finding.check or name, finding.severity].append(finding)
     rows = [_row(check, severity, found) for (check, severity), found in by_check.items()]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    order = table["severity"].map(SEVERITIES.index).to_numpy(dtype=int)
-    return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+    return _sorted(table)
+
+
+def most_important(table: pd.DataFrame, n: int = 2) -> pd.DataFrame:
+    """Select the errors and warnings with the largest effect on scores.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Result of :func:`audit_dataset`, with or without further columns.
+    n : int, default=2
+        Maximum number of findings.
+
+    Returns
+    -------
+    DataFrame
+        At most ``n`` rows of the table, errors first, then by effect: a finding that makes all scores wrong precedes
+        one that makes them optimistic, and this precedes one about a single label or column.
+
+    Examples
+    --------
+    >>> kinds = ["placeholder", "unmeasured labels", "order dependence"]
+    >>> most_important(pd.DataFrame({"check": kinds, "severity": "warning"}))["check"].tolist()
+    ['order dependence', 'unmeasured labels']
+    """
+    return _sorted(table[table["severity"] != "note"]).head(n)
+
+
+def _sorted(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort findings by severity and effect. Findings of equal effect keep their order."""
+    severity = table["severity"].map(SEVERITIES.index).to_numpy(dtype=int)
+    effect = table["check"].map({check: at for at, check in enumerate(_BY_EFFECT)}).fillna(len(_BY_EFFECT)).to_numpy()
+    return table.iloc[np.lexsort((effect, severity))].reset_index(drop=True)
 
 
 def finding_lines(table: pd.DataFrame) -> list[str]:

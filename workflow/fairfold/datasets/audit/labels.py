@@ -51,6 +51,29 @@ def find_alike(table: Audited) -> Iterator[Finding]:
         yield Finding("warning", f"label {names[j]!r}", sentence, check=kind)
 
 
+def find_single(table: Audited) -> Iterator[Finding]:
+    """Find tables in which every row has exactly one of at least three labels.
+
+    Parameters
+    ----------
+    table : Audited
+        The table.
+
+    Yields
+    ------
+    Finding
+        At most one warning.
+    """
+    if table.data.task != "multilabel" or table.measured is not None or len(table.label_names) < 3:
+        return
+    if table.n_samples and (np.asarray(table.labels.sum(axis=0)) == 1).all():
+        message = (
+            "every row has exactly one label, so this is a multiclass problem and no positive can be missing; judge "
+        )
+        message += "models by precision at 1, the accuracy, because other decision scores allow several labels or none"
+        yield Finding("warning", "labels", message)
+
+
 def find_implied(table: Audited) -> Iterator[Finding]:
     """Find labels that all samples with another label have.
 
@@ -194,6 +217,10 @@ def find_unlearnable(table: Audited) -> Iterator[Finding]:
             kind = "label with fewer positives than folds"
             advice = f"drop it with label_filter (min_positives: {n_splits})"
             finding = f"has {k} positive{'s' * (k > 1)}, fewer than the {n_splits} folds; {advice}"
+        elif n - k < n_splits:
+            kind = "label with fewer negatives than folds"
+            advice = f"drop it with label_filter (min_negatives: {n_splits})"
+            finding = f"has {n - k} negative{'s' * (n - k > 1)}, fewer than the {n_splits} folds; {advice}"
         else:
             continue
         yield Finding("warning", f"label {name!r}", f"label {name!r} {finding}", check=kind)
@@ -220,6 +247,7 @@ def find_groups(table: Audited) -> Iterator[Finding]:
 SPECS = (
     Check("groups", find_groups),
     Check("alike labels", find_alike),
+    Check("one label in each row", find_single),
     Check("implied label", find_implied),
     Check("unlearnable label", find_unlearnable),
     Check("unmeasured labels", find_unmeasured),

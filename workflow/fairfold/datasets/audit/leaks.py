@@ -1,4 +1,4 @@
-"""Find features that give a label away."""
+"""Find features that give labels away."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix
 from fairfold.datasets.audit.columns import kind_of_name
-from fairfold.datasets.audit.spec import Audited, Check, Finding
+from fairfold.datasets.audit.determined import Determined, determined, is_wordy
+from fairfold.datasets.audit.spec import Audited, Check, Finding, Severity
 from fairfold.datasets.columns import plain_name
+from fairfold.datasets.dataset import Dataset
 
 _ALL_DIFFERENT = "whole numbers that all differ"
 _CELLS_AT_ONCE = 2**21  # 16 MB in each of a handful of arrays
 _MOST_NUMBERED = 3  # More columns of different whole numbers are measurements.
 _LEAST_ROWS = 10  # In fewer rows, whole numbers often differ by chance.
 _ODDS, _AHEAD = 15.0, 3.0  # Least odds of an AUROC of one feature, and least ratio to those of the next feature.
-_ODDS_OF_WORD = 10.0  # if the feature is the only one of 0 and 1
 _FEWEST = 8  # positives and negatives
+_ADVICE = "leave it out (ignore) unless it is known before the label is"
 
 
 def find(table: Audited) -> Iterator[Finding]:
-    """Find columns that determine a label, and columns of whole numbers that all differ.
+    """Find columns that labels determine or that determine a label, and columns of whole numbers that all differ.
 
     A column determines a label if it equals the label or its complement, or if a threshold separates positives from
     negatives. Labels that some column may match by chance are skipped. The run time grows with p (n log n + positives
@@ -37,11 +39,15 @@ def find(table: Audited) -> Iterator[Finding]:
     Yields
     ------
     Finding
-        A warning for each column and label.
+        An error for each column that labels determine, and a warning for others. Among many 0/1 columns, such as
+        words, some may legitimately equal a label, so an error must stand out from all others.
     """
     data, names = table.data, table.label_names
     if not table.n_samples:
         return
+    functions, column_of = {each.column: each for each in determined(table)}, _text_columns(data)
+    sure = {name for name, each in functions.items() if each.is_error}
+    has_words = is_wordy(table)
     (k, n), testable = table.counts, table.testable(table.data.shape[1])
     least = np.minimum(k, n - k)[testable].min(initial=max(data.shape[0] - 1, 1))
     what = "label" if data.task == "multilabel" else "class"
@@ -53,23 +59,27 @@ def find(table: Audited) -> Iterator[Finding]:
         numbered += [data.feature_names[columns[j]] for j in is_whole[differ]]
         is_binary = (np.isin(values, (0, 1)) | np.isnan(values)).all(axis=0)
         for j, label, side in _separations(table.labels, table.measured, testable, values):
-            if is_binary[j] or data.task != "multiclass":
-                of_label = f"{what} {names[label]!r}", names[label]
-                telling.append(_gives_away(data.feature_names[columns[j]], *of_label, bool(is_binary[j]), side > 0))
+            column, of_label = data.feature_names[columns[j]], (f"{what} {names[label]!r}", names[label])
+            if column_of.get(column) in sure:
+                continue
+            if is_binary[j]:
+                severity: Severity = "warning" if has_words and column not in sure else "error"
+                telling.append(_about_copy(severity, column, *of_label, side > 0))
+                functions.pop(column, None)
+            elif column not in sure and data.task != "multiclass":
+                telling.append(_gives_away(column, *of_label))
         kept.append(columns)
         binary.append(is_binary)
         odds.append(_odds(table, values))
     if len(numbered) <= _MOST_NUMBERED:
         yield from map(_about_numbers, (name for name in numbered if kind_of_name(plain_name(name)) != "identifier"))
     yield from telling
+    yield from map(_about_function, functions.values())
     if not telling:
         features, is_word, ratios = np.concatenate(kept), np.concatenate(binary), np.vstack(odds)
         # A noisy copy of a label may be the only 0/1 column among good features.
-        found = [*_ahead(table, features, ratios)]
-        if not found:
-            least = _ODDS_OF_WORD if is_word.sum() == 1 else _ODDS
-            found = [*_ahead(table, features[is_word], ratios[is_word], least)]
-        yield from found
+        found = [*_ahead(table, features, ratios)] or [*_ahead(table, features[is_word], ratios[is_word])]
+        yield from (finding for column, finding in found if column_of.get(column, column) not in sure)
 
 
 def _about_numbers(column: str) -> Finding:
@@ -91,21 +101,22 @@ def _odds(table: Audited, values: np.ndarray) -> np.ndarray:
     return np.where(np.minimum(k, n - k) >= _FEWEST, area / (1 - area), 1.0)
 
 
-def _ahead(table: Audited, columns: np.ndarray, odds: np.ndarray, least: float = _ODDS) -> Iterator[Finding]:
+def _ahead(
+    table: Audited, columns: np.ndarray, odds: np.ndarray, least: float = _ODDS
+) -> Iterator[tuple[str, Finding]]:
     """Find labels that one column predicts nearly without error and far better than all other columns."""
     if not len(columns):
         return
     odds = np.vstack([odds, np.ones(odds.shape[1])])  # of guessing
     best = np.argmax(odds, axis=0)
-    for label in np.flatnonzero(odds.max(axis=0) >= least):
+    for label in np.flatnonzero(odds.max(axis=0) >= _ODDS):
         first, second = odds[best[label], label], np.partition(odds[:, label], -2)[-2]
         if first >= _AHEAD * second:
             column, name = (table.data.feature_names[columns[best[label]]], table.label_names[label])
             auroc = [value / (1 + value) for value in (first, second)]
-            message = f"column {column!r} alone nearly determines label {name!r}; leave it out (ignore) unless it is "
-            message += "known before the label is"
+            message = f"column {column!r} alone nearly determines label {name!r}; {_ADVICE}"
             evidence = f"AUROC {auroc[0]:.3f}, of the next column {auroc[1]:.3f}"
-            yield Finding("warning", f"column {column!r}, label {name!r}", message, evidence)
+            yield column, Finding("warning", f"column {column!r}, label {name!r}", message, evidence)
 
 
 def _separations(
@@ -162,16 +173,31 @@ def _separated(labels: sparse.csr_array, chosen: np.ndarray, values: np.ndarray)
     return [(int(j), int(chosen[row]), 1 if above[row, j] else -1) for row, j in np.argwhere(above | below)]
 
 
-def _gives_away(column: str, label: str, name: str, is_binary: bool, is_above: bool) -> Finding:
-    if is_binary and is_above:
-        kind, finding = "equal to a label", f"is equal to {label}"
-    elif is_binary:
-        kind, finding = "complement of a label", f"is the complement of {label}"
-    else:
-        kind, finding = "predicts a label", f"alone predicts {label} without error"
-    advice = "leave it out (ignore) unless it is known before the label is"
-    where = f"column {column!r}, label {name!r}"
-    return Finding("warning", where, f"column {column!r} {finding}; {advice}", check=kind)
+def _about_copy(severity: Severity, column: str, label: str, name: str, is_equal: bool) -> Finding:
+    kind, finding = ("equal to a label", "equal to") if is_equal else ("complement of a label", "the complement of")
+    message = f"column {column!r} is {finding} {label}; {_ADVICE}"
+    return Finding(severity, f"column {column!r}, label {name!r}", message, check=kind)
+
+
+def _gives_away(column: str, label: str, name: str) -> Finding:
+    message = f"column {column!r} alone predicts {label} without error; {_ADVICE}"
+    return Finding("warning", f"column {column!r}, label {name!r}", message, check="predicts a label")
+
+
+def _about_function(found: Determined) -> Finding:
+    kind, nearly = ("determined by labels", "") if found.is_error else ("nearly determined by labels", "nearly ")
+    message = f"column {found.column!r} is {nearly}determined by {found.by}; {_ADVICE}"
+    evidence = f"{found.share:.1%} of its values follow from {found.by}, its most frequent value has {found.chance:.1%}"
+    return Finding("error" if found.is_error else "warning", f"column {found.column!r}", message, evidence, kind)
+
+
+def _text_columns(data: Dataset) -> dict[str, str]:
+    """Return the text column of each feature that stands for one of its values."""
+    categories = data.categories
+    if categories is None or categories.encoding == "ordinal":
+        return {}
+    columns = (name for name, values in categories.values.items() for _ in values)
+    return dict(zip(categories.features, columns, strict=True))
 
 
 SPECS = (Check("leak", find),)

@@ -1,4 +1,4 @@
-"""Find tables that are too small or too empty for any comparison, and state what the others can show."""
+"""Find tables that are too small or too empty for a study, and state what the others can show."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
+from fairfold.core.settings import MIN_SAMPLES_LEAF
 from fairfold.datasets.audit.spec import Audited, Check, Finding
-
-_FEWEST_ROWS = 10
+from fairfold.datasets.requirements import learnable, least_samples
 
 
 def find(table: Audited) -> Iterator[Finding]:
@@ -27,16 +27,21 @@ def find(table: Audited) -> Iterator[Finding]:
     """
     data, n = table.data, table.n_samples
     k, n_measured = table.counts
-    both = (k > 0) & (k < n_measured)
-    if n < _FEWEST_ROWS:
-        yield Finding(
-            "error", "rows", f"the table has {n} rows; add rows to have at least {_FEWEST_ROWS}", check="few rows"
+    both, least = learnable(k, n_measured - k), least_samples(table.n_splits, MIN_SAMPLES_LEAF)
+    if n < least:
+        message = (
+            f"the table has {n} rows; add rows to have at least {least}, as a study with {table.n_splits} folds needs"
         )
-    if data.X.shape[1] and _is_empty(data.X):
+        yield Finding("error", "rows", message, check="few rows")
+    if not data.X.shape[1]:
+        message = "no column is left as a feature; add features, or leave out fewer columns (ignore, id)"
+        yield Finding("error", "features", message, check="no features")
+    elif _is_empty(data.X):
         yield Finding("error", "features", "all features are empty or constant; add others", check="no features")
     if not both.any():
-        yield Finding("error", "labels", "no label has both 0 and 1; correct them", check="no labels")
-    elif n >= _FEWEST_ROWS:
+        message = "no label has two positives and two negatives; correct the labels, or add samples"
+        yield Finding("error", "labels", message, check="no labels")
+    elif n >= least:
         positives = np.minimum(k, n_measured - k)[both]
         # Half-width of an interval for the difference of two paired shares that differ in a tenth of the samples.
         width = 1.96 * np.sqrt(0.1 / n)
