@@ -1,14 +1,15 @@
 """Inject faults into clean datasets and count those that the audit finds, beside cleanlab's Datalab and tabaudit.
 
     pip install cleanlab tabaudit        # optional
-    python benchmarks/audit.py [--datasets emotions yeast ...] [--repeats 1] [--output resources/measured/audit.csv]
+    python benchmarks/audit.py [--datasets emotions ...] [--faults FAULT ...] [--output FILE.csv]
 
 The datasets are those of the mirror and of scikit-learn that have up to 8,000 rows and 13,000 features. A fault of
 row order is left out if features and labels are related by less than 8 standard deviations, or if it costs less than
-a fifth of the relation, such as a shift of sorted labels by one row. A fault counts as found if the audit reports an
-error or warning of its kind. The table also lists errors and warnings of the datasets as they are and with permuted
-rows, and `audit_false_alarms.csv` the share of these tables with a finding of each check. Use one thread
-(`OMP_NUM_THREADS=1`).
+a fifth of the relation, such as a shift of sorted labels by one row. A function of labels is left out if there are
+fewer than three labels, or if more than 90 % of the rows have its most frequent value. A fault counts as found if the
+audit reports an error or warning of its kind; a function of labels must be an error. The table also lists errors and
+warnings of the datasets as they are and with permuted rows, and `audit_false_alarms.csv` the share of these tables with
+a finding of each check. Use one thread (`OMP_NUM_THREADS=1`).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from fairfold.errors import DataError
 
 KNOWN = ("GrampositivePseAAC", "VirusPseAAC", "CAL500")  # Rows are out of order as published.
 PERMUTED = "permuted rows"
+DETERMINED = ("determined by labels", "equal to a label", "complement of a label")
 Table = tuple[np.ndarray, np.ndarray]
 
 
@@ -71,6 +73,32 @@ def _leak(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> Table:
     return np.column_stack([X, np.where(rng.random(len(Y)) < 0.05, 1 - label, label)]), Y
 
 
+def _entropy(Y: np.ndarray) -> np.ndarray:
+    share = np.clip(Y.mean(axis=1), 1e-12, 1 - 1e-12)
+    return -share * np.log(share) - (1 - share) * np.log(1 - share)
+
+
+FUNCTIONS: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
+    "number of labels": lambda Y, rng: Y.sum(axis=1),
+    "weighted sum of labels": lambda Y, rng: Y @ rng.normal(size=Y.shape[1]),
+    "any label": lambda Y, rng: Y.any(axis=1).astype(float),
+    "no label": lambda Y, rng: 1.0 - Y.any(axis=1),
+    "entropy of labels": lambda Y, rng: _entropy(Y),
+}
+
+
+def _function(name: str, noise: float) -> Callable[..., Table]:
+    """Append a function of the labels, a share of whose values is replaced by those of other rows."""
+
+    def inject(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> Table:
+        values = FUNCTIONS[name](np.nan_to_num(Y), rng)
+        rows = np.flatnonzero(rng.random(len(Y)) < noise)
+        values[rows] = values[rng.permutation(rows)]
+        return np.column_stack([X, values]), Y
+
+    return inject
+
+
 def _groups(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> Table:
     group = rng.permutation(np.arange(len(X)) // 5)
     effects = 1.5 * np.nanstd(X, axis=0) * rng.normal(size=(group.max() + 1, X.shape[1]))
@@ -93,7 +121,9 @@ FAULTS: dict[str, tuple[Callable[..., Table], tuple[str, ...]]] = {
     "shuffled sorted half": (_half, ("row_order",)),
     "5 % copies": (_copies(0), ("duplicated rows",)),
     "5 % near copies": (_copies(0.01), ("near duplicates", "duplicated rows")),
-    "leak, 5 % noise": (_leak, ("leak", "predicts a label", "equal to a label")),
+    "leak, 5 % noise": (_leak, ("leak", "predicts a label", "equal to a label", *DETERMINED)),
+    **{name: (_function(name, 0), DETERMINED) for name in FUNCTIONS},
+    **{f"{name}, 5 % noise": (_function(name, 0.05), DETERMINED) for name in FUNCTIONS},
     "group effects": (_groups, ("group effects",)),
     "placeholder": (_placeholder, ("placeholder", "other unit")),
 }
@@ -135,6 +165,14 @@ def relation(X: np.ndarray, Y: np.ndarray) -> float:
     aligned = Alignment(X, Y, rng)
     chance = [aligned.strength(aligned.labels[rng.permutation(len(Y))]) for _ in range(50)]
     return (aligned.strength(aligned.labels) - np.mean(chance)) / np.std(chance)
+
+
+def is_visible(fault: str, given: float, faulty: Table) -> bool:
+    """Return whether a fault changes the relation of features and labels, or adds a column that varies enough."""
+    X, Y = faulty
+    if FAULTS[fault][1] == DETERMINED:
+        return Y.shape[1] > 2 and np.unique(X[:, -1], return_counts=True)[1].max() <= 0.9 * len(X)
+    return FAULTS[fault][1] != ("row_order",) or (given > 8 and relation(*faulty) < 0.8 * given)
 
 
 def _most_even(Y: np.ndarray) -> np.ndarray:
@@ -196,6 +234,7 @@ def label_rows(name: str) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--datasets", nargs="+", default=[])
+    parser.add_argument("--faults", nargs="+", default=[], choices=FAULTS, metavar="FAULT")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--output", default="")
     parser.add_argument("--figure", default="", help="draw the repaired datasets of the catalog instead")
@@ -213,14 +252,15 @@ def main() -> None:
         before = {peer: count(X, Y) for peer, count in peers.items()}
         print(f"{name:24s} {rows[-1]}", flush=True)
         given = relation(X, Y)
-        for fault, (inject, kinds) in FAULTS.items():
+        for fault in options.faults or FAULTS:
+            inject, kinds = FAULTS[fault]
             for repeat in range(options.repeats):
                 faulty = inject(X, Y, np.random.default_rng(seed_for(repeat, name, fault)))
-                is_visible = kinds != ("row_order",) or (given > 8 and relation(*faulty) < 0.8 * given)
-                if not is_visible or known & set(kinds):
+                if not is_visible(fault, given, faulty) or (known & set(kinds) and kinds != DETERMINED):
                     continue
                 table = audit_table(*faulty)
-                found = bool(set(table.loc[table["severity"] != "note", "check"]) & set(kinds))
+                least = ["error"] if kinds == DETERMINED else ["error", "warning"]
+                found = bool(set(table.loc[table["severity"].isin(least), "check"]) & set(kinds))
                 rows.append({"dataset": name, "fault": fault, "found": found})
                 for peer, count in peers.items():
                     rows[-1][f"found_by_{peer}"] = peer_finds(before[peer], count(*faulty), len(X))

@@ -249,11 +249,11 @@ def _other_shares(
 ) -> Iterator[tuple[str, float]]:
     """Yield functions of many labels, and the share of rows that each predicts."""
     n_rows = np.bincount(codes)
-    if (n_rows > 1).sum() > _FEW_VALUES:
+    repeats = n_rows[codes] > 1
+    if repeats.mean() < 0.8 or (n_rows > 1).sum() > _FEW_VALUES:
         yield "a weighted sum of labels", _summed(labels.Y[known], values, rng)
         yield "a weighted mean of labels", _summed(labels.shares()[known], values, rng)
     elif (n_rows > 1).sum() > 1:
-        repeats = n_rows[codes] > 1
         right = _classified(labels, np.flatnonzero(known)[repeats], np.unique(codes[repeats], return_inverse=True)[1])
         yield "several labels", right * repeats.mean()
 
