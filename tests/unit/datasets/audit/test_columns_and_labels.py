@@ -89,7 +89,7 @@ CASES = {
     "times": ({"taken": 20240112130000 + np.arange(N) % 60}, ["single precision", "taken", ""]),
     "too large": ({"size": np.arange(N) % 60 * 1e38}, ["single precision", "size", ""]),
     "too small": ({"dose": np.arange(N) % 60 * 1e-50}, ["single precision", "dose", ""]),
-    "two values": ({"code": lambda Y: Y[:, 0] + 1}, ["predicts a label", "code", "label_a"]),
+    "two values": ({"code": lambda Y: Y[:, 0] + 1}, ["determined by labels", "code", ""]),
 }
 
 
