@@ -408,7 +408,7 @@ def scores(corrected, model="kNN", observed=0.25):
 
 
 def test_the_card_states_scores_on_labels_as_they_are(data):
-    card = model_card(data, "kNN+", settings={"n_trees": 8}, seed=3, scores=scores(0.25))
+    card = model_card(data, "kNN", settings={"n_trees": 8}, seed=3, scores=scores(0.25))
     assert "| score | mean | 95 % interval |" in card and "| micro average precision | 0.250 | 0.150 to 0.350 |" in card
     assert "State of the labels: unknown. Probabilities are those of labels as given." in card
     assert "complete labels" not in card and "estimated" not in card
