@@ -7,7 +7,8 @@ from fairfold.report.labels import labels_sentences
 from fairfold.report.templates import plain_text, text_html
 from fairfold.study import check_config
 
-MISSING = "only those observed: a positive that is missing among them counts as a negative."
+AS_GIVEN = "taken as they are: nothing is declared about missing positives."
+INCOMPLETE = "declared incomplete: some zeros are missing positives."
 
 
 def configured(own, *datasets):
@@ -28,27 +29,27 @@ def configured(own, *datasets):
     return config
 
 
-MIXED = {"plants": {}, "moss": {"labels_are": "observed"}, "ferns": {"labels_are": "complete"}}
+MIXED = {"plants": {"missing_rate": 0.3}, "moss": {"labels_are": "incomplete"}, "ferns": {"labels_are": "complete"}}
 
 
 @pytest.mark.parametrize(
     ("own", "datasets", "expected"),
     [
-        ({}, ["flags"], "The labels of flags are taken as complete."),
-        ({}, ["flags", "emotions", "scene"], "The labels of flags, emotions and scene are taken as complete."),
-        ({}, list("abcde"), "The labels of all 5 datasets are taken as complete."),
-        (MIXED, ["plants"], f"The labels of plants are {MISSING}"),
-        (MIXED, ["plants", "moss"], f"The labels of plants and moss are {MISSING}"),
-        (MIXED, ["ferns"], "The labels of ferns are taken as complete."),
+        ({}, ["flags"], f"The labels of flags are {AS_GIVEN}"),
+        ({"plants": {}}, ["flags", "plants"], f"The labels of flags and plants are {AS_GIVEN}"),
+        ({}, list("abcde"), f"The labels of all 5 datasets are {AS_GIVEN}"),
+        (MIXED, ["plants", "moss"], f"The labels of plants and moss are {INCOMPLETE}"),
+        (MIXED, ["ferns"], "The labels of ferns are declared complete."),
         (
             MIXED,
-            ["flags", "plants", "ferns", "moss"],
-            f"The labels of flags and ferns are taken as complete. The labels of plants and moss are {MISSING}",
+            ["flags", "plants", "ferns"],
+            "The labels of ferns are declared complete. "
+            f"The labels of plants are {INCOMPLETE} The labels of flags are {AS_GIVEN}",
         ),
         (
             MIXED,
             ["plants", *"abcde"],
-            f"The labels of the other 5 datasets are taken as complete. The labels of plants are {MISSING}",
+            f"The labels of plants are {INCOMPLETE} The labels of the other 5 datasets are {AS_GIVEN}",
         ),
     ],
 )
@@ -56,10 +57,16 @@ def test_datasets_are_reported_by_what_their_labels_are(own, datasets, expected)
     assert labels_sentences(datasets, configured(own, *datasets)) == expected
 
 
+def test_the_state_of_a_catalog_is_declared_once():
+    config = configured(MIXED, *"abcde")
+    config["data"]["labels_are"] = "incomplete"
+    assert labels_sentences("abcde", config) == f"The labels of all 5 datasets are {INCOMPLETE}"
+
+
 def test_a_text_ends_with_them():
     config = configured(MIXED, "plants")
     assert plain_text("Scores.", config) == "Scores."
-    expected = f"Scores. The labels of plants are {MISSING}"
+    expected = f"Scores. The labels of plants are {INCOMPLETE}"
     assert plain_text("Scores.", config, "weak_labels.datasets") == expected
     assert str(text_html("Scores.", config, "weak_labels.datasets")).strip() == f"<p>{expected}</p>"
 

@@ -1,4 +1,4 @@
-"""Sentences on the labels that scores refer to: complete or observed labels."""
+"""Sentences on the labels that scores refer to, by their declared state."""
 
 from __future__ import annotations
 
@@ -6,48 +6,67 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 _MOST_NAMED = 4
+_STATES = {
+    "complete": "The labels of {} are declared complete.",
+    "incomplete": "The labels of {} are declared incomplete: some zeros are missing positives.",
+    "unknown": "The labels of {} are taken as they are: nothing is declared about missing positives.",
+}
 
 
 def labels_sentences(datasets: Collection[str], config: Mapping[str, Any]) -> str:
-    """Describe the labels of datasets and the effect of incomplete labels on scores.
+    """Describe the declared state of the labels of datasets, and what it means for scores.
 
     Parameters
     ----------
     datasets : collection of str
-        Datasets. Labels of catalog datasets are considered complete.
+        Datasets.
     config : mapping
-        Configuration of the study, with defaults. ``labels_are`` under ``data.own`` describes the labels of the user's
-        own datasets.
+        Configuration of the study, with defaults.
 
     Returns
     -------
     str
-        One sentence for each kind of labels. Datasets with observed labels are always listed.
+        One sentence for each state.
 
     Examples
     --------
-    >>> config = {"data": {"own": {"mine": {"labels_are": "observed"}}}}
-    >>> labels_sentences(["flags"], config)
-    'The labels of flags are taken as complete.'
+    >>> config = {"data": {"labels_are": "unknown", "own": {"mine": {"labels_are": "complete"}}}}
+    >>> labels_sentences(["mine"], config)
+    'The labels of mine are declared complete.'
     """
-    own = config["data"]["own"]
-    observed = [dataset for dataset in datasets if dataset in own and _are_observed(own[dataset])]
-    complete = [dataset for dataset in datasets if dataset not in observed]
-    others = f"{'the other' if observed else 'all'} {len(complete)} datasets"
-    sentences = []
-    if complete:
-        named = others if len(complete) > _MOST_NAMED else listed(complete)
-        sentences.append(f"The labels of {named} are taken as complete.")
-    if observed:
-        sentences.append(
-            f"The labels of {listed(observed)} are only those observed: a positive that is missing among them counts "
-            "as a negative."
-        )
+    left, sentences = list(datasets), []
+    for state, sentence in _STATES.items():
+        names = [dataset for dataset in left if state_of(dataset, config) == state]
+        left = [dataset for dataset in left if dataset not in names]
+        if names:
+            others = f"{'the other' if sentences else 'all'} {len(names)} datasets"
+            sentences.append(sentence.format(listed(names) if left or len(names) <= _MOST_NAMED else others))
     return " ".join(sentences)
 
 
-def _are_observed(stanza: Mapping[str, Any]) -> bool:
-    return stanza["labels_are"] == "observed" and stanza.get("negatives") != "confirmed"
+def state_of(dataset: str, config: Mapping[str, Any]) -> str:
+    """Return the declared state of the labels of a dataset.
+
+    Parameters
+    ----------
+    dataset : str
+        Dataset.
+    config : mapping
+        Configuration of the study, with defaults.
+
+    Returns
+    -------
+    str
+        ``"complete"``, ``"unknown"`` or ``"incomplete"``.
+
+    Examples
+    --------
+    >>> config = {"data": {"labels_are": "unknown", "own": {"mine": {"labels_are": "unknown", "missing_rate": 0.3}}}}
+    >>> state_of("mine", config), state_of("flags", config)
+    ('incomplete', 'unknown')
+    """
+    declared = config["data"]["own"].get(dataset, config["data"])
+    return "incomplete" if declared.get("missing_rate") is not None else declared["labels_are"]
 
 
 def listed(names: Sequence[str]) -> str:
