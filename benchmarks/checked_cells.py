@@ -110,7 +110,7 @@ def fit(case: Case) -> None:
     P = np.empty(observed.shape, dtype=np.float32)
     for fold in range(N_FOLDS):
         train = fold_of != fold
-        model = make_model(case.model, random_state=0).fit(data.X[train], observed[train])
+        model = make_model(case.model, label_frequency="estimate", random_state=0).fit(data.X[train], observed[train])
         P[~train] = to_dense(model.predict_proba(data.X[~train]), "P", DataError)
     case.path.parent.mkdir(parents=True, exist_ok=True)
     np.save(case.path, P)

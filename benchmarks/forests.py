@@ -185,7 +185,8 @@ def time_model(name: str, model: str, options: argparse.Namespace) -> dict:
     train = OptiSplit(STUDY_FOLDS, random_state=0).assign(Y) > 0
     observed = mask_positives(Y[train], 0.5, random_state=0)
     started = time.process_time()
-    fitted = make_model(model, n_trees=options.n_trees, random_state=0).fit(X[train], observed)
+    fitted = make_model(model, label_frequency="estimate", n_trees=options.n_trees, random_state=0)
+    fitted.fit(X[train], observed)
     between = time.process_time()
     n_levels = len(list(fitted.staged_predict_proba(X[~train])))
     return {

@@ -60,7 +60,10 @@ def differences(
         observed = mask_positives(Y[train], rate / 100, hierarchy=hierarchy, random_state=seed)
         information = information_accretion(Y[train], hierarchy)
         for model in models:
-            P = make_model(model, random_state=fold).fit(X[train], observed).predict_proba(X[test])
+            fitted = make_model(model, label_frequency="estimate" if rate else 1.0, random_state=fold).fit(
+                X[train], observed
+            )
+            P = fitted.predict_proba(X[test])
             isotonic, maximum = (
                 scores_of(Y[test], hierarchy.reconcile(P, by), information) for by in ("isotonic", "maximum")
             )

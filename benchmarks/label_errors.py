@@ -13,6 +13,7 @@ table shows the share of hidden positives among the first k cells, for k from 20
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -77,9 +78,8 @@ def main() -> None:
         for rate in arguments.rates:
             observed = mask_positives(Y, rate / 100, random_state=seed_for(0, dataset, rate))
             for model in arguments.models:
-                P = out_of_fold_posteriors(
-                    lambda fold, name=model: make_model(name, random_state=fold), data.X, observed, fold_of
-                )
+                make = partial(make_model, model, label_frequency="estimate")
+                P = out_of_fold_posteriors(lambda fold, make=make: make(random_state=fold), data.X, observed, fold_of)
                 for way, suspicion in {"ours, posterior": P, **cleanlab_rankings(observed, P)}.items():
                     cells = "".join(f"{share:10.3f}" for share in precisions(suspicion, observed, Y))
                     print(f"{dataset:10s}{model:11s}{rate:6d} %  {way:28s}{cells}", flush=True)

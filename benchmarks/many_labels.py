@@ -68,7 +68,7 @@ def measure(dataset: str, name: str, rate: int, settings: dict, seed: int = 0) -
         ctypes.CDLL(None).srand(seed)  # napkinXC also draws from the C library
         model = NapkinXC(PEERS[name], random_state=seed)
     else:
-        model = make_model(name, random_state=seed, **settings)
+        model = make_model(name, label_frequency="estimate" if rate else 1.0, random_state=seed, **settings)
     model.fit(X[~is_test], seen)
     fitted = cpu_seconds()
     P = model.predict_proba(X[is_test])

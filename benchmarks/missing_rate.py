@@ -39,7 +39,7 @@ def estimates(unit: Path, data: Dataset, models: list[str]) -> pd.DataFrame:
         if model not in models:
             continue
         P = predictions.by("average_precision")
-        row = estimate_missing_rate(data.Y, observed, P, negatives=data.negatives, random_state=seed).row
+        row = estimate_missing_rate(data.Y, observed, P, random_state=seed).row
         rows.append(row.assign(dataset=data.id, rate=rate, model=model)[COLUMNS])
     return pd.concat(rows)
 

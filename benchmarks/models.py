@@ -66,7 +66,8 @@ def race(dataset: str, models: list[str], rate: int, n_folds: int) -> pd.DataFra
         observed = mask_positives(Y[train], rate / 100, random_state=seed_for(0, dataset, rate, fold))
         for name in models:
             start = cpu_seconds()
-            model = make_model(name, random_state=fold).fit(data.X[train], observed)
+            model = make_model(name, label_frequency="estimate" if rate else 1.0, random_state=fold)
+            model.fit(data.X[train], observed)
             seconds = cpu_seconds() - start
             rows.append((name, fold, *scores_of(model, data.X[test], Y[test]), seconds))
     return pd.DataFrame(rows, columns=["model", "fold", *METRICS, "seconds"])

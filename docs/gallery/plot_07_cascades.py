@@ -23,7 +23,7 @@ metrics = {"average_precision": "average precision", "mcc": "MCC"}
 figure = Figure(figsize=(7, 2.8), layout="constrained")
 panels = figure.subplots(1, 2)
 for name in ("SLCForest", "SLCForest+"):
-    model = make_model(name, n_trees=20, max_levels=3, random_state=0)
+    model = make_model(name, label_frequency="estimate", n_trees=20, max_levels=3, random_state=0)
     model.fit(data.X[train], observed)
     levels = model.staged_predict_proba(data.X[test])
     scores = pd.DataFrame([multilabel_scores(data.Y[test], P) for P in levels])

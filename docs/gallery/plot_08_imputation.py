@@ -19,7 +19,8 @@ data = prepare("simulated-multilabel")
 observed = mask_positives(data.Y, 0.5, random_state=0)
 parts = []
 for name in ("SLCForest", "FLAForest", "SLCForest+"):
-    model = make_model(name, n_trees=20, max_levels=3, random_state=0).fit(data.X, observed)
+    model = make_model(name, label_frequency="estimate", n_trees=20, max_levels=3, random_state=0)
+    model.fit(data.X, observed)
     table = imputation_table(model, data.Y)
     parts.append(table.assign(dataset=data.id, missing_rate=50, model=name, fold=0))
 tables = imputation_tables(pd.concat(parts))

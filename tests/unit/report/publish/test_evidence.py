@@ -133,8 +133,7 @@ def test_numbers_of_hidden_positives_and_estimated_rates_are_given(make_facts):
     facts.memo["tables/label_frequencies.csv"] = pd.DataFrame(estimated)
     assert "21 of the 44 positive label cells of plants were hidden" in sentences("analyses", facts)
     assert "joint-GB was fitted to 48 and 96 samples" in sentences("analyses", facts)
-    assert "its mean was 0.950 in SLCForest+ (column" in sentences("cautious", facts)
-    assert "An estimated 8 % of its positives are missing" in sentences("zeros", facts)
+    assert "its mean was 0.950 in SLCForest+ (column" in sentences("correction", facts)
 
 
 def test_tests_and_probabilities_are_described(make_facts):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from fairfold.evaluation.metrics import METRICS, metrics_of
+from fairfold.report.labels import state_of
 from fairfold.report.results import read_results
 
 LEADERBOARD, SCORES = "recommendation/leaderboard.csv", "tables/weak_label_scores.csv"
@@ -144,6 +145,18 @@ class Facts:
     def own(self) -> Mapping[str, Any]:
         """Settings of the user's own datasets."""
         return self.config["data"]["own"]
+
+    @property
+    def labels_are(self) -> dict[str, str]:
+        """Declared state of the labels of each dataset."""
+        return {name: state_of(name, self.config) for name in self.datasets}
+
+    @property
+    def estimated(self) -> list[str]:
+        """Datasets whose scores are estimated for complete labels. The scores of others take labels as they are."""
+        least = min(self.config["weak_labels"]["missing_rates"], default=0)
+        as_given = ("complete",) if least else ("complete", "unknown")  # Hiding makes labels incomplete.
+        return [name for name, state in self.labels_are.items() if state not in as_given]
 
     @cached_property
     def finals(self) -> dict[str, str]:

@@ -17,7 +17,7 @@ _PARAGRAPHS = {
     "Preprocessing": ("excluded", "preprocessing", "rounding", "missing_treatment"),
     "Folds": ("folds", "dependencies", "analyzed", "no_leak"),
     "Models": ("models", "model_choice", "hyperparameters", "fits", "imbalance", "updating"),
-    "Missing labels": ("meaning", "terms", "hidden", "rate_method", "cautious", "random_method"),
+    "Missing labels": ("meaning", "terms", "hidden", "rate_method", "correction", "random_method"),
     "Evaluation": (
         "metrics",
         "metric_reason",

@@ -12,6 +12,7 @@ import jinja2
 import pandas as pd
 
 from fairfold import __version__
+from fairfold.answer.missing_labels import CHECK, missing_labels_sentences, missing_rate_phrase
 from fairfold.core.config import load_yaml
 from fairfold.core.plugins import declared
 from fairfold.errors import shortened
@@ -157,7 +158,9 @@ def _span(numbers: pd.Series) -> str:
 def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
     """Return the values of a template for a dataset."""
     sources = [each for each in facts.sources if each.dataset == name]
-    own = dict.fromkeys(("groups", "dates", "folds", "weights", "id", "ignore", "samples", "label_filter"))
+    own = dict.fromkeys(
+        ("groups", "dates", "folds", "weights", "id", "ignore", "samples", "label_filter", "missing_rate")
+    )
     path = f"datasets/{name}.audit.csv"
     audit = facts.table(path) if facts.has(path) else None
     if audit is not None and audit.empty:
@@ -176,6 +179,8 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         "hardest": labels.iloc[0] if len(labels) else None,
         "easiest": labels.iloc[-1] if len(labels) >= _LEAST_LABELS else None,
         **{"hidden": _hidden(name, facts), "frequencies": _frequencies(name, facts)},
+        **{"labels_are": facts.labels_are[name], "missing": _missing(name, facts)},
+        "cautious": _is_rate_estimated(name, facts),
         "changes": _changes(name, facts) if name in facts.own else [],
         "checks": [
             name_of_check.replace("_", " ")
@@ -311,6 +316,48 @@ def _frequencies(name: str, facts: Facts) -> list[SimpleNamespace]:
     return [SimpleNamespace(models=listed([*models]), mean=mean) for mean, models in groups]
 
 
+def _missing(name: str, facts: Facts) -> str:
+    """Describe what is known about missing positives, without advice."""
+    rates = facts.of("tables/missing_rates.csv", name)
+    rates = rates[rates["hidden_rate"] == 0] if len(rates) else rates
+    if rates.empty:
+        return ""
+    own, n_checked, state = rates.iloc[0], facts.checked.get(name, 0), facts.labels_are[name]
+    if n_checked:
+        return f"Missing positives by {n_checked:,} checked cells: {missing_rate_phrase(own, n_checked)}."
+    if state == "complete":
+        return ""
+    best = pd.Series(facts.best(name) or {"metric": facts.config["weak_labels"]["score"]})
+    found = [each for each in missing_labels_sentences(own, best) if CHECK not in each]
+    if state == "unknown" and pd.notna(own["high"]):
+        found.append(
+            "Noisy labels look the same, so this is a bound (column high of results/tables/missing_rates.csv)."
+        )
+    return " ".join(found)
+
+
+def _is_rate_estimated(name: str, facts: Facts) -> bool:
+    """Return whether labels are incomplete at an unknown rate, without or with hidden positives."""
+    state, is_known = facts.labels_are[name], "missing_rate" in facts.own.get(name, {})
+    is_tried = state == "unknown" and any(facts.config["weak_labels"]["missing_rates"])
+    return is_tried or (state == "incomplete" and not is_known)
+
+
+def _by_labels(facts: Facts) -> dict[str, list[str]]:
+    """Group datasets by the state of their labels, and by the labels of their scores."""
+    states, estimated = facts.labels_are, facts.estimated
+    corrected = [name for name in facts.finals if states[name] == "incomplete" or name in facts.checked]
+    return {
+        "confirmed": [name for name, state in states.items() if state == "complete"],
+        "not_complete": [name for name, state in states.items() if state != "complete"],
+        "unknown": [name for name, state in states.items() if state == "unknown"],
+        "bounded": [name for name, state in states.items() if state == "unknown" and name not in facts.checked],
+        "rate_estimated": [name for name in states if _is_rate_estimated(name, facts)],
+        **{"estimated": estimated, "as_given": [name for name in states if name not in estimated]},
+        "corrected_finals": [name for name in corrected if facts.finals[name].endswith("+")],
+    }
+
+
 def _changes(name: str, facts: Facts) -> list[str]:
     """Describe the rows before which features or labels change more than in rows of random order."""
     path = f"tables/audit_rows/{name}.csv"
@@ -357,7 +404,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "densities": {name: size["label_density"] for name, size in sizes.items()},
         "scopes": [_scope(name, size, facts) for name, size in sizes.items()],
         "hidden_rates": [f"{rate} %" for rate in config["weak_labels"]["missing_rates"] if rate],
-        "missing_rates": [row for row in rates.itertuples() if row.hidden_rate == 0],
+        **_by_labels(facts),
         "held": held_intervals(intervals, score),
         **{"held_others": _held_others(intervals, score), "quality": _quality(facts, score)},
         **{"limits": facts.limits, "has_notes": len(notes_of(facts.hyperparameters)) > 0},
@@ -383,7 +430,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "costs": costs_sentence(gather_costs(facts.results / "benchmarks")),
         **{"decisive": METRICS[DECIDING].name, "deciding_metric": DECIDING, "checked": facts.checked},
         **_about_score(score),
-        "is_estimated": len(_tried(intervals, score)),
+        "is_estimated": facts.estimated and len(_tried(intervals, score)),
     }
 
 
@@ -465,7 +512,6 @@ def _about_own(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         "grouped": [name for name, each in own.items() if each.get("groups")],
         "filtered": [name for name, each in own.items() if each.get("label_filter")],
         "selected": [name for name, each in own.items() if each.get("samples", {}).get("only")],
-        "confirmed": [name for name, each in own.items() if each.get("negatives") == "confirmed"],
         "completed": [name for name, each in own.items() if each["labels"].get("propagate")],
     }
 
@@ -490,7 +536,6 @@ def _models(facts: Facts) -> dict[str, Any]:
     texts, names, own = load_phrases("methods"), config["weak_labels"]["models"], config["models"]["own"]
     scored = [name for name in names if name in has_score]
     kinds = {kind: [name for name in scored if name.removesuffix("+") in of] for kind, of in texts["baselines"].items()}
-    is_shared = config["weak_labels"]["forest"]["label_frequencies"] == "shared"
     forests = [name for name in scored if name.removesuffix("+") not in [*texts["without_forests"], *own]]
     return {
         **{"models": names, "scored": scored, "failed": [name for name in names if name not in has_score]},
@@ -498,7 +543,6 @@ def _models(facts: Facts) -> dict[str, Any]:
         "kinds": [f"{kind} ({listed(some)})" for kind, some in kinds.items() if some],
         "has_forests": bool(forests),
         **{"corrected": [name for name in scored if name.endswith("+")], "plus": texts["plus"]},
-        "cautious": [name for name in scored if name.endswith("+") and is_shared],
         "untuned": [each for some in kinds.values() for each in some if each.removesuffix("+") != "logistic-C"],
         "pools": [pool for pool in _POOLS if facts.hyperparameters["component"].str.startswith(f"{pool} > ").any()],
         "has_levels": not {*forests} <= {*texts["without_levels"]},

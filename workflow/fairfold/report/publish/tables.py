@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _ALIKE, _MINUS = "†", "−"
 _SIZES = (
     "Size of the data. Label cardinality is the number of positives per sample, and label density the share of "
-    "positives. Labels are complete, or observed if positives may be missing."
+    "positives. Labels are declared complete, or incomplete if some zeros are missing positives, or their state is "
+    "unknown."
 )
 _HYPERPARAMETERS = (
     "Hyperparameters of the models. A component is a class of the model. auto means that the training part or its size "
@@ -96,7 +97,8 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
                 rows = rows.assign(**100 * rows[_SHARES]) if name == "outcomes" else rows
                 yield PaperTable(f"{name}{suffix}", text.format(dataset), _rounded(rows), [])
         if len(scores := facts.of("tables/recommendation.csv", dataset)):
-            yield _scores(scores, dataset, suffix, is_checked=dataset in facts.checked)
+            kind = {"is_estimated": dataset in facts.estimated, "is_checked": dataset in facts.checked}
+            yield _scores(scores, dataset, suffix, **kind)
         if len(labels := facts.of(f"final/{dataset}/label_scores.csv", dataset)):
             yield _labels(labels, dataset, suffix)
 
@@ -118,7 +120,7 @@ def _with_minus(number: str) -> str:
     return number.replace("-", _MINUS)
 
 
-def _scores(scores: pd.DataFrame, dataset: str, suffix: str, *, is_checked: bool) -> PaperTable:
+def _scores(scores: pd.DataFrame, dataset: str, suffix: str, *, is_estimated: bool, is_checked: bool) -> PaperTable:
     """Compare models by each metric, with intervals and marks of significance."""
     columns, first = {}, scores["metric"].iloc[0]
     for metric, rows in scores.groupby("metric", sort=False):
@@ -130,8 +132,10 @@ def _scores(scores: pd.DataFrame, dataset: str, suffix: str, *, is_checked: bool
     cells = pd.DataFrame(columns).loc[order].rename_axis("model").reset_index()
     rate, n_folds = scores["missing_rate"].iloc[0], leading["n_folds"].iloc[0]
     hidden = f" {rate} % of the positives were hidden from training." if rate else ""
-    estimated = ", estimated for complete labels, with 95 % intervals" * bool(scores["low"].notna().any())
-    if estimated and (scores["low"].isna() & scores["mean"].notna()).any():
+    estimated = ", estimated for complete labels" if is_estimated else " on the labels as they are"
+    has_intervals = bool(scores["low"].notna().any())
+    estimated = f"{estimated}, with 95 % intervals" if has_intervals else ""
+    if has_intervals and is_estimated and (scores["low"].isna() & scores["mean"].notna()).any():
         estimated += "; scores without an interval are those on observed labels"
     caption = (
         f"Scores on {dataset}: means over {n_folds} folds{estimated}.{hidden} "
