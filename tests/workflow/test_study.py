@@ -311,7 +311,10 @@ def test_models_are_recommended(finished):
     rates = pd.read_csv(results / "tables/missing_rates.csv")
     assert rates["hidden_rate"].tolist() == [0, 50]
     assert rates["hidden_share"].tolist() == pytest.approx([0, 50], abs=1)
-    assert (rates["low"] <= rates["estimated_rate"]).all() and (rates["estimated_rate"] <= rates["high"]).all()
+    assert rates["labels_are"].tolist() == ["unknown", "incomplete"]
+    as_given, hidden = rates.itertuples()
+    assert np.isnan(as_given.estimated_rate) and as_given.low == 0 < as_given.high < 100
+    assert hidden.low <= hidden.estimated_rate <= hidden.high
     table = pd.read_csv(results / "tables/recommendation.csv")
     assert set(table["metric"]) == METRICS
     assert len(table) == 4 * len(METRICS)
