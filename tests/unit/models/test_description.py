@@ -67,6 +67,7 @@ def test_hyperparameters_follow_the_settings():
     assert trees.loc[trees["model"] == "RF+ET", "value"].tolist() == ["7"]
     assert {"max_levels", "early_stopping"}.isdisjoint(table.loc[table["model"] == "RF+ET", "parameter"])
     assert {*table["model"]} == {"RF+ET", "Stack+"}  # kNN has no such setting
+    assert "label_frequency" not in {*table["parameter"]}  # The state of the labels sets it.
     assert "of_many > ManyLabelRidge" in {*table["component"]}
     symmetric = table[table["component"] == "MultilabelBoosting (symmetric)"]
     assert "max_rounds" in {*symmetric["parameter"]} and "max_features" not in {*symmetric["parameter"]}

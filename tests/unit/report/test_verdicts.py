@@ -13,6 +13,7 @@ def tables(write_leaderboard, results):
     board = pd.read_csv(results / write_leaderboard("water", verdicts=["best", "not different", "worse"]))
     sizes = {"n_samples": 1060, "n_features": 16, "n_labels": 14, "label_cardinality": 2.5}
     rates = {"hidden_rate": [0, 50], "estimated_rate": [0.0, 40.0], "low": [0.0, 20.0], "high": [11.0, 60.0]}
+    rates |= {"labels_are": "incomplete"}
     scores = {"missing_rate": 50, "metric": "average_precision", "complete": 0.5, "low": 0.4, "high": [0.6, 0.6, 0.45]}
     summary = {"metric": "average_precision", "missing_rate": [0, 30, 30, 50], "model": list("aabb")}
     return {
@@ -60,7 +61,7 @@ def test_cautions_explain_intervals_and_missing_labels(tables):
     cautions = dict(card["cautions"])
     assert "2 of 3 intervals (67 %) contained the score" in cautions["How well intervals hold here"]
     missing = cautions["If labels are missing"]
-    assert "average precision would then be up to 0.800" in missing
+    assert "No missing positives are detected (95 % interval 0 to 11 %), if they are missing at random." in missing
     assert "If the odds" not in missing
     tables["leaderboard"] = tables["leaderboard"].assign(if_hard=0.61, if_easy=0.74)
     missing = dict(card_of(tables)["cautions"])["If labels are missing"]
@@ -93,7 +94,12 @@ def test_another_model_may_decide_better(tables):
     [
         ({"estimated_rate": 0.0, "low": 0.0, "high": 0.1}, "none detected"),
         ({"estimated_rate": 20.0, "low": 10.0, "high": 30.0}, "about 20 % of positives (10 to 30 %)"),
-        ({"estimated_rate": 20.0, "low": np.nan, "high": np.nan}, "20 % unmeasured"),
+        ({"estimated_rate": 30.0, "low": 30.0, "high": 30.0}, "30 % of positives, as declared"),
+        (
+            {"labels_are": "complete", "estimated_rate": 20.0, "low": np.nan, "high": np.nan},
+            "none, as declared; 20 % of labels unmeasured",
+        ),
+        ({"labels_are": "unknown", "estimated_rate": np.nan, "low": 0.0, "high": 45.2}, "unknown, at most 45 %"),
         ({"estimated_rate": np.nan, "low": np.nan, "high": np.nan}, "not estimated"),
     ],
 )
@@ -147,18 +153,39 @@ def test_checked_cells_replace_assumptions(tables):
     assert "based on 60 checked cells" in missing and "if at random" not in missing and "further up" not in missing
 
 
+UNKNOWN = {"labels_are": "unknown", "estimated_rate": np.nan, "low": 0.0, "high": 45.2}
+
+
 @pytest.mark.parametrize(
-    ("metric", "change", "text"),
+    ("metric", "at_bound", "text"),
     [
-        (
-            "subset_accuracy",
-            np.nan,
-            "subset accuracy cannot be corrected for that, so the scores are those on observed",
-        ),
-        ("hamming_loss", 0.8, "Hamming loss is then between 0.680 and 0.800."),
+        ("average_precision", 0.79, "missing, and average precision would be up to 0.790."),
+        ("hamming_loss", 0.8, "missing, and Hamming loss would be about 0.800."),
+        ("subset_accuracy", np.nan, "missing, and subset accuracy would differ."),
     ],
 )
-def test_scores_that_missing_labels_change_otherwise(tables, metric, change, text):
-    tables["leaderboard"] = tables["leaderboard"].assign(metric=metric, high=change)
+def test_labels_of_an_unknown_state_have_a_bound_only(tables, metric, at_bound, text):
+    tables["leaderboard"] = tables["leaderboard"].assign(metric=metric, at_bound=at_bound, if_hard=0.6, if_easy=0.7)
+    tables["missing_rates"] = tables["missing_rates"].assign(**UNKNOWN)
+    card = card_of(tables)
+    missing = dict(card["cautions"])["If labels are missing"]
+    assert f"If zeros are positives that are missing at random, at most 45 % of the positives are {text}" in missing
+    assert "Noisy labels look the same: check 100 cells" in missing
+    assert "estimate" not in missing and "About" not in missing and "If the odds" not in missing
+    assert "which allows for missing positives" not in card["lead"]
+    # Intervals of the trial are for corrected scores, other than those of the leaderboard.
+    assert card["coverage"] is None and "How well intervals hold here" not in dict(card["cautions"])
+
+
+def test_complete_labels_have_no_bound(tables):
+    rates = {"labels_are": "complete", "estimated_rate": 0.0, "low": np.nan, "high": np.nan}
+    tables["missing_rates"] = tables["missing_rates"].assign(**rates)
     missing = dict(card_of(tables)["cautions"])["If labels are missing"]
-    assert text in missing and "nan" not in missing and "further up" not in missing
+    assert missing.startswith("Labels are declared complete. Scores take them as they are. In a separate trial")
+
+
+def test_a_metric_without_a_correction_is_that_of_labels_as_given(tables):
+    tables["leaderboard"] = tables["leaderboard"].assign(metric="subset_accuracy", low=np.nan, high=np.nan)
+    missing = dict(card_of(tables)["cautions"])["If labels are missing"]
+    assert "Subset accuracy cannot be corrected, so it is that of the labels as given." in missing
+    assert "nan" not in missing

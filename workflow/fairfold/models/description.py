@@ -15,10 +15,10 @@ _WRAPPER = "OneLevelModel"  # whose estimator is the model; its module is slow t
 _OF_LEVELS = ("max_levels", "early_stopping")  # without use in a model of a single level
 _OF_OTHER_TREES = ("max_features", "min_samples_leaf")  # without use in symmetric trees
 _POOLS = ("of_large", "of_many")  # parameters with the members of a pool for other data
-# Parameters that change no result, or that the seed of the study sets.
+# Parameters that change no result, or that the seed of the study or the state of the labels sets.
 _NOT_LISTED = (
     *("n_jobs", "random_state", "verbose", "memory", "warm_start", "transform_input", "copy", "hierarchy", "cv"),
-    *("pre_dispatch", "return_train_score", "error_score"),
+    *("pre_dispatch", "return_train_score", "error_score", "label_frequency"),
 )
 
 

@@ -192,8 +192,14 @@ def held_intervals(scores: pd.DataFrame, metric: str) -> pd.Series:
     return tried["complete"].round(6).between(tried["low"].round(6), tried["high"].round(6))
 
 
+def _is_tried(tables: Tables) -> bool:
+    """Return whether hidden positives can test the intervals: not those of checked cells or of labels as they are."""
+    own = _estimate(tables)
+    return not _n_checked(tables) and (own is None or own["labels_are"] != "unknown")
+
+
 def _held(tables: Tables) -> pd.Series:
-    if _n_checked(tables):  # Intervals from checked cells are other ones than those that were tried.
+    if not _is_tried(tables):
         return pd.Series(dtype=bool)
     scores, metric = tables.get("complete_scores", pd.DataFrame()), tables["leaderboard"]["metric"].iloc[0]
     return held_intervals(scores, metric)
@@ -225,7 +231,7 @@ def _cautions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
             f"After labels were hidden on purpose, {held.sum()} of {len(held)} intervals ({100 * held.mean():.0f} %) "
             f"contained the score on all labels. At least 95 % should, as they are made for new samples.{advice}",
         )
-    elif len(best) and np.isfinite(best["low"].iloc[0]) and not _n_checked(tables):
+    elif len(best) and np.isfinite(best["low"].iloc[0]) and _is_tried(tables):
         yield "How well intervals hold here", "Not checked: this study hides no labels on purpose."
     if len(warned):
         kinds = ", ".join(dict.fromkeys(warned["check"]))
