@@ -94,7 +94,7 @@ def test_another_model_may_decide_better(tables):
     [
         ({"estimated_rate": 0.0, "low": 0.0, "high": 0.1}, "none detected"),
         ({"estimated_rate": 20.0, "low": 10.0, "high": 30.0}, "about 20 % of positives (10 to 30 %)"),
-        ({"estimated_rate": 30.0, "low": 30.0, "high": 30.0}, "30 % of positives, as declared"),
+        ({"estimated_rate": 30.0, "low": np.nan, "high": np.nan}, "30 % of positives, as declared"),
         (
             {"labels_are": "complete", "estimated_rate": 20.0, "low": np.nan, "high": np.nan},
             "none, as declared; 20 % of labels unmeasured",

@@ -81,7 +81,7 @@ def test_complete_labels_have_no_missing_rate(facts_of, tmp_path):
 
 
 def test_a_declared_rate_is_no_estimate(facts_of, config):
-    row = {"estimated_rate": 30.0, "low": 30.0, "high": 30.0}
+    row = {"estimated_rate": 30.0, "low": float("nan"), "high": float("nan")}
     facts = facts_of("incomplete", row, missing_rate=0.3)
     text = as_markdown(methods(facts))
     assert "Scores are corrected for 30 % missing positives, as declared, if these are missing at random." in text
