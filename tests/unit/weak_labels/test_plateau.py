@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from fairfold.errors import ModelError
-from fairfold.weak_labels import mask_positives
+from fairfold.weak_labels import frequency_bound, mask_positives
 from fairfold.weak_labels.plateau import (
     _GRID,
     _IMPURITY,
@@ -110,12 +110,30 @@ def test_a_plateau_that_no_score_reaches_stays_uncertain(seed):
     likelihood, heights = _profile(Cells(scores, observed == 1, np.ones(Y.shape)))
     plain = np.exp(likelihood - likelihood.max())
     assert FrequencyDistribution(_GRID, _around_the_plateau(plain / plain.sum())).interval()[0] > 0.5
-    power = np.sqrt(np.sum(heights * plain) / plain.sum())
+    height = np.sum(heights * plain) / plain.sum()
+    power = np.sqrt(height)
     of_numbers, of_shares = (plain**power * prior for prior in (1 / _GRID, _GRID))
     expected = _around_the_plateau(0.9 * of_numbers / of_numbers.sum() + 0.1 * of_shares / of_shares.sum())
     found = frequency_distribution(observed, expit(scores), ask_others=False)
-    np.testing.assert_allclose(found.probabilities, expected, rtol=1e-9)
+    bound = frequency_bound(observed, expit(scores), confidence=0.975)
+    spread = (bound <= _GRID) / (2 * np.sum(bound <= _GRID)) + (_GRID == 1) / 2
+    share = (1 - height) ** 3
+    np.testing.assert_allclose(found.probabilities, (1 - share) * expected + share * spread, rtol=1e-9)
+    np.testing.assert_allclose(found.frequencies, np.maximum(_GRID, bound))
     assert 0.4 < power < 0.6 and found.interval()[0] < 0.5
+
+
+def test_noise_in_complete_labels_is_possible():
+    """No probability exceeds .5, which looks like missing positives. The likelihood excludes complete labels."""
+    random = np.random.default_rng(0)
+    scores = random.normal(size=(2000, 4))
+    Y = (random.random(scores.shape) < 0.5 * expit(2 * scores - 1.5)).astype(np.int8)
+    likelihood, _ = _profile(Cells(scores, Y == 1, np.ones(Y.shape)))
+    assert likelihood.max() - likelihood[-1] > 10
+    found = frequency_distribution(Y, expit(scores), ask_others=False)
+    low, high = found.interval()
+    assert high == 1
+    assert frequency_bound(Y, expit(scores), confidence=0.975) <= low < 0.5 < found.median < 0.6
 
 
 def test_other_labels_narrow_it_down():

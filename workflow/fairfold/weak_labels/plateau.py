@@ -41,7 +41,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from fairfold.weak_labels.bound import check_given
+from fairfold.core.validation import with_nan
+from fairfold.weak_labels.bound import check_given, frequency_bound
 
 _GRID = np.exp(np.linspace(np.log(0.05), 0, 60))
 _LEAST_PROBABILITY = 1e-3
@@ -50,6 +51,10 @@ _SHRINKAGE = 1.0  # Shrinkage of a label's curve towards the curve of all labels
 _IMPURITY = 0.04  # Mean distance of the plateau below c, in log c, because the top samples are not all positive.
 # Standard deviation of the curve's error in log c: for complete labels, and its increase per unit of -log c.
 _MISFIT = 0.04, 0.03
+# Chosen on half of the families of benchmarks/noisy_complete.py.
+_SPREAD_POWER = 3  # Power of 1 - h that gives the share of the spread.
+_SHARE_COMPLETE = 0.5  # Share of the spread on complete labels.
+_BELOW_BOUND = 0.025  # Probability that c is below its bound.
 _SHARE_UNIFORM = 0.1  # Share of the distribution whose prior is uniform in c; corel16k001 influenced it, too.
 _NEIGHBOR_C = 0.3  # Inverse penalty of the regression on other labels.
 _FEWEST = 10  # Minimum number of observed positives of a label that other labels predict.
@@ -188,7 +193,12 @@ class Cells(NamedTuple):
 
 
 def frequency_distribution(
-    observed: np.ndarray, probabilities: np.ndarray, *, ask_others: bool = True, random_state: int = 0
+    observed: np.ndarray,
+    probabilities: np.ndarray,
+    *,
+    ask_others: bool = True,
+    groups: np.ndarray | None = None,
+    random_state: int = 0,
 ) -> FrequencyDistribution:
     """Estimate the distribution of the label frequency, which all labels share.
 
@@ -203,6 +213,8 @@ def frequency_distribution(
         Whether to improve the scores of a label with the other observed labels. Use False for labels in a hierarchy: an
         observed label implies all labels above it, so other labels would predict it with certainty and no label would
         seem to be missing.
+    groups : array-like of shape (n_samples,) or None, default=None
+        Group of each sample, for the bound. See :func:`~fairfold.weak_labels.bound.frequency_bound`.
     random_state : int, default=0
         Seed of the folds that predict labels from other labels.
 
@@ -224,13 +236,15 @@ def frequency_distribution(
 
     The likelihood of c is that of c times the best logistic curve of the scores, raised to the root of the mean height
     of this curve at the observed positives. The curves of labels are shrunk towards a common curve. The distribution
-    mixes those of two priors: uniform in 1/c, from 1 to 20, and uniform in c. Time grows with n_samples · n_labels,
-    times the number of other labels. If there are more than 1,500,000 cells, evenly spaced samples are used, because
-    the error that remains does not depend on the number of samples.
+    mixes those of two priors: uniform in 1/c, from 1 to 20, and uniform in c. If few observed positives are on the
+    plateau, part of it is spread from the bound of c to 1. Time grows with n_samples · n_labels, times the number of
+    other labels. If there are more than 1,500,000 cells, evenly spaced samples are used, because the error that remains
+    does not depend on the number of samples.
     """
     observed, P = check_given(observed, probabilities)
     if (step := -(-observed.size // _MOST_CELLS)) > 1:
         observed, P = observed[::step], P[::step]
+        groups = None if groups is None else np.asarray(groups)[::step]
     has_positive = (observed == 1).any(axis=0)
     if not has_positive.any():
         return FrequencyDistribution.certain(1.0)
@@ -238,13 +252,15 @@ def frequency_distribution(
     scores = logits(P)
     if ask_others:
         scores = _asking_other_labels(observed, scores, random_state)
+    bound = frequency_bound(with_nan(observed), scipy.special.expit(scores), confidence=1 - _BELOW_BOUND, groups=groups)
     likelihood, heights = _profile(Cells(scores, observed == 1, (observed >= 0).astype(np.float64)))
     weights = np.exp(likelihood - likelihood.max())
-    weights **= np.sqrt(np.average(heights, weights=weights))
+    height = np.average(heights, weights=weights)
+    weights **= np.sqrt(height)
     # The grid is even in log c, and the priors in 1/c and c.
     of_priors = [each / each.sum() for each in (weights / _GRID, weights * _GRID)]
     plateau = (1 - _SHARE_UNIFORM) * of_priors[0] + _SHARE_UNIFORM * of_priors[1]
-    return FrequencyDistribution(_GRID, _around_the_plateau(plateau))
+    return _spread(_around_the_plateau(plateau), height, bound)
 
 
 def logits(P: np.ndarray) -> np.ndarray:
@@ -302,6 +318,15 @@ def _dependence(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     X, y = X - X.mean(axis=0), y - y.mean()
     scale = np.sqrt((X**2).sum(axis=0) * (y**2).sum())
     return np.divide(np.abs(y @ X), scale, out=np.zeros(X.shape[1]), where=scale > 0)
+
+
+def _spread(probabilities: np.ndarray, height: float, bound: float) -> FrequencyDistribution:
+    """Mix the distribution of c with one between its bound and 1, the more the lower the observed positives are."""
+    spread = (min(bound, _GRID[-2]) <= _GRID).astype(np.float64)
+    spread *= (1 - _SHARE_COMPLETE) / spread.sum()
+    spread[-1] += _SHARE_COMPLETE
+    share = (1 - height) ** _SPREAD_POWER
+    return FrequencyDistribution(np.maximum(_GRID, bound), (1 - share) * probabilities + share * spread)
 
 
 def _around_the_plateau(probabilities: np.ndarray) -> np.ndarray:
