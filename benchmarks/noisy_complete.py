@@ -1,0 +1,304 @@
+"""Measure scores, missing rates and rankings on complete and on incomplete labels that are hard to predict.
+
+    python benchmarks/noisy_complete.py fit [--minutes 30] [--only simulated]
+    python benchmarks/noisy_complete.py measure
+
+`fit` trains models in three folds and saves out-of-fold probabilities, and the scores of the models of the folds on new
+samples with complete labels. It continues where an earlier run stopped. `measure` writes tables to resources/measured:
+
+- noisy_complete.csv: scores of complete labels and their intervals, beside the scores on new samples;
+- noisy_complete_rates.csv: estimated missing rates of labels that are declared incomplete, and their bound;
+- noisy_complete_rankings.csv: Kendall's tau of the ranking of models by observed or corrected scores with that by
+  scores on new samples.
+
+Simulated families differ in the numbers of samples and labels, the percentage of positives, the standard deviation of
+the signal relative to the noise, the kind of signal, the percentage of flipped labels and the largest probability.
+Catalog data are divided into samples for the study and new samples. Flipped labels keep the number of positives: a
+share of them becomes negative, and as many negatives become positive. Both parts have flipped labels, so these are
+complete, too. Constants of the estimated missing rate were chosen on every second family, see the column `role`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import logit
+from scipy.stats import kendalltau
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+
+from fairfold.core.arrays import to_dense
+from fairfold.core.seeds import seed_for
+from fairfold.datasets import prepare
+from fairfold.errors import DataError
+from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.evaluation.plain_scores import calibration_error
+from fairfold.evaluation.scores import multilabel_scores
+from fairfold.models import make_model
+from fairfold.recommendation.complete_scores import complete_scores, share_left
+from fairfold.splitting import IterativeStratification
+from fairfold.weak_labels import frequency_bound, mask_positives
+from fairfold.weak_labels.plateau import FrequencyDistribution, frequency_distribution
+
+FOLDER, KEPT = Path("results", "noisy_complete"), Path("resources", "measured")
+N_FEATURES, MOST_NEW, N_FOLDS = 20, 4000, 3
+RATES, SEEDS = (0, 30, 50, 70), range(4)
+JOINT = "joint-GB"
+MODELS = {0: ["dummy", "logistic", "LightGBM", JOINT, "Stack+", "gcForest+"]}
+MODELS |= {rate: ["logistic", "kNN", "RF+ET", JOINT, "LightGBM"] for rate in RATES[1:]}
+CATALOG = ["flags", "CHD_49", "emotions", "birds", "VirusGO", "Gram_positive", "genbase", "foodtruck", "yeast"]
+CATALOG += ["medical", "scene", "enron", "CAL500-repaired", "bibtex", "corel5k"]
+MOST_ROWS, MOST_LABELS = 500, 30  # of catalog data
+SCORE = "average_precision"
+
+
+class Family(NamedTuple):
+    """Sizes and noise of simulated data, all labels complete."""
+
+    rows: int
+    labels: int
+    percent: float
+    signal: float
+    kind: str = "linear"
+    flipped: int = 0
+    ceiling: float = 1.0
+
+    @property
+    def name(self) -> str:
+        return "-".join(str(part) for part in self)
+
+
+SIZES = [(200, 3, 30), (400, 4, 30), (1000, 6, 10), (1000, 20, 3), (2000, 1, 10)]
+FAMILIES = [Family(*size, signal) for signal in (0.3, 0.7, 1.0, 3.0) for size in SIZES]
+FAMILIES += [
+    Family(*size, signal, "interactions") for signal in (0.7, 1.5, 3.0) for size in [(400, 6, 30), (1500, 10, 10)]
+]
+NOISY = [(400, 4, 30, 1.0), (1000, 6, 10, 3.0), (1000, 20, 5, 1.5), (2000, 10, 20, 3.0)]
+FAMILIES += [Family(*size, flipped=percent) for percent in (5, 10) for size in NOISY]
+FAMILIES += [Family(*size[:3], 3.0, ceiling=most) for most in (0.6, 0.8) for size in [NOISY[0], NOISY[1], NOISY[3]]]
+FAMILIES += [Family(1000, 50, 5, 1.0), Family(1000, 50, 10, 3.0), Family(500, 50, 10, 0.5)]
+FAMILIES += [Family(500, 30, 20, 2.0, "interactions"), Family(3000, 10, 20, 3.0, "interactions")]
+FAMILIES += [Family(5000, 10, 50, 1.0), Family(5000, 3, 10, 0.7)]
+BY_NAME = {family.name: family for family in FAMILIES}
+
+
+class Case(NamedTuple):
+    """Name of a family, or of catalog data with the percentage of flipped labels, missing rate and seed."""
+
+    data: str
+    rate: int
+    seed: int
+
+    @property
+    def path(self) -> Path:
+        return FOLDER / f"{self.data}_{self.rate}_{self.seed}.npz"
+
+    @property
+    def role(self) -> str:
+        return "calibration" if self.data in list(BY_NAME)[::2] else "reported"
+
+
+def cases(only: str = "") -> Iterator[Case]:
+    """Yield all cases; small data and the first seed come first."""
+    simulated = sorted(FAMILIES, key=lambda family: family.rows * family.labels)
+    names = [family.name for family in simulated] if only != "catalog" else []
+    names += [f"{name}:{flipped}" for flipped in (0, 5, 10) for name in CATALOG] if only != "simulated" else []
+    for seed in SEEDS:
+        yield from (Case(name, rate, seed) for rate in RATES for name in names if not (":" in name and seed))
+
+
+def flip(Y: np.ndarray, percent: float, random: np.random.Generator) -> np.ndarray:
+    """Make some percent of each label's positives negative, and as many negatives positive, on average."""
+    shares = Y.mean(axis=0)
+    moved = np.where(Y == 1, 1.0, np.minimum(1, shares / np.maximum(1 - shares, 1e-9))) * percent / 100
+    return np.where(random.random(Y.shape) < moved, 1 - Y, Y)
+
+
+def simulate(family: Family, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return features and complete labels of a family, then those of new samples."""
+    random = np.random.default_rng(seed_for(83, "simulated", family.name, seed))
+    X = random.normal(size=(family.rows + MOST_NEW, N_FEATURES))
+    if family.kind == "linear":
+        weights = random.normal(size=(N_FEATURES, family.labels))
+        signal = X @ (weights / np.linalg.norm(weights, axis=0))
+    else:
+        pairs = random.integers(N_FEATURES, size=(2, 3, family.labels))
+        signal = np.sign(X[:, pairs[0]] * X[:, pairs[1]]).sum(axis=1) / np.sqrt(3)
+    latent = family.signal * signal + random.normal(size=signal.shape)
+    Y = latent > np.quantile(latent, 1 - family.percent / 100 / family.ceiling, axis=0)
+    Y = (Y & (random.random(Y.shape) < family.ceiling)).astype(np.int8)
+    Y = flip(Y, family.flipped, random)
+    return X[: family.rows], Y[: family.rows], X[family.rows :], Y[family.rows :]
+
+
+def samples_of(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return features and complete labels of the samples of a case, then those of new samples."""
+    if case.data in BY_NAME:
+        return simulate(BY_NAME[case.data], case.seed)
+    name, flipped = case.data.split(":")
+    data = prepare(name)
+    random = np.random.default_rng(seed_for(83, "catalog", case.data, case.seed))
+    X, Y = data.X, to_dense(data.Y, name, DataError)
+    order, n = random.permutation(len(Y)), min(MOST_ROWS, len(Y) // 2)
+    common = np.sort(np.argsort(-Y[order[:n]].sum(axis=0), kind="stable")[:MOST_LABELS])
+    Y = flip(Y[:, common], float(flipped), random)
+    mine, new = order[:n], order[n : n + MOST_NEW]
+    return X[mine], Y[mine], X[new], Y[new]
+
+
+def measures(Y: np.ndarray, P: np.ndarray) -> dict[str, float]:
+    """Score probabilities of new samples, and measure their calibration over all cells."""
+    truth, p = Y.ravel(), np.clip(P.ravel().astype(float), 1e-6, 1 - 1e-6)
+    slope = LogisticRegression(C=1e6).fit(logit(p)[:, np.newaxis], truth).coef_[0, 0] if np.ptp(p) > 1e-3 else np.nan
+    found = {"log_loss": log_loss(truth, p), "ece": calibration_error(truth, p), "slope": float(slope)}
+    return {SCORE: multilabel_scores(Y, P, metrics=[SCORE])[SCORE], **found}
+
+
+def fit(case: Case) -> None:
+    """Save labels, folds, out-of-fold probabilities, and measures on new samples."""
+    start = time.process_time()
+    X, Y, X_new, Y_new = samples_of(case)
+    observed = mask_positives(Y, case.rate / 100, random_state=seed_for(83, "hidden", *case)) if case.rate else Y
+    fold_of = IterativeStratification(N_FOLDS, random_state=case.seed).assign(observed)
+    P, new = {name: np.empty(Y.shape, dtype=np.float32) for name in MODELS[case.rate]}, {}
+    for name, found in P.items():
+        of_folds = []
+        for fold in range(N_FOLDS):
+            train = fold_of != fold
+            model = make_model(name, random_state=case.seed).fit(X[train], observed[train])
+            found[~train] = to_dense(model.predict_proba(X[~train]), "P", DataError)
+            of_folds.append(measures(Y_new, to_dense(model.predict_proba(X_new), "P", DataError)))
+        new[name] = pd.DataFrame(of_folds).mean()
+    table = pd.DataFrame(new).T
+    arrays = {"Y": Y.astype(np.int8), "observed": observed.astype(np.int8), "fold_of": fold_of}
+    arrays |= {f"of {name}": each for name, each in P.items()}
+    seconds = time.process_time() - start
+    np.savez_compressed(
+        case.path, new=table.to_numpy(), measures=table.columns.to_numpy(str), seconds=seconds, **arrays
+    )
+
+
+def fit_all(minutes: float, only: str) -> None:
+    """Fit models until the processor time is used up."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for case in cases(only):
+        if time.process_time() > 60 * minutes:
+            print("stopped before", *case)
+            return
+        if not case.path.is_file():
+            start = time.process_time()
+            fit(case)
+            print(*case, f"{time.process_time() - start:.1f} s", flush=True)
+
+
+class Saved(NamedTuple):
+    """Saved arrays of a case."""
+
+    Y: np.ndarray
+    observed: np.ndarray
+    fold_of: np.ndarray
+    P: dict[str, np.ndarray]
+    new: pd.DataFrame
+    seconds: float
+
+    @classmethod
+    def of(cls, case: Case) -> Saved:
+        with np.load(case.path) as kept:
+            P = {name: np.clip(kept[f"of {name}"], 0, 1).astype(float) for name in MODELS[case.rate]}
+            new = pd.DataFrame(kept["new"], index=list(P), columns=kept["measures"])
+            return cls(*(kept[name] for name in cls._fields[:3]), P, new, float(kept["seconds"]))
+
+    def scores(self, frequency: FrequencyDistribution) -> pd.DataFrame:
+        """Return the observed and corrected score of each model, with intervals."""
+        levels = np.zeros((len(BASIC_METRICS), N_FOLDS), dtype=np.int8)
+        predictions = {name: FinalPredictions(P[np.newaxis], levels, self.fold_of) for name, P in self.P.items()}
+        known = share_left(self.Y, self.observed, self.fold_of)
+        table = complete_scores(self.Y, self.observed, predictions, frequency, known)["scores"]
+        return table[table["metric"] == SCORE].set_index("model")
+
+
+def measure(case: Case) -> dict[str, pd.DataFrame]:
+    """Return rows of the three tables for one case."""
+    saved = Saved.of(case)
+    unit = {"data": case.data, "role": case.role, "rate": case.rate, "seed": case.seed, "seconds": saved.seconds}
+    P, hidden = saved.P[JOINT], 1 - saved.observed.sum() / saved.Y.sum()
+    frequency = frequency_distribution(saved.observed, P)
+    low, high = frequency.interval()
+    rates = {"hidden": hidden, "estimated": 1 - frequency.median, "low": 1 - high, "high": 1 - low}
+    rates["bound"] = 1 - frequency_bound(saved.observed, P)
+    found = {"rates": pd.DataFrame([{**unit, **rates}])}
+    truth = saved.new[SCORE]
+    if case.rate:
+        scores = saved.scores(frequency)
+        taus = {
+            f"tau_{by}": kendalltau(scores[by].loc[truth.index], truth).statistic for by in ("observed", "corrected")
+        }
+        return {**found, "rankings": pd.DataFrame([{**unit, **taus}])}
+    scores = saved.scores(FrequencyDistribution.certain(1.0))[["corrected", "low", "high"]]
+    scores = scores.rename(columns={"corrected": "headline"}).join(saved.new.rename(columns={SCORE: "truth"}))
+    return {**found, "": scores.reset_index(names="model").assign(**unit)}
+
+
+def summarize(tables: dict[str, pd.DataFrame]) -> None:
+    """Print the shares that hold, and mean errors."""
+    rates, scores, rankings = tables["rates"], tables[""], tables.get("rankings")
+    kind = rates["data"].isin(BY_NAME).map({True: "simulated", False: "catalog"})
+    held = rates["hidden"].between(rates["low"] - 1e-9, rates["high"] + 1e-9)
+    rates = rates.assign(held=held, bound_held=rates["hidden"] <= rates["bound"] + 1e-9, kind=kind)
+    rates["error"], rates["width"] = (rates["estimated"] - rates["hidden"]).abs(), rates["high"] - rates["low"]
+    columns = ["held", "bound_held", "error", "width"]
+    print(
+        rates.groupby(["kind", "role", "rate"])[columns].mean().assign(n=rates.groupby(["kind", "role", "rate"]).size())
+    )
+    scores = scores.assign(
+        kind=scores["data"].isin(BY_NAME).map({True: "simulated", False: "catalog"}),
+        error=scores["headline"] - scores["truth"],
+        held=scores["truth"].between(scores["low"], scores["high"]),
+    )
+    print(scores.groupby(["kind", "model"])[["error", "held", "log_loss", "ece", "slope"]].mean())
+    losses = scores.pivot_table(index=["kind", "data", "seed"], columns="model", values="log_loss")
+    best = losses[["logistic", "LightGBM"]].min(axis=1)
+    for name in ("Stack+", "gcForest+"):
+        beyond = (losses[name] - best).groupby("kind").agg(["mean", "max"])
+        above = (losses[name] > losses["dummy"]).groupby("kind").mean()
+        print(name, "log-loss minus the better of two:", beyond.to_dict("index"), "above prevalence:", above.to_dict())
+    if rankings is not None:
+        print(rankings.groupby("rate")[["tau_observed", "tau_corrected"]].mean())
+
+
+def measure_all() -> None:
+    """Write the tables of all saved cases."""
+    found = [measure(case) for case in cases() if case.path.is_file()]
+    versions = " ".join(f"{name} {version(name)}" for name in ("fairfold", "scikit-learn", "lightgbm", "numpy"))
+    tables = {}
+    for name in ("", "rates", "rankings"):
+        parts = [each[name] for each in found if name in each]
+        if parts:
+            tables[name] = pd.concat(parts, ignore_index=True)
+            path = KEPT / f"noisy_complete{'_' if name else ''}{name}.csv"
+            tables[name].assign(versions=versions).to_csv(path, index=False, float_format="%.4g")
+    summarize(tables)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=["fit", "measure"])
+    parser.add_argument("--minutes", type=float, default=30, help="processor minutes after which `fit` stops")
+    parser.add_argument("--only", choices=["simulated", "catalog"], default="", help="data that `fit` uses")
+    options = parser.parse_args()
+    if options.step == "fit":
+        fit_all(options.minutes, options.only)
+    else:
+        measure_all()
+
+
+if __name__ == "__main__":
+    main()
