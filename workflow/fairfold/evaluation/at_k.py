@@ -126,6 +126,36 @@ BANDS = (5, 20, 100)
 """Largest number of training positives in each band except the last: 1-5, 6-20, 21-100 and more."""
 
 
+class Terms(NamedTuple):
+    """Terms of each sample whose weighted sums have the scores at 1, 2, ..., k as their ratio.
+
+    Attributes
+    ----------
+    above, below : ndarray of shape (n_samples, k)
+        Terms of the numerators and the denominators.
+    weights : ndarray of shape (n_samples,)
+        Weight of each sample.
+    is_defined : ndarray of bool of shape (k,)
+        Whether the labels define the scores.
+    """
+
+    above: np.ndarray
+    below: np.ndarray
+    weights: np.ndarray
+    is_defined: np.ndarray
+
+    def ratios(self) -> np.ndarray:
+        """Return the scores.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            Scores, with NaN where they are undefined.
+        """
+        weights = self.weights[:, np.newaxis]
+        return np.where(self.is_defined, quotient(*(_sum(each * weights) for each in self[:2])), np.nan)
+
+
 class _Hits(NamedTuple):
     """Checked labels, the first labels of each sample, and which of these are positive.
 
@@ -159,13 +189,12 @@ class _Hits(NamedTuple):
         """Whether each sample has more than 1, 2, ..., k measured labels, of shape (n_samples, k)."""
         return self.n_measured[:, np.newaxis] > np.arange(1, self.top.shape[1] + 1)
 
-    def mean(self, values: np.ndarray, counted: np.ndarray, defined_by: np.ndarray) -> np.ndarray:
-        """Compute the weighted mean of `values` of shape (n_samples, k) over the samples in `counted`.
+    def mean(self, values: np.ndarray, counted: np.ndarray, defined_by: np.ndarray) -> Terms:
+        """Return the terms of the mean of `values` of shape (n_samples, k) over the samples in `counted`.
 
         The mean is NaN if no counted sample is in `defined_by`.
         """
-        weights = self.weights[:, np.newaxis] * counted
-        return np.where((counted & defined_by).any(axis=0), quotient(_sum(values * weights), _sum(weights)), np.nan)
+        return Terms(values * counted, counted, self.weights, (counted & defined_by).any(axis=0))
 
 
 def precision_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weight: Weights = None) -> np.ndarray:
@@ -200,6 +229,24 @@ def precision_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_
     >>> P = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
     >>> precision_at_k(Y, P, k=2)
     array([0.5 , 0.75])
+    """
+    return precision_terms(Y_true, P, k, sample_weight).ratios()
+
+
+def precision_terms(
+    Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, sample_weight: Weights = None
+) -> Terms:
+    """Return the terms of each sample in :func:`precision_at_k`.
+
+    Parameters
+    ----------
+    Y_true, P, k, sample_weight
+        As in :func:`precision_at_k`.
+
+    Returns
+    -------
+    Terms
+        Terms of the scores at 1, 2, ..., k.
     """
     of = _hits(Y_true, P, k, sample_weight)
     counted = np.repeat(of.n_measured[:, np.newaxis] > 0, k, axis=1)
@@ -240,6 +287,24 @@ def recall_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_wei
     >>> P = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
     >>> recall_at_k(Y, P, k=2)
     array([0.25, 1.  ])
+    """
+    return recall_terms(Y_true, P, k, sample_weight).ratios()
+
+
+def recall_terms(
+    Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, sample_weight: Weights = None
+) -> Terms:
+    """Return the terms of each sample in :func:`recall_at_k`.
+
+    Parameters
+    ----------
+    Y_true, P, k, sample_weight
+        As in :func:`recall_at_k`.
+
+    Returns
+    -------
+    Terms
+        Terms of the scores at 1, 2, ..., k.
     """
     of = _hits(Y_true, P, k, sample_weight)
     n_positives = of.n_positives[:, np.newaxis]
@@ -284,6 +349,24 @@ def ndcg_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weigh
     >>> P = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
     >>> ndcg_at_k(Y, P, k=2).round(2)
     array([0.5 , 0.82])
+    """
+    return ndcg_terms(Y_true, P, k, sample_weight).ratios()
+
+
+def ndcg_terms(
+    Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, sample_weight: Weights = None
+) -> Terms:
+    """Return the terms of each sample in :func:`ndcg_at_k`.
+
+    Parameters
+    ----------
+    Y_true, P, k, sample_weight
+        As in :func:`ndcg_at_k`.
+
+    Returns
+    -------
+    Terms
+        Terms of the scores at 1, 2, ..., k.
     """
     of = _hits(Y_true, P, k, sample_weight)
     gains = np.array([1 / math.log2(place + 1) for place in range(1, k + 1)])
@@ -379,6 +462,24 @@ def propensity_scored_precision_at_k(
     >>> propensity_scored_precision_at_k(Y, P, np.array([1.0, 2.0, 4.0]), k=2).round(2)
     array([0.17, 1.  ])
     """
+    return propensity_scored_precision_terms(Y_true, P, inverse_propensity, k, sample_weight).ratios()
+
+
+def propensity_scored_precision_terms(
+    Y_true: Matrix, P: Matrix | TopLabels, inverse_propensity: np.ndarray, k: int = 5, sample_weight: Weights = None
+) -> Terms:
+    """Return the terms of each sample in :func:`propensity_scored_precision_at_k`.
+
+    Parameters
+    ----------
+    Y_true, P, inverse_propensity, k, sample_weight
+        As in :func:`propensity_scored_precision_at_k`.
+
+    Returns
+    -------
+    Terms
+        Terms of the scores at 1, 2, ..., k.
+    """
     of = _hits(Y_true, P, k, sample_weight)
     inverse = np.asarray(inverse_propensity, dtype=np.float64)
     if inverse.shape != of.positive.shape[1:] or not ((inverse > 0) & np.isfinite(inverse)).all():
@@ -391,8 +492,8 @@ def propensity_scored_precision_at_k(
     first = top_labels(with_data(of.positive, inverse[of.positive.indices]), k, zeros=False).labels
     best = np.cumsum(np.where(first >= 0, inverse[first], 0.0), axis=1) / places
     has_negative = of.n_positives < of.n_measured  # Every order is perfect for other samples.
-    weights = of.weights[:, np.newaxis] * (of.has_choice & has_negative[:, np.newaxis])
-    return quotient(*(_sum(part * weights) for part in (gained, best)))
+    counted = of.has_choice & has_negative[:, np.newaxis]
+    return Terms(gained * counted, best * counted, of.weights, np.ones(k, dtype=bool))
 
 
 def coverage_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5) -> np.ndarray:

@@ -76,7 +76,22 @@ class Cells(NamedTuple):
         >>> cells.labels.tolist(), cells.w.tolist()
         ([0, 1, 0, 1], [1.0, 0.0, 0.0, 1.0])
         """
-        Y, P = check_pair(Y, P, name)
+        return cls.of_checked(*check_pair(Y, P, name))
+
+    @classmethod
+    def of_checked(cls, Y: Matrix, P: Matrix) -> Cells:
+        """Return the pairs of labels and probabilities that have been checked, with a label frequency of 1.
+
+        Parameters
+        ----------
+        Y, P : ndarray or csr_array of shape (n_samples, n_labels)
+            Labels (0, 1 or ``UNMEASURED``) and probabilities. Both are CSR, or neither is.
+
+        Returns
+        -------
+        Cells
+            The pairs.
+        """
         rows, labels, truth, values, n_absent = cells_of(Y, P.astype(np.float64, copy=False))
         return cls(rows, labels, values, truth != UNMEASURED, (truth == 1).astype(np.float64), n_absent, P.shape[1])
 

@@ -200,6 +200,22 @@ def f1_of(of: Counts | Estimates) -> np.ndarray:
     return f1(of.true_positives, of.predicted, of.positives)
 
 
+def hamming_loss_of(of: Counts) -> np.ndarray:
+    """Compute the Hamming loss from counts.
+
+    Parameters
+    ----------
+    of : Counts
+        Counts.
+
+    Returns
+    -------
+    ndarray
+        Hamming loss. NaN if no label is measured.
+    """
+    return quotient(of.positives + of.predicted - 2 * of.true_positives, of.measured)
+
+
 def precision_of(of: Counts | Estimates) -> np.ndarray:
     """Compute precision from counts, or from sums that are estimated for complete labels.
 

@@ -28,9 +28,9 @@ labels are ignored. Means over labels and samples exclude those without a measur
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -38,9 +38,11 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix
 from fairfold.core.validation import UNMEASURED, with_nan
 from fairfold.evaluation import at_k, corrections, plain_scores
-from fairfold.evaluation.at_k import TopLabels
+from fairfold.evaluation.at_k import Terms, TopLabels
 from fairfold.evaluation.corrections import Correction
+from fairfold.evaluation.corrected_cells import Cells
 from fairfold.evaluation.plain_scores import Counts, Pairs, cells_of
+from fairfold.evaluation.verdicts.derivatives import WeighedPairs, of_ratio
 
 MANY_LABELS = 50
 """Metrics of the first labels are computed for datasets with more labels than this."""
@@ -63,6 +65,8 @@ class Predictions:
         Weight of each sample. None weights all samples equally.
     inverse_propensity : ndarray of shape (n_labels,) or None, default=None
         Inverse propensity of each label. None if no requested metric needs it.
+    label_frequency : ndarray of shape (), (n_labels,) or (n_samples, n_labels), default=1.0
+        Share of positives that is observed. Only the influence of samples on corrected scores uses it.
     """
 
     Y: Matrix
@@ -70,6 +74,7 @@ class Predictions:
     threshold: float = 0.5
     of_samples: np.ndarray | None = None
     inverse_propensity: np.ndarray | None = None
+    label_frequency: np.ndarray = field(default_factory=lambda: np.ones(()))
 
     @cached_property
     def truth(self) -> np.ndarray:
@@ -108,6 +113,25 @@ class Predictions:
     def pairs(self) -> Pairs:
         """Pairs that are grouped by label or sample."""
         return Pairs(self.Y, self.P, self.threshold, self.of_samples)
+
+    @cached_property
+    def sample_weights(self) -> np.ndarray:
+        """Weight of each sample, 1 if all have the same."""
+        return np.ones(self.Y.shape[0]) if self.of_samples is None else self.of_samples
+
+    @cached_property
+    def pooled(self) -> WeighedPairs:
+        """All pairs as one binary problem, for the influence of samples."""
+        return WeighedPairs(self._cells, self.sample_weights, by_label=False)
+
+    @cached_property
+    def by_label(self) -> WeighedPairs:
+        """Pairs of each label, for the influence of samples."""
+        return WeighedPairs(self._cells, self.sample_weights, by_label=True)
+
+    @cached_property
+    def _cells(self) -> Cells:
+        return Cells.of_checked(self.Y, self.P).divided_by(self.label_frequency)
 
     @cached_property
     def _problem(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -167,6 +191,10 @@ class Metric(NamedTuple):
         ``fairfold.evaluation.corrections``, or a fixed threshold. None if no thresholds are chosen for the metric.
     by_label : bool, default=False
         Whether the thresholds of labels are chosen one by one, because the metric is a mean over labels.
+    influence : callable or None, default=None
+        Computes the influence of each sample on the score from :class:`Predictions`, see
+        :mod:`fairfold.evaluation.verdicts.derivatives`. None for a metric whose score is recomputed without some of
+        the samples instead.
 
     Examples
     --------
@@ -190,6 +218,7 @@ class Metric(NamedTuple):
     correction: Correction | None = None
     objective: Callable[..., np.ndarray] | float | None = None
     by_label: bool = False
+    influence: Callable[[Predictions], np.ndarray] | None = None
 
     @property
     def best(self) -> float:
@@ -225,6 +254,9 @@ class Metric(NamedTuple):
         return np.where(np.isnan(found), worst, found)
 
 
+_Scored: TypeAlias = dict[str, Callable[[Predictions], Any]]  # The fields "function" and "influence" of a metric.
+
+
 def _average_precision(of: Predictions) -> float:
     is_sparse = sparse.issparse(of.P)
     score = plain_scores.sparse_average_precision_score if is_sparse else plain_scores.average_precision_score
@@ -236,7 +268,7 @@ def _of_both(function: Callable[[Predictions], float]) -> Callable[[Predictions]
     return lambda of: function(of) if 0 < of.truth.sum() < of.truth.size else np.nan
 
 
-def _pooled(function: Callable[[Counts], np.ndarray]) -> Callable[[Predictions], float]:
+def _pooled(function: Callable[[Counts], np.ndarray]) -> _Scored:
     """Apply a function of counts to all pairs together."""
 
     def score(of: Predictions) -> float:
@@ -248,32 +280,32 @@ def _pooled(function: Callable[[Counts], np.ndarray]) -> Callable[[Predictions],
         counts = Counts(*(np.array(each, dtype=np.float64) for each in found))
         return float(function(counts)) if counts.positives > 0 else np.nan
 
-    return score
+    return {"function": score, "influence": lambda of: of.pooled.of_counts(function, of.threshold)}
 
 
-def _mean_of_labels(function: Callable[[Counts], np.ndarray]) -> Callable[[Predictions], float]:
+def _mean_of_labels(function: Callable[[Counts], np.ndarray]) -> _Scored:
     """Average a function of counts over the labels that are measured."""
 
     def score(of: Predictions) -> float:
         counts = of.pairs.of_labels
         return float(function(counts)[counts.measured > 0].mean()) if counts.positives.any() else np.nan
 
-    return score
+    return {"function": score, "influence": lambda of: of.by_label.of_counts(function, of.threshold)}
 
 
-def _mean_of_scored(function: Callable[[Pairs], np.ndarray]) -> Callable[[Predictions], float]:
+def _mean_of_scored(function: Callable[[Pairs], np.ndarray], influence: Callable[[WeighedPairs], np.ndarray]) -> _Scored:
     """Average a score over the labels that define it."""
 
     def score(of: Predictions) -> float:
         found = function(of.pairs)
         return float(found[~np.isnan(found)].mean()) if not np.isnan(found).all() else np.nan
 
-    return score
+    return {"function": score, "influence": lambda of: influence(of.by_label)}
 
 
 def _mean_of_samples(
     function: Callable[[Pairs], np.ndarray], defined: Callable[[Counts], np.ndarray], counted: str = "measured"
-) -> Callable[[Predictions], float]:
+) -> _Scored:
     """Average a score over the samples with ``counted`` labels, with NaN unless a sample defines it."""
 
     def score(of: Predictions) -> float:
@@ -283,21 +315,42 @@ def _mean_of_samples(
         found = function(pairs)[kept] if defined(counts).any() else None
         return np.nan if found is None else float(np.average(found, weights=pairs.of_samples[kept]))
 
-    return score
+    def influence(of: Predictions) -> np.ndarray:
+        kept = getattr(of.pairs.of_each_sample, counted) > 0
+        return of_ratio(np.where(kept, function(of.pairs), 0.0), kept, of.sample_weights)
+
+    return {"function": score, "influence": influence}
 
 
-def _of_samples(function: Callable[[Counts], np.ndarray]) -> Callable[[Predictions], float]:
+def _of_samples(function: Callable[[Counts], np.ndarray]) -> _Scored:
     """Average a function of counts over samples."""
     return _mean_of_samples(lambda pairs: function(pairs.of_each_sample), lambda counts: counts.positives > 0)
+
+
+def _mcc_of(counts: Counts) -> np.ndarray:
+    return corrections.mcc(counts.true_positives, counts.predicted, counts.positives, counts.measured)
+
+
+def _of_ranking_loss(of: Predictions) -> np.ndarray:
+    """Return the influence of samples on the ranking loss."""
+    found = plain_scores.ranking_losses(of.Y, of.P)
+    return np.zeros(of.Y.shape[0]) if found is None else of_ratio(found[0] * found[1], found[1], of.sample_weights)
+
+
+def _of_calibration_error(of: Predictions) -> np.ndarray:
+    """Return the influence of samples on the calibration error."""
+    pairs, bins = of.pooled, plain_scores.bins_of(of.pooled.score)
+    gaps = pairs.score - pairs.y
+    return pairs.of_mean(np.sign(np.bincount(bins, pairs.weight * gaps))[bins] * gaps)
 
 
 def _has_both(counts: Counts) -> np.ndarray:
     return (counts.positives > 0) & (counts.positives < counts.measured)
 
 
-def _further(direction: Literal[1, -1], label: str, function: Callable[[Predictions], float], **given: Any) -> Metric:
+def _further(direction: Literal[1, -1], label: str, scored: _Scored, **given: Any) -> Metric:
     """Return a metric that is computed on request."""
-    return Metric(direction, **{"label": label, "name": label, "function": function, "is_basic": False, **given})
+    return Metric(direction, **{"label": label, "name": label, "is_basic": False, **scored, **given})
 
 
 def _averages(
@@ -328,17 +381,29 @@ _OF_CELLS = {"needs": "a measured label", "scikit_learn": "an error"}
 _OF_PAIRS = "a sample with a positive and a negative label"
 
 
+def _ratio_at(k: int, terms: Callable[[Predictions], Terms]) -> _Scored:
+    """Divide sums over samples of terms at k."""
+
+    def influence(of: Predictions) -> np.ndarray:
+        found = terms(of)
+        return of_ratio(found.above[:, k - 1], found.below[:, k - 1], found.weights)
+
+    return {"function": lambda of: terms(of).ratios()[-1], "influence": influence}
+
+
 def _metrics_at(k: int) -> dict[str, Metric]:
     """Return the entries of the metrics at k."""
-    functions: dict[str, Callable[..., float]] = {
-        "precision": lambda of: at_k.precision_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples)[-1],
-        "recall": lambda of: at_k.recall_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples)[-1],
-        "ndcg": lambda of: at_k.ndcg_at_k(of.sparse_Y, of.top, k, sample_weight=of.of_samples)[-1],
-        "propensity_scored_precision": lambda of: at_k.propensity_scored_precision_at_k(
-            of.sparse_Y, of.top, of.inverse_propensity, k, sample_weight=of.of_samples
-        )[-1],
-        "coverage": lambda of: at_k.coverage_at_k(of.sparse_Y, of.top, k)[-1],
+    terms: dict[str, Callable[[Predictions], Terms]] = {
+        "precision": lambda of: at_k.precision_terms(of.sparse_Y, of.top, k, of.of_samples),
+        "recall": lambda of: at_k.recall_terms(of.sparse_Y, of.top, k, of.of_samples),
+        "ndcg": lambda of: at_k.ndcg_terms(of.sparse_Y, of.top, k, of.of_samples),
+        "propensity_scored_precision": lambda of: at_k.propensity_scored_precision_terms(
+            of.sparse_Y, of.top, of.inverse_propensity, k, of.of_samples
+        ),
     }
+    scored: dict[str, _Scored] = {key: _ratio_at(k, each) for key, each in terms.items()}
+    # The share of labels that are found is no smooth function of the weights of samples.
+    scored["coverage"] = {"function": lambda of: at_k.coverage_at_k(of.sparse_Y, of.top, k)[-1]}
     names = {"ndcg": "nDCG", "propensity_scored_precision": "propensity-scored precision"}
     pair, more = "a positive and a negative label", f"a sample with a positive and more than {k} label{'s' * (k > 1)}"
     needs = {"precision": pair, "ndcg": f"a sample with {pair}"}
@@ -349,13 +414,13 @@ def _metrics_at(k: int) -> dict[str, Metric]:
             label=(label := f"{names.get(key, key)} at {k}"),
             name=label,
             use="top",
-            function=function,
             leads=key == "ndcg" and k == PLACES[-1],
             needs_propensity=key == "propensity_scored_precision",
             needs=needs.get(key, more),
             scikit_learn="no such function" if key != "ndcg" else "0 without a positive; an error for one label",
+            **fields,
         )
-        for key, function in functions.items()
+        for key, fields in scored.items()
     }
 
 
@@ -369,6 +434,7 @@ METRICS = {
         needs="a positive and a negative label",
         scikit_learn="NaN",
         correction=Correction(corrections.roc_auc),
+        influence=lambda of: of.pooled.of_area(),
     ),
     "average_precision": Metric(
         1,
@@ -381,6 +447,7 @@ METRICS = {
         needs="a positive and a negative label",
         scikit_learn="0 without a positive, 1 without a negative",
         correction=Correction(corrections.average_precision),
+        influence=lambda of: of.pooled.of_average_precision(),
     ),
     "hamming_loss": Metric(
         -1,
@@ -392,6 +459,7 @@ METRICS = {
         scikit_learn="an error",
         correction=Correction(corrections.corrected_hamming_loss),
         objective=0.5,
+        influence=lambda of: of.pooled.of_counts(corrections.hamming_loss_of, of.threshold),
     ),
     "ranking_loss": Metric(
         -1,
@@ -402,6 +470,7 @@ METRICS = {
         needs="a sample with a positive and a negative label",
         scikit_learn="0; an error for one label",
         correction=Correction(np.asarray, of_samples=True),
+        influence=_of_ranking_loss,
     ),
     "mcc": Metric(
         1,
@@ -416,6 +485,7 @@ METRICS = {
         scikit_learn="0",
         correction=Correction(corrections.corrected_mcc),
         objective=corrections.mcc,
+        influence=lambda of: of.pooled.of_counts(_mcc_of, of.threshold),
     ),
     **_averages("f1", corrections.f1_of, corrections.f1_of, corrections.f1),
     **_averages("precision", corrections.precision_of, corrections.precision_of),
@@ -437,7 +507,7 @@ METRICS = {
     "mcc_macro": _further(
         1,
         "macro MCC",
-        _mean_of_labels(lambda of: corrections.mcc(of.true_positives, of.predicted, of.positives, of.measured)),
+        _mean_of_labels(_mcc_of),
         name="macro Matthews correlation",
         range=(-1.0, 1.0),
         correction=Correction(corrections.corrected_mcc, macro=True),
@@ -448,7 +518,7 @@ METRICS = {
     "average_precision_macro": _further(
         1,
         "macro average precision",
-        _mean_of_scored(Pairs.average_precisions),
+        _mean_of_scored(Pairs.average_precisions, WeighedPairs.of_average_precision),
         use="ranking",
         short="macro AP",
         needs="a label with a positive and a negative",
@@ -458,7 +528,7 @@ METRICS = {
     "roc_auc_macro": _further(
         1,
         "macro AUROC",
-        _mean_of_scored(Pairs.areas_under_the_curve),
+        _mean_of_scored(Pairs.areas_under_the_curve, WeighedPairs.of_area),
         use="ranking",
         needs="a label with a positive and a negative",
         scikit_learn="NaN",
@@ -493,7 +563,10 @@ METRICS = {
     "brier_score": _further(
         -1,
         "Brier score",
-        lambda of: np.average((of.score - of.truth) ** 2, weights=of.weights),
+        {
+            "function": lambda of: np.average((of.score - of.truth) ** 2, weights=of.weights),
+            "influence": lambda of: of.pooled.of_mean(of.pooled.score**2 + of.pooled.y * (1 - 2 * of.pooled.score)),
+        },
         use="ranking",
         correction=Correction(corrections.corrected_brier_score),
         **_OF_CELLS,
@@ -501,7 +574,10 @@ METRICS = {
     "calibration_error": _further(
         -1,
         "calibration error",
-        lambda of: plain_scores.calibration_error(of.truth, of.score, of.weights),
+        {
+            "function": lambda of: plain_scores.calibration_error(of.truth, of.score, of.weights),
+            "influence": _of_calibration_error,
+        },
         name="expected calibration error",
         use="ranking",
         needs="a measured label",

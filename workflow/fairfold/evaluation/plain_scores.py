@@ -232,6 +232,32 @@ def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = Non
     >>> label_ranking_loss(np.array([[1, 0, 1], [0, 1, 0]]), np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]]))
     0.25
     """
+    found = ranking_losses(Y, P)
+    if found is None:
+        return np.nan
+    losses, known = found
+    return float(np.average(losses[known], weights=None if of_samples is None else of_samples[known]))
+
+
+def ranking_losses(Y: Matrix, P: Matrix) -> tuple[np.ndarray, np.ndarray] | None:
+    """Compute the ranking loss of each sample.
+
+    Parameters
+    ----------
+    Y, P : ndarray or csr_array of shape (n_samples, n_labels)
+        Labels and probabilities, as in :func:`label_ranking_loss`.
+
+    Returns
+    -------
+    tuple of ndarray of shape (n_samples,) or None
+        Loss of each sample, and whether a label of the sample is measured. None if no sample has a pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ranking_losses(np.array([[1, 0, 1], [0, 1, 0]]), np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]]))[0]
+    array([0. , 0.5])
+    """
     n_samples = P.shape[0]
     rows, _, truth, score, n_absent = cells_of(Y, P)
     n_negatives = np.concatenate([truth == 0, n_absent])
@@ -246,10 +272,9 @@ def label_ranking_loss(Y: Matrix, P: Matrix, of_samples: np.ndarray | None = Non
     at_most = at_most - (np.cumsum(of_rows[0]) - of_rows[0])[rows]
     n_pairs = of_rows[0] * of_rows[1]
     if not n_pairs.any():
-        return np.nan
+        return None
     losses = np.bincount(rows, n_negatives * at_most, minlength=n_samples) / np.maximum(n_pairs, 1)
-    known = of_rows[0] + of_rows[1] > 0
-    return float(np.average(losses[known], weights=None if of_samples is None else of_samples[known]))
+    return losses, of_rows[0] + of_rows[1] > 0
 
 
 def sparse_average_precision_score(truth: np.ndarray, score: np.ndarray, weights: np.ndarray | None = None) -> float:
@@ -571,5 +596,26 @@ def calibration_error(truth: np.ndarray, score: np.ndarray, weights: np.ndarray 
     0.25
     """
     weights = np.ones(len(truth)) if weights is None else weights
-    bins = np.clip((score * N_BINS).astype(np.int64), 0, N_BINS - 1)
-    return float(np.abs(np.bincount(bins, weights * (score - truth))).sum() / weights.sum())
+    return float(np.abs(np.bincount(bins_of(score), weights * (score - truth))).sum() / weights.sum())
+
+
+def bins_of(score: np.ndarray) -> np.ndarray:
+    """Return the bin of each probability for :func:`calibration_error`.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n_pairs,)
+        Predicted probability of each pair.
+
+    Returns
+    -------
+    ndarray of int of shape (n_pairs,)
+        Bins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bins_of(np.array([0.25, 1.0]))
+    array([2, 9])
+    """
+    return np.clip((score * N_BINS).astype(np.int64), 0, N_BINS - 1)

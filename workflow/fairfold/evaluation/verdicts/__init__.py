@@ -1,0 +1,1 @@
+"""Comparison of models by the influence of samples on their scores."""
