@@ -1,0 +1,230 @@
+"""Simultaneous intervals for the differences of models that are scored on the same samples.
+
+Notation: the score S_m of model m is the mean over the folds of a cross-validation, u_im the influence of sample i on
+S_m, and D = S_a − S_b a difference with influences u_i = u_ia − u_ib. With groups, i is a group and u_i the sum over
+its samples.
+
+*Variance from samples.* V = Σ_i u_i² estimates the variance of D for given models (Bayle et al. 2020 for losses,
+LeDell et al. 2015 for AUC). With repeated cross-validation, u_i is the mean over the repeats.
+
+*Variance from training.* A claim about algorithms must also hold for other training samples of this size. The folds
+of one cross-validation cannot show this part: their training samples overlap, and all scores move together. Two
+results bound it. For least squares with p parameters and two models that are equal by symmetry, the variance of the
+true difference over training samples is 1/2 · n_tested / n_train times V, for any p and n, and 2/3 of it remain in the
+mean over five folds. The heuristic of Nadeau & Bengio (2003) adds n_tested / n_train times V for any learner. The
+rule adds
+
+    (κ n_tested / n_train + e) V_1
+
+where V_1 is the variance from samples of one cross-validation (the mean over repeats) and κ = ``TRAINING``, chosen by
+simulation between the two (``benchmarks/verdicts.py``). The folds do show the part that training does not share, such
+as random numbers of a learner. If the differences of folds scatter more than V_1 and κ explain, e is the excess,
+relative to V_1. It is shrunk towards 0, with the weight of the folds' degrees of freedom against ``PRIOR_DF``.
+
+Repeats reduce V, which averages over more models, and make e more certain. The bound for training remains, because
+all repeats train on the same samples.
+
+*Degrees of freedom.* The variance of V follows from the fourth powers of influences. A difference that depends on few
+samples, such as the positives of a rare label, therefore has few degrees of freedom (Satterthwaite).
+
+*Simultaneous intervals.* The model with the best score is chosen on the same data, so any pair of models could have
+been compared. The largest standardized difference of all pairs, under the joint normal distribution that the
+influences give, exceeds the critical value with probability 1 − confidence (Hsu 1996, chapters 4 and 5). Models with
+similar predictions have correlated scores and hardly increase it. The interval of a pair with ν degrees of freedom
+uses the quantile of Student's t with the same tail probability.
+
+References
+----------
+P. Bayle, A. Bayle, L. Janson & L. Mackey (2020), Cross-validation confidence intervals for test error, NeurIPS.
+C. Nadeau & Y. Bengio (2003), Inference for the generalization error, Machine Learning 52.
+E. LeDell, M. Petersen & M. van der Laan (2015), Computationally efficient confidence intervals for cross-validated
+area under the ROC curve estimates, Electronic Journal of Statistics 9.
+J. C. Hsu (1996), Multiple comparisons: theory and methods, Chapman & Hall.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+TRAINING = 0.6
+"""Variance that training adds, κ, as a share of the variance from samples times n_tested / n_train."""
+
+PRIOR_DF = 20.0
+"""Weight of the rule for the variance from training, in degrees of freedom of the scatter of folds."""
+
+N_DRAWS = 20_000
+"""Draws of the largest standardized difference. The standard error of a tail probability of .05 is .0015."""
+
+
+class Joint(NamedTuple):
+    """Scores of several models, and the quantities that determine how certain their differences are.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_models, n_repeats, n_folds)
+        Score of each fold. Higher is better.
+    influences : ndarray of shape (n_models, n_repeats, n_units)
+        Influence of each unit, a sample or group, on the mean score of each cross-validation.
+    n_free : int
+        Degrees of freedom within folds: the number of units less the number of folds.
+    tested_by_trained : float
+        Number of tested samples divided by the mean number of training samples.
+    shifts : ndarray of shape (n_models,)
+        Change of each score if the label frequency moves by one standard error. 0 if it is certain.
+    """
+
+    scores: np.ndarray
+    influences: np.ndarray
+    n_free: int
+    tested_by_trained: float
+    shifts: np.ndarray
+
+    @property
+    def means(self) -> np.ndarray:
+        """Mean score of each model, of shape (n_models,)."""
+        return self.scores.mean(axis=(1, 2))
+
+
+class Uncertainty(NamedTuple):
+    """Standard errors of all differences.
+
+    Attributes
+    ----------
+    error : ndarray of shape (n_models, n_models)
+        Standard error of the difference of each pair.
+    df : ndarray of shape (n_models, n_models)
+        Degrees of freedom.
+    covariance : ndarray of shape (n_models, n_models)
+        Covariance of the scores, for the correlation of differences.
+    """
+
+    error: np.ndarray
+    df: np.ndarray
+    covariance: np.ndarray
+
+
+def uncertainty(of: Joint) -> Uncertainty:
+    """Compute the standard errors of all differences.
+
+    Parameters
+    ----------
+    of : Joint
+        Scores and influences.
+
+    Returns
+    -------
+    Uncertainty
+        Standard errors and degrees of freedom, which grow with the number of samples that determine a difference.
+    """
+    n_models, _, n_folds = of.scores.shape
+    mean = of.influences.mean(axis=1)
+    df = np.empty((n_models, n_models))
+    for model in range(n_models):
+        df[model] = _degrees_of_freedom(mean - mean[model], of.n_free)
+    of_samples = _of_pairs(mean @ mean.T)
+    of_one = _of_pairs(np.mean([u @ u.T for u in np.swapaxes(of.influences, 0, 1)], axis=0))
+    if n_folds > 1:
+        ahead = of.scores[:, np.newaxis] - of.scores
+        seen = ahead.var(axis=-1, ddof=1).mean(axis=-1) / n_folds
+        # Few groups leave few degrees of freedom within folds. The scatter of folds adds k - 1.
+        of_samples, of_one = (
+            (of.n_free * each + (n_folds - 1) * seen) / (of.n_free + n_folds - 1) for each in (of_samples, of_one)
+        )
+        df = np.minimum(df + n_folds - 1, of.n_free + n_folds - 1)
+    added = TRAINING * of.tested_by_trained * of_one
+    if n_folds > 1:
+        weight = (n_folds - 1) / (n_folds - 1 + PRIOR_DF)
+        added = added + weight * np.maximum(seen - of_one - added, 0)
+    shifts = np.subtract.outer(of.shifts, of.shifts)
+    error = np.sqrt(of_samples + added + shifts**2)
+    return Uncertainty(error, df, mean @ mean.T + np.outer(of.shifts, of.shifts))
+
+
+def _of_pairs(covariance: np.ndarray) -> np.ndarray:
+    """Return the variances of all differences of variables with a given covariance."""
+    own = np.diag(covariance)
+    return np.maximum(own[:, np.newaxis] + own - 2 * covariance, 0.0)
+
+
+def _degrees_of_freedom(influences: np.ndarray, n_free: int) -> np.ndarray:
+    """Return Satterthwaite's degrees of freedom of sums of squared influences, shape (n_models,)."""
+    squares = influences**2
+    total = squares.sum(axis=-1)
+    variance = (squares**2).sum(axis=-1) - total**2 / max(n_free, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = 2 * total**2 / variance
+    return np.clip(np.where(variance > 0, df, n_free), min(n_free, 1), n_free)
+
+
+class Pairwise(NamedTuple):
+    """Differences of one model from all models, with simultaneous intervals.
+
+    Attributes
+    ----------
+    difference, low, high, p_adjusted : ndarray of shape (n_models,)
+        Score of the model minus the score of each model, limits of the interval, and adjusted p-value.
+    """
+
+    difference: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    p_adjusted: np.ndarray
+
+
+def compare_with(best: int, of: Joint, confidence: float, random_state: int = 0) -> Pairwise:
+    """Compare one model with all others by simultaneous intervals over all pairs.
+
+    Parameters
+    ----------
+    best : int
+        Number of the model.
+    of : Joint
+        Scores and influences.
+    confidence : float
+        Probability that the intervals of all pairs hold.
+    random_state : int, default=0
+        Seed of the draws of the largest standardized difference.
+
+    Returns
+    -------
+    Pairwise
+        Differences. An adjusted p-value is at most 1 − confidence if and only if the interval excludes 0.
+    """
+    found = uncertainty(of)
+    drawn = np.sort(scipy.special.ndtr(-_largest_differences(found, random_state)))
+    difference = of.means[best] - of.means
+    error, df = found.error[best], found.df[best]
+    n_pairs = len(difference) * (len(difference) - 1) // 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tails = scipy.special.stdtr(df, -np.abs(difference) / error)  # one-sided
+    tails = np.where(error > 0, tails, np.where(difference == 0, 0.5, 0.0))
+    # The bound of Bonferroni continues the p-values below those that the draws resolve.
+    share = (1 + np.searchsorted(drawn, tails, side="right")) / (1 + N_DRAWS)
+    p_adjusted = np.minimum(share, np.minimum(2 * n_pairs * tails, 1.0))
+    # The largest tail probability with an adjusted p-value of at most 1 - confidence.
+    n_below = int((1 - confidence) * (1 + N_DRAWS)) - 1
+    tail = max(np.nextafter(drawn[max(n_below, 0)], 0), (1 - confidence) / (2 * max(n_pairs, 1)))
+    half = -scipy.special.stdtrit(df, tail) * error
+    return Pairwise(difference, difference - half, difference + half, p_adjusted)
+
+
+def _largest_differences(of: Uncertainty, random_state: int) -> np.ndarray:
+    """Draw the largest absolute standardized difference of all pairs, shape (n_draws,)."""
+    n_models = len(of.covariance)
+    firsts, seconds = np.triu_indices(n_models, 1)
+    spread = np.sqrt(_of_pairs(of.covariance)[firsts, seconds])
+    values, vectors = np.linalg.eigh(of.covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    rng = np.random.default_rng(random_state)
+    drawn = rng.normal(size=(N_DRAWS, n_models)) @ root.T
+    largest = np.zeros(N_DRAWS)
+    for first, second, scale in zip(firsts, seconds, spread, strict=True):
+        if scale > 0:
+            np.maximum(largest, np.abs(drawn[:, first] - drawn[:, second]) / scale, out=largest)
+        elif of.error[first, second] > 0:  # Only the scatter of folds is known, and not how it is correlated.
+            np.maximum(largest, np.abs(rng.normal(size=N_DRAWS)), out=largest)
+    return largest
+
