@@ -211,7 +211,8 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "figures.win_percentage": "plot_win_percentages",
     "figures.ecoc": "plot_confusion plot_posterior_regions",
     "errors": "ConfigError DataError ModelError SplitError StudyError",
-    "evaluation": "METRICS",
+    "evaluation": "METRICS compare_models",
+    "evaluation.verdicts.compare": "samples_to_decide",
 }
 
 

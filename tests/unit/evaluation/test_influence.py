@@ -106,6 +106,8 @@ def test_influence_of_a_metric_without_a_formula_leaves_out_whole_groups():
 def test_slope_is_the_derivative_by_the_label_frequency():
     Y, P, _ = made(seed=3)
     f = FoldScorer("average_precision", frequency=np.array(0.7))
-    low, high = (corrected_scores(Y, P, c, metrics=["average_precision"])["average_precision"] for c in (0.6999, 0.7001))
+    low, high = (
+        corrected_scores(Y, P, c, metrics=["average_precision"])["average_precision"] for c in (0.6999, 0.7001)
+    )
     assert f.slope(Y, P, None) == pytest.approx((high - low) / np.log(0.7001 / 0.6999), rel=1e-3)
     assert FoldScorer("average_precision").slope(Y, P, None) == 0

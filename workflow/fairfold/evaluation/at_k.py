@@ -233,9 +233,7 @@ def precision_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_
     return precision_terms(Y_true, P, k, sample_weight).ratios()
 
 
-def precision_terms(
-    Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, sample_weight: Weights = None
-) -> Terms:
+def precision_terms(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, sample_weight: Weights = None) -> Terms:
     """Return the terms of each sample in :func:`precision_at_k`.
 
     Parameters
@@ -291,9 +289,7 @@ def recall_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_wei
     return recall_terms(Y_true, P, k, sample_weight).ratios()
 
 
-def recall_terms(
-    Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, sample_weight: Weights = None
-) -> Terms:
+def recall_terms(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, sample_weight: Weights = None) -> Terms:
     """Return the terms of each sample in :func:`recall_at_k`.
 
     Parameters
@@ -353,9 +349,7 @@ def ndcg_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weigh
     return ndcg_terms(Y_true, P, k, sample_weight).ratios()
 
 
-def ndcg_terms(
-    Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, sample_weight: Weights = None
-) -> Terms:
+def ndcg_terms(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, sample_weight: Weights = None) -> Terms:
     """Return the terms of each sample in :func:`ndcg_at_k`.
 
     Parameters

@@ -39,8 +39,8 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.validation import UNMEASURED, with_nan
 from fairfold.evaluation import at_k, corrections, plain_scores
 from fairfold.evaluation.at_k import Terms, TopLabels
-from fairfold.evaluation.corrections import Correction
 from fairfold.evaluation.corrected_cells import Cells
+from fairfold.evaluation.corrections import Correction
 from fairfold.evaluation.plain_scores import Counts, Pairs, cells_of
 from fairfold.evaluation.verdicts.derivatives import WeighedPairs, of_ratio
 
@@ -195,6 +195,9 @@ class Metric(NamedTuple):
         Computes the influence of each sample on the score from :class:`Predictions`, see
         :mod:`fairfold.evaluation.verdicts.derivatives`. None for a metric whose score is recomputed without some of
         the samples instead.
+    training : float, default=1.0
+        Variance that the training sample adds to a difference, relative to the variance that the test samples add
+        and to n_tested / n_train, see :mod:`fairfold.evaluation.verdicts.intervals`.
 
     Examples
     --------
@@ -219,6 +222,7 @@ class Metric(NamedTuple):
     objective: Callable[..., np.ndarray] | float | None = None
     by_label: bool = False
     influence: Callable[[Predictions], np.ndarray] | None = None
+    training: float = 1.0
 
     @property
     def best(self) -> float:
@@ -254,7 +258,7 @@ class Metric(NamedTuple):
         return np.where(np.isnan(found), worst, found)
 
 
-_Scored: TypeAlias = dict[str, Callable[[Predictions], Any]]  # The fields "function" and "influence" of a metric.
+_Scored: TypeAlias = dict[str, Any]  # The fields "function" and "influence" of a metric.
 
 
 def _average_precision(of: Predictions) -> float:
@@ -293,7 +297,9 @@ def _mean_of_labels(function: Callable[[Counts], np.ndarray]) -> _Scored:
     return {"function": score, "influence": lambda of: of.by_label.of_counts(function, of.threshold)}
 
 
-def _mean_of_scored(function: Callable[[Pairs], np.ndarray], influence: Callable[[WeighedPairs], np.ndarray]) -> _Scored:
+def _mean_of_scored(
+    function: Callable[[Pairs], np.ndarray], influence: Callable[[WeighedPairs], np.ndarray]
+) -> _Scored:
     """Average a score over the labels that define it."""
 
     def score(of: Predictions) -> float:
@@ -376,7 +382,9 @@ def _averages(
     }
 
 
+_AT_A_THRESHOLD = 1.5  # Share of the training sample in the variance of scores that depend on a threshold.
 _OF_POSITIVES: dict[str, Any] = {"use": "threshold", "needs": "a positive label", "scikit_learn": "0"}
+_OF_POSITIVES["training"] = _AT_A_THRESHOLD
 _OF_CELLS = {"needs": "a measured label", "scikit_learn": "an error"}
 _OF_PAIRS = "a sample with a positive and a negative label"
 
@@ -398,7 +406,7 @@ def _metrics_at(k: int) -> dict[str, Metric]:
         "recall": lambda of: at_k.recall_terms(of.sparse_Y, of.top, k, of.of_samples),
         "ndcg": lambda of: at_k.ndcg_terms(of.sparse_Y, of.top, k, of.of_samples),
         "propensity_scored_precision": lambda of: at_k.propensity_scored_precision_terms(
-            of.sparse_Y, of.top, of.inverse_propensity, k, of.of_samples
+            of.sparse_Y, of.top, np.asarray(of.inverse_propensity), k, of.of_samples
         ),
     }
     scored: dict[str, _Scored] = {key: _ratio_at(k, each) for key, each in terms.items()}
@@ -486,6 +494,7 @@ METRICS = {
         correction=Correction(corrections.corrected_mcc),
         objective=corrections.mcc,
         influence=lambda of: of.pooled.of_counts(_mcc_of, of.threshold),
+        training=_AT_A_THRESHOLD,
     ),
     **_averages("f1", corrections.f1_of, corrections.f1_of, corrections.f1),
     **_averages("precision", corrections.precision_of, corrections.precision_of),

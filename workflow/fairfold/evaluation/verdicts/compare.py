@@ -109,8 +109,8 @@ def compare_models(
     >>> table = compare_models(Y, P, np.arange(200) % 5)
     >>> table[["model", "score", "difference", "verdict"]].round(2)
        model  score  difference verdict
-    0   good   0.83        0.00    best
-    1  noisy   0.65        0.17   worse
+    0   good   0.86        0.00    best
+    1  noisy   0.63        0.23   worse
     """
     Y = Y if hasattr(Y, "tocsr") else np.asarray(Y, dtype=np.float64)
     _check_options(metric, predictions, rope, confidence)
@@ -119,12 +119,13 @@ def compare_models(
     units = np.arange(Y.shape[0]) if groups is None else numbered(groups, Y.shape[0], DataError)[1]
     frequency, error = _frequency_and_error(label_frequency)
     n_repeats = len(np.atleast_2d(folds))
-    given = {"units": units, "threshold": threshold, "weights": of_samples, "inverse_propensity": inverse_propensity}
+    given: dict[str, Any] = {"units": units, "threshold": threshold, "weights": of_samples}
+    given |= {"label_frequency": frequency, "inverse_propensity": inverse_propensity}
     found = []
     for model, P in predictions.items():
         matrices = _checked(P, n_repeats, (Y.shape[0], Y.shape[1]), f"predictions[{model!r}]", parts)
         P_of = partial(_of_fold, matrices, parts)
-        found.append(fold_scores(Y, P_of, parts, metric, label_frequency=frequency, **given))
+        found.append(fold_scores(Y, P_of, parts, metric, **given))
     joint = joint_of(found, parts, n_repeats, units, metric=metric, frequency_error=error)
     return verdict_table(list(predictions), joint, metric, rope=rope, confidence=confidence)
 
@@ -186,7 +187,9 @@ def joint_of(
     kept = scores.reshape(len(found), n_repeats, n_folds)[..., is_defined]
     n_tested = sum(len(test) for _, test in parts) / n_repeats
     ratio = n_tested / float(np.mean([len(train) for train, _ in parts]))
-    return Joint(kept, influences, n_free // n_repeats, ratio, frequency_error * slopes[..., is_defined].mean(axis=(1, 2)))
+    return Joint(
+        kept, influences, n_free // n_repeats, ratio, frequency_error * slopes[..., is_defined].mean(axis=(1, 2))
+    )
 
 
 def verdict_table(

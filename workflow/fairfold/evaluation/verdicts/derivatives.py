@@ -127,9 +127,9 @@ class WeighedPairs:
         above[order], until[order] = sums[first] - sums[of_group], sums[end] - sums[of_group]
         return above, until
 
-    def _mean_of_groups(self, derivative: np.ndarray, is_scored: np.ndarray, n_scored: int | None = None) -> np.ndarray:
+    def _mean_of_groups(self, derivative: np.ndarray, is_scored: np.ndarray) -> np.ndarray:
         """Return the influences on the mean score of groups. A group without a score has no influence."""
-        n_scored = np.count_nonzero(is_scored) if n_scored is None else n_scored
+        n_scored = np.count_nonzero(is_scored)
         kept = np.where(is_scored[self.group], np.nan_to_num(derivative), 0.0)
         return self._of_each_sample(kept / max(n_scored, 1))
 

@@ -228,5 +228,3 @@ def jackknife(score: Callable[[np.ndarray], float], units: np.ndarray) -> np.nda
     ahead = np.nan_to_num(np.nanmean(without) - without) * np.sqrt((n_blocks - 1) / n_blocks)
     share = 1 / np.sqrt(np.bincount(block_of, minlength=n_blocks)[block_of])
     return (ahead[block_of] * share / np.bincount(unit))[unit]
-
-
