@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -126,8 +126,51 @@ def compare_models(
         matrices = _checked(P, n_repeats, (Y.shape[0], Y.shape[1]), f"predictions[{model!r}]", parts)
         P_of = partial(_of_fold, matrices, parts)
         found.append(fold_scores(Y, P_of, parts, metric, **given))
+    if not is_defined(found):
+        raise DataError(f"{METRICS[metric].undefined}. Use another metric or labels that define it.")
     joint = joint_of(found, parts, n_repeats, units, metric=metric, frequency_error=error)
-    return verdict_table(list(predictions), joint, metric, rope=rope, confidence=confidence)
+    table = verdict_table(list(predictions), joint, metric, rope=rope, confidence=confidence)
+    return table.drop(columns="p_value")
+
+
+def is_defined(found: Iterable[FoldScores]) -> bool:
+    """Return whether all models have a score in at least one fold.
+
+    Parameters
+    ----------
+    found : iterable of FoldScores
+        Scores of each model.
+
+    Returns
+    -------
+    bool
+        False if the labels of no fold define the score.
+    """
+    return not np.isnan([each.scores for each in found]).any(axis=0).all()
+
+
+def log_error(estimate: Any) -> float:
+    """Return the standard error of the logarithm of an estimate.
+
+    Parameters
+    ----------
+    estimate : object
+        Estimate with the attributes ``low`` and ``high``, its 95 % interval.
+
+    Returns
+    -------
+    float
+        Standard error if the logarithm is normal.
+
+    Raises
+    ------
+    DataError
+        If the interval is not above 0.
+    """
+    low, high = float(estimate.low), float(estimate.high)
+    if not 0 < low <= high:
+        raise DataError(f"label_frequency: expected an interval above 0, found {low:g} to {high:g}.")
+    return float(np.log(high / low) / (2 * scipy.special.ndtri(0.975)))
 
 
 def joint_of(
@@ -160,36 +203,24 @@ def joint_of(
     -------
     Joint
         Scores and influences on a scale on which higher is better.
-
-    Raises
-    ------
-    DataError
-        If the score is undefined in all folds.
     """
     direction, n_folds = METRICS[metric].direction, len(parts) // n_repeats
     scores = direction * np.array([each.scores for each in found])
-    # A fold that is undefined in any repeat is ignored in all, so that every repeat has as many folds.
-    is_defined = ~np.isnan(scores).any(axis=0).reshape(n_repeats, n_folds).any(axis=0)
-    if not is_defined.any():
-        raise DataError(f"{METRICS[metric].undefined} in at least one fold. Use fewer folds or another metric.")
-    n_kept, n_free = np.count_nonzero(is_defined), 0
+    is_kept = ~np.isnan(scores).any(axis=0)
     influences = np.zeros((len(found), n_repeats, int(units.max()) + 1))
-    for fold, (_, test) in enumerate(parts):
-        if is_defined[fold % n_folds]:
-            n_units = len(np.unique(units[test]))
-            n_free += n_units - 1
-            factor = direction * np.sqrt(n_units / max(n_units - 1, 1)) / n_kept
-            for model, each in enumerate(found):
-                influences[model, fold // n_folds] += factor * np.bincount(
-                    units[test], each.influences[fold], minlength=influences.shape[-1]
-                )
-    slopes = direction * np.array([each.slopes for each in found]).reshape(len(found), n_repeats, n_folds)
-    kept = scores.reshape(len(found), n_repeats, n_folds)[..., is_defined]
+    n_free = 0
+    for fold in np.flatnonzero(is_kept):
+        test = parts[fold][1]
+        n_units = len(np.unique(units[test]))
+        n_free += n_units - 1
+        factor = direction * np.sqrt(n_units / max(n_units - 1, 1)) * n_repeats / np.count_nonzero(is_kept)
+        for own, each in zip(influences[:, fold // n_folds], found, strict=True):
+            own += factor * np.bincount(units[test], each.influences[fold], minlength=len(own))
     n_tested = sum(len(test) for _, test in parts) / n_repeats
-    ratio = n_tested / float(np.mean([len(train) for train, _ in parts]))
-    return Joint(
-        kept, influences, n_free // n_repeats, ratio, frequency_error * slopes[..., is_defined].mean(axis=(1, 2))
-    )
+    training = METRICS[metric].training * n_tested / float(np.mean([len(train) for train, _ in parts]))
+    shifts = frequency_error * direction * np.array([each.slopes[is_kept].mean() for each in found])
+    by_repeat = np.where(is_kept, scores, np.nan).reshape(len(found), n_repeats, n_folds)
+    return Joint(by_repeat, influences, n_free // n_repeats, training, shifts)
 
 
 def verdict_table(
@@ -213,7 +244,7 @@ def verdict_table(
     Returns
     -------
     DataFrame
-        Table as returned by :func:`compare_models`.
+        Table as returned by :func:`compare_models`, and ``p_value``, which is not adjusted for the number of models.
     """
     means = joint.means
     best = int(means.argmax())
@@ -225,7 +256,7 @@ def verdict_table(
         "model": models, "score": METRICS[metric].direction * means, "difference": pairs.difference,
         "low": pairs.low, "high": pairs.high, "p_adjusted": pairs.p_adjusted, "verdict": verdict,
     })  # fmt: skip
-    table.loc[best, ["low", "high", "p_adjusted"]] = np.nan
+    table.loc[best, ["low", "high", "p_value", "p_adjusted"]] = np.nan
     table.loc[best, "verdict"] = BEST
     return table.iloc[np.argsort(-means, kind="stable")].reset_index(drop=True)
 
@@ -284,10 +315,7 @@ def _frequency_and_error(label_frequency: Any) -> tuple[ArrayLike | None, float]
     """Return a label frequency and the standard error of its logarithm."""
     if not hasattr(label_frequency, "estimate"):
         return label_frequency, 0.0
-    low, high = (float(getattr(label_frequency, end)) for end in ("low", "high"))
-    if not 0 < low <= high:
-        raise DataError(f"label_frequency: expected an interval above 0, found {low:g} to {high:g}.")
-    return label_frequency.estimate, np.log(high / low) / (2 * scipy.special.ndtri(0.975))
+    return label_frequency.estimate, log_error(label_frequency)
 
 
 def _checked(P: Any, n_repeats: int, shape: tuple[int, int], where: str, parts: Sequence[Any]) -> list[Matrix]:

@@ -62,7 +62,7 @@ class Joint(NamedTuple):
     Attributes
     ----------
     scores : ndarray of shape (n_models, n_repeats, n_folds)
-        Score of each fold. Higher is better.
+        Score of each fold. Higher is better. NaN for all models in a fold whose labels do not define the score.
     influences : ndarray of shape (n_models, n_repeats, n_units)
         Influence of each unit, a sample or group, on the mean score of each cross-validation.
     n_free : int
@@ -82,7 +82,7 @@ class Joint(NamedTuple):
     @property
     def means(self) -> np.ndarray:
         """Mean score of each model, of shape (n_models,)."""
-        return self.scores.mean(axis=(1, 2))
+        return np.nanmean(self.scores, axis=(1, 2))
 
 
 class Uncertainty(NamedTuple):
@@ -116,28 +116,31 @@ def uncertainty(of: Joint) -> Uncertainty:
     Uncertainty
         Standard errors and degrees of freedom, which grow with the number of samples that determine a difference.
     """
-    n_models, _, n_folds = of.scores.shape
-    mean = of.influences.mean(axis=1)
-    df = np.empty((n_models, n_models))
-    for model in range(n_models):
-        df[model] = _degrees_of_freedom(mean - mean[model], of.n_free)
+    n_models, mean = len(of.scores), of.influences.mean(axis=1)
+    df = np.array([_degrees_of_freedom(mean - mean[model], of.n_free) for model in range(n_models)])
     of_samples = _of_pairs(mean @ mean.T)
     of_one = _of_pairs(np.mean([u @ u.T for u in np.swapaxes(of.influences, 0, 1)], axis=0))
-    if n_folds > 1:
-        ahead = of.scores[:, np.newaxis] - of.scores
-        seen = ahead.var(axis=-1, ddof=1).mean(axis=-1) / n_folds
-        # Few groups leave few degrees of freedom within folds. The scatter of folds adds k - 1.
-        of_samples, of_one = (
-            (of.n_free * each + (n_folds - 1) * seen) / (of.n_free + n_folds - 1) for each in (of_samples, of_one)
-        )
-        df = np.minimum(df + n_folds - 1, of.n_free + n_folds - 1)
+    seen, n_more = _of_folds(of.scores)
+    if n_more > 0:
+        # Few groups leave few degrees of freedom within folds. The scatter of folds adds some.
+        share = n_more / (of.n_free + n_more)
+        of_samples, of_one = (each + share * (seen - each) for each in (of_samples, of_one))
+        df = df + n_more
     added = of.training * of_one
-    if n_folds > 1:
-        weight = (n_folds - 1) / (n_folds - 1 + PRIOR_DF)
-        added = added + weight * np.maximum(seen - of_one - added, 0)
+    added = added + n_more / (n_more + PRIOR_DF) * np.maximum(seen - of_one - added, 0)
     shifts = np.subtract.outer(of.shifts, of.shifts)
     error = np.sqrt(of_samples + added + shifts**2)
     return Uncertainty(error, df, mean @ mean.T + np.outer(of.shifts, of.shifts))
+
+
+def _of_folds(scores: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the variances of all mean differences by the scatter of folds, and its degrees of freedom in a repeat."""
+    n_folds = np.count_nonzero(~np.isnan(scores[0]), axis=-1)
+    kept = n_folds > 1
+    if not kept.any():
+        return np.zeros((len(scores), len(scores))), 0.0
+    ahead = (scores[:, np.newaxis] - scores)[:, :, kept]
+    return np.mean(np.nanvar(ahead, axis=-1, ddof=1) / n_folds[kept], axis=-1), float((n_folds[kept] - 1).mean())
 
 
 def _of_pairs(covariance: np.ndarray) -> np.ndarray:
@@ -161,13 +164,15 @@ class Pairwise(NamedTuple):
 
     Attributes
     ----------
-    difference, low, high, p_adjusted : ndarray of shape (n_models,)
-        Score of the model minus the score of each model, limits of the interval, and adjusted p-value.
+    difference, low, high, p_value, p_adjusted : ndarray of shape (n_models,)
+        Score of the model minus the score of each model, limits of the interval, and the p-value before and after the
+        adjustment for the number of pairs.
     """
 
     difference: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    p_value: np.ndarray
     p_adjusted: np.ndarray
 
 
@@ -205,7 +210,7 @@ def compare_with(best: int, of: Joint, confidence: float, random_state: int = 0)
     n_below = int((1 - confidence) * (1 + N_DRAWS)) - 1
     tail = max(np.nextafter(drawn[max(n_below, 0)], 0), (1 - confidence) / (2 * max(n_pairs, 1)))
     half = -scipy.special.stdtrit(df, tail) * error
-    return Pairwise(difference, difference - half, difference + half, p_adjusted)
+    return Pairwise(difference, difference - half, difference + half, 2 * tails, p_adjusted)
 
 
 def _largest_differences(of: Uncertainty, random_state: int) -> np.ndarray:
