@@ -130,7 +130,7 @@ def compare_models(
         raise DataError(f"{METRICS[metric].undefined}. Use another metric or labels that define it.")
     joint = joint_of(found, parts, n_repeats, units, metric=metric, frequency_error=error)
     table = verdict_table(list(predictions), joint, metric, rope=rope, confidence=confidence)
-    return table.drop(columns="p_value")
+    return table.drop(columns=["p_value", "error"])
 
 
 def is_defined(found: Iterable[FoldScores]) -> bool:
@@ -209,7 +209,7 @@ def joint_of(
     is_kept = ~np.isnan(scores).any(axis=0)
     influences = np.zeros((len(found), n_repeats, int(units.max()) + 1))
     n_free = 0
-    for fold in np.flatnonzero(is_kept):
+    for fold in np.flatnonzero(is_kept).tolist():
         test = parts[fold][1]
         n_units = len(np.unique(units[test]))
         n_free += n_units - 1
@@ -244,7 +244,8 @@ def verdict_table(
     Returns
     -------
     DataFrame
-        Table as returned by :func:`compare_models`, and ``p_value``, which is not adjusted for the number of models.
+        Table as returned by :func:`compare_models`, and the columns ``p_value``, not adjusted for the number of models,
+        and ``error``, the standard error of the difference.
     """
     means = joint.means
     best = int(means.argmax())
@@ -252,11 +253,9 @@ def verdict_table(
     is_worse = pairs.p_adjusted <= 1 - confidence
     is_equal = (pairs.low >= -rope) & (pairs.high <= rope)
     verdict = np.select([is_worse, is_equal], [WORSE, EQUIVALENT], UNDECIDED)
-    table = pd.DataFrame({
-        "model": models, "score": METRICS[metric].direction * means, "difference": pairs.difference,
-        "low": pairs.low, "high": pairs.high, "p_adjusted": pairs.p_adjusted, "verdict": verdict,
-    })  # fmt: skip
-    table.loc[best, ["low", "high", "p_value", "p_adjusted"]] = np.nan
+    scores = METRICS[metric].direction * means
+    table = pd.DataFrame({"model": models, "score": scores, **pairs._asdict(), "verdict": verdict})
+    table.loc[best, ["low", "high", "p_value", "error", "p_adjusted"]] = np.nan
     table.loc[best, "verdict"] = BEST
     return table.iloc[np.argsort(-means, kind="stable")].reset_index(drop=True)
 

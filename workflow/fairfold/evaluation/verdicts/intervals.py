@@ -164,12 +164,13 @@ class Pairwise(NamedTuple):
 
     Attributes
     ----------
-    difference, low, high, p_value, p_adjusted : ndarray of shape (n_models,)
-        Score of the model minus the score of each model, limits of the interval, and the p-value before and after the
-        adjustment for the number of pairs.
+    difference, error, low, high, p_value, p_adjusted : ndarray of shape (n_models,)
+        Score of the model minus the score of each model, its standard error, limits of the interval, and the p-value
+        before and after the adjustment for the number of pairs.
     """
 
     difference: np.ndarray
+    error: np.ndarray
     low: np.ndarray
     high: np.ndarray
     p_value: np.ndarray
@@ -210,7 +211,7 @@ def compare_with(best: int, of: Joint, confidence: float, random_state: int = 0)
     n_below = int((1 - confidence) * (1 + N_DRAWS)) - 1
     tail = max(np.nextafter(drawn[max(n_below, 0)], 0), (1 - confidence) / (2 * max(n_pairs, 1)))
     half = -scipy.special.stdtrit(df, tail) * error
-    return Pairwise(difference, difference - half, difference + half, 2 * tails, p_adjusted)
+    return Pairwise(difference, error, difference - half, difference + half, 2 * tails, p_adjusted)
 
 
 def _largest_differences(of: Uncertainty, random_state: int) -> np.ndarray:
