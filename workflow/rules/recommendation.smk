@@ -38,6 +38,7 @@ rule correct_scores:
     output:
         folds="results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv",
         scores="results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv",
+        verdicts="results/weak_labels/{dataset}/rate-{rate}/verdicts.csv",
     log:
         "results/logs/correct_scores/{dataset}_{rate}.log",
     params:
@@ -45,6 +46,7 @@ rule correct_scores:
         threshold=WEAK_LABELS["forest"]["threshold"],
         score=WEAK_LABELS["score"],
         splitter=config["folds"]["method"],
+        rope=WEAK_LABELS["rope"],
     script:
         "../scripts/correct_scores.py"
 
@@ -72,6 +74,7 @@ rule recommend_models:
         missing_rates=expand(rules.estimate_label_frequency.output.missing_rate, **ESTIMATED),
         corrected_folds=expand(rules.correct_scores.output.folds, **UNITS),
         complete_scores=expand(rules.correct_scores.output.scores, **UNITS),
+        verdicts=expand(rules.correct_scores.output.verdicts, **UNITS),
         scores="results/tables/weak_label_scores.csv",
         seconds="results/timings/models.csv",
     output:

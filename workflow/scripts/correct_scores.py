@@ -7,6 +7,7 @@ from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import read_predictions
 from fairfold.recommendation.complete_scores import complete_scores, share_left, with_notes
 from fairfold.recommendation.identical import identical_models
+from fairfold.recommendation.verdicts import study_verdicts
 from fairfold.weak_labels.masking import observed_labels
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
@@ -35,6 +36,9 @@ with logged(snakemake.log):
     is_corrected = data.declared(rate)["labels_are"] == "incomplete"
     scores = with_notes(tables["scores"], hierarchical=hierarchical) if is_corrected else tables["scores"]
     tables["scores"] = scores.merge(identical_models(tables["folds"], predictions), how="left", on="model")
+    given = {"groups": data.groups, "sample_weight": data.weights, "hierarchical": hierarchical}
+    given |= {"threshold": params.threshold, "score": params.score, "rope": params.rope}
+    tables["verdicts"] = study_verdicts(observed, predictions, frequency, **given)
     unit = {"dataset": data.id, "missing_rate": rate}
     for name, path in snakemake.output.items():
         write_table(tables[name].assign(**unit)[[*unit, *tables[name]]], path)

@@ -9,7 +9,7 @@ from fairfold.recommendation.leaderboard import leaderboard
 from fairfold.recommendation.regret import regret_tables
 from fairfold.recommendation.sentences import recommendation_sentences
 
-OTHERS = ("scores", "seconds", "checked")
+OTHERS = ("scores", "seconds", "checked", "verdicts")
 JOINED = ("missing_rates", "corrected_folds", "complete_scores")
 
 with logged(snakemake.log):
@@ -25,7 +25,7 @@ with logged(snakemake.log):
     write_table(correction_quality(complete), made.quality)
     for name, table in regret_tables(read_table(files.scores), missing_rates, n_repeats=params.n_repeats).items():
         write_table(table, made[name])
-    options = {"rope": params.rope, "n_repeats": params.n_repeats}
+    options = {"rope": params.rope, "n_repeats": params.n_repeats, "verdicts": concat_tables(files.verdicts)}
     numbers = recommend(folds, complete, missing_rates, identical=identical, score=params.score, **options)
     write_table(numbers, made.numbers)
     board = leaderboard(numbers, folds, read_table(files.seconds), params.score)

@@ -9,7 +9,8 @@ import pandas as pd
 
 from fairfold.answer.missing_labels import missing_labels_sentences
 from fairfold.evaluation.metrics import METRICS
-from fairfold.recommendation.leaderboard import BEST, DECIDING, NOT_DIFFERENT, NOT_TESTED, WORSE
+from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, UNDECIDED, WORSE
+from fairfold.recommendation.leaderboard import DECIDING, NOT_TESTED
 
 _MOST_LABELS = 3
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -41,7 +42,7 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int | None) -> str:
         return "No model has a score in every fold, so no model is recommended."
     is_checked = "n_checked" in board and board["n_checked"].notna().any()  # by intervals, without a test
     use = f"Use {board.loc[board['verdict'] == BEST, 'model'].iloc[0]}."
-    n_alike, n_worse = verdicts.get(NOT_DIFFERENT, 0), verdicts.get(WORSE, 0)
+    n_alike, n_worse = verdicts.get(UNDECIDED, 0) + verdicts.get(EQUIVALENT, 0), verdicts.get(WORSE, 0)
     if NOT_TESTED in verdicts:
         return f"{use} Its score is the best, but a single fold does not allow a test."
     if n_alike:
@@ -115,7 +116,7 @@ def _about_decisions(numbers: pd.DataFrame, best: str) -> Iterator[str]:
 
 
 def _table(board: pd.DataFrame, most_models: int) -> Iterator[str]:
-    timed = board.loc[board["verdict"].isin([BEST, NOT_DIFFERENT]), "fit_seconds"].dropna()
+    timed = board.loc[board["verdict"].isin([BEST, UNDECIDED, EQUIVALENT]), "fit_seconds"].dropna()
     fastest = timed.idxmin() if len(timed) > 1 else None
     shown = board[:most_models]
     columns = {

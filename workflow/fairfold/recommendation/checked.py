@@ -24,8 +24,9 @@ from fairfold.evaluation.checked_cells import (
 from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
 from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.evaluation.verdicts.compare import BEST, UNDECIDED, WORSE
 from fairfold.recommendation.complete_scores import ALL_MODELS
-from fairfold.recommendation.leaderboard import BEST, DECIDING, NO_SCORE, NOT_DIFFERENT, WORSE
+from fairfold.recommendation.leaderboard import DECIDING, NO_SCORE
 
 ANSWER = "correct_label"
 """Column of a sheet that a person fills in."""
@@ -341,7 +342,7 @@ def with_checked_scores(board: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFr
         )
         part = part.sort_values("behind", kind="stable")
         is_own = ~part["verdict"].str.startswith("same as ")
-        verdicts = np.where(part["behind_low"] > 0, WORSE, np.where(part["score"].isna(), NO_SCORE, NOT_DIFFERENT))
+        verdicts = np.where(part["behind_low"] > 0, WORSE, np.where(part["score"].isna(), NO_SCORE, UNDECIDED))
         part["verdict"] = part["verdict"].where(~is_own, verdicts)
         part.loc[is_own.idxmax(), "verdict"] = BEST
         tables.append(part)

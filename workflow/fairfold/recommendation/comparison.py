@@ -1,9 +1,10 @@
 """Find the best models of a dataset for each metric.
 
 Models are compared by their scores on the labels of the test folds as they are, or by their estimated scores on
-complete labels if labels are declared incomplete. Only the lowest missing rate of the study counts. The tests are
-two-sided corrected paired t-tests over folds, adjusted over all pairs of models by the method of Benjamini & Hochberg,
-because any pair could have included the best model. ``docs/how-it-works/comparing.md`` describes the error rates.
+complete labels if labels are declared incomplete. Only the lowest missing rate of the study counts. Predictions are
+compared by simultaneous intervals (:mod:`fairfold.evaluation.verdicts.intervals`). Scores without predictions are
+compared by two-sided corrected paired t-tests over folds, adjusted over all pairs of models by the method of Benjamini
+& Hochberg, because any pair could have included the best model.
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ from fairfold.evaluation.corrected_t import ROPE, correlation_of_folds, one_side
 from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.evaluation.score_tables import check_columns
-from fairfold.recommendation.certainty import CERTAINTY, certainty_columns
+from fairfold.evaluation.verdicts.compare import EQUIVALENT, WORSE
+from fairfold.recommendation.certainty import CERTAINTY, POWER, certainty_columns
 
 USES = {use: metrics_of(use) for use in ("ranking", "threshold")}
 """Use of a model and the metrics of that use, the main metric first."""
 _DIGITS = 12  # decimals of a score; smaller differences are rounding errors
 _FOLDS = ["dataset", "missing_rate", "model", "fold", "metric", "observed", "corrected"]
 _SCORES = ["dataset", "missing_rate", "model", "metric", "observed", "low", "high", "share_best"]
-_COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "p_value", "p_adjusted", "is_top", *CERTAINTY]
+_COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "difference_low", "difference_high"]
+_COMPARED += ["p_value", "p_adjusted", "is_top", "is_equivalent", *CERTAINTY]
 _TWINS = ["same_as", "identical"]
 _ESTIMATED = ["observed", "low", "high", "share_best", *SENSITIVITY, "at_bound"]
 
@@ -88,6 +91,7 @@ def recommend(
     missing_rates: pd.DataFrame,
     *,
     identical: pd.DataFrame | None = None,
+    verdicts: pd.DataFrame | None = None,
     score: str = "average_precision",
     alpha: float = 0.05,
     rope: float = ROPE,
@@ -114,6 +118,9 @@ def recommend(
         Models with the same scores as another model by all metrics, as returned by
         :func:`~fairfold.recommendation.identical.identical_models`, with the columns ``dataset, missing_rate, model,
         same_as, identical``. The two models count as one in ranks and tests.
+    verdicts : DataFrame, default=None
+        Comparisons of :func:`~fairfold.recommendation.verdicts.study_verdicts`, with the columns ``dataset,
+        missing_rate``. None tests the scores of folds.
     score : str, default="average_precision"
         Score of the study. Its rows come first.
     alpha : float, default=0.05
@@ -141,9 +148,11 @@ def recommend(
         - ``n_folds`` : number of folds with a score
         - ``rank`` : rank of the mean score, 1 for the best
         - ``difference`` : distance to the best mean score, at least 0
+        - ``difference_low``, ``difference_high`` : simultaneous interval of the difference, NaN without `verdicts`
         - ``p_value`` : p-value of the test against the best model, NaN for the best model itself
         - ``p_adjusted`` : the same, adjusted over all pairs of models
         - ``is_top`` : whether the model is not significantly worse than the best; true for all if there is one fold
+        - ``is_equivalent`` : whether the interval of the difference lies within ± `rope`
         - ``prob_best_better`` to ``detectable`` : see
           :func:`~fairfold.recommendation.certainty.certainty_columns`
         - ``rope``, ``alpha`` : the parameters
@@ -175,6 +184,8 @@ def recommend(
                 rows = rows.assign(value=rows["corrected"] if rows["corrected"].notna().any() else rows["observed"])
                 distinct = rows[~rows["model"].isin(twins.index)]
                 table = compare_with_best(distinct, metric, alpha=alpha, rope=rope, n_repeats=n_repeats)
+                if verdicts is not None:
+                    table = _with_verdicts(table, verdicts, alpha, dataset=dataset, missing_rate=rate, metric=metric)
                 table = _with_twins(table, rows["model"].unique(), twins)
                 of_metric = intervals[intervals["metric"] == metric].set_index("model").reindex(columns=_ESTIMATED)
                 table = table.join(of_metric.reindex(table["model"]).reset_index(drop=True))
@@ -183,6 +194,22 @@ def recommend(
                 compared = ["model", *_TWINS, "mean", *_ESTIMATED, *_COMPARED[2:], "rope", "alpha"]
                 tables.append(named[[*names, "use", "metric", *compared]])
     return pd.concat(tables, ignore_index=True)
+
+
+def _with_verdicts(table: pd.DataFrame, verdicts: pd.DataFrame, alpha: float, **unit: object) -> pd.DataFrame:
+    """Replace the tests of folds by the comparisons of predictions."""
+    from scipy.special import ndtri  # See _pairwise_tests.
+
+    own = verdicts[(verdicts[list(unit)] == pd.Series(unit)).all(axis=1)].set_index("model")
+    found = own.reindex(table["model"]).reset_index(drop=True)
+    known = found["verdict"].notna()
+    found = found.rename(columns={"low": "difference_low", "high": "difference_high"})
+    found["detectable"] = found["error"] * (ndtri(1 - alpha / 2) + ndtri(POWER))
+    columns = ["difference_low", "difference_high", "p_value", "p_adjusted", "detectable"]
+    table.loc[known, columns] = found.loc[known, columns].astype(np.float64)
+    table.loc[known, "is_top"] = found["verdict"] != WORSE
+    table.loc[known, "is_equivalent"] = found["verdict"] == EQUIVALENT
+    return table
 
 
 def _twins(identical: pd.DataFrame | None, dataset: str, rate: int) -> pd.DataFrame:
@@ -224,9 +251,9 @@ def compare_with_best(
     Returns
     -------
     DataFrame
-        Columns ``model, mean, sd, n_folds, rank, difference, p_value, p_adjusted, is_top, prob_best_better,
-        prob_equivalent, prob_best_worse, detectable`` as in :func:`recommend`. One row per model in order of first
-        appearance.
+        Columns ``model, mean, sd, n_folds, rank, difference, difference_low, difference_high, p_value, p_adjusted,
+        is_top, is_equivalent, prob_best_better, prob_equivalent, prob_best_worse, detectable`` as in
+        :func:`recommend`. One row per model in order of first appearance.
 
     Raises
     ------
@@ -259,13 +286,13 @@ def compare_with_best(
     correlation = correlation_of_folds(wide.shape[1] // n_repeats) if shares is None else shares.mean()
     wide = wide.dropna(axis="columns", how="all")
     table = pd.DataFrame({"model": models, "n_folds": wide.notna().sum(axis=1).to_numpy()}).reindex(columns=_COMPARED)
-    table["is_top"] = False
+    table["is_top"] = table["is_equivalent"] = False
     compared = np.flatnonzero(table["n_folds"] == max(1, wide.shape[1]))
     if compared.size:
         values = wide.to_numpy(dtype=np.float64)[compared]
         for column, found in _compared(values, METRICS[metric].direction > 0, correlation, alpha, rope).items():
             table.loc[compared, column] = found
-    return table.astype({"is_top": bool})
+    return table.astype({"is_top": bool, "is_equivalent": bool})
 
 
 def _compared(

@@ -9,12 +9,13 @@ import pandas as pd
 
 from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, UNDECIDED, WORSE
 from fairfold.recommendation.comparison import USES, uses_with
 
 DECIDING = USES["threshold"][0]
 """Metric of decisions that is shown next to the leading score."""
 
-BEST, NOT_DIFFERENT, WORSE, NOT_TESTED, NO_SCORE = "best", "not different", "worse", "not tested", "no score"
+NOT_TESTED, NO_SCORE = "not tested", "no score"
 """Verdicts on a model. A model with the scores of another one has the verdict ``same as <model>``."""
 
 _COLUMNS = ["dataset", "model", "score", "low", "high", *SENSITIVITY, "at_bound", "observed"]
@@ -50,8 +51,8 @@ def leaderboard(
           labels
         - ``if_hard``, ``if_easy`` : leading score if hard or easy positives are missing more often
         - ``at_bound`` : leading score if as many positives are missing as the labels allow
-        - ``behind``, ``behind_low``, ``behind_high`` : distance from the best model, with the 95 % interval of the
-          paired differences (corrected t-test, not adjusted)
+        - ``behind``, ``behind_low``, ``behind_high`` : distance from the best model, with the simultaneous 95 %
+          interval, or, for scores without predictions, that of the corrected t-test, which is not adjusted
         - ``deciding`` : score by ``DECIDING``
         - ``verdict`` : one of the verdicts of this module
         - ``fit_seconds``, ``predict_seconds``, ``peak_memory_mb`` : medians over folds, and the largest memory
@@ -63,6 +64,8 @@ def leaderboard(
         metric = next((name for name in leading if name in defined), score)
         table = part[part["metric"] == metric].set_index("model")
         table = table.join(_paired(table, rows_where(folds, metric=metric, **unit), METRICS[metric].direction))
+        for end in ("low", "high"):
+            table[f"behind_{end}"] = table[f"difference_{end}"].fillna(table[f"behind_{end}"])
         table = table.join(_times(rows_where(seconds, **unit)))
         table["deciding"] = part[part["metric"] == DECIDING].set_index("model")["mean"]
         best = next(iter(table.index[(table["difference"] == 0) & table["same_as"].isna()]), None)
@@ -79,7 +82,9 @@ def _verdict(row: Any) -> str:
         return f"same as {row.same_as}"
     if np.isnan(row.p_adjusted):
         return NOT_TESTED
-    return NOT_DIFFERENT if row.is_top else WORSE
+    if row.is_equivalent and row.is_top:
+        return EQUIVALENT
+    return UNDECIDED if row.is_top else WORSE
 
 
 def rows_where(table: pd.DataFrame, **values: object) -> pd.DataFrame:

@@ -18,10 +18,10 @@ from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS
 from fairfold.evaluation.verdicts.compare import is_defined, joint_of, log_error, verdict_table
 from fairfold.evaluation.verdicts.influence import fold_scores
-from fairfold.recommendation.complete_scores import is_corrected
+from fairfold.recommendation.complete_scores import is_correctable
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
-COLUMNS = ["model", "metric", "difference", "low", "high", "p_value", "p_adjusted", "verdict"]
+COLUMNS = ["model", "metric", "difference", "error", "low", "high", "p_value", "p_adjusted", "verdict"]
 
 
 def study_verdicts(
@@ -55,26 +55,28 @@ def study_verdicts(
     sample_weight : ndarray of shape (n_samples,) or None, default=None
         Weights of the samples in scores.
     hierarchical : bool, default=False
-        Whether the labels form a hierarchy, see :func:`~fairfold.recommendation.complete_scores.is_corrected`.
+        Whether the labels form a hierarchy, see :func:`~fairfold.recommendation.complete_scores.is_correctable`.
     rope : float, default=0.01
         Differences up to this value do not matter in practice.
 
     Returns
     -------
     DataFrame
-        Columns ``model, metric, difference, low, high, p_value, p_adjusted, verdict`` of
-        :func:`~fairfold.evaluation.compare_models`. ``p_value`` is not adjusted for the number of models. Models
-        without predictions in a fold are left out, and so are metrics that the labels do not define.
+        Columns ``model, metric, difference, error, low, high, p_value, p_adjusted, verdict`` of
+        :func:`~fairfold.evaluation.verdicts.compare.verdict_table`. Models without predictions in a fold are left out,
+        and so are metrics that the labels do not define.
     """
     units = np.arange(observed.shape[0]) if groups is None else groups
     weights = SampleMetadata(groups, sample_weight).weights
     tables = []
     for metric in dict.fromkeys([*BASIC_METRICS, score]):
-        corrected = frequency is not None and is_corrected(METRICS[metric], hierarchical=hierarchical)
+        corrected = frequency is not None and is_correctable(METRICS[metric], hierarchical=hierarchical)
         given: dict[str, Any] = {"units": units, "threshold": threshold, "weights": weights}
         given["label_frequency"] = frequency.median if frequency is not None and corrected else None
         found = {}
         for model, predicted in predictions.items():
+            if metric not in BASIC_METRICS and len(predicted.kept) == len(BASIC_METRICS):
+                continue  # A model that failed in all folds has no predictions for a further score.
             parts = parts_of(predicted.fold_of, observed.shape[0])
             P_of = partial(predicted.in_fold, metric)
             if all(finite_rows(P_of(fold)).all() for fold in range(len(parts))):

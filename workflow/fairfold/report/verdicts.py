@@ -11,11 +11,12 @@ import pandas as pd
 from fairfold.answer.missing_labels import missing_labels_sentences, missing_rate_phrase
 from fairfold.evaluation.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.evaluation.metrics import METRICS, metrics_of
+from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, UNDECIDED, WORSE
 from fairfold.report.labels import listed
 
 LEADERBOARD = "recommendation/leaderboard.csv"
-BEST, NOT_DIFFERENT, WORSE, NOT_TESTED = "best", "not different", "worse", "not tested"
-"""Verdicts of the leaderboard."""
+NOT_TESTED = "not tested"  # This and the verdicts of evaluation.verdicts are those of the leaderboard.
+_ALIKE = [UNDECIDED, EQUIVALENT]
 _SAME = "same as "
 _DECIDING = metrics_of("threshold")[0]
 _TOO_FEW = 0.9  # Share of 95 % intervals that hold; below, the report warns.
@@ -107,7 +108,7 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
         ],
         "strip": list(_strip(tables, missing)),
         "rows": _rows(board),
-        "n_alike": int((board["verdict"] == NOT_DIFFERENT).sum()),
+        "n_alike": int(board["verdict"].isin(_ALIKE).sum()),
         "axes": _axes(board),
         "cautions": [*_cautions(best, tables)],
         "has_final": has_final,
@@ -137,7 +138,7 @@ def _others(board: pd.DataFrame, n_rows: str, *, is_checked: bool) -> str:
     names = {verdict: board.loc[board["verdict"] == verdict, "model"].tolist() for verdict in board["verdict"].unique()}
     if untested := names.get(NOT_TESTED):
         return f"A single fold allows no test against {listed(untested)}."
-    alike, worse = names.get(NOT_DIFFERENT, []), names.get(WORSE, [])
+    alike, worse = board.loc[board["verdict"].isin(_ALIKE), "model"].tolist(), names.get(WORSE, [])
     if is_checked and (alike or worse):  # by intervals, without a test
         return (
             f"By checked cells, {listed(alike)} may be as good." if alike else "By checked cells, all others are worse."
@@ -303,7 +304,7 @@ def _winners(best: pd.Series, tables: Tables) -> Iterator[str]:
 def _rows(board: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of the leaderboard, with positions of the marks in percent of the axes."""
     axes = _axes(board)
-    alike = board[board["verdict"].isin([BEST, NOT_DIFFERENT])].dropna(subset="fit_seconds")
+    alike = board[board["verdict"].isin([BEST, *_ALIKE])].dropna(subset="fit_seconds")
     fastest = alike["fit_seconds"].idxmin() if len(alike) > 1 else None
     digits = _digits(board)
     rows = []

@@ -18,6 +18,7 @@ from fairfold.core.plugins import declared
 from fairfold.errors import shortened
 from fairfold.evaluation.decisions import is_decided
 from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, METRICS
+from fairfold.evaluation.verdicts.compare import EQUIVALENT, UNDECIDED
 from fairfold.report.contents import FOLDER
 from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.failures import failures_of
@@ -256,7 +257,7 @@ def _detected(name: str, facts: Facts) -> SimpleNamespace | None:
     rows = _leading(name, best["metric"], facts) if best else pd.DataFrame()
     if "detectable" not in rows:
         return None
-    alike = board.loc[board["verdict"] == "not different", "model"]
+    alike = board.loc[board["verdict"].isin([UNDECIDED, EQUIVALENT]), "model"]
     rows = rows[rows["model"].isin(alike)].dropna(subset="detectable")
     if rows.empty:
         return None
@@ -410,6 +411,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         **{"limits": facts.limits, "has_notes": len(notes_of(facts.hyperparameters)) > 0},
         "has_chances": "prob_best_better" in tests and tests["prob_best_better"].notna().any(),
         "forest_changes": _forest_changes(facts),
+        "is_simultaneous": "difference_low" in tests and tests["difference_low"].notna().any(),
         "is_tested": len(tests) and tests["p_adjusted"].notna().any(),
         **_about_own(own),
         "splits": [name for name in sizes if not (own.get(name, {}).get("dates") or own.get(name, {}).get("folds"))],

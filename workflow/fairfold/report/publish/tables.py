@@ -142,9 +142,11 @@ def _scores(scores: pd.DataFrame, dataset: str, suffix: str, *, is_estimated: bo
         f"The best model by {METRICS[first].label} is in bold."
     )
     if scores["p_adjusted"].notna().any():
+        is_simultaneous = "difference_low" in scores and scores["difference_low"].notna().any()
+        test = "simultaneous intervals" if is_simultaneous else "corrected resampled t-test, adjusted"
         caption += (
             f" {_ALIKE}: not significantly different from the best model of the column "
-            f"(corrected resampled t-test, adjusted, level {scores['alpha'].iloc[0]})."
+            f"({test}, level {scores['alpha'].iloc[0]})."
         )
     caption += " These scores do not use the checked cells." * is_checked
     bold = [number for number, model in enumerate(order) if (leading.set_index("model")["difference"] == 0)[model]]
