@@ -39,6 +39,7 @@ rule correct_scores:
         folds="results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv",
         scores="results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv",
         verdicts="results/weak_labels/{dataset}/rate-{rate}/verdicts.csv",
+        guessing="results/weak_labels/{dataset}/rate-{rate}/guessing.csv",
     log:
         "results/logs/correct_scores/{dataset}_{rate}.log",
     params:
@@ -75,6 +76,7 @@ rule recommend_models:
         corrected_folds=expand(rules.correct_scores.output.folds, **UNITS),
         complete_scores=expand(rules.correct_scores.output.scores, **UNITS),
         verdicts=expand(rules.correct_scores.output.verdicts, **UNITS),
+        guessing=expand(rules.correct_scores.output.guessing, **UNITS),
         scores="results/tables/weak_label_scores.csv",
         seconds="results/timings/models.csv",
     output:

@@ -12,6 +12,7 @@ from fairfold.datasets import Dataset
 from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import read_predictions
 from fairfold.recommendation import predictions
+from fairfold.recommendation.guessing import n_models_above_chance
 
 SCORES = ("average_precision", "roc_auc", "mcc")
 
@@ -21,9 +22,10 @@ with logged(snakemake.log):
     labels = predictions.most_common_labels(data.Y, predictions.MOST_LABELS)
     names = [str(data.label_names[label]) for label in labels]
     Y = np.asarray(to_dense(data.Y[:, labels], "Y", DataError), dtype=float)
-    curves, best = [], None
+    curves, best, found = [], None, {}
     for model, predicted in read_predictions(snakemake.input.predictions):
         P = predictions.first_cross_validation(predicted, board["metric"].iloc[0], labels)
+        found[model] = P
         curves.append(predictions.reliability(Y, P).assign(model=model))
         if model == board["model"].iloc[0]:
             best = P
@@ -37,12 +39,14 @@ with logged(snakemake.log):
             groups=None if data.groups is None else np.unique(data.groups[tested], return_inverse=True)[1],
             sample_weight=None if data.weights is None else data.weights[tested],
         )
+    above = pd.DataFrame({"label": names, "n_models_above_chance": n_models_above_chance(Y, found)})
     curve = predictions.precision_recall(Y, best, names)
+    share = curve.groupby("label")["share"].first()
     tables = {
         "reliability": pd.concat(curves, ignore_index=True),
         "decisions": predictions.decisions(Y, best, names),
         "precision_recall": curve,
-        "labels": scores.merge(curve.groupby("label")["share"].first(), on="label", how="left"),
+        "labels": scores.merge(share, on="label", how="left").merge(above, on="label", how="left"),
     }
     for name, path in snakemake.output.items():
         table = {"dataset": data.id, "model": board["model"].iloc[0], **tables[name]}

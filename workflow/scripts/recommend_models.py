@@ -9,7 +9,7 @@ from fairfold.recommendation.leaderboard import leaderboard
 from fairfold.recommendation.regret import regret_tables
 from fairfold.recommendation.sentences import recommendation_sentences
 
-OTHERS = ("scores", "seconds", "checked", "verdicts")
+OTHERS = ("scores", "seconds", "checked", "verdicts", "guessing")
 JOINED = ("missing_rates", "corrected_folds", "complete_scores")
 
 with logged(snakemake.log):
@@ -28,7 +28,7 @@ with logged(snakemake.log):
     options = {"rope": params.rope, "n_repeats": params.n_repeats, "verdicts": concat_tables(files.verdicts)}
     numbers = recommend(folds, complete, missing_rates, identical=identical, score=params.score, **options)
     write_table(numbers, made.numbers)
-    board = leaderboard(numbers, folds, read_table(files.seconds), params.score)
+    board = leaderboard(numbers, folds, read_table(files.seconds), params.score, concat_tables(files.guessing))
     write_table(board if checked is None else with_checked_scores(board, checked), made.leaderboard)
     # Further tables, by the parameters of recommendation_sentences.
     tables = {name: read_table(path) for name, path in files.items() if name not in (*JOINED, *OTHERS)}

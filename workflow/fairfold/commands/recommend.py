@@ -120,10 +120,12 @@ def _answers(results: Path, datasets: list[str], in_full: bool) -> Iterator[str]
             continue
         path = results / "final" / dataset / "label_scores.csv"
         scores = read_table(path) if path.is_file() else None
+        path = results / "tables/labels" / f"{dataset}.csv"
+        labels = read_table(path) if path.is_file() else None
         most_models = len(board) if in_full else _MOST_MODELS
         yield from [dataset] * in_full
         yield from _errors(results / "datasets" / f"{dataset}.audit.csv")
-        yield from answer_lines(board, numbers, rates, n_samples, scores, most_models=most_models)
+        yield from answer_lines(board, numbers, rates, n_samples, scores, labels, most_models=most_models)
         for heading, sentences in groups[dataset].items() if in_full else ():
             yield f"\n{heading}"
             for sentence in sentences:

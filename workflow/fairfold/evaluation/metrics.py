@@ -601,6 +601,29 @@ BASIC_METRICS = {name: metric for name, metric in METRICS.items() if metric.use 
 FURTHER_METRICS = {name: metric for name, metric in METRICS.items() if metric.use != "top" and not metric.is_basic}
 """Metrics that are computed on request, for any number of labels."""
 
+
+def over_labels(name: str) -> str | None:
+    """Return the metric that averages a pooled score over labels.
+
+    Parameters
+    ----------
+    name : str
+        Name of a metric.
+
+    Returns
+    -------
+    str or None
+        Name of the mean over labels. None for a metric that does not pool labels.
+
+    Examples
+    --------
+    >>> over_labels("average_precision"), over_labels("f1_micro"), over_labels("f1_macro")
+    ('average_precision_macro', 'f1_macro', None)
+    """
+    mean = f"{name.removesuffix('_micro')}_macro"
+    return mean if mean in METRICS else None
+
+
 REPORTED = ("f1_micro", "f1_macro", "f1_samples", "subset_accuracy")
 """Further metrics of the score summary of every study, each for the decisions made for it."""
 

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from fairfold.answer.guessing import NO_BETTER, is_no_better_than_guessing
 from fairfold.answer.missing_labels import missing_labels_sentences
+from fairfold.errors import shortened
 from fairfold.evaluation.metrics import METRICS
-from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, UNDECIDED, WORSE
+from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
 from fairfold.recommendation.leaderboard import DECIDING, NOT_TESTED
 
 _MOST_LABELS = 3
@@ -41,7 +43,10 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int | None) -> str:
     if BEST not in verdicts:
         return "No model has a score in every fold, so no model is recommended."
     is_checked = "n_checked" in board and board["n_checked"].notna().any()  # by intervals, without a test
-    use = f"Use {board.loc[board['verdict'] == BEST, 'model'].iloc[0]}."
+    best = board.loc[board["verdict"] == BEST, "model"].iloc[0]
+    if NOT_TESTED not in verdicts and is_no_better_than_guessing(board):
+        return f"{NO_BETTER} {best} has the best score."
+    use = f"Use {best}."
     n_alike, n_worse = verdicts.get(UNDECIDED, 0) + verdicts.get(EQUIVALENT, 0), verdicts.get(WORSE, 0)
     if NOT_TESTED in verdicts:
         return f"{use} Its score is the best, but a single fold does not allow a test."
@@ -61,6 +66,7 @@ def answer_lines(
     missing_rates: pd.DataFrame,
     n_samples: int | None,
     label_scores: pd.DataFrame | None = None,
+    labels: pd.DataFrame | None = None,
     *,
     most_models: int,
 ) -> Iterator[str]:
@@ -79,6 +85,8 @@ def answer_lines(
         Number of samples. None omits it.
     label_scores : DataFrame or None, default=None
         Columns ``label, mcc``: scores of each label by the final model.
+    labels : DataFrame or None, default=None
+        Columns ``label, n_models_above_chance`` of the most common labels.
     most_models : int
         Maximum number of models in the leaderboard.
 
@@ -101,10 +109,19 @@ def answer_lines(
         yield f"({'; '.join(f'{models}: same scores as {same[8:]}' for same, models in groups.items())}.)"
     yield ""
     yield from missing_labels_sentences(estimate, ranked.iloc[0], np.nan_to_num(n_checked))
+    yield from _unlearned(labels)
     if label_scores is not None and len(hardest := label_scores.dropna(subset="mcc").sort_values("mcc", kind="stable")):
         shown = hardest[: min(_MOST_LABELS, (len(label_scores) + 1) // 2)]
         named = [f"{label} (MCC {mcc:z.2f})" for label, mcc in zip(shown["label"], shown["mcc"], strict=True)]
         yield f"Hardest label{'s' * (len(named) > 1)}: {', '.join(named)}."
+
+
+def _unlearned(labels: pd.DataFrame | None) -> Iterator[str]:
+    """Name the labels that no model predicts better than by guessing."""
+    if labels is None or not len(unlearned := labels[labels["n_models_above_chance"] == 0]):
+        return
+    names = shortened(unlearned["label"].astype(str).tolist(), _MOST_LABELS)
+    yield f"No model predicts {len(unlearned)} of {count(len(labels), 'label')} better than by guessing: {names}."
 
 
 def _about_decisions(numbers: pd.DataFrame, best: str) -> Iterator[str]:
@@ -118,22 +135,25 @@ def _about_decisions(numbers: pd.DataFrame, best: str) -> Iterator[str]:
 def _table(board: pd.DataFrame, most_models: int) -> Iterator[str]:
     timed = board.loc[board["verdict"].isin([BEST, UNDECIDED, EQUIVALENT]), "fit_seconds"].dropna()
     fastest = timed.idxmin() if len(timed) > 1 else None
-    shown = board[:most_models]
+    is_guess = board["verdict"] == GUESSING
+    models = board[~is_guess]
+    shown = pd.concat([models[:most_models], board[is_guess]])
     columns = {
         "": shown["model"],
         METRICS[board["metric"].iloc[0]].name.replace("average", "avg."): shown["score"].map(_score),
+        "label mean": shown.get("over_labels", pd.Series(np.nan, shown.index)).map(_score),
         "behind": shown["behind"].map(_score).where(shown["verdict"] != BEST, "-"),
         METRICS[DECIDING].short: shown["deciding"].map(_score),
         "verdict": shown["verdict"] + np.where(shown.index == fastest, ", fastest", ""),
         "s/fit": shown["fit_seconds"].map(_seconds),
     }
-    columns = {head: [head, *cells] for head, cells in columns.items()}
+    columns = {head: [head, *cells] for head, cells in columns.items() if {*cells} != {"-"}}
     widths = {head: max(map(len, cells)) for head, cells in columns.items()}
     for row in zip(*columns.values(), strict=True):
         cells = zip(row, widths.items(), strict=True)
         yield "  ".join(f"{cell:{'<' if head in ('', 'verdict') else '>'}{width}}" for cell, (head, width) in cells)
-    if len(board) > len(shown):
-        yield f"... and {count(len(board) - len(shown), 'more model')}"
+    if len(models) > most_models:
+        yield f"... and {count(len(models) - most_models, 'more model')}"
 
 
 def count(number: float, noun: str) -> str:

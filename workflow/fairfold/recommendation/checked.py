@@ -24,7 +24,7 @@ from fairfold.evaluation.checked_cells import (
 from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
 from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.verdicts.compare import BEST, UNDECIDED, WORSE
+from fairfold.evaluation.verdicts.compare import BEST, GUESSING, UNDECIDED, WORSE
 from fairfold.recommendation.complete_scores import ALL_MODELS
 from fairfold.recommendation.leaderboard import DECIDING, NO_SCORE
 
@@ -331,13 +331,14 @@ def with_checked_scores(board: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFr
         if found.empty:
             tables.append(part.assign(n_checked=np.nan))
             continue
+        part = part[part["verdict"] != GUESSING]  # Checked cells do not score it.
         scores = found[found["metric"] == part["metric"].iloc[0]].set_index("model").reindex(part["model"])
         deciding = found[found["metric"] == DECIDING].set_index("model")["estimate"].reindex(part["model"])
         columns = ["low", "high", "behind", "behind_low", "behind_high", "n_checked"]
         part = part.assign(
             score=scores["estimate"].to_numpy(),
             deciding=deciding.to_numpy(),
-            **dict.fromkeys([*SENSITIVITY, "at_bound"], np.nan),
+            **dict.fromkeys([*SENSITIVITY, "at_bound", "over_labels"], np.nan),
             **{name: scores[name].to_numpy() for name in columns},
         )
         part = part.sort_values("behind", kind="stable")

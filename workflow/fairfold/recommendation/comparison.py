@@ -31,7 +31,7 @@ _SCORES = ["dataset", "missing_rate", "model", "metric", "observed", "low", "hig
 _COMPARED = ["model", "mean", "sd", "n_folds", "rank", "difference", "difference_low", "difference_high"]
 _COMPARED += ["p_value", "p_adjusted", "is_top", "is_equivalent", *CERTAINTY]
 _TWINS = ["same_as", "identical"]
-_ESTIMATED = ["observed", "low", "high", "share_best", *SENSITIVITY, "at_bound"]
+_ESTIMATED = ["observed", "low", "high", "share_best", *SENSITIVITY, "at_bound", "over_labels"]
 
 
 def uses_with(score: str) -> dict[str, tuple[str, ...]]:
@@ -144,6 +144,7 @@ def recommend(
         - ``share_best`` : share of the draws of that interval with this model as the best
         - ``if_hard``, ``if_easy`` : estimated score if hard or easy positives are missing more often, see
           :mod:`~fairfold.recommendation.complete_scores`
+        - ``over_labels`` : mean over labels, for the score of the study if it pools labels
         - ``at_bound`` : estimated score if as many positives are missing as the labels allow
         - ``n_folds`` : number of folds with a score
         - ``rank`` : rank of the mean score, 1 for the best

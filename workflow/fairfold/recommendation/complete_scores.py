@@ -34,7 +34,7 @@ from fairfold.core.validation import capped_frequency
 from fairfold.evaluation.corrected import Corrected, corrected_scores, draw_samples, frequency_if_hard
 from fairfold.evaluation.corrections import NOT_CORRECTED, ODDS_FACTOR, SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric
+from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric, over_labels
 from fairfold.evaluation.score_tables import check_columns
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.recommendation.optimism import FACTORS, frequency_shifts, optimism
@@ -45,7 +45,7 @@ N_DRAWS = 200  # bootstrap samples of each fold
 ALL_MODELS = "all models"
 _DIGITS = 12  # decimals of a score; smaller differences are rounding errors
 _FOLDS = ["model", "fold", "metric", "complete", "observed", "corrected", "known", *SENSITIVITY]
-_FOLDS += ["at_bound", "optimism", "share_tested"]
+_FOLDS += ["at_bound", "over_labels", "optimism", "share_tested"]
 _SCORES = ["model", "metric", "complete", "observed", "corrected", "low", "high", "share_best", "known"]
 
 
@@ -103,15 +103,19 @@ def complete_scores(
     Returns
     -------
     dict of str to DataFrame
-        ``folds`` has one row per model, fold and metric with the columns ``model, fold, metric, complete, observed,
-        corrected, known, if_hard, if_easy, at_bound, optimism, share_tested``: the score on all labels, the score on
-        observed labels, its correction with the median frequency and with the known one, the correction with the median
-        frequency if hard or easy positives are missing more often, the correction with the bound, the estimated
-        optimism of the corrected score, and the share of samples in the test fold.
+        ``folds`` has one row per model, fold and metric with the columns ``model, fold, metric`` and
 
-        ``scores`` has one row per model and metric with the columns
-        ``model, metric, complete, observed, corrected, low, high, share_best, known, if_hard, if_easy, at_bound``:
-        means over folds, a 95 % confidence interval for new samples, and the share of draws without a better model.
+        - ``complete``, ``observed`` : the score on all labels and on observed labels
+        - ``corrected``, ``known`` : its correction with the median frequency and with the known one
+        - ``if_hard``, ``if_easy`` : its correction if hard or easy positives are missing more often
+        - ``at_bound`` : its correction with the bound
+        - ``over_labels`` : the mean over labels, for the score of the study, if that score pools labels
+        - ``optimism``, ``share_tested`` : the estimated optimism of the corrected score, and the share of samples in
+          the test fold
+
+        ``scores`` has one row per model and metric with means of these columns, except the last two, over folds. It
+        adds ``low, high``, a 95 % confidence interval for new samples, and ``share_best``, the share of draws without a
+        better model.
 
         Means ignore folds in which the score is undefined for all models. Values are NaN if no fold remains, if a model
         lacks predictions in a fold, or if the metric cannot be corrected.
@@ -149,6 +153,10 @@ def complete_scores(
                 if finite_rows(P).all():
                     correctable = tuple(filter(correctable_of.get, metrics))
                     scorer = Corrected(observed[test], P, metrics=correctable, **given)
+                    if (mean := over_labels(score)) and score in metrics:
+                        c = 1.0 if frequency is None else frequency.median
+                        values = corrected_scores(observed[test], P, label_frequency=c, metrics=[mean], **given)
+                        found["over_labels"] = {score: values[mean]}
                     for name, labels in (("complete", Y), ("observed", observed)):
                         found[name] = multilabel_scores(labels[test], P, metrics=metrics, **given)
                     found["known"] = scorer.scores(known_frequency)
@@ -313,7 +321,7 @@ def _summary(
             too_good = of_metric.direction * (of_metric.direction * table["optimism"]).clip(lower=0)
             table[worse] = (table[worse] - FACTORS.get(metric, 1) * too_good).clip(*of_metric.range)
             table.loc[drawn.columns, "share_best"] = goodness.eq(goodness.max(axis=1), axis=0).mean()
-        tables.append(table.reset_index()[[*_SCORES, *SENSITIVITY, "at_bound"]])
+        tables.append(table.reset_index()[[*_SCORES, *SENSITIVITY, "at_bound", "over_labels"]])
     whole = pd.concat(tables, ignore_index=True)
     return whole.sort_values("model", key=lambda names: names.map(models.index), kind="stable", ignore_index=True)
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.metrics import METRICS
-from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, UNDECIDED, WORSE
+from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
 from fairfold.recommendation.comparison import USES, uses_with
 
 DECIDING = USES["threshold"][0]
@@ -18,13 +18,17 @@ DECIDING = USES["threshold"][0]
 NOT_TESTED, NO_SCORE = "not tested", "no score"
 """Verdicts on a model. A model with the scores of another one has the verdict ``same as <model>``."""
 
-_COLUMNS = ["dataset", "model", "score", "low", "high", *SENSITIVITY, "at_bound", "observed"]
+_COLUMNS = ["dataset", "model", "score", "low", "high", *SENSITIVITY, "at_bound", "over_labels", "observed"]
 _COLUMNS += ["behind", "behind_low", "behind_high", "deciding"]
 _TIMES = ["fit_seconds", "predict_seconds", "peak_memory_mb"]
 
 
 def leaderboard(
-    recommendation: pd.DataFrame, folds: pd.DataFrame, seconds: pd.DataFrame, score: str = "average_precision"
+    recommendation: pd.DataFrame,
+    folds: pd.DataFrame,
+    seconds: pd.DataFrame,
+    score: str = "average_precision",
+    guessing: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Rank the models of each dataset by the score of the study, or by another metric if it is undefined there.
 
@@ -37,9 +41,11 @@ def leaderboard(
         observed, corrected, share_tested``.
     seconds : DataFrame
         Run times with the columns ``dataset, missing_rate, model, fold, step, seconds, max_rss``.
-
     score : str, default="average_precision"
         Score of the study. If it is undefined on a dataset, the first defined metric of its use is leading.
+    guessing : DataFrame or None, default=None
+        Scores of folds of :mod:`~fairfold.recommendation.guessing`, with the columns of `folds`. They become the last
+        row of each dataset.
 
     Returns
     -------
@@ -50,6 +56,7 @@ def leaderboard(
         - ``score``, ``low``, ``high``, ``observed`` : leading score, its 95 % interval, and the score on observed
           labels
         - ``if_hard``, ``if_easy`` : leading score if hard or easy positives are missing more often
+        - ``over_labels`` : mean over labels of the leading score
         - ``at_bound`` : leading score if as many positives are missing as the labels allow
         - ``behind``, ``behind_low``, ``behind_high`` : distance from the best model, with the simultaneous 95 %
           interval, or, for scores without predictions, that of the corrected t-test, which is not adjusted
@@ -71,8 +78,22 @@ def leaderboard(
         best = next(iter(table.index[(table["difference"] == 0) & table["same_as"].isna()]), None)
         table["verdict"] = [BEST if row.Index == best else _verdict(row) for row in table.itertuples()]
         tables.append(table.reset_index().sort_values("rank", kind="stable"))
+        if guessing is not None:
+            tables.append(_guessing(rows_where(guessing, **unit), table, metric))
     whole = pd.concat(tables, ignore_index=True).rename(columns={"mean": "score", "difference": "behind"})
     return whole[[*_COLUMNS[:1], "missing_rate", "metric", "n_folds", *_COLUMNS[1:], "verdict", *_TIMES]]
+
+
+def _guessing(guessed: pd.DataFrame, table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return the row of guessing, with its distance from the best model."""
+    own = guessed[guessed["metric"] == metric]
+    value = "corrected" if own["corrected"].notna().any() else "observed"
+    row = {"model": GUESSING, "verdict": GUESSING, "mean": own[value].mean(), "observed": own["observed"].mean()}
+    row |= {name: own[name].mean() for name in ("over_labels", "behind_low", "behind_high")}
+    best = table.loc[table["verdict"] == BEST, "mean"]
+    row["difference"] = METRICS[metric].direction * (best.max() - row["mean"])
+    row["deciding"] = guessed.loc[guessed["metric"] == DECIDING, value].mean()
+    return pd.DataFrame([{**table.iloc[0][["dataset", "missing_rate", "metric", "n_folds"]], **row}])
 
 
 def _verdict(row: Any) -> str:

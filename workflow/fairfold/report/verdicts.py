@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.answer.guessing import NO_BETTER, is_no_better_than_guessing
 from fairfold.answer.missing_labels import missing_labels_sentences, missing_rate_phrase
 from fairfold.evaluation.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.evaluation.metrics import METRICS, metrics_of
@@ -96,6 +97,8 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
         "dataset": dataset,
         "best": name,
         "title": f"Use {name} on {dataset}" if name else f"No model can be recommended on {dataset}",
+        "warning": NO_BETTER if name and is_no_better_than_guessing(board) else None,
+        "has_label_means": board["over_labels"].notna().any() if "over_labels" in board else False,
         "score": f"{metric.name[0].upper()}{metric.name[1:]}",
         "deciding": METRICS[_DECIDING].label.removeprefix("micro "),
         "lead": _lead(best, metric.name, _digits(board), own),
@@ -318,10 +321,11 @@ def _rows(board: pd.DataFrame) -> list[dict[str, Any]]:
                 "behind": "" if is_best else _number(row.behind, digits),
                 "difference": _range(row.behind_low, row.behind_high, digits),
                 "deciding": _number(row.deciding, 3),
+                "label_mean": _number(getattr(row, "over_labels", np.nan), digits),
                 "verdict": f"{row.verdict}, fastest" if row.Index == fastest else row.verdict,
                 "seconds": _seconds(row.fit_seconds),
                 "is_best": is_best,
-                "keys": [row.score, row.behind, row.deciding, row.fit_seconds],
+                "keys": [row.score, row.behind, row.deciding, row.fit_seconds, getattr(row, "over_labels", np.nan)],
                 "score_mark": _mark((row.low, row.score, row.high), axes["score"]),
                 "behind_mark": _mark((row.behind_low, row.behind, row.behind_high), axes["behind"]),
             }

@@ -23,6 +23,8 @@ from fairfold.evaluation.verdicts.intervals import Joint, compare_with
 
 BEST, WORSE, EQUIVALENT, UNDECIDED = "best", "worse", "equivalent", "not different"
 VERDICTS = (BEST, WORSE, EQUIVALENT, UNDECIDED)
+GUESSING = "guessing"
+"""Name and verdict of the last row of a leaderboard: a model that knows label frequencies only."""
 
 
 def compare_models(

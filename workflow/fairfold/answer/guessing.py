@@ -1,0 +1,32 @@
+"""Whether a leaderboard shows more than the frequency of labels."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from fairfold.evaluation.verdicts.compare import GUESSING
+
+NO_BETTER = "No model is better than guessing."
+
+
+def is_no_better_than_guessing(board: pd.DataFrame) -> bool:
+    """Return whether the best model is not significantly better than label frequencies without features.
+
+    Parameters
+    ----------
+    board : DataFrame
+        Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
+
+    Returns
+    -------
+    bool
+        False if the leaderboard has no row of guessing.
+
+    Examples
+    --------
+    >>> row = {"model": "guessing", "verdict": "guessing", "behind_low": -0.01}
+    >>> is_no_better_than_guessing(pd.DataFrame([row]))
+    True
+    """
+    guessed = board[board["verdict"] == GUESSING]
+    return bool(len(guessed) and not (guessed["behind_low"] > 0).any())
