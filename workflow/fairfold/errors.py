@@ -30,13 +30,20 @@ class CellError(DataError):
     problem : str
         Location and content of the cell, as a sentence.
     advice : str
-        What to do about it in a study, as a sentence. Commands with other options can replace it.
+        What to do about it in a study, as a sentence.
+    advice_if_needed : str, default=None
+        What to do if the column is needed, as for a final model. By default, to write a number or to leave the cell
+        empty.
 
     Examples
     --------
     >>> print(CellError("row 2, column 'leaf': found 'x', which is not a number.", "Correct the cell."))
     row 2, column 'leaf': found 'x', which is not a number. Correct the cell.
     """
+
+    def __init__(self, problem: str, advice: str, advice_if_needed: str | None = None) -> None:
+        super().__init__(problem, advice)
+        self.advice_if_needed = advice_if_needed or "Write a number, or leave the cell empty."
 
     def __str__(self) -> str:
         return " ".join(self.args)

@@ -67,7 +67,7 @@ def test_both_formats_state_the_same(file, text):
 
 
 def test_terms_between_labels_join_them_and_labels_may_be_names(file):
-    assert read_hierarchy(file(OBO), ["go_leaf", "go_T:0"], prefix="go_").edges.tolist() == [[0, 1]]
+    assert read_hierarchy(file(OBO), ["go_leaf", "go_T:0"], prefixes=["go_"]).edges.tolist() == [[0, 1]]
     assert read_hierarchy(file(OBO), ["leaf", "T:9", "far"]).edges.tolist() == [[0, 1]]
 
 

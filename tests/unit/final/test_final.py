@@ -7,6 +7,7 @@ import subprocess
 import sys
 import unicodedata
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,7 @@ from fairfold.final.card import model_card, recommended_model
 from fairfold.final.model import fit_final, with_checked_frequency, with_checked_labels
 from fairfold.final.prediction import predict_file
 
+CASES = Path(__file__).parents[2] / "cases"
 FEATURES, LABELS = tuple("abcd"), ("red", "green, blue", "x")
 
 
@@ -585,3 +587,68 @@ def test_packed_arff_files_are_predicted(final, table, tmp_path):
     for kind in ("arff", "csv"):
         assert predict_file(final, tmp_path / f"new.{kind}", tmp_path / f"{kind}.out") == 23
     assert (tmp_path / "arff.out").read_bytes() == (tmp_path / "csv.out").read_bytes()
+
+
+def fitted(path, **keys):
+    stanza = {"path": str(path), "format": "csv", "labels": {"prefix": "label_"}, **keys}
+    return fit_final(prepare(load_catalog().with_own({"own": stanza})["own"]), "logistic", {}, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("err.xlsx", r"data row 2 .*'f0': found '#REF! in cell A3', an error of a formula. Correct the formula"),
+        (
+            "new-formula.xlsx",
+            "'width': found '=A2/1000 in cell B2', a formula without a stored value. Open the workbook",
+        ),
+    ],
+)
+def test_cells_without_a_value_are_refused(name, sentence, tmp_path):
+    columns = pd.read_excel(CASES / name).columns
+    table = pd.read_csv(CASES / "train.csv")
+    table.set_axis([*columns, *table.columns[len(columns) :]], axis=1).to_csv(tmp_path / "t.csv", index=False)
+    final = fitted(tmp_path / "t.csv")
+    with pytest.raises(DataError, match=sentence):
+        predict_file(final, CASES / name, tmp_path / "found.csv")
+    assert not (tmp_path / "found.csv").exists()
+
+
+def test_a_column_that_is_empty_throughout_is_refused_unless_training_had_gaps(tmp_path):
+    rows = [f"{i / 7:.2f},{['red', 'blue'][i % 2]},{i % 2},{i // 3 % 2}" for i in range(40)]
+    (tmp_path / "full.csv").write_text("\n".join(["x,color,label_a,label_b", *rows]))
+    (tmp_path / "gaps.csv").write_text("\n".join(["x,color,label_a,label_b", *rows, ",,1,0"]))
+    for encoding in ("one-hot", "ordinal"):
+        full, gaps = (fitted(tmp_path / name, categorical=encoding) for name in ("full.csv", "gaps.csv"))
+        gaps.save(tmp_path / "model")
+        gaps = load_final(tmp_path / "model")
+        assert (full.incomplete, gaps.incomplete) == ((), ("color", "x"))
+        new = tmp_path / "new.csv"
+        for text, column in (("x,color\n,red\n,blue\n", "x"), ("x,color\n1,\n2,NA\n", "color")):
+            new.write_text(text)
+            with pytest.raises(DataError, match=rf"1 columns are empty in all rows \({column}\)"):
+                predict_file(full, new, tmp_path / "found.csv", rows_at_once=1)
+            assert not (tmp_path / "found.csv").exists()
+            assert predict_file(gaps, new, tmp_path / "out.csv") == 2
+        new.write_text("x,color\n,\n1,red\n")
+        assert predict_file(full, new, tmp_path / "out.csv", rows_at_once=1) == 2
+
+
+def test_a_category_na_of_parquet_is_known_in_csv(tmp_path):
+    frame = pd.DataFrame({"x": np.arange(40.0), "region": ["NA", "EU"] * 20, "label_a": [1, 0] * 20})
+    frame.to_parquet(tmp_path / "t.parquet")
+    final = fitted(tmp_path / "t.parquet", categorical="one-hot")
+    assert final.categories.values == {"region": ("EU", "NA")}
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    predict_file(final, tmp_path / "new.csv", tmp_path / "found.csv")
+    found = pd.read_csv(tmp_path / "found.csv")["probability_label_a"]
+    np.testing.assert_array_equal(found, final.predict(frame)["probability"]["label_a"])
+
+
+@pytest.mark.parametrize("number", ["1,234,567", "1,234"])
+def test_predictions_never_advise_to_leave_a_feature_out(number, tmp_path):
+    final = fitted(CASES / "train.csv")
+    (tmp_path / "new.csv").write_text(f"height;width;mass\n{number};0.5;1\n")
+    with pytest.raises(DataError, match=r"looks like a thousands separator.* Write 1234") as caught:
+        predict_file(final, tmp_path / "new.csv", tmp_path / "found.csv")
+    assert "leave" not in str(caught.value)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairfold.commands.running import check_file
+from fairfold.commands.stanza import add_options, check_labels, errors_in_options, in_options, stanza_of
 from fairfold.errors import ConfigError, DataError, shortened, unknown_name
 
 if TYPE_CHECKING:
@@ -34,12 +35,7 @@ def add_to(commands: Any) -> None:
     )
     add = parser.add_argument
     add("table", type=Path, help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with one row per sample")
-    add("--labels", nargs="+", required=True, metavar="NAME", help="prefix of the label columns, or their names")
-    add("--id", metavar="COLUMN", help="column that identifies the samples")
-    add("--groups", metavar="COLUMN", help="column of groups, such as patients, that folds keep together")
-    add("--ignore", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
-    categorical = "how text columns become features: one-hot, ordinal or as-is (default: text is refused)"
-    add("--categorical", metavar="ENCODING", help=categorical)
+    add_options(add, required=True)
     add("--folds", type=int, default=5, metavar="N", help="planned number of folds (default: 5)")
     add("--seed", type=int, default=1, metavar="N", help="seed of samples and permutations (default: 1)")
     add("--test", type=Path, metavar="FILE", help="test file with the same columns, which should not repeat rows")
@@ -71,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
     from fairfold.core.files import write_table
     from fairfold.datasets.audit import SEVERITIES, audit_dataset
 
+    check_labels(options)
     if options.folds < 2:
         raise ConfigError(f"--folds is {options.folds}. Choose at least 2.")
     data = _read(options.table, options)
@@ -85,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         write_table(table, options.output)
     for row in table.itertuples():
-        print(textwrap.fill(f"{row.severity}: {row.message}", _WIDTH, subsequent_indent="  "))
+        print(textwrap.fill(f"{row.severity}: {in_options(row.message)}", _WIDTH, subsequent_indent="  "))
         if row.evidence:
             print(textwrap.fill(row.evidence, _WIDTH, initial_indent="  ", subsequent_indent="  "))
     counts = table["severity"].value_counts().reindex(SEVERITIES, fill_value=0)
@@ -101,10 +98,9 @@ def _read(path: Path, options: argparse.Namespace) -> Dataset:
     check_file(path)
     if options.categorical not in (None, *ENCODINGS):
         raise ConfigError(unknown_name("value of --categorical", options.categorical, ENCODINGS))
-    labels = {"prefix": options.labels[0]} if len(options.labels) == 1 else {"columns": options.labels}
-    stanza: dict[str, Any] = {"path": str(path), "format": format_of(path), "labels": labels}
-    stanza |= {key: value for key in ("id", "groups", "ignore", "categorical") if (value := getattr(options, key))}
-    return prepare(load_catalog().with_own({"table": stanza})["table"])
+    stanza = stanza_of(options, str(path)) | {"format": format_of(path)}
+    with errors_in_options():
+        return prepare(load_catalog().with_own({"table": stanza})["table"])
 
 
 def _in_order(test: Dataset, data: Dataset) -> Dataset:

@@ -8,7 +8,6 @@ import contextlib
 import copy
 import gzip
 import importlib.util
-import itertools
 import lzma
 import os
 import re
@@ -24,15 +23,17 @@ import yaml
 from fairfold.commands import recommend, rerun
 from fairfold.commands.forecast import LARGE_TABLE, MANY_LABELS
 from fairfold.commands.running import check_file, run_study, snakemake_command
+from fairfold.commands.stanza import COLUMN, add_options, check_labels, errors_in_options, stanza_of
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.files import write_text
 from fairfold.core.machine import check_machine
-from fairfold.errors import ConfigError
+from fairfold.errors import ConfigError, DataError
 
 CONFIGURATION = "study.yaml"
-_OF_DATASET = "id", "groups", "ignore", "categorical", "weights", "dates", "labels_are", "missing_rate"
 _OF_A_TABLE = (
-    *("labels", "hierarchy", *_OF_DATASET),
+    *("labels", "presence", "min_positives", "hierarchy", "propagate"),
+    *("id", "groups", "ignore", "categorical", "weights", "dates", "day_first"),
+    *("labels_are", "missing_rate"),
     *("models", "missing_rates", "score", "folds", "repeats", "seed", "strict"),
 )
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
@@ -46,7 +47,7 @@ _MODELS_OF_MANY = ["RF+ET", "Stack+"]
 _MOST_CELLS = 5_000_000  # samples times labels
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _NOT_LINES = {".xlsx", ".feather", ".npz", ".zst", ".zip"}  # files whose rows are not counted
-_UNREADABLE = (ImportError, OSError, EOFError, StopIteration, ValueError, lzma.LZMAError, zlib.error)  # Reported later.
+_UNREADABLE = (DataError, ImportError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error)  # Reported later.
 _SUFFIXES = re.compile(
     r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|svm|libsvm|svmlight|gz|bz2|xz|zst|zip))+$", re.IGNORECASE
 )
@@ -77,23 +78,20 @@ def add_to(commands: Any) -> None:
     add("-v", "--verbose", action="store_true", help="show the messages of Snakemake and the whole recommendation")
     last: dict[str, Any] = {"nargs": argparse.REMAINDER, "default": [], "metavar": "OPTION"}
     add("--snakemake", **last, help="targets and options of Snakemake; must come last")
-    column: dict[str, Any] = {"metavar": "COLUMN"}
+    flag: dict[str, Any] = {"action": "store_true", "default": None}
     number: dict[str, Any] = {"type": int, "metavar": "N"}
     add = parser.add_argument_group("data").add_argument
-    add("--labels", nargs="+", metavar="NAME", help="prefix of the label columns, such as label_, or their names")
-    add("--id", **column, help="column that identifies the samples")
-    add("--groups", **column, help="column of groups, such as patients, that folds keep together")
-    add("--weights", **column, help="column of sample weights")
-    add("--dates", **column, help="column of dates; models learn from earlier samples and are tested on later ones")
+    add_options(add)
+    add("--weights", **COLUMN, help="column of sample weights")
+    add("--dates", **COLUMN, help="column of dates; models learn from earlier samples and are tested on later ones")
+    add("--day-first", **flag, help="read dates such as 31/12/2021, with the day before the month")
     add("--hierarchy", metavar="FILE", help="hierarchy of the labels: an OBO file, or a table of labels and parents")
+    add("--propagate", **flag, help="add the labels above a label in the hierarchy, if the table lacks them")
     states = ["complete", "unknown", "incomplete"]
     declared = "whether every 0 was checked (complete) or some are missing positives (incomplete); default: unknown"
     add("--labels-are", choices=states, metavar="STATE", help=declared)
     known = "known share of positives that are missing, such as 0.3; implies --labels-are incomplete"
     add("--missing-rate", type=float, metavar="SHARE", help=known)
-    add("--ignore", nargs="+", default=[], **column, help="columns to leave out")
-    categorical = "how text columns become features: one-hot, ordinal or as-is (default: text is refused)"
-    add("--categorical", metavar="ENCODING", help=categorical)
     add = parser.add_argument_group("study").add_argument
     add(
         "--models",
@@ -148,13 +146,15 @@ def run(options: argparse.Namespace) -> None:
     is_new = configuration is not None and not path.exists()
     if configuration is not None:
         if not options.snakemake and not options.crate:  # Snakemake checks the whole configuration.
-            _check(configuration, folder)
+            with errors_in_options():
+                _check(configuration, folder)
         write_text(yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True), path)
         command.append(f"--configfile={path}")
     check_machine(folder)
     is_kept = False
     try:
-        run_study(command, folder, is_verbose=options.verbose or options.dry_run)
+        with errors_in_options(configuration is not None and not options.crate):
+            run_study(command, folder, is_verbose=options.verbose or options.dry_run)
         is_kept = not options.dry_run
     finally:
         # The next command may have other options after a dry run, or if a failed study has no results.
@@ -211,23 +211,21 @@ def _count_rows(table: Path) -> int:
 
 
 def _count_labels(table: Path, labels: Sequence[str]) -> int:
-    """Count labels by their names, or the different numbers in an svmlight file. It is 0 for other files."""
-    if len(labels) != 1:
-        return len(labels)
+    """Count label columns, or the different numbers in an svmlight file. The count is 0 for other files."""
+    from fairfold.datasets.columns import label_columns
+    from fairfold.datasets.formats import arff_columns_of, columns_of
+    from fairfold.datasets.svmlight import format_of
+
     with contextlib.suppress(*_UNREADABLE):
         if table.suffix.lower() == ".parquet":
             from pyarrow import parquet
 
-            return sum(name.startswith(*labels) for name in parquet.read_schema(table).names)
-        from fairfold.datasets.svmlight import format_of
-
+            return len(label_columns(labels, parquet.read_schema(table).names, table.name))
         with _opened(table) as stream:
             if (kind := format_of(table)) == "svmlight":
                 return len({label for line in stream for label in line.partition(b" ")[0].split(b",")})
-            lines = iter(stream) if kind == "arff" else iter([next(stream)])
-            header = b"".join(itertools.takewhile(lambda line: bytes(line).strip().lower() != b"@data", lines))
-            name = rb"""(?:^@attribute\s+|^|[,;\t|])["']?%b""" % re.escape(labels[0].encode())
-            return len(re.findall(name, header, re.MULTILINE | re.IGNORECASE))
+        columns = arff_columns_of(table) if kind == "arff" else columns_of(table)
+        return len(label_columns(labels, columns, table.name))
     return 0
 
 
@@ -257,10 +255,11 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
         return folder, None
     table = Path(options.table)
     check_file(table)
-    if not options.labels:
-        raise ConfigError(
-            "--labels is missing. Give the prefix of the label columns, as in `--labels label_`, or all their names."
-        )
+    check_labels(options)
+    if options.propagate and not options.hierarchy:
+        raise ConfigError("--propagate needs a hierarchy of the labels. Give its file with --hierarchy.")
+    if options.day_first and not options.dates:
+        raise ConfigError("--day-first needs a column of dates. Name it with --dates.")
     if options.hierarchy:
         check_file(Path(options.hierarchy), "--hierarchy")
     folder = options.directory or table.with_name(f"{_name_of(table)}-study")
@@ -336,17 +335,15 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         # Resolve both folders: a symbolic link has other neighbors than its target.
         return os.path.relpath(Path(path).parent.resolve() / Path(path).name, folder.resolve())
 
-    table, labels = Path(options.table), options.labels
+    table = Path(options.table)
     name = _name_of(table)
     name = f"my-{name}" if name in load_catalog() else name
-    dataset: dict[str, Any] = {"path": relative(options.table)}
+    dataset = stanza_of(options, relative(options.table))
     if (kind := format_of(table)) != "csv":
         dataset["format"] = kind
-    dataset["labels"] = {"prefix": labels[0]} if len(labels) == 1 else {"columns": labels}
     if options.hierarchy:
         dataset["labels"]["hierarchy"] = relative(options.hierarchy)
     given = {key: value for key, value in vars(options).items() if value not in (None, [])}
-    dataset |= {key: given[key] for key in _OF_DATASET if key in given}
     folds = {key: given[option] for key, option in (("n_splits", "folds"), ("repeats", "repeats")) if option in given}
     if "dates" in given:
         dataset["hold_out"] = {"n_splits": folds.pop("n_splits", _N_PERIODS)}

@@ -19,7 +19,7 @@ Matrix: TypeAlias = Any
 SciPy has no type annotations, so mypy cannot tell the two apart after ``sparse.issparse``.
 """
 
-GAPS = frozenset({"", "?", "-", "na", "n/a", "nan", "nil", "none", "null"})
+GAPS = frozenset({"", "?", "-", "#n/a", "na", "n/a", "nan", "nil", "none", "null"})
 """Lower-case texts that represent a missing value in files and in arrays of text."""
 
 DENSE_CELLS = 50_000_000

@@ -132,6 +132,8 @@ class Entry:
         Path and options of the label hierarchy of a user's file.
     hierarchical : bool
         Whether the labels have a hierarchy.
+    presence : bool
+        Whether labels are numbers of which those above 0 are read as 1.
     label_filter : mapping of str to int
         Minimum numbers of positives and negatives of a label.
     expected : mapping of str to float
@@ -203,6 +205,7 @@ class Entry:
     labels: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     hierarchy: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     hierarchical: bool = False
+    presence: bool = False
     label_filter: Mapping[str, int] = dataclasses.field(default_factory=dict)
     expected: Mapping[str, float] = dataclasses.field(default_factory=dict)
     published: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -280,7 +283,8 @@ class Entry:
         fields |= {"path": Path(fields["path"]), "ignore": tuple(fields.get("ignore", ()))}
         labels = fields["labels"]
         fields["hierarchy"] = {key: labels[key] for key in hierarchies.KEYS if key in labels}
-        fields["labels"] = {way: value for way, value in labels.items() if way not in hierarchies.KEYS}
+        fields["presence"] = labels.get("presence", False)
+        fields["labels"] = {way: value for way, value in labels.items() if way not in (*hierarchies.KEYS, "presence")}
         fields["hierarchical"] = "hierarchy" in labels
         return cls(**{**fields, "id": dataset, "id_column": fields.get("id")})
 
@@ -497,7 +501,7 @@ def _composed_labels(way: str, value: Any) -> Any:
     """Normalize the names of columns, but not paths."""
     if way in ("prefix", "column") and isinstance(value, str):
         return composed(value)
-    return [composed(name) for name in value] if way == "columns" else value
+    return [composed(name) for name in value] if way in ("columns", "names") else value
 
 
 _HOW_TO_ADD = " Your own files go under data.own in the configuration (see docs/guide/run-my-table.md)."

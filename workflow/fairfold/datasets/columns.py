@@ -74,6 +74,8 @@ class Table:
         Decimal mark of the numbers in the file.
     mixed_codings : mapping of str to tuple of str
         Columns of truth values in several spellings, with the spellings.
+    unavailable : frozenset of str
+        Columns with the error ``#N/A`` of Excel, which is read as missing.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class Table:
     header: tuple[str, ...] = ()
     decimal_mark: str = "."
     mixed_codings: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    unavailable: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not self.header:  # All columns contain numbers.
@@ -176,6 +179,58 @@ def ignored_columns(patterns: Collection[str], columns: Sequence[str], source: s
             raise DataError(f"{source}: ignore: no column matches the pattern {pattern!r}. Correct or remove it.")
         if not matches:
             raise DataError(f"{source}: ignore: {textwrap.shorten(unknown_name('column', pattern, columns), 400)}")
+        found |= matches
+    return [column for column in columns if column in found]
+
+
+def label_columns(named: Sequence[str], columns: Sequence[str], source: str) -> list[str]:
+    """Find the label columns that names, prefixes and patterns select, in the order of the file.
+
+    A name of a column selects this column only. Any other text is a prefix, or a pattern as in
+    :func:`ignored_columns`.
+
+    Parameters
+    ----------
+    named : sequence of str
+        Names of columns, prefixes such as ``label_``, and patterns such as ``label_*``.
+    columns : sequence of str
+        Names of all columns of the file.
+    source : str
+        Name of the file, for messages.
+
+    Returns
+    -------
+    list of str
+        Names of the label columns.
+
+    Raises
+    ------
+    DataError
+        If a text is given twice or selects no column. Also if it is the name of a column, ends like a prefix, and other
+        columns start with it.
+
+    Examples
+    --------
+    >>> label_columns(["T1", "NR-"], ["height", "NR-a", "NR-b", "T1", "T10"], "plants.csv")
+    ['NR-a', 'NR-b', 'T1']
+    """
+    found: set[str] = set()
+    for place, name in enumerate(named):
+        if name in named[:place]:
+            raise DataError(f"{source}: labels: {name!r} is given twice. Give it once.")
+        below = [column for column in columns if column.startswith(name) and column != name]
+        if name in columns and below and not name[-1:].isalnum():
+            raise DataError(
+                f"{source}: labels: {name!r} is a column, and the names of {len(below)} other columns start with it "
+                f"({shortened(below, 3)}). Write '{name}*' for all of them, or '{name[:-1]}[{name[-1:]}]' for this "
+                "column only."
+            )
+        if name in columns and below:
+            logger.info("%s: labels: %r is one column. Write '%s*' for all %d.", source, name, name, len(below) + 1)
+        matches = {name} & set(columns) or set(below) or set(fnmatch.filter(columns, name))
+        if not matches:
+            near = textwrap.shorten(unknown_name("label", name, columns), 400)
+            raise DataError(f"{source}: labels: no column name is or starts with {name!r} ({near}). Correct it.")
         found |= matches
     return [column for column in columns if column in found]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from fairfold.errors import DataError
+from fairfold.errors import CellError, DataError
 
 logger = logging.getLogger(__name__)
 
@@ -317,7 +317,7 @@ def decide(found: Sequence[Evidence], path: Path, separator: str, learned: Learn
         raise _thousands(changed[0], mark, "and the model learned from whole numbers in this column")
     if not decided:
         _refuse_unclear(unclear, mark, by_format=by_format, learned=learned)
-    if mark == "," and decided and all(one.has_codes_only for one in found):
+    if mark == "," and decided and not learned and all(one.has_codes_only for one in found):
         return Decimals(mark, decided[0], tuple(_code(one) for one in found if ("decimal", mark) in one.first))
     doubtful = [one for one in unclear if one in changed or one.fits_thousands(mark) or not (decided or by_format)]
     shown = decided[0] if decided and (learned or not by_format) else None
@@ -353,9 +353,9 @@ def _refuse_groups(found: Sequence[Evidence]) -> None:
     for one in found:
         for cell in (cell for (form, _), cell in one.first.items() if form == "grouped"):
             mark = next(character for character in cell.cell if character in MARKS)
-            raise DataError(
-                f'{_where(one, cell)}: the {MARKS[mark]} in "{cell.cell}" looks like a thousands separator. '
-                f"Write {cell.cell.replace(mark, '')}, {_ADVICE}"
+            raise _refused(
+                f'{_where(one, cell)}: the {MARKS[mark]} in "{cell.cell}" looks like a thousands separator.',
+                f"Write {cell.cell.replace(mark, '')}",
             )
 
 
@@ -372,9 +372,10 @@ def _refuse_two_marks(found: Sequence[Evidence]) -> None:
             raise _thousands(one, other, because, cell.cell.replace(other, mark))
     rare, usual = sorted(MARKS, key=lambda mark: len(columns[mark]))
     (one, cell), (another, usual_cell) = columns[rare][0], columns[usual][0]
-    raise DataError(
+    raise _refused(
         f'{_where(one, cell)}: "{cell.cell}" has a {MARKS[rare]}, but "{usual_cell.cell}" in column '
-        f"{quoted(another.name)} has a {MARKS[usual]}. Write all numbers with the same decimal mark, {_ADVICE}"
+        f"{quoted(another.name)} has a {MARKS[usual]}.",
+        "Write all numbers with the same decimal mark",
     )
 
 
@@ -394,10 +395,15 @@ def _refuse_unclear(unclear: Sequence[Evidence], mark: str, *, by_format: bool, 
 def _thousands(one: Evidence, mark: str, because: str, decimal: str | None = None) -> DataError:
     """Return an error that suggests the number without a separator, or the ``decimal``, by default with four digits."""
     found = one.first["ambiguous", mark]
-    return DataError(
-        f'{_where(one, found)}: the {MARKS[mark]} in "{found.cell}" looks like a thousands separator, {because}. '
-        f"Write {found.cell.replace(mark, '')} or {decimal or found.cell + '0'}, {_ADVICE}"
+    return _refused(
+        f'{_where(one, found)}: the {MARKS[mark]} in "{found.cell}" looks like a thousands separator, {because}.',
+        f"Write {found.cell.replace(mark, '')} or {decimal or found.cell + '0'}",
     )
+
+
+def _refused(problem: str, remedy: str) -> CellError:
+    """Return an error whose advice for a required column lacks the advice to leave it out."""
+    return CellError(problem, f"{remedy}, {_ADVICE}", f"{remedy}.")
 
 
 def _code(one: Evidence) -> str:

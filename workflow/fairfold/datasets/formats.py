@@ -34,6 +34,7 @@ from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_c
 from fairfold.datasets.label_values import TRUTHS, number_of
 from fairfold.datasets.names import composed
 from fairfold.datasets.rows import Row, TableFile, read_text, sentences
+from fairfold.datasets.workbook import NOT_AVAILABLE, fault_of
 from fairfold.errors import CellError, DataError, unknown_name
 
 logger = logging.getLogger(__name__)
@@ -41,6 +42,7 @@ logger = logging.getLogger(__name__)
 PathLike = str | os.PathLike[str]
 
 _TEXT_GAPS = GAPS - {"-", "nil", "none"}  # These may be names of categories.
+_CERTAIN_GAPS = frozenset({"", "?", NOT_AVAILABLE.casefold()})  # in files that distinguish missing cells from text
 
 MOST_EXACT = 2.0**53
 """Below this size, double precision holds every integer."""
@@ -59,6 +61,7 @@ def read_csv(
     gaps: bool = False,
     text_columns: Collection[str | int] = (),
     categorical: Collection[str] = (),
+    labels: Collection[str] = (),
     ignored: Collection[str] = (),
 ) -> Table:
     r"""Read a table of numbers from any file that :mod:`fairfold.datasets.rows` supports.
@@ -79,7 +82,10 @@ def read_csv(
     text_columns : collection of (str or int), default=()
         Names or positions of columns to return as text, such as a class. Positions count from 0, and -1 is the last.
     categorical : collection of str, default=()
-        Names of further columns to return as text. Missing cells are empty if ``gaps`` is true.
+        Names of further columns to return as text. Missing cells are empty if ``gaps`` is true. Parquet, Feather and
+        Excel files distinguish missing cells from the text "NA", which is kept.
+    labels : collection of str, default=()
+        Names of label columns to return as text, as ``categorical``. The error ``#N/A`` of Excel is refused there.
     ignored : collection of str, default=()
         Names and patterns of columns to omit with any content; see :func:`~fairfold.datasets.columns.ignored_columns`.
 
@@ -111,13 +117,14 @@ def read_csv(
     file = TableFile(path)
     columns, rows = _columns_and_rows(file, header=header)
     left_out = ignored_columns(ignored, columns, path)
-    text_at = sorted({position_of(columns, wanted, path) for wanted in [*text_columns, *categorical]})
+    text_at = sorted({position_of(columns, wanted, path) for wanted in [*text_columns, *categorical, *labels]})
     apart = {*text_at, *map(columns.index, left_out)}
     numeric = [at for at in range(len(columns)) if at not in apart]
-    may_lack = {columns.index(name) for name in categorical if gaps}
+    may_lack = {columns.index(name) for name in [*categorical, *labels] if gaps}
     decimals = _decimals(file, {at: columns[at] for at in numeric}, missing, header)
     words: Counter[tuple[str, str]] = Counter()
     layout = _Layout(columns, numeric, text_at, may_lack, missing, gaps, decimals, words)
+    layout = layout._replace(labels={*labels}, is_typed=file.text is None)
     values, text = _read_rows(path, _numbered(path, rows), layout)
     if file.text is not None:  # A refused table may be read again, with words in its label columns.
         decimals.log(path)
@@ -125,7 +132,8 @@ def read_csv(
         logger.info("%s: column 1 has no name. It is read as row names and ignored.", path)
     names = tuple(columns[at] for at in numeric)
     codings = _mixed_codings(words, dict(zip(names, values.T, strict=True)))
-    return Table(names, values, path.name, text, tuple(left_out), tuple(columns), decimals.mark, codings)
+    unavailable = frozenset(name for name, word in words if word == NOT_AVAILABLE)
+    return Table(names, values, path.name, text, tuple(left_out), tuple(columns), decimals.mark, codings, unavailable)
 
 
 def _decimals(
@@ -148,7 +156,10 @@ class _Layout(NamedTuple):
     missing: str | None = None
     gaps: bool = False
     decimals: Decimals = Decimals()
-    words: Counter[tuple[str, str]] | None = None  # counts of truth values by column and spelling
+    words: Counter[tuple[str, str]] | None = None  # counts of truth values and #N/A by column and spelling
+    labels: Collection[str] = ()
+    is_typed: bool = False  # whether missing cells differ from text
+    values: Mapping[int, Collection[str]] = {}  # texts of categorical columns that are not missing
 
 
 def _numbered(path: Path, rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
@@ -177,7 +188,7 @@ def _read_rows(
                 advice += " If its first cell is a name that R wrote, write the table with row.names = FALSE."
             raise DataError(f"{place}: found {len(cells)} cells, but there are {len(columns)} columns. {advice}")
         for at, found in texts.items():
-            found.append(_text(cells[at], columns[at], place, layout.missing, gaps=at in layout.may_lack))
+            found.append(_text(cells[at], at, place, layout))
         chosen = layout.decimals.numbers(cells if accepts_all else [cells[at] for at in layout.numeric], layout.missing)
         numbers.extend(_numbers(chosen, names, place, layout.missing, gaps=layout.gaps, words=layout.words))
     values = np.asarray(numbers).reshape(n_rows, len(names))  # no copy
@@ -187,8 +198,8 @@ def _read_rows(
 def _mixed_codings(words: Counter[tuple[str, str]], values: Mapping[str, np.ndarray]) -> dict[str, tuple[str, ...]]:
     """Return the spellings of truth values in each column that mixes them with numbers or with other spellings."""
     found = {}
-    for column in dict.fromkeys(name for name, _ in words):
-        counts = {word: n for (name, word), n in words.items() if name == column}
+    for column in dict.fromkeys(name for name, word in words if word != NOT_AVAILABLE):
+        counts = {word: n for (name, word), n in words.items() if name == column and word != NOT_AVAILABLE}
         styles = {(word.casefold() in ("yes", "no"), word.islower(), word.isupper()) for word in counts}
         numbers = values[column][~np.isnan(values[column])]
         is_mixed = len(numbers) > sum(counts.values())
@@ -277,14 +288,15 @@ def is_text(cell: str) -> bool:
     Returns
     -------
     bool
-        Whether the cell is other text.
+        Whether the cell is other text. Errors of formulas are not.
 
     Examples
     --------
     >>> is_text("green"), is_text("1e3"), is_text("yes"), is_text("NA")
     (True, False, False, False)
     """
-    return not (cell.casefold() in GAPS or cell.casefold() in TRUTHS or number_of(cell) is not None)
+    is_other = cell.casefold() in GAPS or cell.casefold() in TRUTHS or number_of(cell) is not None
+    return not (is_other or fault_of(cell))
 
 
 def read_csv_parts(
@@ -295,6 +307,7 @@ def read_csv_parts(
     missing: str | None = None,
     gaps: bool = False,
     learned: Learned | None = None,
+    values: Mapping[str, Collection[str]] | None = None,
 ) -> Iterator[Table]:
     r"""Read a CSV file in parts, with only one part in memory at a time.
 
@@ -315,6 +328,8 @@ def read_csv_parts(
         Whether missing numbers become NaN, as in :func:`read_csv`.
     learned : Learned or None, default=None
         Notation of the numbers in the training data of a model, if one is used.
+    values : mapping of str to collection of str, default=None
+        Texts of categorical columns that are values, even if they look like a missing value, such as "NA".
 
     Yields
     ------
@@ -345,7 +360,8 @@ def read_csv_parts(
     decimals = _decimals(file, dict(zip(at, numeric, strict=True)), missing, True, learned)
     if file.text is not None:
         decimals.log(path)
-    layout = _Layout(header, at, text_at, may_lack, missing, gaps, decimals)
+    layout = _Layout(header, at, text_at, may_lack, missing, gaps, decimals, is_typed=file.text is None)
+    layout = layout._replace(values={header.index(name): known for name, known in (values or {}).items()})
     numbered = _numbered(path, lines)
     for first in numbered:
         part = itertools.chain([first], itertools.islice(numbered, rows - 1))
@@ -426,7 +442,8 @@ def _numbers(
     if numbers is None and words is not None:
         columns = list(columns)
         placed = zip(cells, columns, strict=True)
-        words.update((name, cell.strip()) for cell, name in placed if cell.strip().casefold() in TRUTHS)
+        placed = ((name, cell.strip()) for cell, name in placed)
+        words.update((name, cell) for name, cell in placed if cell.casefold() in TRUTHS or cell == NOT_AVAILABLE)
     placed = zip(cells, columns, strict=True)
     return numbers or array("d", (_number(cell, name, position, missing, gaps=gaps) for cell, name in placed))
 
@@ -473,7 +490,9 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
                 "Leave the column out (ignore), use it as the id, or subtract a constant from it.",
             )
         return number
-    if cell.casefold() in GAPS:
+    if unsaved := fault_of(cell):
+        fault, advice = f", {unsaved[0]}", unsaved[1]
+    elif cell.casefold() in GAPS:
         fault, advice = " where a number is missing", "Fill it in, remove the row, or leave the column out (ignore)."
     elif number is not None:
         fault, advice = ", but numbers must be finite", "Replace it or remove the row."
@@ -485,16 +504,23 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
             "Set the column as id or groups, leave it out (ignore), or make features of text columns "
             "(categorical: one-hot)."
         )
-    raise CellError(f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}.", advice)
+    problem = f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}."
+    raise CellError(problem, advice, unsaved and unsaved[1])
 
 
-def _text(cell: str, column: str, position: str, missing: str | None, *, gaps: bool = False) -> str:
-    cell = cell.strip()
-    if gaps and (cell == missing or cell.casefold() in _TEXT_GAPS):
+def _text(cell: str, at: int, position: str, layout: _Layout) -> str:
+    """Return the text of one cell. A missing text is empty if it is allowed."""
+    cell, column, missing = cell.strip(), layout.columns[at], layout.missing
+    found = f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}"
+    if cell != missing and (fault := fault_of(cell)):
+        raise CellError(f"{found}, {fault[0]}.", fault[1], fault[1])
+    if cell == NOT_AVAILABLE and column in layout.labels:
+        raise CellError(f"{found}, an error of a formula.", "Correct the formula, or leave the cell empty.")
+    gaps = _CERTAIN_GAPS if layout.is_typed else _TEXT_GAPS
+    if at in layout.may_lack and cell not in layout.values.get(at, ()) and (cell == missing or cell.casefold() in gaps):
         return ""
     # "NA" or "none" may be the name of a class, but these may not.
-    if cell in ("", "?", missing):
-        found = f"{position}, column {column!r}: found {cell!r}"
+    if cell in ("", "?", missing) and cell not in layout.values.get(at, ()):
         raise DataError(f"{found}, but this column needs a value in every row. Write the value or remove the row.")
     return cell
 
@@ -599,6 +625,7 @@ def read_arff(
     gaps: bool = False,
     text_columns: Collection[str] = (),
     categorical: Collection[str] = (),
+    labels: Collection[str] = (),
     ignored: Collection[str] = (),
 ) -> Table:
     r"""Read an ARFF file whose attributes are numeric, or nominal with numbers as values, such as ``{0,1}``.
@@ -614,7 +641,9 @@ def read_arff(
     text_columns : collection of str, default=()
         Names of attributes of any type to return as text, as in :func:`read_csv`.
     categorical : collection of str, default=()
-        Names of further attributes to return as text, as in :func:`read_csv`.
+        Names of further attributes to return as text, as in :func:`read_csv`. Declared values are never missing.
+    labels : collection of str, default=()
+        Names of label attributes to return as text, as ``categorical``.
     ignored : collection of str, default=()
         Names and patterns of attributes to omit, as in :func:`read_csv`.
 
@@ -647,7 +676,7 @@ def read_arff(
     attributes, outline = _arff_header(lines, path)
     header = tuple(attribute.name for attribute in attributes)
     check_unique(header, path)
-    text_at = [position_of(header, wanted, path) for wanted in [*text_columns, *categorical]]
+    text_at = [position_of(header, wanted, path) for wanted in [*text_columns, *categorical, *labels]]
     left_out = ignored_columns(ignored, header, path)
     apart = {*text_at, *map(header.index, left_out)}
     numeric_at = [at for at in range(len(header)) if at not in apart]
@@ -664,8 +693,9 @@ def read_arff(
         if row.startswith("{") != is_sparse:
             raise DataError(f"{path}, line {line}: sparse and dense rows are mixed. Write all rows in one format.")
     rows = _arff_rows(itertools.chain(outline, (row for _, row in numbered)), is_sparse, path)
-    may_lack = {header.index(name) for name in categorical if gaps}
-    layout = _Layout(header, numeric_at, text_at, may_lack, gaps=gaps and not is_sparse)
+    may_lack = {header.index(name) for name in [*categorical, *labels] if gaps}
+    declared = {at: attributes[at].values for at in text_at}
+    layout = _Layout(header, numeric_at, text_at, may_lack, gaps=gaps and not is_sparse, values=declared)
     if is_sparse:
         values, text = _read_sparse_rows(path, zip(data_lines, rows, strict=True), attributes, layout)
     else:
@@ -772,7 +802,7 @@ def _read_sparse_rows(
             raise DataError(f"{where}: the row contains an attribute twice, or an empty entry. Correct this row.")
         for at, found in texts.items():
             cell = (entries[at] or "?") if at in entries else attributes[at].implied()
-            found.append(_text(cell, attributes[at].name, where, None, gaps=at in layout.may_lack))
+            found.append(_text(cell, at, where, layout))
         cells = {at: cell or "?" for at, cell in {**implied, **entries}.items() if at in place_of}
         names = (attributes[at].name for at in cells)  # Evaluated only if _numbers() needs them.
         numbers.extend(_numbers(list(cells.values()), names, where))

@@ -80,15 +80,15 @@ class Terms:
             circle = shortened(list(map(repr, error.args[1][::-1])), 8)
             raise DataError(f"{self.source}: terms form a cycle, {circle}. Remove one of these relations.") from None
 
-    def of_labels(self, labels: Sequence[str], prefix: str = "") -> list[str]:
+    def of_labels(self, labels: Sequence[str], prefixes: Sequence[str] = ()) -> list[str]:
         """Return the ids of the terms that labels stand for.
 
         Parameters
         ----------
         labels : sequence of str
             Names of the labels, each the id, an alternative id or the name of a term.
-        prefix : str, default=""
-            Prefix that label names may have in addition.
+        prefixes : sequence of str, default=()
+            Prefixes that label names may have in addition.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class Terms:
         known |= {term: term for term in self.names}
         label_of: dict[str, str] = {}
         for label in labels:
-            spellings = [label, label.removeprefix(prefix)]
+            spellings = [label, *(label.removeprefix(prefix) for prefix in prefixes)]
             term = next((known[name] for name in spellings if name in known), None)
             if term is None:
                 raise DataError(f"{self.source}: label {label!r} {self._why_not(spellings)}")
@@ -148,7 +148,7 @@ def read_hierarchy(
     path: str | Path,
     labels: Sequence[str],
     *,
-    prefix: str = "",
+    prefixes: Sequence[str] = (),
 ) -> Hierarchy:
     r"""Read the hierarchy of labels from a file.
 
@@ -162,8 +162,8 @@ def read_hierarchy(
         or an empty cell for a label without parents. The header ``child, parent`` is optional.
     labels : sequence of str
         Names of the labels, each the id, an alternative id or the name of a term.
-    prefix : str, default=""
-        Prefix that label names may have in addition.
+    prefixes : sequence of str, default=()
+        Prefixes that label names may have in addition.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def read_hierarchy(
     path = Path(path)
     terms = _read_obo(path) if _is_obo(path) else _read_edges(path)
     terms.check()
-    of_labels = terms.of_labels(labels, prefix)
+    of_labels = terms.of_labels(labels, prefixes)
     above = terms.above(of_labels)
     number = {term: place for place, term in enumerate(dict.fromkeys([*of_labels, *above]))}
     edges = [(number[term], number[parent]) for term, parents in above.items() for parent in parents]

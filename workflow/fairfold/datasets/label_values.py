@@ -65,10 +65,12 @@ def label_error(source: str, row: int, column: str, found: str) -> DataError:
     DataError
         Error with the position of the cell and the accepted values.
     """
+    number = number_of(found)
+    is_count = number is not None and 0 < number < np.inf
+    counts = " If the numbers are counts, set labels.presence: true to read those above 0 as 1." if is_count else ""
     shown = found if len(found) <= 40 else f"{found[:40]}…"
-    return DataError(
-        f'{source}, data row {row}, column "{column}": expected 0, 1 or an empty cell, found "{shown}". {_ACCEPTED}'
-    )
+    expected = f'{source}, data row {row}, column "{column}": expected 0, 1 or an empty cell, found "{shown}"'
+    return DataError(f"{expected}. {_ACCEPTED}{counts}")
 
 
 def label_values(cells: Sequence[str], column: str, source: str, gaps: Collection[str]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import itertools
@@ -21,7 +22,7 @@ from fairfold.core.validation import has_unmeasured, unmeasured_cells
 from fairfold.datasets import expression, formats, label_values, svmlight
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
 from fairfold.datasets.categories import Categories, natural_order
-from fairfold.datasets.columns import Table, account_line, identifiers, roles_of
+from fairfold.datasets.columns import Table, account_line, identifiers, label_columns, roles_of
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
 from fairfold.datasets.hierarchies import read_hierarchy
@@ -185,7 +186,8 @@ def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
 
 def _read_svmlight(entry: Entry, paths: Sequence[Path]) -> Dataset:
     path = _only(entry, paths)
-    if entry.task != "multilabel" or entry.roles or entry.ignore or entry.labels.keys() - {"prefix", "columns"}:
+    is_located = entry.labels.keys() <= {"prefix", "names", "columns"}
+    if entry.task != "multilabel" or entry.roles or entry.ignore or not is_located:
         raise ConfigError(
             f"dataset {entry.id}: {path} is an svmlight file. Locate its labels with labels.prefix (such as "
             f"{svmlight.LABEL}) or labels.columns, and leave out id, groups, folds, weights, dates and ignore. "
@@ -207,11 +209,12 @@ def _read_words(
     """
     labels = labels_of() if categorical else ()
     features = [name for name in categorical if name not in labels]
-    try:
-        return read(categorical=features)
-    except DataError:
-        labels = labels_of()
-        return _with_numbers(read(categorical=[*features, *labels]), labels)
+    with contextlib.suppress(DataError):
+        table = read(categorical=features)
+        if not table.unavailable or table.unavailable.isdisjoint(labels_of()):
+            return table
+    labels = labels_of()
+    return _with_numbers(read(categorical=features, labels=labels), labels)
 
 
 def _with_numbers(table: Table, labels: Sequence[str]) -> Table:
@@ -334,6 +337,8 @@ def _split_labels(entry: Entry, table: Table, labels: Sequence[str], categorical
     is_label = np.isin(table.columns, labels)
     names, features = (list(itertools.compress(table.columns, mask)) for mask in (is_label, ~is_label))
     X, Y = (table.values[:, np.flatnonzero(mask)] for mask in (~is_label, is_label))
+    if entry.presence:
+        Y = _presence(Y, names, table.source)
     _check_binary(Y, names, table.source)
     if not sparse.issparse(Y) and np.isnan(Y).any() and (Y == 1).any() and not (Y == 0).any():
         raise DataError(
@@ -355,8 +360,12 @@ def _label_columns(
     ((way, value),) = entry.labels.items()
     source = paths[0].name
     match way:
+        case "names":
+            found = label_columns(value, header, source)
         case "prefix":
             found = [column for column in header if column.startswith(value)]
+            if value in found and len(found) > 1:
+                found = label_columns([value], header, source)
         case "everything":
             found = [column for column in header if column not in {*ignored, *entry.roles.values()}]
         case "last":
@@ -379,6 +388,17 @@ def _label_columns(
 def _beside(name: str, paths: Sequence[Path]) -> Path:
     """Return the path of a second file: a fetched file for a catalog entry, or the path given by the user."""
     return next((path for path in paths if path.name == name), Path(name))
+
+
+def _presence(Y: Matrix, names: Sequence[str], source: str) -> Matrix:
+    """Return 1 for numbers above 0. Missing numbers stay missing."""
+    if wrong := formats.first_cell(Y, lambda cells: cells < 0):
+        row, column = wrong
+        found = f'data row {row + 1}, column "{names[column]}": found {Y[row, column]:g}'
+        raise DataError(f"{source}, {found}, but numbers of presence are at least 0. Correct it or leave it empty.")
+    if sparse.issparse(Y):
+        return (Y > 0).astype(np.float64)
+    return np.where(np.isnan(Y), np.nan, Y > 0)
 
 
 def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
@@ -412,7 +432,8 @@ def _with_hierarchy(data: Dataset, entry: Entry) -> Dataset:
     if not entry.hierarchy:
         return data
     path, names = entry.hierarchy["hierarchy"], data.label_names
-    hierarchy = read_hierarchy(path, names, prefix=entry.labels.get("prefix", ""))
+    prefixes = entry.labels.get("names", [entry.labels.get("prefix", "")])
+    hierarchy = read_hierarchy(path, names, prefixes=prefixes)
     if (violation := hierarchy.first_violation(data.Y)) is None:
         return dataclasses.replace(data, hierarchy=hierarchy)
     whole = hierarchy.with_ancestors(data.Y)

@@ -15,6 +15,7 @@ import csv
 import gzip
 import io
 import itertools
+import json
 import logging
 import lzma
 import re
@@ -26,6 +27,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from fairfold.datasets.workbook import cells_without_value
 from fairfold.errors import DataError
 
 logger = logging.getLogger(__name__)
@@ -395,9 +397,18 @@ def _rows_of_columns(path: Path, kind: str) -> Iterator[Row]:
     logger.info("%s: read as %s, %d rows and %d columns.", path, kind, len(frame) - (not names), frame.shape[1])
     # Convert to text without loss of precision. Missing values are empty.
     cells = (zip(column.tolist(), column.isna(), strict=True) for _, column in frame.items())
-    columns = [["" if missing else str(value) for value, missing in column] for column in cells]
+    columns = [["" if missing else _as_text(value) for value, missing in column] for column in cells]
+    for (row, column), text in (cells_without_value(path) if kind == "Excel" else {}).items():
+        if column <= len(columns) and row <= len(columns[0]):  # Rows and columns without any value are omitted.
+            columns[column - 1][row - 1] = text
     rows = (list(cells) for cells in zip(*columns, strict=True))
     return itertools.chain(names, enumerate(rows, start=1 + len(names)))
+
+
+def _as_text(value: Any) -> str:
+    """Return the text of a cell. A list, as Parquet files may contain, is written as JSON."""
+    is_list = hasattr(value, "__len__") and not isinstance(value, str | bytes | dict)
+    return json.dumps([str(each) for each in value]) if is_list else str(value)
 
 
 def _kind_of_frame(path: Path) -> str | None:

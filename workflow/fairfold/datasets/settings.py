@@ -79,8 +79,11 @@ class LabelColumns(SparseSettings):
     prefix: Text | None = None
     """Start of the names of label columns."""
 
-    columns: Annotated[list[str], NonEmpty] | None = None
+    columns: Annotated[list[str], Unique, NonEmpty] | None = None
     """Names of the label columns."""
+
+    names: Annotated[list[Text], Unique, NonEmpty] | None = None
+    """Names of label columns, prefixes, and patterns such as `label_*`, mixed. An exact name is only that column."""
 
     last: Count | None = None
     """Number of label columns at the end of the table."""
@@ -96,7 +99,7 @@ class LabelColumns(SparseSettings):
 
     @model_validator(mode="after")
     def _check_ways(self) -> Self:
-        known = set(type(self).model_fields) - set(hierarchies.KEYS)
+        known = set(type(self).model_fields) - {*hierarchies.KEYS, "presence"}
         if len(given := sorted(self.model_fields_set & known)) != 1:
             raise ValueError(f"found {', '.join(given) or 'none'}. Give one of {', '.join(sorted(known))}.")
         return self
@@ -105,8 +108,8 @@ class LabelColumns(SparseSettings):
 class OwnLabels(LabelColumns):
     """Location of the labels, and their hierarchy.
 
-    Exactly one of `prefix`, `columns`, `last`, `xml`, `table`, `column`, `characteristic` and `everything` gives the
-    location.
+    Exactly one of `prefix`, `columns`, `names`, `last`, `xml`, `table`, `column`, `characteristic` and `everything`
+    gives the location.
     """
 
     table: Text | None = None
@@ -117,6 +120,9 @@ class OwnLabels(LabelColumns):
     hierarchy: Text | None = None
     """Path of [a hierarchy of the labels](/how-it-works/missing-labels.md#hierarchies): an ontology in OBO
     format, whose terms match labels by id or name, or a table with a label and one of its parents in each row."""
+
+    presence: Literal[True] | None = None
+    """`true` if the labels are counts or amounts, of which every number above 0 is read as 1."""
 
     propagate: bool | None = None
     """Whether implied labels that the data lack are added. Such data are refused if it is false or left out."""

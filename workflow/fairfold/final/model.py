@@ -65,6 +65,8 @@ class FinalModel:
         Additional text that marks a missing feature.
     learned : Learned or None
         Number format of the training table, which determines how new tables are read.
+    incomplete : tuple of str or None
+        Columns with missing cells in the training table. None if they are unknown.
 
     Examples
     --------
@@ -91,6 +93,7 @@ class FinalModel:
     probe: tuple[Matrix, np.ndarray] | None = None
     missing_value: str | None = None
     learned: Learned | None = None
+    incomplete: tuple[str, ...] | None = None
 
     @property
     def corrects(self) -> bool:
@@ -123,6 +126,7 @@ class FinalModel:
             dense = X.toarray() if sparse.issparse(X) else X
             write_arrays(Path(folder) / PROBE, X=dense, P=P, is_sparse=np.array(sparse.issparse(X)))
         fields = ("dataset", "name", "features", "labels", "identifier", "categories", "missing_value")
+        fields += ("incomplete",)
         parts = {"format": FORMAT, **{name: getattr(self, name) for name in fields}, "numbers": self.learned}
         write_json(parts, Path(folder) / COLUMNS, default=asdict)
 
@@ -196,6 +200,28 @@ class FinalModel:
                 f"({shortened(missing, 5)}); columns are matched by name: add or rename them."
             )
 
+    def check_filled(self, empty: Sequence[str], source: str) -> None:
+        """Check that no column is empty that was complete in the training table.
+
+        Parameters
+        ----------
+        empty : sequence of str
+            Columns that are empty in all rows of a table.
+        source : str
+            Name of the table in error messages.
+
+        Raises
+        ------
+        DataError
+            If there is such a column.
+        """
+        wrong = [name for name in empty if self.incomplete is not None and name not in self.incomplete]
+        if wrong:
+            raise DataError(
+                f"{source}: {len(wrong)} columns are empty in all rows ({shortened(wrong, 5)}), but had no empty cell "
+                "in the training table. Fill them in."
+            )
+
     def with_gaps(self, X: np.ndarray) -> np.ndarray:
         """Replace the number that stands for a missing value by NaN.
 
@@ -266,7 +292,7 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     probe = made_up, _array(model.predict_proba(made_up))
     columns = data.feature_names, data.label_names, identifier, data.categories
     learned = Learned(data.decimal_mark, _whole_columns(data))
-    return FinalModel(data.id, name, model, *columns, probe, data.missing_value, learned)
+    return FinalModel(data.id, name, model, *columns, probe, data.missing_value, learned, _incomplete(data))
 
 
 def with_checked_labels(data: Dataset, cells: pd.DataFrame | None) -> tuple[Dataset, tuple[int, int]]:
@@ -343,6 +369,19 @@ def make_for(data: Dataset, name: str, settings: Mapping[str, Any], **options: A
     return make_model(name, **{"label_frequency": data.label_frequency(), **settings}, **options)
 
 
+def _incomplete(data: Dataset) -> tuple[str, ...]:
+    """Return the columns of the table with missing cells."""
+    if sparse.issparse(data.X):
+        return ()
+    gaps = {name for name, is_gap in zip(data.feature_names, np.isnan(data.X).any(axis=0), strict=True) if is_gap}
+    if data.categories is not None:
+        for column, values in data.categories.values.items():
+            features = replace(data.categories, values={column: values}).features
+            gaps |= {column} if "" in values or not gaps.isdisjoint(features) else set()
+        gaps -= {*data.categories.features} - {*data.categories.values}
+    return tuple(sorted(gaps))
+
+
 def _whole_columns(data: Dataset) -> tuple[str, ...]:
     """Return the names of features with only whole numbers."""
     X = sparse.csc_array(data.X)
@@ -396,6 +435,7 @@ def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
         identifier = identifier and composed(identifier)
         categories, missing_value = _categories(parts["categories"]), parts.get("missing_value")
         learned = Learned(**numbers) if (numbers := parts.get("numbers")) else None
+        incomplete = None if (gaps := parts.get("incomplete")) is None else tuple(composed(str(name)) for name in gaps)
     except OSError as error:
         raise ModelError(
             f"{folder} is not a final model ({COLUMNS}: {error.strerror}). The study of a table, "
@@ -408,7 +448,8 @@ def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
     if len(labels) != len(model.classes_):
         raise ModelError(f"{path} names {len(labels)} labels, but {MODEL} has {len(model.classes_)}; refit it.")
     probe = _checked_probe(Path(folder), model, len(features))
-    return FinalModel(dataset, name, model, features, labels, identifier, categories, probe, missing_value, learned)
+    more = categories, probe, missing_value, learned, incomplete
+    return FinalModel(dataset, name, model, features, labels, identifier, *more)
 
 
 def _checked_probe(folder: Path, model: ClassifierMixin, n_features: int) -> tuple[Matrix, np.ndarray] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -67,7 +67,8 @@ def predict_file(
     ------
     DataError
         If ``top`` is below 1, or the file is not a table, lacks a feature, or contains an infinite or non-numeric cell.
-        Missing cells are allowed. Also if the number format may differ from that of the training table, or the target
+        Missing cells are allowed, except in all rows of a column that was complete in the training table. Also if the
+        number format may differ from that of the training table, or the target
         cannot be written, is the source, or has the name of another format. The target is not written in these cases.
 
     Notes
@@ -77,6 +78,7 @@ def predict_file(
     if top is not None and top < 1:
         raise DataError(f"top is {top}; it must be at least 1.")
     n_samples, source, target = 0, Path(source), Path(target)
+    empty = {*final.numeric, *final.text}
     check_target(target)  # Check the target before the predictions.
     if target.exists() and source.exists() and target.samefile(source):
         raise DataError(f"{target} is the table of the samples. Choose another file for the predictions.")
@@ -84,6 +86,7 @@ def predict_file(
         raise DataError(f"{target}: predictions are written as CSV. Choose a name that ends in .csv.")
     with _advice_for_cells(), atomic_open(target, "w", newline="", encoding="utf-8") as stream:
         for part, table in enumerate(_tables(final, source, rows_at_once)):
+            empty &= _empty_columns(final, table)
             ids = _identifiers(final, table, n_samples)
             X = table.values
             if final.categories is not None:
@@ -93,6 +96,7 @@ def predict_file(
             rows = pd.concat(wide, axis=1) if top is None else _likeliest(ids, found, top)
             rows.to_csv(stream, index=False, header=part == 0, lineterminator="\n")
             n_samples += len(ids)
+        final.check_filled([name for name in (*final.numeric, *final.text) if name in empty], str(source))
     return n_samples
 
 
@@ -102,7 +106,7 @@ def _advice_for_cells() -> Iterator[None]:
     try:
         yield
     except CellError as error:
-        raise DataError(f"{error.args[0]} Write a number, or leave the cell empty.") from None
+        raise DataError(f"{error.args[0]} {error.advice_if_needed}") from None
 
 
 def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Table]:
@@ -121,8 +125,17 @@ def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Tabl
         ignored = [name for name in header if name not in {*numeric, *identifier, *text}]
         table = read_arff(source, gaps=True, text_columns=identifier, categorical=text, ignored=ignored)
         return _parts(final, table, rows_at_once)
-    missing, learned = final.missing_value, final.learned
-    return read_csv_parts(source, choose, rows=rows_at_once, missing=missing, gaps=True, learned=learned)
+    values = final.categories.values if final.categories else None
+    notation: dict[str, Any] = {"missing": final.missing_value, "learned": final.learned, "values": values}
+    return read_csv_parts(source, choose, rows=rows_at_once, gaps=True, **notation)
+
+
+def _empty_columns(final: FinalModel, table: Table) -> set[str]:
+    """Return the columns of the model without any value in a part of the file."""
+    numeric = {
+        name for name, is_empty in zip(final.numeric, np.isnan(table.values).all(axis=0), strict=True) if is_empty
+    }
+    return numeric | {name for name in final.text if (table.text[name] == "").all()}
 
 
 def _svmlight_table(final: FinalModel, source: Path) -> Table:

@@ -1,0 +1,56 @@
+"""Options of a table on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fairfold.__main__ import main
+
+CASES = Path(__file__).parents[2] / "cases"
+
+
+def audit(capsys, *words):
+    status = main(["audit", *map(str, words)])
+    captured = capsys.readouterr()
+    return status, " ".join((captured.out + captured.err).split())
+
+
+def test_the_audit_reads_several_prefixes_and_counts(tmp_path, capsys):
+    assert audit(capsys, CASES / "two-prefixes.csv", "--labels", "NR-", "SR-")[0] == 0
+    path = tmp_path / "counts.csv"
+    path.write_text("x,y_a,y_b,y_c\n" + "".join(f"{(7 * i) % 31},{i % 4},{i % 3},{i // 39}\n" for i in range(40)))
+    assert "add --presence" in audit(capsys, path, "--labels", "y_")[1]
+    status, text = audit(capsys, path, "--labels", "y_", "--presence")
+    assert status == 0 and "drop it with --min-positives 5" in text
+    assert "fewer than the 5 folds" not in audit(capsys, path, "--labels", "y_", "--presence", "--min-positives", 5)[1]
+    text = audit(capsys, path, "--labels", "y_", "--presence", "--min-positives", 35)[1]
+    assert "leaves no label" in text and "Lower --min-positives." in text
+
+
+def test_a_label_with_fewer_negatives_than_folds_is_warned_of(capsys):
+    text = audit(capsys, CASES / "almostall.csv", "--labels", "label_")[1]
+    assert "warning: label 'label_z' has 1 negative, fewer than the 5 folds" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--models", "foo"], "--models: unknown value 'foo'"),
+        (["--score", "foo"], "--score: unknown value 'foo'"),
+        (["--missing-rates", "140"], "--missing-rates: found 140"),
+        (["--folds", "1"], "--folds: found 1"),
+        (["--categorical", "foo"], "--categorical: unknown value 'foo'"),
+        (["--ignore", "a", "a"], "--ignore: found a value twice"),
+        (["--dates", "a", "--repeats", "3"], "--repeats: found 3, but --dates gives a single split"),
+        (["--seed", "-1"], "--seed: found -1"),
+        (["--labels", "x", "x"], "--labels: found a value twice"),
+        (["--propagate"], "--propagate needs a hierarchy of the labels. Give its file with --hierarchy."),
+        (["--day-first"], "--day-first needs a column of dates."),
+    ],
+)
+def test_messages_of_a_study_name_options(options, sentence, tmp_path, capsys):
+    assert main(["study", str(CASES / "train.csv"), "-d", str(tmp_path / "s"), "--labels", "label_", *options]) == 1
+    error = capsys.readouterr().err
+    assert sentence in error and "config." not in error

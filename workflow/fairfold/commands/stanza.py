@@ -1,0 +1,156 @@
+"""The part of the configuration that describes a table, from the options of a command."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from fairfold.errors import ConfigError, StudyError
+
+_KEYS = {
+    r"labels(?:\.prefix|\.names)?": "--labels",
+    r"labels\.(hierarchy|propagate|presence)": r"--\1",
+    r"label_filter(?:\.min_positives)?": "--min-positives",
+    r"hold_out\.n_splits": "--folds",
+    r"hold_out": "--dates",
+    r"day_first": "--day-first",
+    r"labels_are": "--labels-are",
+    r"missing_rate": "--missing-rate",
+    r"(id|groups|ignore|categorical|weights|dates)": r"--\1",
+}
+_PLACES = [
+    *((rf"(?:config\.)?data\.own\.[\w+-]+\.{key}(?:\[\d+\])?(?![\w.])", option) for key, option in _KEYS.items()),
+    (r"(?:config\.)?weak_labels\.missing_rates(?:\[\d+\])?", "--missing-rates"),
+    (r"(?:config\.)?weak_labels\.(models|score)(?:\[\d+\])?(?![\w.])", r"--\1"),
+    (r"(?:config\.)?folds\.repeats", "--repeats"),
+    (r"(?:config\.)?folds\.n_splits", "--folds"),
+    (r"config\.seed", "--seed"),
+]
+_ADVICE = [
+    (r"\(ignore\)", "(--ignore)"),
+    (r"(?<!-)\bas id or groups\b", "with --id or --groups"),
+    (r"\(categorical: one-hot\)", "(--categorical one-hot)"),
+    (r"\blabel_filter \(min_positives: (\d+)\)", r"--min-positives \1"),
+    (r"\blabel_filter: \{min_positives: (\d+)\}", r"--min-positives \1"),
+    (r"\bRelax label_filter\b", "Lower --min-positives"),
+    (r"\bset labels\.(propagate|presence): true\b", r"add --\1"),
+    (r"\bset day_first: true\b", "add --day-first"),
+    (r"\bhold_out\.n_splits, or name dates as hold_out\.after\b", "--folds"),
+    (r"\bhold_out\.n_splits\b", "--folds"),
+]
+COLUMN: dict[str, Any] = {"metavar": "COLUMN"}
+
+
+def add_options(add: Any, **labels: Any) -> None:
+    """Add the options of a table that every command has.
+
+    Parameters
+    ----------
+    add : callable
+        Method ``add_argument`` of a parser or group.
+    **labels : object
+        Further arguments of the option ``--labels``.
+    """
+    help_of_labels = "label columns: names, prefixes such as label_, or one column of lists such as a;b"
+    add("--labels", nargs="+", metavar="NAME", help=help_of_labels, **labels)
+    add("--presence", action="store_true", default=None, help="read label numbers above 0, such as counts, as 1")
+    positives = "leave out labels with fewer positives, which no model can learn"
+    add("--min-positives", type=int, metavar="N", help=positives)
+    add("--id", **COLUMN, help="column that identifies the samples")
+    add("--groups", **COLUMN, help="column of groups, such as patients, that folds keep together")
+    add("--ignore", nargs="+", default=[], **COLUMN, help="columns to leave out")
+    categorical = "how text columns become features: one-hot, ordinal or as-is (default: text is refused)"
+    add("--categorical", metavar="ENCODING", help=categorical)
+
+
+def check_labels(options: argparse.Namespace) -> None:
+    """Raise :class:`ConfigError` if no labels are given.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Parsed arguments.
+    """
+    if not options.labels:
+        raise ConfigError(
+            "--labels is missing. Give the prefix of the label columns, as in `--labels label_`, or all their names."
+        )
+    if options.min_positives is not None and options.min_positives < 1:
+        raise ConfigError(f"--min-positives is {options.min_positives}. Choose at least 1.")
+
+
+def in_options(text: str) -> str:
+    """Replace keys of the configuration in a message by the options that set them.
+
+    Parameters
+    ----------
+    text : str
+        Message of the library.
+
+    Returns
+    -------
+    str
+        Message for a user of the command line.
+
+    Examples
+    --------
+    >>> in_options("config.weak_labels.models[0]: unknown value 'foo'.")
+    "--models: unknown value 'foo'."
+    >>> in_options("Remove the row, or leave the column out (ignore).")
+    'Remove the row, or leave the column out (--ignore).'
+    """
+    for key, option in [*_PLACES, *_ADVICE]:
+        text = re.sub(key, option, text)
+    return text
+
+
+@contextlib.contextmanager
+def errors_in_options(is_table: bool = True) -> Iterator[None]:
+    """Convert the messages of errors by :func:`in_options`.
+
+    Parameters
+    ----------
+    is_table : bool, default=True
+        Whether the user gave options. Otherwise messages keep the keys of the configuration.
+    """
+    try:
+        yield
+    except StudyError as error:
+        if is_table:
+            error.args = tuple(in_options(str(part)) for part in error.args)
+        raise
+
+
+def stanza_of(options: argparse.Namespace, path: str) -> dict[str, Any]:
+    """Return the keys of ``data.own`` that options of a command describe.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Parsed arguments with ``labels``. Other options may be absent.
+    path : str
+        Path of the table.
+
+    Returns
+    -------
+    dict
+        Keys with values other than None and empty lists.
+
+    Examples
+    --------
+    >>> stanza_of(argparse.Namespace(labels=["label_"], id="plant", min_positives=10), "my.csv")
+    {'path': 'my.csv', 'labels': {'prefix': 'label_'}, 'id': 'plant', 'label_filter': {'min_positives': 10}}
+    """
+    given = {name: value for name, value in vars(options).items() if value not in (None, [])}
+    first, *others = options.labels
+    is_prefix = not others and not first[-1:].isalnum()  # A name such as T1 may be a column.
+    labels: dict[str, Any] = {"prefix": first} if is_prefix else {"names": options.labels}
+    labels |= {key: given[key] for key in ("hierarchy", "propagate", "presence") if key in given}
+    keys = ("id", "groups", "ignore", "categorical", "weights", "dates", "day_first", "labels_are", "missing_rate")
+    stanza = {"path": path, "labels": labels} | {key: given[key] for key in keys if key in given}
+    if "min_positives" in given:
+        stanza["label_filter"] = {"min_positives": given["min_positives"]}
+    return stanza
