@@ -600,7 +600,7 @@ def fitted(path, **keys):
         ("err.xlsx", r"data row 2 .*'f0': found '#REF! in cell A3', an error of a formula. Correct the formula"),
         (
             "new-formula.xlsx",
-            "'width': found '=A2/1000 in cell B2', a formula without a stored value. Open the workbook",
+            "'height': found '=A2/1000 in cell B2', a formula without a stored value. Open the workbook",
         ),
     ],
 )

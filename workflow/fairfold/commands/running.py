@@ -68,8 +68,11 @@ def check_file(path: Path, option: str = "") -> None:
     Raises
     ------
     DataError
-        If the file does not exist.
+        If the file does not exist, or is a folder, a pipe or a device.
     """
+    from fairfold.datasets.rows import check_is_file
+
+    check_is_file(path)
     if not path.is_file():
         raise DataError(f"{option}{': ' * bool(option)}there is no file {path} in {Path.cwd()}. Check the path.")
 

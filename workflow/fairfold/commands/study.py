@@ -171,6 +171,7 @@ def _set_defaults_of_size(options: argparse.Namespace) -> None:
     """Choose fewer folds, missing rates and models for a large table, except where options are given."""
     if options.table is None or options.crate:
         return
+    check_file(Path(options.table))
     n_rows, n_labels = _count_rows(Path(options.table)), _count_labels(Path(options.table), options.labels or [])
     defaults: dict[str, Any] = {}
     if n_rows >= LARGE_TABLE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self, get_args
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.datasets.names import composed
-from fairfold.errors import DataError, shortened
+from fairfold.errors import MOST_NAMES, DataError, shortened
 
 Encoding = Literal["one-hot", "ordinal", "as-is"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
@@ -72,7 +73,7 @@ class Categories:
             found = np.unique(cells[cells != ""] if encoding == "ordinal" else cells)
             values[column] = tuple(map(str, found[natural_order(found)]))
             if len(found) > MOST_VALUES:
-                count = f"{len(found)} values ({shortened(values[column], 3)}), but {MOST_VALUES} at most are allowed"
+                count = f"{len(found)} values ({_shown(values[column], 3)}), but {MOST_VALUES} at most are allowed"
                 raise DataError(f"{source}: column {column!r} has {count}. Leave it out (ignore), or use it as id.")
         return cls(encoding, values)
 
@@ -114,13 +115,18 @@ class Categories:
             codes = pd.Index(values).get_indexer(cells)
             unknown = np.flatnonzero((codes < 0) & (cells != ""))
             if unknown.size:
-                found = f"column {column!r}: found {str(cells[unknown[0]])!r}, but known are {shortened(values, 10)}"
+                found = f"column {column!r}: found {_shown(cells[unknown[:1]])!r}, but known are {_shown(values)}"
                 row = before + unknown[0] + 1
                 raise DataError(f"{source}, data row {row}, {found}. Correct it, or leave the row out.")
             numbers = codes[:, np.newaxis] if self.encoding == "ordinal" else codes[:, np.newaxis] == range(len(values))
             parts.append(np.where(codes[:, np.newaxis] < 0, np.nan, numbers))
         n_samples = len(next(iter(text.values()), ()))
         return np.hstack(parts) if parts else np.empty((n_samples, 0))
+
+
+def _shown(values: Sequence[str] | np.ndarray, most: int = MOST_NAMES) -> str:
+    """Join the first values, of which long texts are abbreviated."""
+    return shortened([textwrap.shorten(str(value), 60) or str(value)[:60] for value in values], most)
 
 
 def _composed_cells(cells: Sequence[str] | np.ndarray) -> np.ndarray:

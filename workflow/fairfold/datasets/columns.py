@@ -18,6 +18,7 @@ import pandas as pd
 from scipy import sparse
 
 from fairfold.core.arrays import GAPS
+from fairfold.core.hierarchy import Hierarchy
 from fairfold.datasets.categories import natural_order
 from fairfold.datasets.dataset import LEFT_OUT, Dataset
 from fairfold.datasets.names import composed
@@ -76,6 +77,12 @@ class Table:
         Columns of truth values in several spellings, with the spellings.
     unavailable : frozenset of str
         Columns with the error ``#N/A`` of Excel, which is read as missing.
+    weights : ndarray of shape (n_rows,) or None
+        Sample weights that rows of an ARFF file contain.
+    label_lists : mapping of str to tuple of str
+        Columns of the header whose cells list labels, with the columns of their labels.
+    hierarchy : Hierarchy or None
+        Hierarchy of the labels that the file declares.
 
     Examples
     --------
@@ -93,6 +100,9 @@ class Table:
     decimal_mark: str = "."
     mixed_codings: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     unavailable: frozenset[str] = frozenset()
+    weights: np.ndarray | None = None
+    label_lists: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    hierarchy: Hierarchy | None = None
 
     def __post_init__(self) -> None:
         if not self.header:  # All columns contain numbers.
@@ -342,6 +352,9 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
             _check_groups_are_whole(parts["fold_of"], parts["groups"], table.source, *texts)
     if entry.weights is not None:
         parts["weights"] = _weights(entry.weights, table)
+    elif table.weights is not None:
+        logger.info("%s: rows contain sample weights, such as %g.", table.source, table.weights[0])
+        parts["weights"] = table.weights
     return parts
 
 

@@ -538,7 +538,18 @@ class _Attribute(NamedTuple):
 
     @property
     def is_numeric(self) -> bool:
-        return self.kind.casefold() in ("numeric", "real", "integer")
+        return _NUMERIC.fullmatch(self.kind) is not None
+
+    @property
+    def is_hierarchical(self) -> bool:
+        """Whether the attribute has the classes of CLUS, such as ``01/02@03``."""
+        return self.kind.casefold().startswith("hierarchical")
+
+    @property
+    def classes(self) -> list[str]:
+        """Classes that a hierarchical attribute declares."""
+        declared = self.kind.partition(" ")[2] if self.is_hierarchical else ""
+        return [composed(name) for part in declared.split(",") if (name := _unquoted(part.strip()))]
 
     def numbers(self) -> tuple[float, ...]:
         """Return the numbers that a nominal attribute declares, in order. Other attributes have none."""
@@ -550,9 +561,13 @@ class _Attribute(NamedTuple):
     def check(self) -> None:
         """Raise for an attribute that is neither numeric nor nominal with numbers."""
         if not self.is_numeric and not self.numbers():
+            advice = "make features of text attributes (categorical: one-hot)"
+            if self.is_hierarchical:
+                advice = f"give it as the label column (labels: {{names: [{self.name}]}})"
             raise DataError(
                 f"{self.place}: attribute {self.name!r} is of type {textwrap.shorten(self.kind, 60)!r}, but must be "
-                "numeric or a list of numbers such as {0,1}. Encode it as numbers or remove it."
+                "numeric or a list of numbers such as {0,1}. Encode it as numbers, leave it out (ignore), or "
+                f"{advice}."
             )
 
     def implied(self) -> str:
@@ -564,6 +579,9 @@ class _Attribute(NamedTuple):
         return self.values[0] if self.values else "0"
 
 
+_OF_TEXT = ("string", "key")  # CLUS calls a column of names a key.
+_NUMERIC = re.compile(r"(numeric|real|integer)(\s*\[.*\])?", re.I)  # Weka allows a range, such as real [0,1].
+_WEIGHT = re.compile(r"(?:^|\s*,\s*|(?<=\})\s+)\{\s*([^\s{},]+)\s*\}$")
 _QUOTED_VALUE = r"""(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")"""
 _QUOTED = re.compile(_QUOTED_VALUE)
 _ATTRIBUTE = re.compile(
@@ -599,8 +617,24 @@ def arff_text_columns_of(path: PathLike, *, apart: Collection[str] = (), ignored
     path = Path(path)
     attributes, _ = _arff_header(_arff_lines(path), path)
     apart = {*apart, *ignored_columns(ignored, [attribute.name for attribute in attributes], path)}
-    text = [each for each in attributes if each.kind.startswith("{") or each.kind.casefold() == "string"]
+    text = [each for each in attributes if each.kind.startswith("{") or each.kind.casefold() in _OF_TEXT]
     return [each.name for each in text if not each.numbers() and each.name not in apart]
+
+
+def arff_attributes_of(path: PathLike) -> list[_Attribute]:
+    """Return the attributes of an ARFF file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file.
+
+    Returns
+    -------
+    list of _Attribute
+        Name, type and declared values of each attribute.
+    """
+    return _arff_header(_arff_lines(Path(path)), Path(path))[0]
 
 
 def arff_columns_of(path: PathLike) -> list[str]:
@@ -616,7 +650,7 @@ def arff_columns_of(path: PathLike) -> list[str]:
     list of str
         Names of all attributes.
     """
-    return [attribute.name for attribute in _arff_header(_arff_lines(Path(path)), Path(path))[0]]
+    return [attribute.name for attribute in arff_attributes_of(path)]
 
 
 def read_arff(
@@ -685,6 +719,7 @@ def read_arff(
         attribute.check()
     start = len(outline)
     numbered = [(line, _data_row(row)) for line, row in enumerate(lines[start:], start=start + 1)]
+    numbered, weights = _without_weights(numbered, path)
     data_lines = [(line, row) for line, row in numbered if row]
     if not data_lines:
         raise DataError(f"{path} has no data row after @data. Add rows.")
@@ -703,7 +738,8 @@ def read_arff(
         placed = zip((line for line, _ in data_lines), cells, strict=True)
         values, text = _read_rows(path, enumerate(placed, start=1), layout)
     _check_nominal(values, numeric, path)
-    return Table(tuple(attribute.name for attribute in numeric), values, path.name, text, tuple(left_out), header)
+    names = tuple(attribute.name for attribute in numeric)
+    return Table(names, values, path.name, text, tuple(left_out), header, weights=weights)
 
 
 def _arff_lines(path: Path) -> list[str]:
@@ -711,6 +747,25 @@ def _arff_lines(path: Path) -> list[str]:
     if not text.strip():
         raise DataError(f"{path} is empty.")
     return list(io.StringIO(text, newline=None))
+
+
+def _without_weights(rows: Sequence[tuple[int, str]], path: Path) -> tuple[list[tuple[int, str]], np.ndarray | None]:
+    """Remove the weights that end rows of Weka, such as ``{0.5}``, and return them. Rows without one weigh 1."""
+    found, plain = [], []
+    for line, row in rows:
+        match = _WEIGHT.search(row)
+        if match and match.start():  # A sparse row itself is in braces.
+            weight = number_of(match[1])
+            if weight is None or not (math.isfinite(weight) and weight > 0):
+                raise DataError(
+                    f"{path}, line {line}: found the weight {match[1]!r}, but a weight is a finite number above 0. "
+                    "Correct it or remove the row."
+                )
+            row = row[: match.start()]
+        plain.append((line, row))
+        if row:
+            found.append(weight if match and match.start() else 1.0)
+    return plain, np.array(found) if set(found) - {1.0} else None
 
 
 def _data_row(line: str) -> str:

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix, append_columns
 from fairfold.core.folds import BEFORE
+from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.validation import has_unmeasured, unmeasured_cells
 from fairfold.datasets import expression, formats, label_values, svmlight
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
@@ -26,6 +27,7 @@ from fairfold.datasets.columns import Table, account_line, identifiers, label_co
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
 from fairfold.datasets.hierarchies import read_hierarchy
+from fairfold.datasets.label_lists import label_lists, label_paths
 from fairfold.datasets.names import composed
 from fairfold.errors import ConfigError, DataError, shortened
 
@@ -165,13 +167,21 @@ def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
 def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     parts = [path for path in paths if path.suffix.lower() != ".xml"]
     known, ignored = list(entry.roles.values()), entry.ignore
-    categorical: list[str] = []
-    if entry.categorical:
-        categorical = formats.arff_text_columns_of(parts[0], apart=known, ignored=ignored)
+    attributes = formats.arff_attributes_of(parts[0])
+    declared = {each.name: each.classes for each in attributes if each.is_hierarchical}
+    nominal = {each.name for each in attributes if each.values}
+    # Declared values need no decision of the user.
+    categorical = [
+        name
+        for name in formats.arff_text_columns_of(parts[0], apart=known, ignored=ignored)
+        if entry.categorical or name in nominal
+    ]
+    entry = dataclasses.replace(entry, categorical=entry.categorical or "one-hot")
 
     def read(path: Path) -> Table:
         read_part = functools.partial(formats.read_arff, path, gaps=True, text_columns=known, ignored=ignored)
-        return _read_words(read_part, lambda: _label_columns(entry, formats.arff_columns_of(path), paths), categorical)
+        labels_of = functools.partial(_label_columns, entry, formats.arff_columns_of(path), paths)
+        return _read_words(read_part, labels_of, categorical, declared)
 
     tables = list(map(read, parts))
     for path, table in zip(parts, tables, strict=True):
@@ -180,7 +190,11 @@ def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     stack = sparse.vstack if sparse.issparse(tables[0].values) else np.vstack
     values = stack([table.values for table in tables])
     text = {name: np.concatenate([table.text[name] for table in tables]) for name in tables[0].text}
-    table = dataclasses.replace(tables[0], values=values, text=text)
+    weights = [np.ones(len(table.values)) if table.weights is None else table.weights for table in tables]
+    has_weights = any(table.weights is not None for table in tables)
+    table = dataclasses.replace(
+        tables[0], values=values, text=text, weights=np.concatenate(weights) if has_weights else None
+    )
     return _split_labels(entry, table, _label_columns(entry, table.header, paths, table.ignored), categorical)
 
 
@@ -201,11 +215,14 @@ def _read_svmlight(entry: Entry, paths: Sequence[Path]) -> Dataset:
 
 
 def _read_words(
-    read: Callable[..., Table], labels_of: Callable[[], Sequence[str]], categorical: Sequence[str] = ()
+    read: Callable[..., Table],
+    labels_of: Callable[[], Sequence[str]],
+    categorical: Sequence[str] = (),
+    declared: Mapping[str, Sequence[str]] | None = None,
 ) -> Table:
-    """Read a table whose label columns may contain words such as Y and N.
+    """Read a table whose label columns may contain words such as Y and N, lists of labels, or ``declared`` classes.
 
-    Words are considered only if the label columns cannot be read as numbers, which is much faster.
+    Text is considered only if the label columns cannot be read as numbers, which is much faster.
     """
     labels = labels_of() if categorical else ()
     features = [name for name in categorical if name not in labels]
@@ -214,17 +231,24 @@ def _read_words(
         if not table.unavailable or table.unavailable.isdisjoint(labels_of()):
             return table
     labels = labels_of()
-    return _with_numbers(read(categorical=features, labels=labels), labels)
+    return _with_numbers(read(categorical=features, labels=labels), labels, declared or {})
 
 
-def _with_numbers(table: Table, labels: Sequence[str]) -> Table:
+def _with_numbers(table: Table, labels: Sequence[str], declared: Mapping[str, Sequence[str]]) -> Table:
     """Convert the text of label columns to numbers, and put the columns in the order of the file."""
-    source = table.source
-    Y = np.column_stack(
-        [label_values.label_values(table.text[name].tolist(), name, source, formats.GAPS) for name in labels]
-    )
-    names = [*table.columns, *labels]
-    place = {name: at for at, name in enumerate(table.header)}
+    source, place = table.source, {name: at for at, name in enumerate(table.header)}
+    parts, lists, hierarchy = [], {}, None
+    for name in labels:
+        found, part, above = _numbers_of(table.text[name].tolist(), name, declared.get(name), source)
+        parts.append(part)
+        hierarchy = above if len(labels) == 1 else hierarchy
+        if found != [name]:
+            # A label may have the name of another column.
+            found = [f"{name}={each}" if len(labels) > 1 or each in place else each for each in found]
+            lists[name] = tuple(found)
+            place |= dict.fromkeys(found, place[name])
+    Y = np.column_stack(parts)
+    names = [*table.columns, *(each for name in labels for each in lists.get(name, (name,)))]
     order = sorted(range(len(names)), key=lambda at: place[names[at]])
     if not sparse.issparse(table.values):
         values = np.hstack([table.values, Y])[:, order]
@@ -235,7 +259,24 @@ def _with_numbers(table: Table, labels: Sequence[str]) -> Table:
     else:
         values = sparse.hstack([table.values, sparse.csr_array(Y)], format="csc")[:, order].tocsr()
     text = {name: cells for name, cells in table.text.items() if name not in labels}
-    return dataclasses.replace(table, columns=tuple(names[at] for at in order), values=values, text=text)
+    columns = tuple(names[at] for at in order)
+    table = dataclasses.replace(table, columns=columns, values=values, text=text)
+    return dataclasses.replace(table, label_lists=lists, hierarchy=hierarchy)
+
+
+def _numbers_of(
+    cells: list[str], name: str, classes: Sequence[str] | None, source: str
+) -> tuple[list[str], np.ndarray, Hierarchy | None]:
+    """Return the names and numbers of the labels in a column of text, and their hierarchy, if the file declares it."""
+    if classes is not None:
+        return label_paths(cells, classes, name, source)
+    try:
+        return [name], label_values.label_values(cells, name, source, formats.GAPS)[:, np.newaxis], None
+    except DataError:
+        found = label_lists(cells, name, source)
+        if found is None:
+            raise
+    return *found, None
 
 
 def _read_npz(entry: Entry, paths: Sequence[Path]) -> Dataset:
@@ -333,6 +374,7 @@ def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
 
 def _split_labels(entry: Entry, table: Table, labels: Sequence[str], categorical: Sequence[str] = ()) -> Dataset:
     """Separate label columns from feature columns, and check that labels are 0, 1 or missing (unmeasured)."""
+    labels = [each for name in labels for each in table.label_lists.get(name, (name,))]
     left_out = roles_of(entry, table, labels)
     is_label = np.isin(table.columns, labels)
     names, features = (list(itertools.compress(table.columns, mask)) for mask in (is_label, ~is_label))
@@ -349,8 +391,24 @@ def _split_labels(entry: Entry, table: Table, labels: Sequence[str], categorical
     if entry.categorical and categorical:
         categories = Categories.of(entry.categorical, {name: table.text[name] for name in categorical}, table.source)
         X = append_columns(X, categories.encode(table.text, table.source))
+        _check_distinct(features, categories, table.source)
         features, left_out = [*features, *categories.features], {**left_out, "categories": categories}
-    return dataclasses.replace(_dataset(entry, X, Y, features, names), **left_out)
+    return dataclasses.replace(_dataset(entry, X, Y, features, names), hierarchy=table.hierarchy, **left_out)
+
+
+def _check_distinct(features: Sequence[str], categories: Categories, source: str) -> None:
+    """Raise if the encoding of text columns gives two features the same name."""
+    origins = {name: f"column {name!r}" for name in features}
+    for column, values in categories.values.items():
+        one = Categories(categories.encoding, {column: values})
+        for name, value in zip(one.features, values, strict=False):
+            origin = f"column {column!r} with {value!r}"
+            if name in origins:
+                raise DataError(
+                    f"{source}: {origins[name]} and {origin} would both become the feature {name!r}. Rename one of "
+                    "the columns."
+                )
+            origins[name] = origin
 
 
 def _label_columns(

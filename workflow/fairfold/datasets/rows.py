@@ -1,9 +1,9 @@
 """Read the rows of a user's table in any file format, and log the recognized format.
 
-Text may be compressed (gzip, bzip2, xz, Zstandard, or a zip archive of one file). Its encoding may be UTF-8, UTF-16 or
-Windows-1252, and its separator a comma, semicolon, tab or vertical bar. pandas reads Parquet, Feather and Excel files.
-An index with a name is a column. The file name does not matter. Trailing empty rows are ignored. Cells are returned
-unchanged; :mod:`fairfold.datasets.decimals` decides how numbers are written.
+Text may be compressed (gzip, bzip2, xz, Zstandard, or a zip archive of one file). Its encoding may be UTF-8, UTF-16,
+UTF-32 or Windows-1252, and its separator a comma, semicolon, tab or vertical bar. pandas reads Parquet, Feather and
+Excel files. An index with a name is a column. The file name does not matter. Trailing empty rows are ignored. Cells
+are returned unchanged; :mod:`fairfold.datasets.decimals` decides how numbers are written.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import json
 import logging
 import lzma
 import re
+import sys
 import textwrap
 import zipfile
 from collections import Counter
@@ -105,6 +106,7 @@ class Dialect(NamedTuple):
         tuple of (int, list of str)
             Line number and cells.
         """
+        csv.field_size_limit(sys.maxsize)  # A cell may contain a long text.
         lines, mark, escape = itertools.islice(lines, self.n_skipped, None), self.separator, self.escape
         reader = csv.reader(
             lines, strict=True, skipinitialspace=True, delimiter=mark, escapechar=escape, doublequote=not escape
@@ -140,7 +142,11 @@ _COMPRESSIONS: tuple[tuple[str, bytes, Callable[[Path], AbstractContextManager[A
     ("Zstandard", rb"\x28\xb5\x2f\xfd", _open_zstandard),
     ("", b"", lambda path: path.open("rb")),
 )
-_UTF_16 = {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
+_MARKED = {
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),  # The first begins like UTF-16.
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+    "utf-8-sig": (codecs.BOM_UTF8,),
+}
 
 
 class Text(NamedTuple):
@@ -278,7 +284,7 @@ def open_unpacked(path: Path, kind: str = "a table") -> Iterator[IO[bytes]]:
 
 
 def read_text(path: Path) -> str:
-    """Read the text of a file, plain or compressed, in UTF-8, UTF-16 or Windows-1252.
+    """Read the text of a file, plain or compressed, in UTF-8, UTF-16, UTF-32 or Windows-1252.
 
     Parameters
     ----------
@@ -318,11 +324,32 @@ def _text_of(path: Path) -> Text:
     return Text(_compression_of(path)[0], encoding, dialect_of(start, is_whole=len(start) < _HEAD))
 
 
+def marked_encoding(start: bytes) -> str | None:
+    r"""Return the encoding that a byte order mark declares.
+
+    Parameters
+    ----------
+    start : bytes
+        Beginning of the file.
+
+    Returns
+    -------
+    str or None
+        Python name of the encoding, or None without a mark.
+
+    Examples
+    --------
+    >>> marked_encoding("a".encode("utf-32")), marked_encoding(b"a")
+    ('utf-32', None)
+    """
+    return next((encoding for encoding, marks in _MARKED.items() if start.startswith(marks)), None)
+
+
 def _encoding_of(path: Path) -> str:
     """Detect the encoding from all bytes of a file."""
     with _unpacked(path) as stream:
-        if (start := stream.read(_CHUNK))[:2] in _UTF_16:
-            return "utf-16"
+        if (encoding := marked_encoding(start := stream.read(_CHUNK))) in ("utf-16", "utf-32"):
+            return encoding
         decoder, is_utf_8, offset, plain = codecs.getincrementaldecoder("utf-8")(), True, 0, start
         while plain:
             if is_utf_8:
@@ -351,7 +378,7 @@ def _recognized(text: Text) -> str:
     parts = [
         f"{text.compression}-compressed text" if text.compression else "",
         "text in Windows-1252 (if names look wrong, save it as UTF-8)" if text.encoding == "cp1252" else "",
-        "text in UTF-16" if text.encoding == "utf-16" else "",
+        f"text in {text.encoding.upper()}" if text.encoding in ("utf-16", "utf-32") else "",
         f"cells between {text.dialect.name}" if text.dialect.separator != "," else "",
         "backslashes before quotes" if text.dialect.escape else "",
     ]
@@ -361,7 +388,22 @@ def _recognized(text: Text) -> str:
 # --- archives and frames ----------------------------------------------------------------------------------------------
 
 
+def check_is_file(path: Path) -> None:
+    """Raise :class:`DataError` for a folder, a pipe or a device, which cannot be read repeatedly.
+
+    Parameters
+    ----------
+    path : Path
+        The path of a table, which may not exist.
+    """
+    if path.is_dir():
+        raise DataError(f"{path} is a folder. Name a file in it.")
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path} is a pipe or a device, which can be read only once. Save the table in a file.")
+
+
 def _head(path: Path) -> bytes:
+    check_is_file(path)
     with path.open("rb") as stream:
         return stream.read(_SIGNATURE)
 

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from fairfold.core.arrays import canonical
 from fairfold.datasets.columns import Table
-from fairfold.datasets.rows import open_unpacked
+from fairfold.datasets.rows import marked_encoding, open_unpacked
 from fairfold.errors import DataError
 
 FEATURE, LABEL = "feature_", "label_"
@@ -86,8 +86,7 @@ def _first_lines(path: Path) -> list[str]:
     head = b""
     with contextlib.suppress(DataError, OSError), open_unpacked(path) as stream:
         head = stream.read(_BEGINNING)
-    encoding = "utf-16" if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
-    lines = head.decode(encoding, "ignore").splitlines()
+    lines = head.decode(marked_encoding(head) or "utf-8", "ignore").splitlines()
     if len(head) == _BEGINNING and lines:
         lines[-1] = lines[-1].rpartition(" ")[0]
     return [line.strip() for line in lines if line.strip()]
