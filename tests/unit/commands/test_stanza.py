@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from fairfold.__main__ import main
 
@@ -54,3 +55,14 @@ def test_messages_of_a_study_name_options(options, sentence, tmp_path, capsys):
     assert main(["study", str(CASES / "train.csv"), "-d", str(tmp_path / "s"), "--labels", "label_", *options]) == 1
     error = capsys.readouterr().err
     assert sentence in error and "config." not in error
+
+
+def test_options_of_dates_and_hierarchies_are_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("fairfold.commands.study.run_study", lambda *_, **__: None)
+    (tmp_path / "above.csv").write_text("child,parent\nlabel_T2,label_T1\n")
+    options = ["--hierarchy", tmp_path / "above.csv", "--propagate", "--min-positives", 3, "--presence"]
+    options += ["--labels", "label_", "--dates", "height", "--day-first"]
+    assert main(["study", str(CASES / "train.csv"), "-d", str(tmp_path / "s"), *map(str, options)]) == 0
+    (dataset,) = yaml.safe_load((tmp_path / "s" / "study.yaml").read_text())["data"]["own"].values()
+    assert dataset["labels"] == {"prefix": "label_", "hierarchy": "../above.csv", "propagate": True, "presence": True}
+    assert (dataset["day_first"], dataset["label_filter"]) == (True, {"min_positives": 3})

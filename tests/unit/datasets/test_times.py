@@ -169,3 +169,13 @@ def test_the_filter_counts_what_is_learned_from(own):
     keys = {"dates": "year", "ignore": ["who"], "hold_out": {"after": 2019}}
     data = prepare(own(TABLE, **keys, label_filter={"min_positives": 1}))
     assert data.label_names == ("label_a",) and data.left_out["filtered"] == ("label_b",)
+
+
+def test_dates_with_the_day_first_are_read_if_declared_and_refused_with_a_hint_otherwise():
+    texts = np.array(["1/2/2020", "31.12.2020 10:30", "05-01-21", "2021-02-03"])
+    hold_out = {"after": ["2020-06-30", "2021-01-31"]}
+    assert folds_by_time(texts, hold_out, "day", "t.csv", day_first=True).tolist() == [-2, 0, 0, 1]
+    with pytest.raises(DataError, match=r"found '1/2/2020', .* as in 31/12/2021, set day_first: true"):
+        folds_by_time(texts, hold_out, "day", "t.csv")
+    with pytest.raises(DataError, match=r"data row 2, .*found '12/31/2020'"):
+        folds_by_time(np.array(["1/2/2020", "12/31/2020"]), hold_out, "day", "t.csv", day_first=True)

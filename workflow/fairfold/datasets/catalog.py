@@ -172,6 +172,8 @@ class Entry:
         Column of sample weights in a user's file.
     dates : str or None
         Column of dates in a user's file.
+    day_first : bool
+        Whether dates of a user's file have the day before the month.
     hold_out : mapping of str to Any
         Cut-offs or number of periods for the evaluation by time of a user's file.
     ignore : tuple of str
@@ -225,6 +227,7 @@ class Entry:
     folds: str | None = None
     weights: str | None = None
     dates: str | None = None
+    day_first: bool = False
     hold_out: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     ignore: tuple[str, ...] = ()
     categorical: Encoding | None = None

@@ -346,7 +346,8 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
     if entry.folds is not None:
         parts["fold_of"] = _folds(entry.folds, table, parts.get("groups"))
     if entry.dates is not None:
-        parts["fold_of"] = folds_by_time(table.text[entry.dates], entry.hold_out, entry.dates, table.source)
+        dates = table.text[entry.dates], entry.hold_out, entry.dates, table.source
+        parts["fold_of"] = folds_by_time(*dates, day_first=entry.day_first)
         if "groups" in parts:
             texts = (table.text[entry.dates], "have the dates", "on one side of each cut-off")
             _check_groups_are_whole(parts["fold_of"], parts["groups"], table.source, *texts)

@@ -198,6 +198,9 @@ class OwnDataset(Source):
     dates: Text | None = None
     """Column of dates, such as 2021-01-31 (ISO 8601), or of numbers, such as years; needs `hold_out`."""
 
+    day_first: bool | None = None
+    """Whether `dates` such as 31/12/2021 are read with the day before the month. Otherwise they are refused."""
+
     hold_out: HoldOut | None = None
 
     ignore: Annotated[list[Text], Unique] | None = None

@@ -21,6 +21,8 @@ logger = logging.getLogger(__name__)
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _HOW = "expected a date such as 2021-01-31 (ISO 8601), or only numbers such as years"
+_DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?=\s|T|$)")
+_HINT = " If the day comes before the month, as in 31/12/2021, set day_first: true."
 
 
 def check_hold_out(where: str, *, dates: str | None, hold_out: Mapping[str, Any], folds: str | None) -> None:
@@ -92,7 +94,9 @@ def cutoffs(given: Any, where: str) -> np.ndarray:
     return found
 
 
-def folds_by_time(texts: np.ndarray, hold_out: Mapping[str, Any], column: str, source: str) -> np.ndarray:
+def folds_by_time(
+    texts: np.ndarray, hold_out: Mapping[str, Any], column: str, source: str, *, day_first: bool = False
+) -> np.ndarray:
     """Return the test period of each sample.
 
     Parameters
@@ -107,6 +111,9 @@ def folds_by_time(texts: np.ndarray, hold_out: Mapping[str, Any], column: str, s
         Column of the dates, for messages.
     source : str
         Name of the file, for messages.
+    day_first : bool, default=False
+        Whether dates such as 31/12/2021, 31.12.2021 and 31-12-21 are read with the day before the month. Otherwise they
+        are refused.
 
     Returns
     -------
@@ -125,11 +132,12 @@ def folds_by_time(texts: np.ndarray, hold_out: Mapping[str, Any], column: str, s
     >>> folds_by_time(np.array(["2019", "2020", "2021", "2022"]), {"after": [2019, 2021]}, "year", "my.csv").tolist()
     [-2, 0, 0, 1]
     """
-    times = _times(texts)
+    times = _times([_iso(str(text)) for text in texts] if day_first else texts)
     where = f"{source}: column {column!r} (dates)"
     if isinstance(times, int):
         found = str(texts[times])
-        raise DataError(f"{source}, data row {times + 1}, column {column!r} (dates): found {found!r}, {_HOW}.")
+        hint = _HINT if not day_first and _DAY_FIRST.match(found.strip()) else ""
+        raise DataError(f"{source}, data row {times + 1}, column {column!r} (dates): found {found!r}, {_HOW}.{hint}")
     if (times == times[0]).all():
         raise DataError(f"{where} contains {str(texts[0])!r} in all rows. Give at least two different dates.")
     ends = cutoffs(hold_out["after"], "hold_out.after") if "after" in hold_out else None
@@ -138,6 +146,16 @@ def folds_by_time(texts: np.ndarray, hold_out: Mapping[str, Any], column: str, s
     sizes = np.bincount(period, minlength=len(ends) + 1)
     logger.info("%s: %d samples up to the first cut-off. Later periods: %s.", where, sizes[0], sizes[1:].tolist())
     return np.where(period == 0, BEFORE, period - 1).astype(np.int64)
+
+
+def _iso(text: str) -> str:
+    """Return a date with the day first in ISO 8601. Years of two digits are from 1970 to 2069."""
+    found = _DAY_FIRST.match(text := text.strip())
+    if found is None:
+        return text
+    day, month, year = found.groups()
+    century = "" if len(year) == 4 else "19" if int(year) >= 70 else "20"
+    return f"{century}{year}-{month:0>2}-{day:0>2}{text[found.end() :]}"
 
 
 def _times(texts: Any) -> np.ndarray | int:
