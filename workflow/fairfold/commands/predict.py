@@ -29,7 +29,8 @@ def add_to(commands: Any) -> None:
     add(
         "--objective",
         metavar="METRIC",
-        help="score that decisions maximize, such as f1_macro, f1_samples or subset (default: threshold 0.5)",
+        help="score that decisions maximize, such as f1_samples or subset (default: threshold 0.5); f1_macro or mcc "
+        "with --by label if rare labels are never predicted",
     )
     add(
         "--by",

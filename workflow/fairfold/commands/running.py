@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -86,12 +86,14 @@ class Run:
         Folder of the study.
     stream : file object
         Log file.
+    say : callable, default=str
+        Function that converts a line of the log for the screen.
     """
 
-    def __init__(self, folder: Path, stream: IO[str]) -> None:
+    def __init__(self, folder: Path, stream: IO[str], say: Callable[[str], str] = str) -> None:
         from snakemake_logger_plugin_fairfold import Console
 
-        self.folder, self.stream = folder, stream
+        self.folder, self.stream, self.say = folder, stream, say
         self.console = Console(sys.stderr, _SECONDS_BETWEEN_LINES)
         self.shown: set[str] = set()
         self.failed: dict[str, list[str]] = {}  # log files of each failed step
@@ -163,7 +165,7 @@ class Run:
         """Show a line once."""
         if line not in self.shown:
             self.shown.add(line)
-            self.console.write(line)
+            self.console.write(self.say(line))
 
     def failure(self) -> StudyError:
         """Describe why the run failed.
@@ -244,7 +246,9 @@ def introduction(results: Path) -> Iterator[str]:
             yield f"Expected: {expected}."
 
 
-def run_study(command: Sequence[str], folder: Path, *, is_verbose: bool = False) -> None:
+def run_study(
+    command: Sequence[str], folder: Path, *, is_verbose: bool = False, say: Callable[[str], str] = str
+) -> None:
     """Run Snakemake, and print the progress and the run time.
 
     Parameters
@@ -255,6 +259,8 @@ def run_study(command: Sequence[str], folder: Path, *, is_verbose: bool = False)
         Folder of the study.
     is_verbose : bool, default=False
         Whether Snakemake writes its messages to the screen instead of the log file.
+    say : callable, default=str
+        Function that converts a line of the log for the screen.
 
     Raises
     ------
@@ -264,7 +270,7 @@ def run_study(command: Sequence[str], folder: Path, *, is_verbose: bool = False)
     began, log = time.monotonic(), folder / LOG
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as stream, _interrupts() as interrupts:
-        run = Run(folder, stream)
+        run = Run(folder, stream, say)
         status = subprocess.call(command) if is_verbose else run.execute(command)
     if status:
         if interrupts:

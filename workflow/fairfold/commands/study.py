@@ -23,7 +23,7 @@ import yaml
 from fairfold.commands import recommend, rerun
 from fairfold.commands.forecast import LARGE_TABLE, MANY_LABELS
 from fairfold.commands.running import check_file, run_study, snakemake_command
-from fairfold.commands.stanza import COLUMN, add_options, check_labels, errors_in_options, stanza_of
+from fairfold.commands.stanza import COLUMN, add_options, check_labels, errors_in_options, in_options, stanza_of
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.files import write_text
 from fairfold.core.machine import check_machine
@@ -102,7 +102,10 @@ def add_to(commands: Any) -> None:
     )
     add("--folds", **number, help="number of folds, or of test periods with --dates (default: 5, large tables 3)")
     add("--repeats", **number, help="number of cross-validations, each on other folds (default: 1)")
-    add("--score", metavar="METRIC", help="score that ranks models, such as f1_macro (default: average_precision)")
+    score = (
+        "score that ranks models (default: average_precision); mcc_macro or f1_macro if rare labels must be predicted"
+    )
+    add("--score", metavar="METRIC", help=score)
     rates = "percentages of positives to hide (default: 0 30 50 70, large tables 0 50, with many labels 0)"
     add("--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help=rates)
     add("--strict", action="store_true", default=None, help="stop if the audit of the table finds an error")
@@ -153,8 +156,10 @@ def run(options: argparse.Namespace) -> None:
     check_machine(folder)
     is_kept = False
     try:
-        with errors_in_options(configuration is not None and not options.crate):
-            run_study(command, folder, is_verbose=options.verbose or options.dry_run)
+        is_table = configuration is not None and not options.crate
+        with errors_in_options(is_table):
+            say = in_options if is_table else str
+            run_study(command, folder, is_verbose=options.verbose or options.dry_run, say=say)
         is_kept = not options.dry_run
     finally:
         # The next command may have other options after a dry run, or if a failed study has no results.

@@ -207,9 +207,10 @@ class OwnDataset(Source):
     """Columns to leave out, by name or by a pattern such as `meta_*`. For `csv` and `arff`."""
 
     categorical: Encoding | None = None
-    """Encoding of text columns with at most 100 values. Without it, text columns are refused. `one-hot` makes a 0/1
-    feature `column=value` for each value. `ordinal` numbers the sorted values. `as-is` passes a category to LightGBM
-    and HistGB, and is one-hot elsewhere. For `csv` and `arff` with several labels."""
+    """Encoding of text columns with at most 100 values. Without it, text columns are refused, except for nominal
+    attributes of ARFF files, which become `one-hot`. `one-hot` makes a 0/1 feature `column=value` for each value.
+    `ordinal` numbers the sorted values. `as-is` passes a category to LightGBM and HistGB, and is one-hot elsewhere.
+    For `csv` and `arff` with several labels."""
 
     @model_validator(mode="after")
     def _check_missing_rate(self) -> Self:
