@@ -200,7 +200,6 @@ class TestCSV:
             (b"x,y\n1,\x002\n", "byte 0x00 at offset 6"),
             (b'x,y\n"1,2\n', "line 2: not a CSV"),
             (b'x,y\n"1"0,2\n', "line 2: not a CSV"),
-            (b"x\n" + b"1" * 200_000, "not a CSV (field larger"),
         ],
     )
     def test_not_a_csv(self, write, content, fault):

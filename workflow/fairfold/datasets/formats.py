@@ -566,8 +566,7 @@ class _Attribute(NamedTuple):
                 advice = f"give it as the label column (labels: {{names: [{self.name}]}})"
             raise DataError(
                 f"{self.place}: attribute {self.name!r} is of type {textwrap.shorten(self.kind, 60)!r}, but must be "
-                "numeric or a list of numbers such as {0,1}. Encode it as numbers, leave it out (ignore), or "
-                f"{advice}."
+                f"numeric or a list of numbers such as {{0,1}}. Encode it as numbers or remove it, or {advice}."
             )
 
     def implied(self) -> str:

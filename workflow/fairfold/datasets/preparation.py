@@ -190,11 +190,12 @@ def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     stack = sparse.vstack if sparse.issparse(tables[0].values) else np.vstack
     values = stack([table.values for table in tables])
     text = {name: np.concatenate([table.text[name] for table in tables]) for name in tables[0].text}
-    weights = [np.ones(len(table.values)) if table.weights is None else table.weights for table in tables]
-    has_weights = any(table.weights is not None for table in tables)
-    table = dataclasses.replace(
-        tables[0], values=values, text=text, weights=np.concatenate(weights) if has_weights else None
-    )
+    weights = None
+    if any(table.weights is not None for table in tables):
+        weights = np.hstack(
+            [np.ones(table.values.shape[0]) if table.weights is None else table.weights for table in tables]
+        )
+    table = dataclasses.replace(tables[0], values=values, text=text, weights=weights)
     return _split_labels(entry, table, _label_columns(entry, table.header, paths, table.ignored), categorical)
 
 
