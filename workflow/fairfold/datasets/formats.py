@@ -365,8 +365,8 @@ def read_csv_parts(
     numbered = _numbered(path, lines)
     for first in numbered:
         part = itertools.chain([first], itertools.islice(numbered, rows - 1))
-        values, texts = _read_rows(path, part, layout)
-        yield Table(tuple(numeric), values, path.name, texts)
+        numbers, texts = _read_rows(path, part, layout)
+        yield Table(tuple(numeric), numbers, path.name, texts)
 
 
 def _columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[list[str], Iterator[Row]]:
@@ -442,8 +442,8 @@ def _numbers(
     if numbers is None and words is not None:
         columns = list(columns)
         placed = zip(cells, columns, strict=True)
-        placed = ((name, cell.strip()) for cell, name in placed)
-        words.update((name, cell) for name, cell in placed if cell.casefold() in TRUTHS or cell == NOT_AVAILABLE)
+        found = ((name, cell.strip()) for cell, name in placed)
+        words.update((name, cell) for name, cell in found if cell.casefold() in TRUTHS or cell == NOT_AVAILABLE)
     placed = zip(cells, columns, strict=True)
     return numbers or array("d", (_number(cell, name, position, missing, gaps=gaps) for cell, name in placed))
 

@@ -13,7 +13,7 @@ from typing import Any
 NOT_AVAILABLE = "#N/A"
 """Error of Excel for a value that a lookup did not find."""
 
-_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+_BOOK, _SHEET = re.compile(r"(?:.*/)?workbook\.xml"), re.compile(r"(?:.*/)?worksheets/[^/]+\.xml")
 _MAY_HAVE_FAULTS = re.compile(rb"""<(?:\w+:)?f[\s/>]|\st=["']e["']""")
 _NOT_CALCULATED = re.compile(rb"""fullCalcOnLoad=["'](?:1|true)["']""")
 _FORMULA = re.compile(r"=.* in cell [A-Z]+\d+", re.DOTALL)
@@ -65,8 +65,9 @@ def cells_without_value(path: Path) -> dict[tuple[int, int], str]:
     """
     found: dict[tuple[int, int], str] = {}
     with zipfile.ZipFile(path) as archive:
-        is_calculated = not _NOT_CALCULATED.search(archive.read("xl/workbook.xml"))
-        for name in filter(_SHEET.fullmatch, archive.namelist()):
+        names = archive.namelist()
+        is_calculated = not any(_NOT_CALCULATED.search(archive.read(name)) for name in filter(_BOOK.fullmatch, names))
+        for name in filter(_SHEET.fullmatch, names):
             sheet = archive.read(name)
             if _MAY_HAVE_FAULTS.search(sheet):
                 found |= _faults(sheet, is_calculated)
