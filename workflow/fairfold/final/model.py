@@ -125,8 +125,7 @@ class FinalModel:
             X, P = self.probe
             dense = X.toarray() if sparse.issparse(X) else X
             write_arrays(Path(folder) / PROBE, X=dense, P=P, is_sparse=np.array(sparse.issparse(X)))
-        fields = ("dataset", "name", "features", "labels", "identifier", "categories", "missing_value")
-        fields += ("incomplete",)
+        fields = "dataset", "name", "features", "labels", "identifier", "categories", "missing_value", "incomplete"
         parts = {"format": FORMAT, **{name: getattr(self, name) for name in fields}, "numbers": self.learned}
         write_json(parts, Path(folder) / COLUMNS, default=asdict)
 
