@@ -510,19 +510,22 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
 
 def _text(cell: str, at: int, position: str, layout: _Layout) -> str:
     """Return the text of one cell. A missing text is empty if it is allowed."""
-    cell, column, missing = cell.strip(), layout.columns[at], layout.missing
-    found = f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}"
-    if cell != missing and (fault := fault_of(cell)):
-        raise CellError(f"{found}, {fault[0]}.", fault[1], fault[1])
-    if cell == NOT_AVAILABLE and column in layout.labels:
-        raise CellError(f"{found}, an error of a formula.", "Correct the formula, or leave the cell empty.")
+    cell, missing, known = cell.strip(), layout.missing, layout.values.get(at, ())
+    fault = None if cell == missing else fault_of(cell)
+    if cell == NOT_AVAILABLE and layout.columns[at] in layout.labels:
+        fault = "an error of a formula", "Correct the formula, or leave the cell empty."
+    if fault is None and cell in known:
+        return cell
     gaps = _CERTAIN_GAPS if layout.is_typed else _TEXT_GAPS
-    if at in layout.may_lack and cell not in layout.values.get(at, ()) and (cell == missing or cell.casefold() in gaps):
+    if fault is None and at in layout.may_lack and (cell == missing or cell.casefold() in gaps):
         return ""
     # "NA" or "none" may be the name of a class, but these may not.
-    if cell in ("", "?", missing) and cell not in layout.values.get(at, ()):
-        raise DataError(f"{found}, but this column needs a value in every row. Write the value or remove the row.")
-    return cell
+    if fault is None and cell not in ("", "?", missing):
+        return cell
+    found = f"{position}, column {layout.columns[at]!r}: found {textwrap.shorten(cell, 60)!r}"
+    if fault:
+        raise CellError(f"{found}, {fault[0]}.", fault[1], fault[1])
+    raise DataError(f"{found}, but this column needs a value in every row. Write the value or remove the row.")
 
 
 # --- ARFF -------------------------------------------------------------------------------------------------------------
