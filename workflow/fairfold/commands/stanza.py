@@ -31,6 +31,7 @@ _PLACES = [
 ]
 _ADVICE = [
     (r"\(ignore\)", "(--ignore)"),
+    (r"\(ignore, id\)", "(--ignore, --id)"),
     (r"(?<!-)\bas id or groups\b", "with --id or --groups"),
     (r"\(categorical: one-hot\)", "(--categorical one-hot)"),
     (r"\blabel_filter \(min_positives: (\d+)\)", r"--min-positives \1"),
