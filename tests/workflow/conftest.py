@@ -1,6 +1,5 @@
 """Fixtures that run a study in a fresh folder from the command line, as a user would."""
 
-import contextlib
 import copy
 import fcntl
 import hashlib
@@ -91,15 +90,12 @@ TINY = {
 }
 
 
-# Where the cache of a study keeps what `core.provenance` reads from sources, which takes a second.
-SOURCES = ".snakemake/fairfold-cache/joblib/fairfold/core/provenance/read_sources"
 PRELOADED, CLIENT = (Path(__file__).with_name(name) for name in ("preloaded.py", "preloaded_client.py"))
 
 
 @pytest.fixture(scope="session", autouse=True)
 def python(tmp_path_factory):
     """Return the path of a Python with preloaded packages, where processes can be forked and watched."""
-    Study.sources = tmp_path_factory.mktemp("sources")
     if not hasattr(os, "pidfd_open"):
         yield sys.executable
         return
@@ -124,7 +120,6 @@ class Study:
     """
 
     python = sys.executable
-    sources: Path  # folder that studies share
 
     def __init__(self, folder: Path, root: Path, config: dict = TINY) -> None:
         self.folder = folder
@@ -142,10 +137,6 @@ class Study:
 
     def start(self, *arguments: str, **options: int | str) -> subprocess.Popen:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        with contextlib.suppress(OSError):  # in some tests, nothing can be written
-            sources = self.folder / SOURCES
-            sources.parent.mkdir(parents=True, exist_ok=True)
-            sources.symlink_to(self.sources)
         return subprocess.Popen(
             self.command(*arguments, **options),
             cwd=self.folder,

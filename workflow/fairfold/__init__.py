@@ -9,6 +9,8 @@ from pathlib import Path
 
 import platformdirs
 
+from fairfold.core.private import private_folder
+
 __version__ = "0.1.0"
 
 
@@ -32,12 +34,10 @@ def _choose_cache_folder() -> str:
     if given and Path(given).name == key:  # The parent process chose this folder.
         return given
     try:
-        folder = (Path(given).absolute() if given else platformdirs.user_cache_path("fairfold-compiled")) / key
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
+        folder = Path(given).absolute() if given else platformdirs.user_cache_path("fairfold-compiled")
+        return str(private_folder(folder / key))
     except (OSError, RuntimeError):  # No permission, or no home folder.
         return tempfile.mkdtemp(prefix="fairfold-compiled-")
-    return str(folder)
 
 
 os.environ["NUMBA_CACHE_DIR"] = _choose_cache_folder()

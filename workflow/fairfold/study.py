@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 from fairfold.core.config import validated
 from fairfold.core.files import check_writable, read_json, remove_leftovers, write_json
 from fairfold.core.machine import ignore_closed_output
+from fairfold.core.memory import prepare_cache
 from fairfold.core.runs import lock_of_folder
 from fairfold.core.settings import NonNegative, Settings
 from fairfold.cross_testing.settings import CrossTesting
@@ -613,6 +614,7 @@ def prepare_run(config: Config) -> IO[str]:
         if failure := try_out(name, entry):
             print(f"warning: in a trial on 60 simulated samples, {failure}", file=sys.stderr)
     remove_leftovers("results")
+    prepare_cache()
     for path in _CHECKS.glob("*.log"):
         path.unlink()
     return lock

@@ -1,5 +1,6 @@
 """The cache of the working directory."""
 
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairfold.core import memory as module
-from fairfold.core.memory import FOLDER, key_of, key_of_job, memory, reused
+from fairfold.core.memory import key_of, key_of_job, memory, memory_of_all, prepare_cache, reused
 
 calls = []
 
@@ -18,9 +19,13 @@ def double(values):
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def caches(tmp_path, monkeypatch):
+    """Return the folder of all caches, and work in the folder of a study next to it."""
+    (study := tmp_path / "study").mkdir()
+    monkeypatch.chdir(study)
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / name)
     calls.clear()
+    return tmp_path / "fairfold-results"
 
 
 def test_a_finished_call_is_reused():
@@ -34,20 +39,54 @@ def test_a_finished_call_is_reused():
 @pytest.mark.parametrize(
     "change", [lambda content: content[: len(content) // 2], lambda content: content[:-9] + b"x" * 9]
 )
-def test_a_damaged_entry_is_recomputed(change):
+def test_a_damaged_entry_is_recomputed(change, caches):
     values = np.arange(50_000.0)
     memory().cache(double)(values)
-    (entry,) = FOLDER.rglob("output.pkl")
+    (entry,) = caches.rglob("output.pkl")
     entry.write_bytes(change(entry.read_bytes()))
     np.testing.assert_array_equal(memory().cache(double)(values), 2 * values)
     assert len(calls) == 2
 
 
-def test_without_a_place_nothing_is_kept(tmp_path):
-    (tmp_path / ".snakemake").write_text("a file")
+def test_without_a_place_nothing_is_kept():
+    Path(".snakemake").write_text("a file")
     for _ in range(2):
         assert memory().cache(double)(1) == 2
     assert len(calls) == 2
+
+
+def test_the_folder_of_a_study_contains_no_pickles_and_cannot_choose_another_cache(caches):
+    memory().cache(double)(1)
+    (name,) = (path for path in Path().rglob("*") if path.is_file())
+    assert (caches / name.read_text()).is_dir() and caches.stat().st_mode & 0o077 == 0
+    for other in ("../study", "", "0" * 31, "/" + "0" * 31):
+        name.write_text(other)
+        assert memory().location is None
+
+
+def test_others_cannot_write_to_a_cache(caches, monkeypatch):
+    caches.mkdir()
+    caches.chmod(0o777)
+    assert memory().location is None and memory_of_all().location is None
+    caches.chmod(0o700)
+    assert memory().location is not None
+    monkeypatch.setattr("os.getuid", lambda: caches.stat().st_uid + 1)
+    assert memory().location is None
+
+
+def test_studies_have_their_own_caches_which_are_deleted_with_them(caches, tmp_path, monkeypatch):
+    for name in ("study", "other"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / name)
+        memory().cache(double)(1)
+    assert len(calls) == 2
+    shutil.rmtree(tmp_path / "study")
+    prepare_cache()
+    assert len([*caches.glob("*/study.txt")]) == 2  # It may be a study of another machine.
+    monkeypatch.setattr(module, "_SECONDS_KEPT", -1)
+    prepare_cache()
+    (place,) = caches.glob("*/study.txt")
+    assert place.read_text() == str(tmp_path / "other")
 
 
 def test_keys_depend_on_content_and_versions(monkeypatch):

@@ -1,9 +1,17 @@
-"""Cache results of finished calls in the working directory."""
+"""Cache results of finished calls of each study in the user's cache folder.
+
+Cached results are pickles, so loading one can run code. They are therefore not stored in the working directory, which
+may come from an archive or be shared. A file in the working directory contains the name of its cache.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import re
+import secrets
+import shutil
 import sys
+import time
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
@@ -11,8 +19,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import joblib
+import platformdirs
 
-FOLDER = Path(".snakemake", "fairfold-cache")
+from fairfold.core.private import private_folder
+
+_NAME = Path(".snakemake", "fairfold-cache-name")
+_PLACE = "study.txt"  # in each cache: the working directory that last used it
+_SECONDS_KEPT = 24 * 60 * 60  # time after which the cache of a deleted study is deleted
 Result = TypeVar("Result")
 _LIBRARIES = ("lightgbm", "numba", "numpy", "pandas", "scikit-learn", "scipy")
 
@@ -24,12 +37,53 @@ def memory() -> joblib.Memory:
     -------
     joblib.Memory
         Cache with compressed entries, whose checksums reveal damage. Damaged entries are recomputed. The cache stores
-        nothing if its folder cannot be created.
+        nothing if its folder cannot be created, or if other users can write to it.
     """
-    with contextlib.suppress(OSError):
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        return joblib.Memory(FOLDER, compress=1, verbose=0)
+    return _memory(_name_of_cache)
+
+
+def memory_of_all() -> joblib.Memory:
+    """Return the cache that all working directories of the user share, for results that are the same everywhere.
+
+    Returns
+    -------
+    joblib.Memory
+        Cache as in :func:`memory`.
+    """
+    return _memory(lambda: "shared")
+
+
+def prepare_cache() -> None:
+    """Name the cache of the working directory, and delete the caches of working directories that no longer exist."""
+    memory()
+    with contextlib.suppress(OSError, RuntimeError):
+        for place in private_folder(_caches()).glob(f"{'?' * 32}/{_PLACE}"):
+            name = Path(place.read_text(encoding="utf-8")) / _NAME
+            is_old = place.stat().st_mtime < time.time() - _SECONDS_KEPT
+            if is_old and not (name.is_file() and name.read_text(encoding="ascii") == place.parent.name):
+                shutil.rmtree(place.parent, ignore_errors=True)
+
+
+def _caches() -> Path:
+    return platformdirs.user_cache_path("fairfold-results")
+
+
+def _memory(name: Callable[[], str]) -> joblib.Memory:
+    with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: no home folder
+        folder = private_folder(private_folder(_caches()) / name())
+        (folder / _PLACE).write_text(str(Path.cwd()), encoding="utf-8")
+        return joblib.Memory(folder, compress=1, verbose=0)
     return joblib.Memory(None)
+
+
+def _name_of_cache() -> str:
+    """Return the name of the cache of the working directory, which is chosen once."""
+    _NAME.parent.mkdir(exist_ok=True)
+    with contextlib.suppress(FileExistsError), _NAME.open("x", encoding="ascii") as stream:
+        stream.write(secrets.token_hex(16))
+    if not re.fullmatch("[0-9a-f]{32}", name := _NAME.read_text(encoding="ascii", errors="replace")):
+        raise FileNotFoundError(f"{_NAME} contains no name of a cache.")
+    return name
 
 
 def reused(key: str, compute: Callable[[], Result]) -> Result:

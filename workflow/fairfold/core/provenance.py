@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from fairfold.core.memory import memory
+from fairfold.core.memory import memory_of_all
 
 LIBRARY = Path(__file__).parents[1]
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -55,7 +55,7 @@ def _files_of(name: str, scripts: Path) -> tuple[Path, ...]:
 
 @cache
 def _read(files: tuple[Path, ...]) -> tuple[str, list[str]]:
-    return memory().cache(read_sources)([path.read_bytes() for path in files])
+    return memory_of_all().cache(read_sources)([path.read_bytes() for path in files])
 
 
 def read_sources(sources: list[bytes]) -> tuple[str, list[str]]:
