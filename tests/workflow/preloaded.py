@@ -140,16 +140,18 @@ class Command:
 def run(python: str, arguments: list[str]) -> int:
     """Run ``python *arguments``, flush its output and return its exit code."""
     sys.path[1:1] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    is_safe = arguments[0] == "-P" or bool(os.environ.get("PYTHONSAFEPATH"))
+    arguments = arguments[arguments[0] == "-P" :]
     try:
         if arguments[0] == "-m":
             sys.argv = arguments[1:]
-            sys.path[0] = str(Path.cwd())
+            sys.path[:1] = [] if is_safe else [str(Path.cwd())]
             if arguments[1] in ("fairfold", "snakemake"):
                 sys.executable = python  # for child processes
             runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         else:
             sys.argv = arguments
-            sys.path[0] = str(Path(arguments[0]).absolute().parent)
+            sys.path[:1] = [] if is_safe else [str(Path(arguments[0]).absolute().parent)]
             runpy.run_path(arguments[0], run_name="__main__")
         code = 0
     except SystemExit as end:

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 import sys
 
 import numpy as np
@@ -22,9 +23,33 @@ def table(tmp_path):
     return tmp_path / "my leaves.csv"
 
 
+def place_hostile_modules(folder):
+    """Write modules that hide those of Python and of other packages, where the folder comes first on the path."""
+    for name in ("random", "statistics", "tempfile", "yaml", "pandas", "snakemake", "fairfold"):
+        (folder / ".snakemake/scripts").mkdir(parents=True, exist_ok=True)
+        for place in (folder, folder / ".snakemake/scripts"):
+            (place / f"{name}.py").write_text(f"raise SystemExit('{name} of the study was run')\n")
+
+
+def test_no_module_of_the_current_folder_is_run(table, tmp_path):
+    """Neither does Snakemake use a profile of the folder."""
+    place_hostile_modules(tmp_path)
+    (tmp_path / "fairfold.py").unlink()  # Python itself prefers this module to the installed one.
+    for profile in ("default", "profiles/default"):
+        (tmp_path / profile).mkdir(parents=True)
+        (tmp_path / profile / "config.yaml").write_text("__use_yte__: true\n__definitions__: [1 / 0]\n")
+    command = [sys.executable, "-m", "fairfold", "study", table.name, "--labels", "is_", "--dry-run", "-c", "1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "prepare_dataset" in done.stdout, done.stdout + done.stderr
+    (tmp_path / ".snakemake/pip-deployments").mkdir()
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and "Snakemake would import packages from here. Delete this folder." in done.stderr
+
+
 def test_a_table_becomes_an_answer(table, python, monkeypatch, capfd):
     monkeypatch.setattr(sys, "executable", python)
     asked = ["study", str(table), "--labels", "is_", "--id", "leaf", "--models", "logistic", "kNN", "--cores", "2"]
+    place_hostile_modules(table.with_name("my-leaves-study"))
     assert main([*asked, "--missing-rates", "0", "--no-final"]) == 0
     answer, messages = capfd.readouterr()
     lines = messages.splitlines()

@@ -1,9 +1,14 @@
 """fairfold: compare multilabel classifiers on data with many, imbalanced and partly missing labels."""
 
+import sys
+
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
+    # `python -m` puts the current folder first on the path, where a file such as random.py would hide the module.
+    del sys.path[0]
+
 import hashlib
 import os
 import re
-import sys
 import tempfile
 from pathlib import Path
 

@@ -27,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit status, 1 for an error of the user or an audit with errors.
     """
     words, status = sys.argv[1:] if arguments is None else [*arguments], 0
+    os.environ["PYTHONSAFEPATH"] = "1"  # Child processes import nothing from the current folder.
     try:
         check_threads(os.cpu_count() or 1)  # NumPy needs them to be imported.
         with ignore_closed_output():

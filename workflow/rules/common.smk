@@ -25,7 +25,8 @@ ENVIRONMENT = str(WORKFLOW.parent / "envs" / "environment.yaml")
 # Scripts import the library next to them, even if another version is installed.
 sys.path.insert(0, str(WORKFLOW))
 PATHS = [str(WORKFLOW), str(SCRIPTS), os.environ.get("PYTHONPATH")]
-os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, PATHS)))
+# Jobs import nothing from the working directory, where a file such as random.py would hide a module of Python.
+os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, PATHS)), PYTHONSAFEPATH="1")
 # On a full disk, logging would otherwise print a traceback for each line.
 logging.raiseExceptions = False
 

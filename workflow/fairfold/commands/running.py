@@ -22,6 +22,7 @@ from fairfold.errors import DataError, StudyError
 
 LOG = Path("logs", "study.log")
 """Log file of a study in its folder."""
+_PACKAGES = Path(".snakemake", "pip-deployments")  # Snakemake adds it to the path of Python.
 _CONTINUES = "Run the same command again to continue; finished results are kept."
 _CORRECT_FIRST = "Correct the table or the options of the command, then rerun it."
 _READ_DATA = ("prepare_dataset", "inspect_dataset")  # rules
@@ -51,7 +52,9 @@ def snakemake_command(folder: Path, *words: str, cores: str = "1") -> list[str]:
     list of str
         Words of the command.
     """
-    command = [sys.executable, "-m", "snakemake", *words, "--snakefile", str(PROJECT / "Snakefile")]
+    # Without this option, Snakemake would prefer a profile of the current folder, whose expressions it evaluates.
+    profile = f"--workflow-profile={PROJECT / 'profiles' / 'default'}"
+    command = [sys.executable, "-m", "snakemake", profile, *words, "--snakefile", str(PROJECT / "Snakefile")]
     return [*command, f"--directory={folder}", "--cores", cores]
 
 
@@ -265,8 +268,11 @@ def run_study(
     Raises
     ------
     StudyError
-        If the run fails or is interrupted.
+        If the run fails or is interrupted, or the folder contains packages that Snakemake would import.
     """
+    for place in (folder / _PACKAGES, _PACKAGES):
+        if place.exists():
+            raise StudyError(f"{place.absolute()}: Snakemake would import packages from here. Delete this folder.")
     began, log = time.monotonic(), folder / LOG
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as stream, _interrupts() as interrupts:

@@ -73,6 +73,7 @@ def _load(where: str, entry: Mapping[str, Any]) -> Callable[..., Any]:
         if entry["file"]:
             module, names = _module_of_file(Path(entry["file"]).resolve()), entry["class"].split(".")
         else:
+            _search_last(Path.cwd())
             module, names = importlib.import_module(module_name), [name]
         found = reduce(getattr, names, module)
     except Exception as error:  # Importing a user's module can raise any exception.
@@ -89,10 +90,16 @@ def _load(where: str, entry: Mapping[str, Any]) -> Callable[..., Any]:
     return found
 
 
+def _search_last(folder: Path) -> None:
+    """Import from a folder, too, but never instead of an installed module of the same name."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
 @cache
 def _module_of_file(path: Path) -> ModuleType:
     """Load a file as a module that can import other files of its folder."""
-    sys.path.insert(0, str(path.parent))
+    _search_last(path.parent)
     # Files in different folders may have the same name.
     name = f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)

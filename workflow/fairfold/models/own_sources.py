@@ -75,7 +75,7 @@ def _files_of(entry: Mapping[str, Any]) -> Iterator[Path]:
         yield from Path(entry["file"]).parent.glob("*.py")
         return
     *packages, module = entry["class"].split(".")[:-1]
-    for folder in map(Path, ["", *sys.path]):
+    for folder in map(Path, [*sys.path, ""]):
         place = folder.joinpath(*packages, module)
         for path in (place.with_suffix(".py"), place / "__init__.py"):
             if path.is_file():
