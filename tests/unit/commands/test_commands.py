@@ -276,7 +276,7 @@ class TestStudy:
         assert {f"--configfile={folder / 'study.yaml'}", f"--directory={folder}"} <= {*command}
         assert command[at("--cores") + 1] == "2"
         assert "--dry-run" not in command
-        assert command[3:7] == ["all", "final", "--quiet", "--snakefile"]  # before options with several arguments
+        assert command[4:8] == ["all", "final", "--quiet", "--snakefile"]  # before options with several arguments
 
     @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet"])
     def test_a_large_table_has_fewer_folds_rates_and_models(self, suffix, table, commands, monkeypatch, capsys):

@@ -1,26 +1,38 @@
-"""Run a published study again from its RO-Crate: ``fairfold study --from``."""
+"""Run a published study again from its RO-Crate: ``fairfold study --from``.
+
+The archive may come from anybody. Only the data files that its configuration names are unpacked, and only with the
+checksums that it lists. The code of models is unpacked only if the user allows it. Nothing else of it is read or run.
+"""
 
 from __future__ import annotations
 
+import copy
 import json
+import re
 import shutil
+import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
+from fairfold.core.config import parse_yaml
 from fairfold.core.files import atomic_path
-from fairfold.errors import DataError, shortened
+from fairfold.core.limits import most_unpacked
+from fairfold.datasets.rows import sentences
+from fairfold.errors import ConfigError, DataError, first_sentence, shortened
 from fairfold.report.publish.crate import METADATA, checksum
+from fairfold.report.publish.folder import CHECKS, places_of_files
 
 _CONFIGURATION = "study.yaml"
+_DATA = "data/"
 _COMPARED = ("results/tables/", "results/final/", "results/recommendation/")
 _TIMED = "results/recommendation/leaderboard.csv"  # has run times
+_MOST_BYTES = {_CONFIGURATION: 2**20, METADATA: 2**24}  # reading YAML is slow
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
-def unpack(crate: Path, folder: Path, table: Path | None = None) -> dict[str, Any]:
+def unpack(crate: Path, folder: Path, table: Path | None = None, *, allow_own_code: bool = False) -> dict[str, Any]:
     """Unpack the data of a published study, and check them by their checksums.
 
     Parameters
@@ -31,6 +43,8 @@ def unpack(crate: Path, folder: Path, table: Path | None = None) -> dict[str, An
         Folder of the new study.
     table : Path or None, default=None
         Copy of a data file that is not in the archive.
+    allow_own_code : bool, default=False
+        Whether the study may run the models of the archive that are not part of fairfold.
 
     Returns
     -------
@@ -39,37 +53,119 @@ def unpack(crate: Path, folder: Path, table: Path | None = None) -> dict[str, An
 
     Raises
     ------
+    ConfigError
+        If the configuration is not valid, or defines models and ``allow_own_code`` is false.
     DataError
         If ``fairfold publish`` did not write the archive, or a data file is missing or differs from the published one.
     """
-    for entity in _inputs(_entities(crate)):
-        name, wanted = entity["@id"].removeprefix("#"), entity["sha256"]
-        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-            raise DataError(f"{crate}: the data file {name} is outside of the folder. Use another archive.")
-        _restore(crate, name, wanted, folder / name, table)
-    return yaml.safe_load((_root(crate) / _CONFIGURATION).read_bytes())
+    listed = dict(_inputs(crate))
+    config = parse_yaml(_read(crate, _CONFIGURATION), crate / _CONFIGURATION)
+    checked = _checked(crate, config)
+    code = _code(crate, checked, listed, is_allowed=allow_own_code)
+    data = {part[key] for stanza in checked["data"]["own"].values() for part, key in places_of_files(stanza)}
+    if unlisted := sorted(data - listed.keys()):
+        raise DataError(f"{crate}: {METADATA} lists no data file {unlisted[0]} with its checksum. Use another archive.")
+    for name, wanted in listed.items():
+        if name not in code and not _is_check(name) and (name not in data or not name.startswith(_DATA)):
+            raise DataError(
+                f"{crate}: the study does not need the file {name} that {METADATA} lists as its input. Use another "
+                "archive."
+            )
+        _restore(crate, name, wanted, folder, table)
+    return config
+
+
+def _checked(crate: Path, config: Any) -> dict[str, Any]:
+    """Return the configuration with all defaults. Refuse places outside the folder of the study."""
+    from fairfold.study import check_config  # The import is slow.
+
+    where = crate / _CONFIGURATION
+    if not isinstance(config, dict) or not config:
+        raise ConfigError(f"{where}: expected the configuration of a study. Use another archive.")
+    checked = copy.deepcopy(config)
+    try:
+        check_config(checked)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {str(error).splitlines()[0]}") from None
+    named = {"data.cache": checked["data"]["cache"], "data.mirrors": checked["data"]["mirrors"]}
+    if given := [key for key, value in named.items() if value]:
+        raise ConfigError(f"{where}: {given[0]} names a place outside of the archive. Remove it.")
+    if checked["weak_labels"]["checked_cells"] != CHECKS:
+        raise ConfigError(f"{where}: weak_labels.checked_cells must be {CHECKS!r} in an archive. Correct it.")
+    return checked
+
+
+def _code(crate: Path, config: Mapping[str, Any], listed: Collection[str], *, is_allowed: bool) -> set[str]:
+    """Return the names of the Python files that the models need. Print what would run, or refuse it."""
+    own = config["models"]["own"]
+    folders = {PurePosixPath(each["file"]).parent for each in own.values() if each["file"]}
+    files = {name for name in listed if name.endswith(".py") and PurePosixPath(name).parent in folders}
+    runs = [f"{name} ({each['class']} of {each['file'] or 'an installed package'})" for name, each in own.items()]
+    what = f"models {', '.join(runs)}; files {', '.join(sorted(files)) or 'none'}"
+    if runs and not is_allowed:
+        raise ConfigError(
+            f"{crate} would run code that is not part of fairfold: {what}. Read it first. If you trust it, repeat the "
+            "command with --allow-own-code."
+        )
+    if runs:
+        print(f"The study runs code that is not part of fairfold: {what}.", file=sys.stderr)
+    return files
+
+
+def _is_check(name: str) -> bool:
+    return name.startswith(f"{CHECKS}/") and name.endswith(".csv")
 
 
 def _root(crate: Path) -> Path | zipfile.Path:
     return crate if crate.is_dir() else zipfile.Path(crate)
 
 
-def _entities(crate: Path) -> list[dict[str, Any]]:
+def _read(crate: Path, name: str) -> bytes:
     try:
-        (_root(crate) / _CONFIGURATION).read_bytes()
-        return json.loads((_root(crate) / METADATA).read_bytes())["@graph"]
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise DataError(f"{crate} is not an archive of `fairfold publish` ({error}). Name publication.zip.") from None
+        with (_root(crate) / name).open("rb") as stream:
+            content = stream.read(_MOST_BYTES[name] + 1)
+    except Exception as error:  # Damaged archives raise various errors.
+        reason = f"{name}: {first_sentence(error)}"
+        raise DataError(f"{crate} is not an archive of `fairfold publish` ({reason}). Name publication.zip.") from None
+    if len(content) > _MOST_BYTES[name]:
+        raise DataError(f"{crate}: {name} has more than {_MOST_BYTES[name] // 2**20} MB. Use another archive.")
+    return content
 
 
-def _inputs(entities: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for entity in entities:
-        if entity.get("exampleOfWork", {}).get("@id", "").startswith("#input-"):
-            yield entity
+def _entities(crate: Path) -> list[dict[str, Any]]:
+    content = _read(crate, METADATA)
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{crate}: {METADATA} is not valid JSON ({first_sentence(error)}). Use another copy.") from None
+    graph = document.get("@graph") if isinstance(document, dict) else None
+    are_entities = isinstance(graph, list) and all(isinstance(each, dict) for each in graph)
+    if not graph or not are_entities or not all(isinstance(each.get("@id"), str) for each in graph):
+        raise DataError(f"{crate}: {METADATA} is not an RO-Crate, a @graph of objects with @id. Use another archive.")
+    return graph
 
 
-def _restore(crate: Path, name: str, wanted: str, target: Path, table: Path | None) -> None:
+def _inputs(crate: Path) -> Iterator[tuple[str, str]]:
+    """Yield the names and checksums of the input files of the study."""
+    for entity in _entities(crate):
+        work = entity.get("exampleOfWork")
+        if isinstance(work, dict) and str(work.get("@id")).startswith("#input-"):
+            name, wanted = entity["@id"].removeprefix("#"), entity.get("sha256")
+            path = PurePosixPath(name)
+            if path.is_absolute() or not name.isprintable() or any(part.startswith(".") for part in name.split("/")):
+                raise DataError(
+                    f"{crate}: the data file {name!r} is outside of the folder or hidden. Use another archive."
+                )
+            if not isinstance(wanted, str) or not _SHA256.fullmatch(wanted):
+                raise DataError(f"{crate}: {METADATA} has no SHA-256 of the data file {name}. Use another archive.")
+            yield name, wanted
+
+
+def _restore(crate: Path, name: str, wanted: str, folder: Path, table: Path | None) -> None:
     """Write a data file to the folder of the study, unless it is there."""
+    target = folder / name
+    if target.is_symlink() or not target.parent.resolve().is_relative_to(folder.resolve()):
+        raise DataError(f"{target} is a link, or in a linked folder. Remove the link, or choose another --directory.")
     if target.is_file() and checksum(target) == wanted:
         return
     source = published if (published := _root(crate) / name).is_file() else table
@@ -78,7 +174,13 @@ def _restore(crate: Path, name: str, wanted: str, target: Path, table: Path | No
             f"{crate} does not contain the data file {name}. Name a copy of it, as in "
             f"`fairfold study --from {crate} {Path(name).name}`; its SHA-256 is {wanted}."
         )
-    with atomic_path(target) as temporary:
+    if isinstance(source, zipfile.Path) and source.root.getinfo(source.at).file_size > most_unpacked(
+        crate.stat().st_size
+    ):
+        raise DataError(
+            f"{source} is many times larger than the archive. If you trust it, unpack it and name its folder."
+        )
+    with sentences(Path(str(source)), "a data file"), atomic_path(target) as temporary:
         with source.open("rb") as stream, temporary.open("wb") as copy:
             shutil.copyfileobj(stream, copy)
         if (found := checksum(temporary)) != wanted:

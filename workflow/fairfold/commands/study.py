@@ -72,6 +72,8 @@ def add_to(commands: Any) -> None:
     add = parser.add_argument
     add("table", nargs="?", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with one row per sample")
     add("--from", type=Path, dest="crate", metavar="ZIP", help="run a published study again; see `fairfold publish`")
+    trust = "with --from: run the models of the archive that are not part of fairfold, after you have read their code"
+    add("--allow-own-code", action="store_true", help=trust)
     add("-d", "--directory", type=Path, help="folder of the study (default: a folder next to the table, with its name)")
     add("-c", "--cores", type=_cores, default="all", metavar="N", help="number of cores to use (default: all)")
     add("-n", "--dry-run", action="store_true", help="only list the jobs")
@@ -302,7 +304,8 @@ def _study_of_crate(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
         raise ConfigError(f"{option} cannot change a published study. Leave it out.")
     crate = options.crate.resolve()
     folder = options.directory or crate.with_name(f"{crate.stem}-study")
-    configuration = rerun.unpack(options.crate, folder, Path(options.table) if options.table else None)
+    table = Path(options.table) if options.table else None
+    configuration = rerun.unpack(options.crate, folder, table, allow_own_code=options.allow_own_code)
     _study_before(folder / CONFIGURATION, configuration)
     return folder, configuration
 

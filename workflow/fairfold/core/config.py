@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import itertools
+import math
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -13,9 +15,25 @@ import yaml
 from fairfold.core.machine import check_machine
 from fairfold.errors import ConfigError, StudyError
 
+_MOST_NODES = 10_000, 10  # a constant and a number per character: keys, values and lists with their aliases expanded
+
 
 class _Loader(yaml.SafeLoader):
-    """YAML without duplicate keys. Every error has a line number."""
+    """YAML without duplicate keys and without aliases that expand to many times the text. Errors have a line number."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._most_nodes = _MOST_NODES[0] + _MOST_NODES[1] * len(text)
+
+    def get_single_node(self) -> yaml.Node | None:
+        node = super().get_single_node()
+        sizes: dict[int, float] = {}
+        if node is not None and _expanded_size(node, sizes) > self._most_nodes:
+            raise yaml.MarkedYAMLError(
+                problem="the aliases (*) repeat too many values, or contain themselves; write the values out",
+                problem_mark=node.start_mark,
+            )
+        return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
@@ -37,6 +55,16 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep=deep)
 
 
+def _expanded_size(node: yaml.Node, sizes: dict[int, float]) -> float:
+    """Count the nodes below a node, each alias as often as it is used. A node that contains itself is infinite."""
+    if id(node) not in sizes:
+        sizes[id(node)] = math.inf  # while its content is counted
+        content = itertools.chain(*node.value) if isinstance(node, yaml.MappingNode) else node.value
+        below = () if isinstance(node, yaml.ScalarNode) else content
+        sizes[id(node)] = 1 + sum(_expanded_size(each, sizes) for each in below)
+    return sizes[id(node)]
+
+
 def load_yaml(path: Path) -> Any:
     """Read a YAML file. Most JSON files are valid YAML, too.
 
@@ -56,16 +84,45 @@ def load_yaml(path: Path) -> Any:
         If the file cannot be read, is not YAML, or contains a key twice. The message names the line.
     """
     try:
-        return _Loader(path.read_text(encoding="utf-8")).get_single_data()
+        return parse_yaml(path.read_bytes(), path)
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
+
+
+def parse_yaml(content: bytes, where: Path) -> Any:
+    """Read the content of a YAML file.
+
+    Parameters
+    ----------
+    content : bytes
+        Text in UTF-8.
+    where : Path
+        The file, for messages.
+
+    Returns
+    -------
+    object
+        Content of the file.
+
+    Raises
+    ------
+    ConfigError
+        As in :func:`load_yaml`.
+
+    Examples
+    --------
+    >>> parse_yaml(b"seed: 3", Path("study.yaml"))
+    {'seed': 3}
+    """
+    try:
+        return _Loader(content.decode()).get_single_data()
     except yaml.MarkedYAMLError as error:
         at, begun = error.problem_mark, error.context_mark
         context = f"{error.context}, begun in line {begun.line + 1}: " if begun else ""
         problem = f"line {at.line + 1}, column {at.column + 1}: {context}{error.problem}"
-        raise ConfigError(f"{path} is not valid YAML: {problem}.") from None
+        raise ConfigError(f"{where} is not valid YAML: {problem}.") from None
     except Exception as error:  # PyYAML raises other errors for invalid characters and deep nesting.
-        raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+        raise ConfigError(f"{where} is not valid YAML: {' '.join(str(error).split())}") from None
 
 
 def typed(value: Any) -> Any:

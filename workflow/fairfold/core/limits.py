@@ -1,0 +1,48 @@
+"""Limits on what a file may expand to, so that a small file of unknown origin cannot use all memory or time."""
+
+from __future__ import annotations
+
+_UNPACKED = 2**26, 100  # bytes: a constant, and a number per byte of the file
+_CELLS = 20_000_000, 100
+
+
+def most_unpacked(n_bytes: int) -> int:
+    """Return the size that a compressed file may have after decompression.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Size of the compressed file.
+
+    Returns
+    -------
+    int
+        Largest size in bytes.
+
+    Examples
+    --------
+    >>> most_unpacked(10**6) // 10**6
+    167
+    """
+    return _UNPACKED[0] + _UNPACKED[1] * n_bytes
+
+
+def most_cells(n_bytes: int) -> int:
+    """Return the number of cells, or of columns of a sparse table, that a file may declare without writing them.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Size of the file.
+
+    Returns
+    -------
+    int
+        Largest number of cells.
+
+    Examples
+    --------
+    >>> most_cells(10**6) // 10**6
+    120
+    """
+    return _CELLS[0] + _CELLS[1] * n_bytes
