@@ -87,9 +87,12 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("{a: " * 200_000, "is not valid YAML"),
         ("- 1", "expected the configuration of a study"),
         ("{}", "expected the configuration of a study"),
-        ("data: 5", "config.data"),
-        ("seed: 1", "config.weak_labels"),
-        ("data: {own: {t: {path: [1]}}}", "path"),
+        ("data: 5", "config: missing 'seed'; add it."),
+        ("seed: 1", "config: missing 'weak_labels'"),
+        (
+            yaml.safe_dump(CONFIG).replace(NAME, "[1]"),
+            "config.data.own.t.path: found [1]: input should be a valid string",
+        ),
         ("#" * 2**20 + "\n", "study.yaml has more than 1 MB"),
         (yaml.safe_dump({**CONFIG, "data": {**CONFIG["data"], "cache": "/tmp"}}), "data.cache names a place outside"),
         (

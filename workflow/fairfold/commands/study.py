@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import bz2
 import contextlib
 import copy
-import gzip
 import importlib.util
-import lzma
 import os
 import re
 import shlex
 import sys
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
 
@@ -45,9 +42,8 @@ _MODELS_OF_LARGE = ["logistic+", "kernel-ridge+", "joint-GB", "Stack+"]  # follo
 # levels of deep forests take many times as long as these two models.
 _MODELS_OF_MANY = ["RF+ET", "Stack+"]
 _MOST_CELLS = 5_000_000  # samples times labels
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _NOT_LINES = {".xlsx", ".feather", ".npz", ".zst", ".zip"}  # files whose rows are not counted
-_UNREADABLE = (DataError, ImportError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error)  # Reported later.
+_UNREADABLE = (DataError, ImportError, OSError, ValueError)  # Reported later.
 _SUFFIXES = re.compile(
     r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|svm|libsvm|svmlight|gz|bz2|xz|zst|zip))+$", re.IGNORECASE
 )
@@ -237,11 +233,12 @@ def _count_labels(table: Path, labels: Sequence[str]) -> int:
     return 0
 
 
-def _opened(table: Path) -> IO[bytes]:
-    suffix = table.suffix.lower()
-    if suffix in _NOT_LINES:
+def _opened(table: Path) -> AbstractContextManager[IO[bytes]]:
+    from fairfold.datasets.rows import open_unpacked
+
+    if table.suffix.lower() in _NOT_LINES:
         raise ValueError(f"{table} has no lines.")
-    return _OPENERS.get(suffix, open)(table, "rb")
+    return open_unpacked(table)
 
 
 def _fits_final(options: argparse.Namespace) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _UNPACKED = 2**26, 100  # bytes: a constant, and a number per byte of the file
 _CELLS = 20_000_000, 100
+_COLUMNS = 2_000_000, 1
 
 
 def most_unpacked(n_bytes: int) -> int:
@@ -28,7 +29,7 @@ def most_unpacked(n_bytes: int) -> int:
 
 
 def most_cells(n_bytes: int) -> int:
-    """Return the number of cells, or of columns of a sparse table, that a file may declare without writing them.
+    """Return the number of cells that a table may have, with those that the file does not contain.
 
     Parameters
     ----------
@@ -46,3 +47,24 @@ def most_cells(n_bytes: int) -> int:
     120
     """
     return _CELLS[0] + _CELLS[1] * n_bytes
+
+
+def most_columns(n_bytes: int) -> int:
+    """Return the number of columns that a file of sparse rows may have.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Size of the file.
+
+    Returns
+    -------
+    int
+        Largest number of columns.
+
+    Examples
+    --------
+    >>> most_columns(10**6)
+    3000000
+    """
+    return _COLUMNS[0] + _COLUMNS[1] * n_bytes

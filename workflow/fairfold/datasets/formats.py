@@ -586,15 +586,16 @@ _NUMERIC = re.compile(r"(numeric|real|integer)(\s*\[.*\])?", re.I)  # Weka allow
 _WEIGHT = re.compile(r"(?:^|\s*,\s*|(?<=\})\s+)\{\s*([^\s{},]+)\s*\}$")
 _QUOTED_VALUE = r"""(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")"""
 _QUOTED = re.compile(_QUOTED_VALUE)
+_ESCAPED_OR_QUOTED = re.compile(rf"""\\['"]|{_QUOTED_VALUE}""")
 _ATTRIBUTE = re.compile(
     rf"""@attribute\s+(?P<name> {_QUOTED_VALUE} | \S+? )
     (?: \s*(?P<nominal> \{{ (?: {_QUOTED_VALUE} | [^{{}}'"] )* \}} ) | \s+(?P<type> \S.*) )""",
     re.I | re.X,
 )
-_NOMINAL_VALUE = re.compile(rf"\s*({_QUOTED_VALUE}|[^,]*?)\s*(?:,|$)")
+_NOMINAL_VALUE = re.compile(rf"\s*(?:({_QUOTED_VALUE})\s*|([^,]*))(?:,|$)")
 _OUTSIDE_QUOTES = rf"(?P<quoted>(?<![^\s,{{]){_QUOTED_VALUE})"
 _COMMENT = re.compile(rf"{_OUTSIDE_QUOTES}|(?:(?<=[\s}}])|^)%.*$")
-_SEPARATOR = re.compile(rf"{_OUTSIDE_QUOTES}|\s*,\s*|\s*\t\s*")
+_SEPARATOR = re.compile(rf"{_OUTSIDE_QUOTES}|(?<!\s)\s*[,\t]\s*")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _RELATION, _ATTRIBUTE_START, _DATA = (re.compile(rf"@{word}\b", re.I) for word in ("relation", "attribute", "data"))
 
@@ -818,7 +819,7 @@ def _attribute(text: str, position: str) -> _Attribute:
         raise DataError(f"{position}: {textwrap.shorten(text, 60)!r} is not '@attribute name type'. Correct the line.")
     kind = declared["nominal"] or declared["type"]
     values = _NOMINAL_VALUE.finditer(kind[1:-1]) if kind.startswith("{") and kind.endswith("}") else ()
-    listed = [_unquoted(match[1]).strip() for match in values if match[0]]
+    listed = [_unquoted(match[1] or match[2].strip()).strip() for match in values if match[0]]
     return _Attribute(composed(_unquoted(declared["name"])), kind, position, listed)
 
 
@@ -855,7 +856,7 @@ def _read_sparse_rows(
     texts: dict[int, list[str]] = {at: [] for at in layout.text}
     for number, ((line, text), entries) in enumerate(rows, start=1):
         where = f"{path}, data row {number} (line {line})"
-        if entries and len(entries) != _QUOTED.sub("", text).count(",") + 1:  # Some entries are lost.
+        if entries and len(entries) != _ESCAPED_OR_QUOTED.sub("", text).count(",") + 1:  # Some entries are lost.
             raise DataError(f"{where}: the row contains an attribute twice, or an empty entry. Correct this row.")
         for at, found in texts.items():
             cell = (entries[at] or "?") if at in entries else attributes[at].implied()

@@ -24,7 +24,7 @@ KEYS = ("hierarchy", "propagate")
 """Keys of ``labels`` in the configuration that describe a hierarchy."""
 
 _STANZA = re.compile(r"\[(\w+)\]\s*$")
-_COMMENT = re.compile(r"\s*(?<!\\)\{[^{}]*\}\s*(!.*)?$|(^|\s+)!.*$")  # Also matches a modifier in braces.
+_COMMENT = re.compile(r"(?<!\s)\s*(?<!\\)\{[^{}]*\}\s*(!.*)?$|(^|(?<!\s)\s+)!.*$")  # Also matches a modifier in braces.
 _HEADER = ("child", "parent")
 
 

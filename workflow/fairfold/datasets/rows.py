@@ -28,6 +28,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from fairfold.datasets.expansion import check_feather, check_parquet, check_workbook, limited
 from fairfold.datasets.workbook import cells_without_value
 from fairfold.errors import DataError
 
@@ -56,7 +57,7 @@ _OF_ODD_QUOTES = 0.9  # weight of rows with quotes in cells that are not quoted
 _OF_TEXT = 0.1  # weight of a cell without a type, against 1 of one with a type
 _DECLARED = re.compile(r'"?sep=(?P<separator>[^"\r\n])(?P=separator)*"?(\r\n|\r|\n)', re.IGNORECASE)
 _TYPED = re.compile(
-    r"[+-]?[0-9.,]*[0-9][0-9.,]*(e[+-]?[0-9]+)?|\?|-|na|n/a|nan|nil|none|null|true|false|yes|no|", re.IGNORECASE
+    r"[+-]?(?=[.,]*[0-9])[0-9.,]+(e[+-]?[0-9]+)?|\?|-|na|n/a|nan|nil|none|null|true|false|yes|no|", re.IGNORECASE
 )
 
 
@@ -408,8 +409,11 @@ def _head(path: Path) -> bytes:
         return stream.read(_SIGNATURE)
 
 
-def _unpacked(path: Path) -> AbstractContextManager[IO[bytes]]:
-    return _compression_of(path)[1](path)
+@contextlib.contextmanager
+def _unpacked(path: Path) -> Iterator[IO[bytes]]:
+    compression, opener = _compression_of(path)
+    with opener(path) as stream:
+        yield limited(stream, path) if compression else stream
 
 
 def _compression_of(path: Path) -> tuple[str, Callable[[Path], AbstractContextManager[IO[bytes]]]]:
@@ -422,6 +426,7 @@ def _rows_of_columns(path: Path, kind: str) -> Iterator[Row]:
     """Read the rows of a columnar file or of a workbook."""
     import pandas as pd  # The import is slower than reading most text files.
 
+    {"Excel": check_workbook, "Parquet": check_parquet, "Feather": check_feather}[kind](path)
     if kind == "Excel":
         # Read all cells unchanged. Without header=None, pandas would rename repeated columns.
         sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False)

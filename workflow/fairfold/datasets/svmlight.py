@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import canonical
+from fairfold.core.limits import most_columns
 from fairfold.datasets.columns import Table
 from fairfold.datasets.rows import marked_encoding, open_unpacked
 from fairfold.errors import DataError
@@ -23,7 +24,7 @@ from fairfold.errors import DataError
 FEATURE, LABEL = "feature_", "label_"
 _BEGINNING = 1 << 16  # bytes
 _LINES = 20
-_COUNTS = re.compile(r"\d+ +\d+ +\d+")
+_COUNTS = re.compile(r"\d{1,18} +\d{1,18} +\d{1,18}")
 _LABELS = r"[+-]?\d+(?:\.\d*)?(?:,[+-]?\d+(?:\.\d*)?)*"
 _SVMLIGHT = re.compile(rf"(?:{_LABELS})?(?:\s+qid:\d+)?(?P<entries>(?:(?:^|\s+)\d+:[^\s:]+)*)\s*(?:#.*)?")
 
@@ -132,6 +133,7 @@ def read_svmlight(path: Path, *, with_labels: bool = True) -> Table:
         content = stream.read().removeprefix(codecs.BOM_UTF8)
     first, _, rest = content.partition(b"\n")
     counts = [*map(int, first.split())] if has_counts([first.decode("latin-1")]) else None
+    _check_width(path, counts[1] if counts else 0, len(content))
     try:
         lines = io.BytesIO(rest if counts else content)
         X, labels = load_svmlight_file(lines, multilabel=True, zero_based=True, n_features=counts and counts[1])
@@ -141,6 +143,7 @@ def read_svmlight(path: Path, *, with_labels: bool = True) -> Table:
             f"{path} cannot be read as svmlight: {reason}. Write each line as labels, then index:value pairs in "
             "ascending order, such as 1,3 5:0.2 7:1."
         ) from None
+    _check_width(path, X.shape[1], len(content))
     X = sparse.csr_array(X)
     if not np.isfinite(X.data).all():
         row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right"))
@@ -151,6 +154,14 @@ def read_svmlight(path: Path, *, with_labels: bool = True) -> Table:
     _check_counts(path, counts, X.shape[0], names)
     values = canonical(sparse.hstack([X[:, start:], Y], format="csr"))
     return Table(columns=(*features, *names), values=values, source=path.name)
+
+
+def _check_width(path: Path, n_features: int, n_bytes: int) -> None:
+    if n_features > most_columns(n_bytes):
+        raise DataError(
+            f"{path} declares {n_features:,} features, many times its size. Number the features from 1, and correct "
+            "the first line if it contains their number."
+        )
 
 
 def _label_matrix(labels: list[tuple[float, ...]], path: Path) -> tuple[sparse.csr_array, list[str]]:
