@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import unicodedata
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -353,11 +354,20 @@ def test_tables_in_memory_are_checked_as_files_are(final, table):
         final.predict(table.assign(c="many"))
 
 
+def write_bytes_as_probe(home):
+    with zipfile.ZipFile(home / "probe.npz", "w") as archive:
+        for name in ("X", "P"):
+            archive.writestr(name, b"no array")
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
         (lambda home: (home / "columns.json").unlink(), "is not a final model .*snakemake final"),
         (lambda home: (home / "columns.json").write_text("{"), "columns.json is damaged"),
+        (lambda home: (home / "columns.json").write_text("[" * 200_000), "columns.json is damaged"),
+        (lambda home: (home / "columns.json").write_text("[]"), "columns.json is damaged"),
+        (lambda home: write_bytes_as_probe(home), "probe.npz is damaged"),
         (lambda home: (home / "columns.json").write_text('{"format": 9}'), "has format 9, not 1"),
         (lambda home: (home / "model.fairfold").unlink(), "model.fairfold"),
         (

@@ -197,3 +197,21 @@ def test_pickled_models_do_not_take_their_samples_along(data, saved):
     kept = forest.__getstate__()
     assert {"value_", "shapes_"} <= set(kept) and not {"leaf_of_", "in_bag_", "oob_proba_"} & set(kept)
     assert isinstance(forest, MultilabelForest) and json.dumps(forest.n_trees)
+
+
+def test_changed_arrays_are_refused(saved, tmp_path):
+    """Compiled code would read outside of an array."""
+    _, path = saved
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(tmp_path / "other", "w") as other:
+        for name in archive.namelist():
+            content = archive.read(name)
+            other.writestr(name, content[:-1] + b"\x77" if name.endswith("3.npy") else content)
+    with pytest.raises(ModelError, match="its content does not fit its checksum"):
+        load_model(tmp_path / "other")
+
+
+def test_a_model_that_expands_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "bomb", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", b" " * 2**27)
+    with pytest.raises(ModelError, match="it expands to many times its size"):
+        load_model(tmp_path / "bomb")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zipfile import ZipFile
+
 _UNPACKED = 2**26, 100  # bytes: a constant, and a number per byte of the file
 _CELLS = 20_000_000, 100
 _COLUMNS = 2_000_000, 1
@@ -26,6 +28,24 @@ def most_unpacked(n_bytes: int) -> int:
     167
     """
     return _UNPACKED[0] + _UNPACKED[1] * n_bytes
+
+
+def expands(archive: ZipFile, n_bytes: int) -> bool:
+    """Return whether the files of a zip archive are many times larger than the archive.
+
+    Parameters
+    ----------
+    archive : ZipFile
+        The open archive.
+    n_bytes : int
+        Size of the archive.
+
+    Returns
+    -------
+    bool
+        Whether their total size exceeds :func:`most_unpacked`.
+    """
+    return sum(each.file_size for each in archive.infolist()) > most_unpacked(n_bytes)
 
 
 def most_cells(n_bytes: int) -> int:

@@ -8,11 +8,12 @@ import zipfile
 from pathlib import Path
 from typing import IO, Any
 
-from fairfold.core.limits import most_cells, most_unpacked
+from fairfold.core.limits import expands, most_cells, most_unpacked
 from fairfold.errors import DataError
 
 _CHUNK = 2**20  # bytes
 _PLACE = re.compile(rb"""<(?:\w+:)?(?:c|row)\s(?:[^<>]*?\s)?r\s*=\s*["']([A-Z]{0,3})([0-9]{1,7})["']""")
+_OF_CELL = 100  # bytes that a text may have where a Parquet file stores it once for many cells
 _LONGEST = 1000  # bytes of a tag up to its position
 
 
@@ -70,7 +71,7 @@ def check_workbook(path: Path) -> None:
     """
     size, far = path.stat().st_size, (0, 0)
     with zipfile.ZipFile(path) as archive:
-        if sum(each.file_size for each in archive.infolist()) > most_unpacked(size):
+        if expands(archive, size):
             raise DataError(f"{path} expands to many times its size. If you trust it, save its sheet as CSV.")
         for name in archive.namelist():
             if name.startswith("xl/worksheets/") and name.endswith(".xml"):
@@ -102,7 +103,7 @@ def _number_of(letters: bytes) -> int:
 
 
 def check_parquet(path: Path) -> None:
-    """Check the size and the metadata of a Parquet file.
+    """Check that a Parquet file does not expand to many times its size.
 
     Parameters
     ----------
@@ -112,24 +113,45 @@ def check_parquet(path: Path) -> None:
     Raises
     ------
     DataError
-        If it expands to many times its size, or its metadata of pandas name columns that it lacks.
+        If it has much more rows or bytes than it could store.
     """
     from pyarrow import parquet
 
     size, metadata = path.stat().st_size, parquet.read_metadata(path)
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    if max(metadata.num_rows, sum(group.num_rows for group in groups)) * metadata.num_columns > most_cells(size) or sum(
-        group.total_byte_size for group in groups
-    ) > most_unpacked(size):
+    n_rows = max(metadata.num_rows, sum(group.num_rows for group in groups))
+    if (
+        n_rows * metadata.num_columns > most_cells(size)
+        or sum(group.total_byte_size for group in groups) > most_unpacked(size)
+        or _size_of_texts(path) > most_unpacked(size) + _OF_CELL * n_rows * metadata.num_columns
+    ):
         raise DataError(
-            f"{path} declares {metadata.num_rows} rows and {metadata.num_columns} columns, many times its size. If you "
-            "trust it, save the table as CSV."
+            f"{path} expands to many times its size ({n_rows} rows, {metadata.num_columns} columns). If you trust it, "
+            "save the table as CSV."
         )
-    _check_pandas(path, parquet.read_schema(path))
+
+
+def _size_of_texts(path: Path) -> int:
+    """Count the bytes of all texts of a Parquet file, which may store each text once."""
+    import pyarrow as pa
+    from pyarrow import compute, parquet
+
+    schema = parquet.read_schema(path)
+    names = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
+    if not names:
+        return 0
+    stored, total = parquet.read_table(path, columns=names, read_dictionary=names), 0
+    for chunk in (chunk for column in stored.columns for chunk in column.chunks):
+        if pa.types.is_dictionary(chunk.type):
+            lengths = compute.binary_length(chunk.dictionary).take(chunk.indices)
+            total += compute.sum(compute.cast(lengths, pa.int64())).as_py() or 0
+        else:
+            total += chunk.nbytes
+    return total
 
 
 def check_feather(path: Path) -> None:
-    """Check the size and the metadata of a Feather file, part by part.
+    """Check that a Feather file does not expand to many times its size, part by part.
 
     Parameters
     ----------
@@ -154,19 +176,3 @@ def check_feather(path: Path) -> None:
             n_bytes, n_cells = n_bytes + batch.nbytes, n_cells + batch.num_rows * batch.num_columns
             if n_bytes > most_unpacked(size) or n_cells > most_cells(size):
                 raise DataError(f"{path} expands to many times its size. If you trust it, save the table as CSV.")
-        _check_pandas(path, reader.schema)
-
-
-def _check_pandas(path: Path, schema: Any) -> None:
-    """Raise if the metadata of pandas do not fit the columns."""
-    try:
-        metadata = schema.pandas_metadata or {}
-        index = [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
-        fault = next((f"an index {name!r}" for name in index if name not in schema.names), None)
-    except (ValueError, AttributeError, TypeError, RecursionError):
-        fault = "something that is no JSON of pandas"
-    if fault:
-        raise DataError(
-            f"{path}: the metadata of pandas in this file describe {fault[:80]}, which the file lacks. Write the table "
-            "again, or save it as CSV."
-        )

@@ -22,6 +22,7 @@ import warnings
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -483,7 +484,7 @@ def _number(cell: str, column: str, position: str, missing: str | None, *, gaps:
         return TRUTHS[cell.casefold()]
     number = number_of(cell)
     if number is not None and math.isfinite(number):
-        if abs(number) >= MOST_EXACT and _INTEGER.fullmatch(cell) and int(cell.partition(".")[0]) != int(number):
+        if abs(number) >= MOST_EXACT and _INTEGER.fullmatch(cell) and Decimal(cell) != Decimal(number):
             found = f"{position}, column {column!r}: found {cell}"
             raise CellError(
                 f"{found}, an integer that double precision rounds to {number:.0f}.",

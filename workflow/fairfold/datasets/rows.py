@@ -438,8 +438,14 @@ def _rows_of_columns(path: Path, kind: str) -> Iterator[Row]:
 
         table = parquet.read_table(path) if kind == "Parquet" else feather.read_table(path)
         # pandas would convert integers with gaps to floats, which rounds those above 2**53.
-        frame = table.to_pandas(integer_object_nulls=True)
-        frame = frame.reset_index([name for name in frame.index.names if name is not None])
+        try:
+            frame = table.to_pandas(integer_object_nulls=True)
+            frame = frame.reset_index([name for name in frame.index.names if name is not None])
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            raise DataError(
+                f"{path}: the metadata of pandas in this file do not fit its columns ({error}). Write the table again "
+                "without an index, or save it as CSV."
+            ) from None
         names = [(1, [str(name) for name in frame.columns])]
     logger.info("%s: read as %s, %d rows and %d columns.", path, kind, len(frame) - (not names), frame.shape[1])
     # Convert to text without loss of precision. Missing values are empty.

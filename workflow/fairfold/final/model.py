@@ -25,7 +25,7 @@ from fairfold.datasets.categories import Categories
 from fairfold.datasets.decimals import Learned
 from fairfold.datasets.formats import check_unique
 from fairfold.datasets.names import composed
-from fairfold.errors import DataError, ModelError, shortened
+from fairfold.errors import DataError, ModelError, first_sentence, shortened
 from fairfold.evaluation.checked_cells import MISSING_RATE
 from fairfold.evaluation.decisions import Objective
 from fairfold.evaluation.fold_scores import labels_for
@@ -440,7 +440,7 @@ def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
             f"{folder} is not a final model ({COLUMNS}: {error.strerror}). The study of a table, "
             "`fairfold study --final` and `snakemake final` write one under results/final/."
         ) from None
-    except (ValueError, TypeError, KeyError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise ModelError(f"{path} is damaged ({error!r}); refit the model.") from None
     model = load_model(Path(folder) / MODEL)
     set_n_jobs(model, n_jobs)
@@ -460,9 +460,12 @@ def _checked_probe(folder: Path, model: ClassifierMixin, n_features: int) -> tup
         if X.shape != (len(P), n_features) or P.shape != (len(P), len(model.classes_)):
             raise ValueError(f"shapes {X.shape} and {P.shape}")
         X = sparse.csr_array(X) if arrays["is_sparse"] else X
-    except (DataError, ValueError, KeyError, IndexError, TypeError) as error:
+    except (AttributeError, DataError, ValueError, KeyError, IndexError, TypeError) as error:
         raise ModelError(f"{folder / PROBE} is damaged ({error}); refit the model.") from None
-    difference = np.abs(_array(model.predict_proba(X)) - P).max(initial=0.0)
+    try:
+        difference = np.abs(_array(model.predict_proba(X)) - P).max(initial=0.0)
+    except Exception as error:  # A damaged model can raise any exception.
+        raise ModelError(f"{folder / MODEL} is damaged ({first_sentence(error)}); refit the model.") from None
     if not difference <= SAME:
         raise ModelError(
             f"{folder / MODEL} predicts other numbers here than where it was fitted (by up to {difference:.2g}): use "

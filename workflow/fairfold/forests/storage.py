@@ -6,16 +6,19 @@ An archive contains arrays, JSON and type names. Loading creates only scikit-lea
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
 import warnings
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairfold import __version__
 from fairfold.core.files import atomic_open
+from fairfold.core.limits import expands
 from fairfold.errors import ModelError, first_sentence
 
 if TYPE_CHECKING:
@@ -117,12 +120,14 @@ def load_model(path: str | Path) -> ClassifierMixin:
 
     try:
         data = Path(path).read_bytes()
+        _check_size(data)
         with warnings.catch_warnings():
             warnings.simplefilter("error", InconsistentVersionWarning)
             foreign = sorted(set(skops.get_untrusted_types(data=data)) - TRUSTED)
             if not foreign:
                 _check_format(data)
                 model = skops.loads(data, trusted=sorted(TRUSTED))
+                _check_content(data)
     except InconsistentVersionWarning as error:
         raise ModelError(
             f"{path} was saved with scikit-learn {error.original_sklearn_version}, but "
@@ -137,11 +142,34 @@ def load_model(path: str | Path) -> ClassifierMixin:
     return model
 
 
-def _check_format(data: bytes) -> None:
+def _check_size(data: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        found = json.loads(archive.read(_HEADER))["format"] if _HEADER in archive.namelist() else None
-    if found != FORMAT:
-        raise ValueError(f"its format is {found!r}, not {FORMAT}")
+        if expands(archive, len(data)):
+            raise ValueError("it expands to many times its size")
+
+
+def _check_format(data: bytes) -> None:
+    found = _contents(data).get(_HEADER, b"{}")
+    if (stored := json.loads(found).get("format")) != FORMAT:
+        raise ValueError(f"its format is {stored!r}, not {FORMAT}")
+
+
+def _check_content(data: bytes) -> None:
+    """Raise if an array was changed, which compiled code would not notice. Earlier versions stored no checksum."""
+    contents = _contents(data)
+    wanted = json.loads(contents.pop(_HEADER)).get("sha256")
+    if wanted is not None and wanted != _checksum(contents):
+        raise ValueError("its content does not fit its checksum")
+
+
+def _contents(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _checksum(contents: Mapping[str, bytes]) -> str:
+    parts = [(name, hashlib.sha256(content).hexdigest()) for name, content in sorted(contents.items())]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def _called(model: Any) -> str:
@@ -160,8 +188,8 @@ def _without_traces(data: bytes) -> bytes:
     schema = re.sub(r'"file": "([^"]+)"', lambda found: f'"file": "{name_of[found[1]]}"', schema)
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        header = json.dumps({"format": FORMAT, "fairfold": __version__})
-        texts: list[tuple[str, str | bytes]] = [(_HEADER, header), (_SCHEMA, schema)]
-        for name, content in [*texts, *((name_of[name], contents[name]) for name in order)]:
+        stored = {_SCHEMA: schema.encode(), **{name_of[name]: contents[name] for name in order}}
+        header = json.dumps({"format": FORMAT, "fairfold": __version__, "sha256": _checksum(stored)})
+        for name, content in {_HEADER: header.encode(), **stored}.items():
             archive.writestr(zipfile.ZipInfo(name, _MADE_ON), content, zipfile.ZIP_DEFLATED)
     return stream.getvalue()
