@@ -1,8 +1,11 @@
 """The command writes a sheet, refuses faulty ones, and runs the study again with a filled one."""
 
 import dataclasses
+import io
+import os
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -13,6 +16,8 @@ from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import FinalPredictions, write_predictions
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.recommendation.checked import read_checked
+
+HOSTILE = ["=1+1", "+1", "-2+3", "@SUM(A1)", "\t tab", "x;=1", "'=1", "new\nline", "nan", '"q"', "\u202e", "-3", "7"]
 
 
 @pytest.fixture
@@ -155,6 +160,46 @@ def test_a_sheet_may_have_other_separators(study, monkeypatch, capsys):
     assert "2 cells that were checked earlier are not in" in capsys.readouterr().err
     path.write_bytes(b"\x81,a\n")
     assert main(["check", str(study), "--sheet", str(path)]) == 1
-    assert "Save it as CSV in UTF-8, or as Excel" in capsys.readouterr().err
+    assert "Save it as text in UTF-8" in capsys.readouterr().err
     assert main(["check", str(study), "--cells", "5", "-o", str(study / "a.ods")]) == 1
     assert "ends in .csv or .xlsx" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".csv.gz"])
+def test_names_that_look_like_formulas_come_back_unchanged(study, suffix, monkeypatch):
+    """A cell of a sheet is never a formula, also if a name is made to be one."""
+    monkeypatch.setattr(check, "run_study", lambda command, folder: None)
+    monkeypatch.setattr(check.recommend, "print_answer", lambda folder, dataset: None)
+    data, path = Dataset.load(study / "results/datasets/plants.npz"), study / f"sheet{suffix}"
+    ids = np.array([f"{HOSTILE[row % len(HOSTILE)]}{row}" for row in range(60)])
+    labels = ("=cmd|' /C calc'!A0", "@SUM(A1)")
+    dataclasses.replace(data, label_names=labels, sample_ids=ids).save(study / "results/datasets/plants.npz")
+    assert main(["check", str(study), "--cells", "60", "-o", str(path)]) == 0
+    if suffix == ".xlsx":
+        page = openpyxl.load_workbook(path).active
+        assert {cell.data_type for row in page.iter_rows() for cell in row if cell.value is not None} == {"s"}
+        places = {name.value: number for number, name in enumerate(page[1])}
+        assert {row[places["id"]].value for row in page.iter_rows(min_row=2)} <= {*ids.tolist()}
+        for row in page.iter_rows(min_row=2):
+            row[places["correct_label"]].value = 1
+        page.parent.save(path)
+    else:
+        sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
+        texts = [cell for cell in sheet.to_numpy().ravel() if not cell[1:].isdecimal()]  # -3 is a number
+        assert not [cell for cell in texts if cell.lstrip().startswith(("=", "+", "-", "@"))]
+        sheet.assign(correct_label=1).to_csv(path, index=False)
+    assert main(["check", str(study), "--sheet", str(path)]) == 0
+    assert len(pd.read_csv(study / "checks/plants.csv")) == 60
+
+
+def test_a_sheet_goes_where_the_user_wants_it(study, capfd):
+    assert main(["check", str(study), "--cells", "5", "-o", "-"]) == 0
+    output = capfd.readouterr()
+    assert len(pd.read_csv(io.StringIO(output.out))) == 5
+    assert "--sheet FILE" in output.err and "Traceback" not in output.err
+    assert main(["check", str(study), "--cells", "5", "-o", os.devnull]) == 0
+    (study / "link.csv").symlink_to("target.csv")
+    assert main(["check", str(study), "--cells", "5", "-o", str(study / "link.csv")]) == 0
+    assert len(pd.read_csv(study / "target.csv")) == 5
+    assert main(["check", str(study), "--cells", "5", "-o", str(study / "link.csv")]) == 1
+    assert "exists and may contain answers" in capfd.readouterr().err

@@ -9,7 +9,6 @@ import pytest
 from fairfold.core.files import (
     atomic_open,
     atomic_path,
-    check_target,
     check_whole,
     check_writable,
     concat_tables,
@@ -85,32 +84,6 @@ def test_names_stay_text(tmp_path):
     write_table(read, tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "t.csv").read_bytes()
     np.testing.assert_array_equal(read["value"], table["value"])
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("folder", "is a folder; name the file to write"),
-        ("", "is a folder; name the file"),
-        ("file/below.csv", "cannot be a file: Not a directory. Choose another name|cannot be written to"),
-        ("n" * 300 + ".csv", "cannot be a file: File name too long. Choose another name"),
-    ],
-)
-def test_what_cannot_be_a_file(tmp_path, monkeypatch, name, message):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "file").touch()
-    with pytest.raises(DataError, match=message):
-        check_target(name)
-    assert names(tmp_path) == ["file", "folder"]
-
-
-def test_a_name_may_be_as_long_as_names_can_be(tmp_path):
-    target = tmp_path / ("n" * 251 + ".csv")
-    check_target(target)
-    with atomic_open(target, "w") as stream:
-        stream.write("all")
-    assert target.read_text() == "all"
 
 
 def test_folders_are_no_leftovers(tmp_path):

@@ -1,6 +1,7 @@
 """A saved final model keeps its columns and predicts the same from files, in parts of any size, as from arrays."""
 
 import gzip
+import io
 import json
 import os
 import subprocess
@@ -308,13 +309,33 @@ def test_predictions_replace_no_table_and_have_no_name_of_another_format(final, 
     before = source.read_bytes()
     (tmp_path / "again.csv").symlink_to(source)
     for name in ("new.csv", "again.csv"):
-        with pytest.raises(DataError, match=r"is the table of the samples\. Choose another file"):
+        with pytest.raises(DataError, match=r"is an input of this command \(.*new\.csv\)\. Choose another file"):
             predict_file(final, source, tmp_path / name)
     for name in ("found.xlsx", "found.PARQUET"):
-        with pytest.raises(DataError, match=r"written as CSV\. Choose a name that ends in \.csv"):
+        with pytest.raises(DataError, match=r"does not write \.\w+ files\. Choose a name that ends in \.csv"):
             predict_file(final, source, tmp_path / name)
     assert source.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["again.csv", "new.csv"]
+
+
+def test_predictions_go_where_the_user_wants_them(final, table, tmp_path, capfd):
+    """Files of the model are inputs, too, and a name cannot become a formula of a spreadsheet."""
+    final.save(tmp_path / "home")
+    ids = ["=1+1", "-3", "@a", *map(str, range(20))]
+    source = written(table.assign(sample=ids), tmp_path / "new.csv")
+    command = ["predict", str(tmp_path / "home"), str(source), "-o"]
+    assert main([*command, str(tmp_path / "home/columns.json")]) == 1
+    assert "columns.json is an input of this command" in capfd.readouterr().err
+    for name in ("found.csv.gz", "found.csv"):
+        assert main([*command, str(tmp_path / name)]) == 0
+    expected = (tmp_path / "found.csv").read_bytes()
+    assert gzip.decompress((tmp_path / "found.csv.gz").read_bytes()) == expected
+    assert pd.read_csv(io.BytesIO(expected), dtype=str)["sample"].tolist() == ["'=1+1", "-3", "'@a", *ids[3:]]
+    assert read_table(tmp_path / "found.csv")["sample"].tolist() == ids
+    capfd.readouterr()
+    assert main([*command, "-"]) == 0
+    assert (output := capfd.readouterr()).out.encode() == expected
+    assert "-: 3 labels of 23 samples, predicted by gcForest+." in output.err
 
 
 @pytest.mark.parametrize("fault", BAD)

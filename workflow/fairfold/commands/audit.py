@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,7 @@ def add_to(commands: Any) -> None:
     add("--seed", type=int, default=1, metavar="N", help="seed of samples and permutations (default: 1)")
     add("--test", type=Path, metavar="FILE", help="test file with the same columns, which should not repeat rows")
     add("--strict", action="store_true", help="exit with status 1 also if there is a warning")
-    add("-o", "--output", type=Path, metavar="FILE", help="write the findings to a CSV file")
+    add("-o", "--output", metavar="FILE", help="write the findings to a CSV file, or to the standard output with -")
     parser.set_defaults(run=run)
 
 
@@ -64,12 +65,17 @@ def run(options: argparse.Namespace) -> int:
     DataError
         If a table cannot be read, or the test file has other columns.
     """
-    from fairfold.core.files import write_table
+    from fairfold.core.formulas import protect_table
+    from fairfold.core.output import check_output, messages_beside, open_output
     from fairfold.datasets.audit import SEVERITIES, audit_dataset
 
     check_labels(options)
     if options.folds < 2:
         raise ConfigError(f"--folds is {options.folds}. Choose at least 2.")
+    out = sys.stdout
+    if options.output is not None:
+        check_output(options.output, options.table, *[options.test] * (options.test is not None))
+        out = messages_beside(options.output)
     data = _read(options.table, options)
     test = None if options.test is None else _read(options.test, options)
     if test is not None:
@@ -79,14 +85,15 @@ def run(options: argparse.Namespace) -> int:
                 raise DataError(f"{options.test}: only one file has the columns {names}. Give both the same columns.")
         test = _in_order(test, data)
     table = audit_dataset(data, options.folds, random_state=options.seed, test=test)
-    if options.output:
-        write_table(table, options.output)
+    if options.output is not None:
+        with open_output(options.output) as stream:
+            protect_table(table).to_csv(stream, index=False, lineterminator="\n")
     for row in table.itertuples():
-        print(textwrap.fill(f"{row.severity}: {in_options(row.message)}", _WIDTH, subsequent_indent="  "))
+        print(textwrap.fill(f"{row.severity}: {in_options(row.message)}", _WIDTH, subsequent_indent="  "), file=out)
         if row.evidence:
-            print(textwrap.fill(row.evidence, _WIDTH, initial_indent="  ", subsequent_indent="  "))
+            print(textwrap.fill(row.evidence, _WIDTH, initial_indent="  ", subsequent_indent="  "), file=out)
     counts = table["severity"].value_counts().reindex(SEVERITIES, fill_value=0)
-    print(", ".join(f"{number} {name}{'s' * (number != 1)}" for name, number in counts.items()))
+    print(", ".join(f"{number} {name}{'s' * (number != 1)}" for name, number in counts.items()), file=out)
     return int(counts["error"] > 0 or (options.strict and counts["warning"] > 0))
 
 

@@ -8,17 +8,20 @@ import shlex
 import sys
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 
 from fairfold.commands import recommend
 from fairfold.commands.running import check_file, run_study, snakemake_command
-from fairfold.core.files import atomic_path, read_table, write_table
+from fairfold.core.files import read_table, write_table
+from fairfold.core.formulas import protect_table, unprotect_table
+from fairfold.core.output import STANDARD_OUTPUT, check_output, messages_beside, open_output
 from fairfold.errors import DataError, unknown_name
 
 _CHECKS = "checks"
 _SEPARATORS = (",", ";", "\t")
+_EXCEL = ".xlsx"
 
 
 def add_to(commands: Any) -> None:
@@ -41,9 +44,8 @@ def add_to(commands: Any) -> None:
     add("--dataset", metavar="NAME", help="dataset of the study, if it has several")
     add("--cells", type=int, metavar="N", help="write a sheet with N cells; after a filled sheet, N more")
     add("--sheet", type=Path, metavar="FILE", help="filled sheet, CSV or Excel")
-    add(
-        "-o", "--output", type=Path, metavar="FILE", help="sheet to write, .csv or .xlsx (default: <dataset>-check.csv)"
-    )
+    output = "sheet to write, .csv or .xlsx, or - for the standard output (default: <dataset>-check.csv)"
+    add("-o", "--output", metavar="FILE", help=output)
     add("--show-probabilities", action="store_true", help="show the models' mean probability, which may bias answers")
     add("--cost-per-sample", type=float, default=0.0, metavar="COST", help="cost to open a sample, in cells")
     add("--within", type=float, metavar="MARGIN", help="with --sheet: how many more cells give the score to ± MARGIN")
@@ -97,10 +99,9 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
     from fairfold.recommendation.checked import VERSION, read_checked, read_study_predictions, sheet_to_fill
 
     data, ids = _data(options.study, dataset)
-    path = options.output or options.study / f"{dataset}-check.csv"
-    if path.suffix.lower() not in (".csv", ".xlsx"):
-        raise DataError(f"--output: found {path.name}. Choose a name that ends in .csv or .xlsx.")
-    if path.exists():
+    path = str(options.study / f"{dataset}-check.csv") if options.output is None else options.output
+    check_output(path, formats=(_EXCEL,))
+    if Path(path).is_file():
         raise DataError(f"{path} exists and may contain answers. Choose another file with --output, or delete it.")
     kept = options.study / _CHECKS / f"{dataset}.csv"
     sheet = sheet_to_fill(
@@ -111,15 +112,35 @@ def _write(options: argparse.Namespace, dataset: str) -> None:
         cost_per_sample=options.cost_per_sample,
     )
     sheet["dataset"], sheet[VERSION] = dataset, data.version
-    with atomic_path(path) as temporary:
-        if path.suffix.lower() == ".xlsx":
-            with temporary.open("wb") as stream:
-                sheet.to_excel(stream, index=False)
+    is_excel = path.lower().endswith(_EXCEL)
+    with open_output(path, binary=is_excel) as stream:
+        if is_excel:
+            _write_excel(sheet, stream)
         else:
-            sheet.to_csv(temporary, index=False)
-    n_open = int(sheet["correct_label"].isna().sum())
-    print(f"{path}: {n_open} cells to check. Enter 0 or 1 in the column correct_label, then run")
-    print(shlex.join(["fairfold", "check", str(options.study), "--dataset", dataset, "--sheet", str(path)]))
+            protect_table(sheet).to_csv(stream, index=False, lineterminator="\n")
+    n_open, out = int(sheet["correct_label"].isna().sum()), messages_beside(path)
+    print(f"{path}: {n_open} cells to check. Enter 0 or 1 in the column correct_label, then run", file=out)
+    words = ["fairfold", "check", str(options.study), "--dataset", dataset]
+    print(shlex.join([*words, "--sheet", "FILE" if path == STANDARD_OUTPUT else path]), file=out)
+
+
+def _write_excel(sheet: pd.DataFrame, stream: IO[bytes]) -> None:
+    """Write a sheet whose cells are all text, so that none is a formula."""
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.utils.exceptions import IllegalCharacterError
+
+    book = Workbook(write_only=True)
+    page = book.create_sheet("Sheet1")
+    try:
+        for row in (sheet.columns, *sheet.astype(object).where(sheet.notna(), None).itertuples(index=False)):
+            cells = [None if value is None else WriteOnlyCell(page, str(value)) for value in row]
+            for cell in filter(None, cells):
+                cell.data_type = "s"
+            page.append(cells)
+    except IllegalCharacterError as error:
+        raise DataError(f"an Excel file cannot contain the character in {error}. Choose a .csv file.") from None
+    book.save(stream)
 
 
 def _use(options: argparse.Namespace, dataset: str) -> None:
@@ -163,17 +184,16 @@ def _read_sheet(path: Path) -> pd.DataFrame:
 
     Names that are decoded wrongly do not match the data, so they are refused later.
     """
+    from fairfold.datasets.rows import read_text
+
     check_file(path, "--sheet")
     as_text: dict[str, Any] = {"dtype": str, "keep_default_na": False}
     try:
-        if path.suffix.lower() == ".xlsx":
+        if path.suffix.lower() == _EXCEL:
             return pd.read_excel(path, **as_text)
-        try:
-            content = path.read_text("utf-8-sig")
-        except UnicodeDecodeError:
-            content = path.read_text("cp1252")
+        content = read_text(path)
         found = (pd.read_csv(io.StringIO(content), sep=separator, **as_text) for separator in _SEPARATORS)
-        return next((sheet for sheet in found if len(sheet.columns) > 1), pd.DataFrame())
+        return unprotect_table(next((sheet for sheet in found if len(sheet.columns) > 1), pd.DataFrame()))
     except (ValueError, OSError, zipfile.BadZipFile) as error:
         raise DataError(
             f"{path}: the sheet cannot be read ({error}). Save it as CSV in UTF-8, or as Excel (.xlsx)."

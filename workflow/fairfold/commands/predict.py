@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+from pathlib import Path
 from typing import Any
 
 
@@ -24,7 +25,7 @@ def add_to(commands: Any) -> None:
     add = parser.add_argument
     add("model", help="folder of the final model, results/final/<dataset>")
     add("table", help="CSV, TSV, Parquet, Excel, ARFF or svmlight file of new samples, with all features")
-    add("-o", "--output", required=True, metavar="FILE", help="CSV file to write")
+    add("-o", "--output", required=True, metavar="FILE", help="CSV file to write, or - for the standard output")
     add("--top", type=int, metavar="K", help="write the K most probable labels of each sample, one per row")
     add(
         "--objective",
@@ -50,10 +51,13 @@ def run(options: argparse.Namespace) -> None:
     """
     logging.basicConfig(format="%(message)s")
     logging.getLogger("fairfold.datasets").setLevel(logging.INFO)
+    from fairfold.core.output import check_output, messages_beside
     from fairfold.final.model import load_final
     from fairfold.final.prediction import predict_file
 
     final = load_final(options.model, n_jobs=-1)
+    check_output(options.output, *Path(options.model).glob("*"))
     how = {"top": options.top, "objective": options.objective, "by": options.by}
     n_samples = predict_file(final, options.table, options.output, **how)
-    print(f"{options.output}: {len(final.labels)} labels of {n_samples} samples, predicted by {final.name}.")
+    sentence = f"{options.output}: {len(final.labels)} labels of {n_samples} samples, predicted by {final.name}."
+    print(sentence, file=messages_beside(options.output))

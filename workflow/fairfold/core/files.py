@@ -10,7 +10,6 @@ import errno
 import json
 import os
 import secrets
-import stat
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairfold.core.formulas import protect_table, unprotect_table
 from fairfold.core.machine import thread_limit_error
 from fairfold.errors import DamagedFileError, DataError, first_sentence
 
@@ -28,6 +28,8 @@ NAMES = ("dataset", "model", "model_a", "model_b", "best_model", "candidate", "e
 """Columns of results that contain names chosen by users, or texts with such names."""
 NAMES_OR_NUMBERS = ("sample", "label", "feature", "features", "column", "group", "class", "predicted", "true")
 """Columns that contain such names in some tables and numbers in others."""
+DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
+"""Numbers of the errors of a full or read-only disk, a quota or a limit of the size of files."""
 _OF_NAME = 40  # Characters of the name that a temporary name keeps, because names have a maximum length.
 _BLOCK = 4096  # Bytes that the smallest file uses on a disk.
 
@@ -81,10 +83,10 @@ def disk_faults() -> Iterator[None]:
         if isinstance(error, PermissionError):  # The error does not show whether reading or writing failed.
             sentence = f"{position} may not be used: {error.strerror}. Change its permissions, then run again."
             raise DataError(sentence) from None
-        if error.errno in (errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG):
+        if error.errno in (errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP):
             kind = "folder" if error.errno == errno.EEXIST else "file"
             raise DataError(f"{position} cannot be a {kind}: {error.strerror}. Choose another name.") from None
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+        if error.errno not in DISK_ERRORS:
             raise
         raise _unwritable(position, error) from None
 
@@ -108,26 +110,6 @@ def check_writable(folder: str | os.PathLike[str]) -> None:
         probe.unlink()
     except OSError as error:
         raise _unwritable(folder, error) from None
-
-
-def check_target(path: str | os.PathLike[str]) -> None:
-    """Check that a file can be written, before the work that produces it.
-
-    Parameters
-    ----------
-    path : str or path-like
-        File to write later.
-
-    Raises
-    ------
-    DataError
-        If the path has no file name, is a folder, or its folder is not writable.
-    """
-    path = Path(path)
-    with disk_faults(), contextlib.suppress(FileNotFoundError):
-        if not path.name or stat.S_ISDIR(path.stat().st_mode):
-            raise DataError(f"{str(path)!r} is a folder; name the file to write.")
-    check_writable(path.parent)
 
 
 def _unwritable(position: str | os.PathLike[str], error: OSError) -> DataError:
@@ -207,6 +189,9 @@ def write_json(value: object, path: str | os.PathLike[str], **options: Any) -> N
 def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a table as CSV without its index, with the same bytes on every platform.
 
+    Texts that a spreadsheet would run as formulas get an apostrophe, which :func:`read_table` removes; see
+    :mod:`fairfold.core.formulas`.
+
     Parameters
     ----------
     table : DataFrame
@@ -215,7 +200,7 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
         File to write.
     """
     with atomic_open(path, "w", newline="", encoding="utf-8") as stream:
-        table.to_csv(stream, index=False, lineterminator="\n")
+        protect_table(table).to_csv(stream, index=False, lineterminator="\n")
 
 
 def read_table(path: str | os.PathLike[str], *texts: str) -> pd.DataFrame:
@@ -292,7 +277,7 @@ def read_csv(path: str | os.PathLike[str], **options: Any) -> pd.DataFrame:
 
     try:
         _check_end(path)
-        return pd.read_csv(path, keep_default_na=False, **options)
+        return unprotect_table(pd.read_csv(path, keep_default_na=False, **options))
     except ValueError as error:  # Base class of pandas' parsing errors and of UnicodeDecodeError.
         raise DamagedFileError(str(path), "a table", first_sentence(error)) from None
 

@@ -12,14 +12,14 @@ import pandas as pd
 from scipy import sparse
 
 from fairfold.core.arrays import with_sparsity
-from fairfold.core.files import atomic_open, check_target
+from fairfold.core.formulas import protect_table
+from fairfold.core.output import check_output, open_output
 from fairfold.datasets.formats import Table, arff_columns_of, read_arff, read_csv_parts
 from fairfold.datasets.svmlight import FEATURE, format_of, read_svmlight
 from fairfold.errors import CellError, DataError
 from fairfold.final.model import FinalModel
 
 ROWS = 10_000  # rows per part
-_NOT_CSV = (".xlsx", ".xls", ".parquet", ".arff", ".svm")
 
 
 def predict_file(
@@ -34,7 +34,7 @@ def predict_file(
 ) -> int:
     """Predict the rows of a table file, and write the predictions to a CSV file.
 
-    The file is written completely or not at all.
+    A regular file is written completely or not at all; see :func:`~fairfold.core.output.open_output`.
 
     Parameters
     ----------
@@ -44,9 +44,10 @@ def predict_file(
         File in any format that a study reads. Columns are matched by name in any order, and other columns are ignored.
         The identifier column of the model is copied if the file has it. Otherwise rows are numbered from 1.
     target : str or Path
-        CSV file to write, with one row per sample: ``probability_<label>`` of all labels, then ``posterior_<label>`` if
-        the model corrects for missing labels, then ``decision_<label>``; see
-        :meth:`~fairfold.final.model.FinalModel.predict`.
+        CSV file to write, or ``"-"`` for the standard output, with one row per sample: ``probability_<label>`` of all
+        labels, then ``posterior_<label>`` if the model corrects for missing labels, then ``decision_<label>``; see
+        :meth:`~fairfold.final.model.FinalModel.predict`. Names that a spreadsheet would run as formulas get an
+        apostrophe; see :mod:`fairfold.core.formulas`.
     top : int or None, default=None
         Number of most likely labels to write for each sample, instead of all labels. Each label has its own row with
         the columns ``rank, label, probability, decision``, and ``posterior`` with a correction, the most likely first.
@@ -77,14 +78,10 @@ def predict_file(
     """
     if top is not None and top < 1:
         raise DataError(f"top is {top}; it must be at least 1.")
-    n_samples, source, target = 0, Path(source), Path(target)
+    n_samples, source = 0, Path(source)
     empty = {*final.numeric, *final.text}
-    check_target(target)  # Check the target before the predictions.
-    if target.exists() and source.exists() and target.samefile(source):
-        raise DataError(f"{target} is the table of the samples. Choose another file for the predictions.")
-    if target.suffix.lower() in _NOT_CSV:
-        raise DataError(f"{target}: predictions are written as CSV. Choose a name that ends in .csv.")
-    with _advice_for_cells(), atomic_open(target, "w", newline="", encoding="utf-8") as stream:
+    check_output(target, source)  # Check the target before the predictions.
+    with _advice_for_cells(), open_output(target) as stream:
         for part, table in enumerate(_tables(final, source, rows_at_once)):
             empty &= _empty_columns(final, table)
             ids = _identifiers(final, table, n_samples)
@@ -94,7 +91,7 @@ def predict_file(
             found = final.predict(X, objective=objective, by=by)
             wide = [ids, *(found[kind].add_prefix(f"{kind}_") for kind in found)]
             rows = pd.concat(wide, axis=1) if top is None else _likeliest(ids, found, top)
-            rows.to_csv(stream, index=False, header=part == 0, lineterminator="\n")
+            protect_table(rows).to_csv(stream, index=False, header=part == 0, lineterminator="\n")
             n_samples += len(ids)
         final.check_filled([name for name in (*final.numeric, *final.text) if name in empty], str(source))
     return n_samples

@@ -1,5 +1,7 @@
 """Copies, leaks, groups, placeholders and bad input; the checks of row order and columns have their own tests."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -174,6 +176,23 @@ def test_the_command(tmp_path, capsys):
     assert "1 error, " in text
     assert pd.read_csv(tmp_path / "found.csv")["check"][0] == "row_order"
     assert main(["audit", str(tmp_path / "none.csv"), "--labels", "label_"]) == 1
+
+
+def test_findings_go_where_the_user_wants_them_but_never_over_a_table(tmp_path, capfd):
+    _, X, Y = make()
+    table = table_of(X, np.roll(Y, 1, axis=0))
+    table.to_csv(tmp_path / "test.csv", index=False)
+    (tmp_path / "link.csv").symlink_to("my.csv")
+    for name in ("my.csv", "link.csv", "test.csv"):
+        assert audit(tmp_path, table, "--test", str(tmp_path / "test.csv"), "-o", str(tmp_path / name)) == 1
+        assert f"{name} is an input of this command" in capfd.readouterr().err
+        pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "my.csv"), table)
+    assert audit(tmp_path, table, "-o", str(tmp_path)) == 1
+    assert "is a folder; name the file to write" in capfd.readouterr().err
+    assert audit(tmp_path, table, "-o", "-") == 1
+    output = capfd.readouterr()
+    assert pd.read_csv(io.StringIO(output.out))["check"][0] == "row_order"
+    assert output.err.startswith("error: features and labels are in different row orders")
 
 
 def test_warnings_fail_only_with_strict(tmp_path, capsys):

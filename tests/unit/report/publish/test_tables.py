@@ -71,3 +71,12 @@ def test_names_of_the_user_are_escaped(make_facts, tmp_path):
     text = (tmp_path / "a.html").read_text()
     assert "<script>" not in text and "&lt;script&gt;" in text and "A &lt;b&gt; &amp; 5 %." in text
     assert r"x\_1" in (tmp_path / "a.tex").read_text()
+
+
+def test_no_name_is_a_formula_and_numbers_stay_numbers(make_facts, tmp_path):
+    cells = pd.DataFrame(
+        {"label": ["=1+1", "−a"], "shift": ["−0.5", "−0.5 (−0.7 to 0.1)"], "size": ["−1.2e−05", "1,234"]}
+    )
+    write_table_files(PaperTable("a", "A.", cells, []), make_facts(), tmp_path)
+    rows = (tmp_path / "a.csv").read_text().splitlines()
+    assert rows[1:] == ["'=1+1,-0.5,-1.2e-05", '−a,−0.5 (−0.7 to 0.1),"1,234"']

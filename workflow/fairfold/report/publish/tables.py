@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from fairfold.core.files import write_text
+from fairfold.core.formulas import protect_table
 from fairfold.evaluation.metrics import METRICS
 from fairfold.report.publish.facts import Facts, notes_of
 from fairfold.report.publish.methods import latex
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
 _ALIKE, _MINUS = "†", "−"
+_NUMBER = re.compile(f"[{_MINUS}+0-9.,e]+")
 _SIZES = (
     "Size of the data. Label cardinality is the number of positives per sample, and label density the share of "
     "positives. Labels are declared complete, or incomplete if some zeros are missing positives, or their state is "
@@ -197,9 +200,14 @@ def write_table_files(table: PaperTable, facts: Facts, folder: Path) -> None:
     for suffix, content in (
         (".tex", tex),
         (".html", text),
-        (".csv", table.cells.to_csv(index=False).replace(_MINUS, "-")),
+        (".csv", protect_table(table.cells.map(_readable)).to_csv(index=False, lineterminator="\n")),
     ):
         write_text(content, folder / f"{table.name}{suffix}")
+
+
+def _readable(cell: object) -> object:
+    """Write the minus of a number as programs read it."""
+    return cell.replace(_MINUS, "-") if isinstance(cell, str) and _NUMBER.fullmatch(cell) else cell
 
 
 def _as_latex(style: Styler, table: PaperTable) -> str:
