@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import NoReturn
 
 from fairfold import __version__
 from fairfold.core.machine import check_threads, ignore_closed_output
-from fairfold.errors import StudyError
+from fairfold.errors import InterruptedStudyError, StudyError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,18 +28,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status, 1 for an error of the user or an audit with errors.
+        Exit status: 1 for an error of the user or an audit with errors, and 128 plus the number of the signal that
+        has ended the command.
     """
     words, status = sys.argv[1:] if arguments is None else [*arguments], 0
     os.environ["PYTHONSAFEPATH"] = "1"  # Child processes import nothing from the current folder.
     try:
         check_threads(os.cpu_count() or 1)  # NumPy needs them to be imported.
-        with ignore_closed_output():
+        with _exits_at_signals(), ignore_closed_output():
             status = _run(words)
+    except KeyboardInterrupt as interrupt:
+        return _report(InterruptedStudyError(*interrupt.args or [signal.SIGINT]))
     except StudyError as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return 1
+        return _report(error)
     return status
+
+
+def _report(error: StudyError) -> int:
+    """Print an error, and return the exit status."""
+    with ignore_closed_output(sys.stderr):
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+    return error.status
+
+
+@contextlib.contextmanager
+def _exits_at_signals() -> Iterator[None]:
+    """Let signals interrupt the block as SIGINT does, so that no temporary file is left."""
+
+    def leave(number: int, frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt(number)
+
+    is_main = threading.current_thread() is threading.main_thread()  # Other threads cannot set handlers.
+    numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if is_main and signal.getsignal(n) is signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -9,9 +9,39 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+CONTINUES = "Run the same command again to continue; finished results are kept."
+"""Advice for a study that has stopped."""
+
 
 class StudyError(Exception):
     """Base class of errors that the input of a study causes."""
+
+    status = 1
+    """Exit status of a command that ends with the error."""
+
+
+class InterruptedStudyError(StudyError):
+    """Error for a command that a signal has ended.
+
+    Parameters
+    ----------
+    number : int
+        Number of the signal.
+
+    Examples
+    --------
+    >>> error = InterruptedStudyError(15)
+    >>> print(error, error.status)
+    The command was interrupted. Run the same command again to continue; finished results are kept. 143
+    """
+
+    def __str__(self) -> str:
+        return f"The command was interrupted. {CONTINUES}"
+
+    @property
+    def status(self) -> int:  # type: ignore[override]
+        """Exit status as shells state it for a signal."""
+        return 128 + int(self.args[0])
 
 
 class ConfigError(StudyError):

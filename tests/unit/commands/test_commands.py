@@ -4,11 +4,7 @@ import json
 import os
 import re
 import shlex
-import signal
 import subprocess
-import sys
-import time
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +12,6 @@ import pandas as pd
 import pytest
 import yaml
 
-import fairfold
 from fairfold import study as studies
 from fairfold.__main__ import main
 from fairfold.commands import doctor
@@ -30,19 +25,6 @@ SENTENCES = pd.DataFrame(
     ],
     columns=["dataset", "use", "sentence"],
 )
-
-
-SLOW_TO_END = """
-import time
-
-try:
-    print("begun", flush=True)
-    time.sleep(60)
-except KeyboardInterrupt:
-    time.sleep(0.5)
-    print("ended", flush=True)
-    raise SystemExit(1)
-"""
 
 
 BOARD = pd.DataFrame(
@@ -573,31 +555,6 @@ class TestStudy:
             "StudyError: The study failed:",
             "ConfigError: the seed is negative.",
         ]
-
-    def test_snakemake_ends_its_jobs_where_it_is_interrupted(self, table, tmp_path):
-        """Snakemake may take all the time that it needs to end its jobs."""
-        (tmp_path / "snakemake.py").write_text(SLOW_TO_END)
-        command = [sys.executable, "-m", "fairfold", "study", table.name, "--labels", "label_"]
-        paths = os.pathsep.join([str(tmp_path), str(Path(fairfold.__file__).parents[1])])
-        process = subprocess.Popen(
-            command,
-            env={**os.environ, "PYTHONPATH": paths},
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # tests may run with SIGINT ignored
-        )
-        log = table.with_name("My-plants-2-study") / "logs/study.log"
-        while not (log.exists() and log.read_text() == "begun\n"):
-            time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)
-        output, errors = process.communicate(timeout=60)
-        assert (process.returncode, output) == (1, "")
-        assert log.read_text() == "begun\nended\n"
-        assert "The study was interrupted. Run the same command again" in errors.splitlines()[-1]
-        assert "Traceback" not in errors
 
     def test_options_have_one_name(self, table, commands, capsys):
         with pytest.raises(SystemExit):

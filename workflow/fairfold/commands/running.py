@@ -5,25 +5,23 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from fairfold.commands.stopping import Stopper, stopped_by_signals
 from fairfold.core.config import load_yaml
 from fairfold.core.machine import check_space
 from fairfold.core.project import PROJECT
-from fairfold.errors import DataError, StudyError
+from fairfold.errors import CONTINUES, DataError, StudyError
 
 LOG = Path("logs", "study.log")
 """Log file of a study in its folder."""
 _PACKAGES = Path(".snakemake", "pip-deployments")  # Snakemake adds it to the path of Python.
-_CONTINUES = "Run the same command again to continue; finished results are kept."
 _CORRECT_FIRST = "Correct the table or the options of the command, then rerun it."
 _READ_DATA = ("prepare_dataset", "inspect_dataset")  # rules
 _OF_DATA = ("CellError", "DataError")
@@ -103,13 +101,15 @@ class Run:
         self.last_lines: deque[str] = deque(maxlen=_MOST_LINES)
         self.is_introduced = False
 
-    def execute(self, command: Sequence[str]) -> int:
+    def execute(self, command: Sequence[str], stopper: Stopper) -> int:
         """Run Snakemake to its end.
 
         Parameters
         ----------
         command : sequence of str
             Command of Snakemake.
+        stopper : Stopper
+            Starts the process.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class Run:
         """
         from snakemake_logger_plugin_fairfold import EVENTS
 
-        process = subprocess.Popen(
+        process = stopper.start(
             command,
             env={**os.environ, EVENTS: "1"},
             stdout=subprocess.PIPE,
@@ -181,7 +181,7 @@ class Run:
         lines = [line for step, logs in self.failed.items() for line in self._about_step(step, logs)]
         if not lines:
             lines = ["The study failed:", *self.last_lines]
-        advice = _CORRECT_FIRST if self._is_data_refused() else _CONTINUES
+        advice = _CORRECT_FIRST if self._is_data_refused() else CONTINUES
         return StudyError("\n".join([*lines, f"Log of the study: {self.folder / LOG}", advice]))
 
     def _is_data_refused(self) -> bool:
@@ -268,34 +268,23 @@ def run_study(
     Raises
     ------
     StudyError
-        If the run fails or is interrupted, or the folder contains packages that Snakemake would import.
+        If the run fails, or the folder contains packages that Snakemake would import.
+    InterruptedStudyError
+        If SIGINT, SIGTERM or SIGHUP ends the run, after all its processes have ended.
     """
     for place in (folder / _PACKAGES, _PACKAGES):
         if place.exists():
             raise StudyError(f"{place.absolute()}: Snakemake would import packages from here. Delete this folder.")
     began, log = time.monotonic(), folder / LOG
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("w", encoding="utf-8") as stream, _interrupts() as interrupts:
+    with log.open("w", encoding="utf-8") as stream, stopped_by_signals() as stopper:
         run = Run(folder, stream, say)
-        status = subprocess.call(command) if is_verbose else run.execute(command)
+        status = stopper.start(command).wait() if is_verbose else run.execute(command, stopper)
     if status:
-        if interrupts:
-            raise StudyError(f"The study was interrupted. {_CONTINUES}")
         check_space(folder)
-        raise StudyError(f"The study failed; see above. {_CONTINUES}") if is_verbose else run.failure()
+        raise StudyError(f"The study failed; see above. {CONTINUES}") if is_verbose else run.failure()
     if not is_verbose:
         n_jobs, seconds = run.console.n_jobs, round(time.monotonic() - began)
         took = f"{seconds // 60} min {seconds % 60:02d} s" if seconds >= 60 else f"{seconds} s"
         done = f"[{'#' * 20}] {n_jobs} jobs done in {took}" if n_jobs else "All results are up to date"
         print(f"{done}   (log: {log})", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _interrupts() -> Iterator[list[int]]:
-    """Collect interrupts instead of raising them; they also reach Snakemake, which first ends its jobs."""
-    found: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: found.append(number))
-    try:
-        yield found
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -10,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import platformdirs
 
@@ -100,13 +102,22 @@ def check_threads(n_threads: int) -> None:
 
 
 @contextmanager
-def ignore_closed_output() -> Iterator[None]:
-    """End the block without an error if the reader of the output, such as ``head``, has ended."""
+def ignore_closed_output(stream: TextIO | None = None) -> Iterator[None]:
+    """End the block without an error if the reader of the output, such as ``head`` or a terminal, has ended.
+
+    Parameters
+    ----------
+    stream : file object or None, default=None
+        Stream that the block writes to. None is the standard output.
+    """
+    stream = stream or sys.stdout
     try:
         yield
-        sys.stdout.flush()  # Otherwise Python flushes at its end and prints a traceback.
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        stream.flush()  # Otherwise Python flushes at its end and prints a traceback.
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.EIO) or error.filename is not None:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def thread_limit_error() -> DataError:
