@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.core.markdown import escape_markdown
 from fairfold.core.validation import LabelFrequency, is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
@@ -125,9 +126,9 @@ def _data(data: Dataset, n_checked: int, n_changed: int) -> Iterator[str]:
     positives = np.asarray((data.Y == 1).sum(axis=0)).ravel()
     yield "## Data\n"
     mean = f"A sample has {data.label_cardinality:.2f} positive labels on average."
-    yield f"{data.shape[0]} samples; {account_line(data)}. {mean}\n"
+    yield f"{data.shape[0]} samples; {escape_markdown(account_line(data))}. {mean}\n"
     order = np.argsort(positives, kind="stable")
-    rare = [f"{data.label_names[label]} ({positives[label]})" for label in order[:5]]
+    rare = [f"{escape_markdown(data.label_names[label])} ({positives[label]})" for label in order[:5]]
     yield f"Labels with the fewest positives: {', '.join(rare)}.\n"
     if n_checked:
         yield f"A person checked {n_checked} labels before the fit and changed {n_changed} of them.\n"
@@ -208,6 +209,6 @@ def _limits(*, corrects: bool) -> Iterator[str]:
 def _made(settings: Mapping[str, Any], seed: int) -> Iterator[str]:
     yield "## Settings and versions\n"
     given = ", ".join(f"{key} {value}" for key, value in settings.items()) or "defaults"
-    yield f"Settings: {given}; seed {seed}.\n"
+    yield f"Settings: {escape_markdown(given)}; seed {seed}.\n"
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     yield f"Python {platform.python_version()}, {versions}.\n"

@@ -56,7 +56,7 @@ def test_pages_escape_cells(make_facts, tmp_path):
     facts = make_facts(answers={"reforms": {"1a": "a | <b>"}})
     write_publication(facts, tmp_path / "publication")
     table, html = ((tmp_path / f"publication/checklist-reforms{suffix}").read_text() for suffix in (".md", ".html"))
-    assert "| 1a | Population or distribution that the claims are about | a \\| <b> |" in table
+    assert "| 1a | Population or distribution that the claims are about | a \\| \\<b\\> |" in table
     assert "<td>a | &lt;b&gt;</td>" in html
 
 

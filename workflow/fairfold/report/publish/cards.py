@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from markupsafe import Markup
 
 from fairfold import __version__
 from fairfold.core.files import write_json, write_text
@@ -36,10 +37,10 @@ def write_cards(facts: Facts, folder: Path) -> None:
         has_file = bool(facts.config["publish"]["with_data"])
         metadata = yaml.safe_dump(_metadata(dataset, model, named, has_file), sort_keys=False, allow_unicode=True)
         about = {
-            **{"dataset": dataset, "model": model, "metadata": metadata, "scores": named, "has_file": has_file},
+            **{"dataset": dataset, "model": model, "metadata": Markup(metadata), "scores": named, "has_file": has_file},
             "phrase": without_citations(phrase_of(model, facts.config["models"]["own"], facts)),
-            "settings": _settings(facts, dataset),
-            "citation": references([], ["fairfold"]),
+            "settings": Markup(_settings(facts, dataset)),
+            "citation": Markup(references([], ["fairfold"])),
         }
         write_text(page("model_card.md.jinja", facts, **about), folder / dataset / "README.md")
         write_json(scores, folder / dataset / "scores.json")

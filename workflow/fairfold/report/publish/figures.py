@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from markupsafe import Markup
+
 from fairfold.core.files import write_text
+from fairfold.core.markdown import escape_markdown
 from fairfold.figures import save_figure
 from fairfold.report.archive import caption_of
 from fairfold.report.contents import figures_of, load_contents
@@ -45,7 +48,8 @@ def write_figures(facts: Facts, folder: Path) -> None:
         save_figure(drawn, [folder / f"{name}{suffix}" for suffix in (".pdf", ".svg", ".png")], dpi=DPI)
         finding = figure.spec.finding(*tables) if figure.spec.finding else ""
         caption = caption_of(f"{figure.path}.png", facts.config, contents)
-        text = " ".join(f"{finding} {caption.partition(': ')[2]}".replace("``", "`").split())
+        described = " ".join(caption.partition(": ")[2].replace("``", "`").split())
+        text = Markup(f"{escape_markdown(finding)} {described}".strip())
         facts.memo.setdefault("figures", []).append(name)
         captions.append({"name": name, "width": WIDTHS[column], "column": column, "text": text})
     if captions:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from fairfold.report.contents import FOLDER
+from fairfold.core.markdown import visible
 from fairfold.report.publish.facts import Facts
-from fairfold.report.publish.sentences import CITED, sentences
+from fairfold.report.publish.sentences import CITED, REFERENCES, as_markup, sentences
 
 # Heading -> keys of sentences.yaml.
 _PARAGRAPHS = {
@@ -39,6 +39,14 @@ _SPECIAL = {
     **{
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        "`": r"\textasciigrave{}",
+        "[": "{[}",
+        "]": "{]}",
+        "*": "{*}",
         "^": r"\textasciicircum{}",
         "−": "$-$",
         "–": "--",
@@ -84,15 +92,15 @@ def as_markdown(paragraphs: Paragraphs) -> str:
 
     Examples
     --------
-    >>> print(as_markdown([("Data", "It has 2 rows [@a].")]))
+    >>> print(as_markdown([("Data", "It has 2 rows [@elkan2008].")]))
     # Methods
     <BLANKLINE>
     ## Data
     <BLANKLINE>
-    It has 2 rows [@a].
+    It has 2 rows [@elkan2008].
     <BLANKLINE>
     """
-    return "# Methods\n\n" + "\n".join(f"## {name}\n\n{text}\n" for name, text in paragraphs)
+    return "# Methods\n\n" + "\n".join(f"## {name}\n\n{as_markup(text)}\n" for name, text in paragraphs)
 
 
 def as_latex(paragraphs: Paragraphs) -> str:
@@ -110,12 +118,12 @@ def as_latex(paragraphs: Paragraphs) -> str:
 
     Examples
     --------
-    >>> print(as_latex([("Data", "5 % of a_b [@a; @b].")]))
+    >>> print(as_latex([("Data", "5 % of a_b [@breiman2001; @geurts2006].")]))
     \section{Methods}
     <BLANKLINE>
     \subsection{Data}
     <BLANKLINE>
-    5 \% of a\_b~\citep{a,b}.
+    5 \% of a\_b~\citep{breiman2001,geurts2006}.
     <BLANKLINE>
     """
     return "\\section{Methods}\n\n" + "\n".join(
@@ -138,13 +146,17 @@ def latex(text: str) -> str:
 
     Examples
     --------
-    >>> latex("50 % [@a]")
-    '50 \\%~\\citep{a}'
+    >>> latex("50 % [@elkan2008]")
+    '50 \\%~\\citep{elkan2008}'
     """
     parts = CITED.split(text)  # text, citation, text, ...
-    escaped = [_CHECKSUM.sub(_breakable, "".join(_SPECIAL.get(char, char) for char in part)) for part in parts[::2]]
+    escaped = [_CHECKSUM.sub(_breakable, _escaped(part)) for part in parts[::2]]
     cited = [f"~\\citep{{{keys.replace('@', '').replace('; ', ',')}}}" for keys in parts[1::2]]
     return "".join(a + b for a, b in zip(escaped, [*cited, ""], strict=True))
+
+
+def _escaped(text: str) -> str:
+    return "".join(_SPECIAL.get(char, char) for char in visible(text)).replace("--", "-{}-") if text else text
 
 
 def _breakable(checksum: re.Match[str]) -> str:
@@ -172,6 +184,6 @@ def references(texts: Iterable[str], keys: Sequence[str] = ()) -> str:
     '@article{breiman2001,'
     """
     cited = {key for text in texts for group in CITED.findall(text) for key in re.findall(r"[\w-]+", group)}
-    entries = (FOLDER / "publish" / "references.bib").read_text(encoding="utf-8").split("\n\n")
-    chosen = [entry.strip() for entry in entries if re.match(r"\s*@\w+\{([\w-]+),", entry)[1] in cited.union(keys)]  # type: ignore[index]
+    entries = [entry.strip() for entry in REFERENCES.split("\n\n")]
+    chosen = [entry for entry in entries if entry.partition("{")[2].partition(",")[0] in cited.union(keys)]
     return "\n\n".join(chosen) + "\n"

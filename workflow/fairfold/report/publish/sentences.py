@@ -10,10 +10,12 @@ from typing import Any
 
 import jinja2
 import pandas as pd
+from markupsafe import Markup
 
 from fairfold import __version__
 from fairfold.answer.missing_labels import CHECK, missing_labels_sentences, missing_rate_phrase
 from fairfold.core.config import load_yaml
+from fairfold.core.markdown import escape_markdown
 from fairfold.core.plugins import declared
 from fairfold.errors import shortened
 from fairfold.evaluation.decisions import is_decided
@@ -34,8 +36,12 @@ _POOLS = {"of_large": "large", "of_many": "many"}  # other members of a pool -> 
 _LEAST_LABELS = 2  # of a comparison of labels
 _FURTHER_FITS = ("tables/mechanisms.csv", "tables/rank_stability.csv")
 _AUDIT, _OF_TEST_FILE = "fairfold.datasets.audit", "test file"
-CITED = re.compile(r" ?\[(@[\w-]+(?:; @[\w-]+)*)\]")
-"""Citations, such as ``[@breiman2001; @geurts2006]``."""
+REFERENCES = (FOLDER / "publish" / "references.bib").read_text(encoding="utf-8")
+"""Works that sentences cite, in BibTeX."""
+_KEY = f"@(?:{'|'.join(re.findall(r'^ *@[a-z]+{([^ ,]+),', REFERENCES, re.MULTILINE))})"
+CITED = re.compile(rf" ?\[({_KEY}(?:; {_KEY})*)\]")
+"""Citations, such as ``[@breiman2001; @geurts2006]``. The name of a label, such as ``[@a]``, is none."""
+_MARKUP = re.compile(rf"( ?\[{_KEY}(?:; {_KEY})*\]|`fairfold [^`<>\\|]+`)")  # citations and commands
 
 
 @cache
@@ -92,8 +98,8 @@ def page(template: str, facts: Facts, **values: Any) -> str:
     Parameters
     ----------
     template : str
-        File name of the template. In it, ``say(name, dataset)`` returns :func:`sentences` without
-        citations.
+        File name of the template. In it, ``say(name, dataset)`` returns :func:`sentences` without citations. Values
+        are escaped for HTML or Markdown unless they are ``Markup``.
     facts : Facts
         Facts of the study.
     **values : object
@@ -108,7 +114,30 @@ def page(template: str, facts: Facts, **values: Any) -> str:
     def say(name: str, dataset: str | None = None) -> str:
         return without_citations(sentences(name, facts, dataset))
 
-    return _templates().get_template(template).render({**_values(facts), "say": say, **values}).strip() + "\n"
+    environment = _templates(is_markdown=template.endswith(".md.jinja"))
+    return environment.get_template(template).render({**_values(facts), "say": say, **values}).strip() + "\n"
+
+
+def as_markup(text: str) -> Markup:
+    r"""Escape a text for Markdown, except for its citations and commands.
+
+    Parameters
+    ----------
+    text : str
+        Text of :func:`sentences`.
+
+    Returns
+    -------
+    Markup
+        Markdown.
+
+    Examples
+    --------
+    >>> print(as_markup("The label <b> [@geurts2006]. `fairfold predict` reads a_b."))
+    The label \<b\> [@geurts2006]. `fairfold predict` reads a_b.
+    """
+    parts = _MARKUP.split(text)  # text, markup, text, ...
+    return Markup("".join(part if place % 2 else escape_markdown(part) for place, part in enumerate(parts)))
 
 
 def without_citations(text: str) -> str:
@@ -126,17 +155,20 @@ def without_citations(text: str) -> str:
 
     Examples
     --------
-    >>> without_citations("A test [@a; @b].")
+    >>> without_citations("A test [@breiman2001; @geurts2006].")
     'A test.'
     """
     return CITED.sub("", text)
 
 
 @cache
-def _templates() -> jinja2.Environment:
+def _templates(*, is_markdown: bool = False) -> jinja2.Environment:
     options: dict[str, Any] = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     loader = jinja2.FileSystemLoader(FOLDER / "publish")
     environment = jinja2.Environment(loader=loader, autoescape=lambda name: ".html" in (name or ""), **options)
+    if is_markdown:
+        plain = (Markup, jinja2.Undefined)
+        environment.finalize = lambda value: value if isinstance(value, plain) else as_markup(str(value))
     environment.filters |= {"listed": listed, "shortened": shortened, "whole": lambda number: f"{number:,.0f}"}
     environment.filters |= {"finding": _finding, "span": _span}
     environment.globals["percent"] = lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "none"
