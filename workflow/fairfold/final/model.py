@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -34,7 +35,8 @@ from fairfold.models import load_model, make_model
 MODEL, COLUMNS, CARD, PROBE = "model.fairfold", "columns.json", "README.md", "probe.npz"
 N_PROBES = 5
 SAME = 1e-9  # Maximum difference of predictions, which allows for rounding on other processors.
-FORMAT = 1
+FORMAT = 2  # Format 1 had no checksum of the names.
+_MOST_TRIES = 3  # to load a model while a study replaces its files
 _LEAST_FREQUENCY = 0.01
 
 
@@ -120,6 +122,7 @@ class FinalModel:
         folder : str or Path
             Folder of the model, which is created if necessary.
         """
+        self.model.names_checksum_ = _checksum(self.features, self.labels)
         self.model.save(Path(folder) / MODEL)
         if self.probe is not None:
             X, P = self.probe
@@ -421,10 +424,37 @@ def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
     Raises
     ------
     ModelError
-        If a file is missing, damaged or from another version. Also if the model returns other predictions than after
-        fitting, which may happen with other versions of its libraries.
+        If a file is missing, damaged or from another version, or the names or their order differ from those that the
+        model was fitted to. Also if the model returns other predictions than after fitting, which may happen with other
+        versions of its libraries.
     """
-    path = Path(folder) / COLUMNS
+    for _ in range(_MOST_TRIES):
+        before = _state(Path(folder))
+        try:
+            final = _load(Path(folder), n_jobs)
+        except ModelError:
+            if before == _state(Path(folder)):
+                raise
+            continue
+        if before == _state(Path(folder)):
+            return final
+    raise ModelError(f"{folder}: a study replaces this model. Run the same command again when the study has ended.")
+
+
+def _state(folder: Path) -> list[tuple[int, int] | None]:
+    """Return what changes if a file of a final model is replaced."""
+    paths = [folder / name for name in (MODEL, COLUMNS, PROBE)]
+    return [(path.stat().st_ino, path.stat().st_mtime_ns) if path.is_file() else None for path in paths]
+
+
+def _checksum(features: Sequence[str], labels: Sequence[str]) -> str:
+    """Return the SHA-256 of names in their order."""
+    return hashlib.sha256(json.dumps([[*map(composed, names)] for names in (features, labels)]).encode()).hexdigest()
+
+
+def _load(folder: Path, n_jobs: int) -> FinalModel:
+    """Load a final model whose files do not change."""
+    path = folder / COLUMNS
     try:
         parts = json.loads(path.read_text(encoding="utf-8"))
         if parts["format"] != FORMAT:
@@ -442,11 +472,14 @@ def load_final(folder: str | Path, *, n_jobs: int = 1) -> FinalModel:
         ) from None
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise ModelError(f"{path} is damaged ({error!r}); refit the model.") from None
-    model = load_model(Path(folder) / MODEL)
+    model = load_model(folder / MODEL)
+    if getattr(model, "names_checksum_", None) != _checksum(features, labels):
+        raise ModelError(
+            f"{path}: the names of features or labels, or their order, differ from those that {MODEL} was fitted to. "
+            "Restore the file, or refit the model."
+        )
     set_n_jobs(model, n_jobs)
-    if len(labels) != len(model.classes_):
-        raise ModelError(f"{path} names {len(labels)} labels, but {MODEL} has {len(model.classes_)}; refit it.")
-    probe = _checked_probe(Path(folder), model, len(features))
+    probe = _checked_probe(folder, model, len(features))
     more = categories, probe, missing_value, learned, incomplete
     return FinalModel(dataset, name, model, features, labels, identifier, *more)
 
