@@ -131,7 +131,7 @@ def test_columns_and_empty_cells_are_accounted_for(study):
     ]
     report = (mine.folder / "results/report.html").read_text()
     assert '<dt>Data warnings</dt><dd><a class="flag" href="#audit">4</a></dd>' in report
-    assert "Predicts a label, named like an identifier, unmeasured labels, label with fewer positives than fol" in report
+    assert "Predicts a label, named like an identifier, unmeasured labels, label with fewer positives than" in report
     for line in warnings:
         assert html.escape(line.removeprefix("warning: mine: ")).replace("&#x27;", "&#39;") in report
     assert "note_a, note_b" in report

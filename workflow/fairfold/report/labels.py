@@ -34,7 +34,7 @@ def labels_sentences(datasets: Collection[str], config: Mapping[str, Any]) -> st
     >>> labels_sentences(["mine"], config)
     'The labels of mine are declared complete.'
     """
-    left, sentences = list(datasets), []
+    left, sentences = list(datasets), list[str]()
     for state, sentence in _STATES.items():
         names = [dataset for dataset in left if state_of(dataset, config) == state]
         left = [dataset for dataset in left if dataset not in names]
