@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse, stats
+from scipy import sparse
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.folds import parts_of
@@ -97,13 +97,15 @@ def n_models_above_chance(Y: np.ndarray, predictions: Mapping[str, np.ndarray]) 
     >>> n_models_above_chance(Y, {"good": Y * 0.8, "bad": np.full(Y.shape, 0.5)})
     array([1, 0])
     """
+    from scipy.stats import mannwhitneyu  # a slow import that jobs without this step do not need
+
     found = np.zeros(Y.shape[1], dtype=np.int64)
     for P in predictions.values():
         for label in range(Y.shape[1]):
             known = np.isfinite(P[:, label])
             positive, negative = (P[known & (Y[:, label] == value), label] for value in (1, 0))
             if len(positive) and len(negative) and np.ptp(P[known, label]) > 0:
-                test = stats.mannwhitneyu(positive, negative, alternative="greater", method="asymptotic")
+                test = mannwhitneyu(positive, negative, alternative="greater", method="asymptotic")
                 found[label] += test.pvalue <= _ALPHA / len(predictions)
     return found
 
