@@ -6,7 +6,7 @@ from zipfile import ZipFile
 
 _UNPACKED = 2**26, 100  # bytes: a constant, and a number per byte of the file
 _CELLS = 20_000_000, 100
-_COLUMNS = 2_000_000, 1
+_COLUMNS = 500_000, 1
 
 
 def most_unpacked(n_bytes: int) -> int:
@@ -85,6 +85,6 @@ def most_columns(n_bytes: int) -> int:
     Examples
     --------
     >>> most_columns(10**6)
-    3000000
+    1500000
     """
     return _COLUMNS[0] + _COLUMNS[1] * n_bytes

@@ -199,8 +199,11 @@ def _read_rows(
 def _mixed_codings(words: Counter[tuple[str, str]], values: Mapping[str, np.ndarray]) -> dict[str, tuple[str, ...]]:
     """Return the spellings of truth values in each column that mixes them with numbers or with other spellings."""
     found = {}
-    for column in dict.fromkeys(name for name, word in words if word != NOT_AVAILABLE):
-        counts = {word: n for (name, word), n in words.items() if name == column and word != NOT_AVAILABLE}
+    counts_of: dict[str, dict[str, int]] = {}
+    for (name, word), n in words.items():
+        if word != NOT_AVAILABLE:
+            counts_of.setdefault(name, {})[word] = n
+    for column, counts in counts_of.items():
         styles = {(word.casefold() in ("yes", "no"), word.islower(), word.isupper()) for word in counts}
         numbers = values[column][~np.isnan(values[column])]
         is_mixed = len(numbers) > sum(counts.values())
