@@ -449,7 +449,7 @@ def test_a_model_that_is_replaced_while_it_is_loaded_is_never_mixed(final, data,
     loaded = load_final(tmp_path / "home")
     expected = other if n_replaced == 1 else final
     assert (loaded.name, loaded.labels) == (expected.name, expected.labels)
-    np.testing.assert_array_equal(loaded.predict(data.X)["posterior"], expected.predict(data.X)["posterior"])
+    np.testing.assert_array_equal(loaded.predict(data.X)["probability"], expected.predict(data.X)["probability"])
 
 
 @pytest.mark.parametrize("form", [np.array, sparse.csr_array])
