@@ -399,7 +399,7 @@ class TestStudy:
             (["--labels", "l_", "away.csv"], "--labels needs a table. Name its file first"),
             (["--missing-rates", "0"], "--missing-rates needs a table. Name its file first"),
             (["--seed", "7"], "--seed needs a table"),
-            (["{table}", "--labels", "label_", "--folds", "1"], "folds.n_splits"),
+            (["{table}", "--labels", "label_", "--folds", "1"], "--folds: found 1"),
             (["{table}", "--labels", "label_", "--categorical", "x"], "known are as-is, one-hot, ordinal"),
             (["{table}", "--labels", "label_", "--hierarchy", "away.obo"], "--hierarchy: there is no file away.obo"),
         ],
