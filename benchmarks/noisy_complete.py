@@ -1,19 +1,21 @@
 """Measure scores, missing rates and rankings on complete and on incomplete labels that are hard to predict.
 
-    python benchmarks/noisy_complete.py fit [--minutes 30] [--only simulated]
+    python benchmarks/noisy_complete.py fit [--minutes 30] [--kinds scores]
     python benchmarks/noisy_complete.py measure
 
 `fit` trains models in three folds and saves out-of-fold probabilities, and the scores of the models of the folds on new
-samples with complete labels. It continues where an earlier run stopped. `measure` writes tables to resources/measured:
+samples with complete labels. `measure` writes one table of each kind to resources/measured. Both continue where an
+earlier run stopped: delete the saved rows in results/noisy_complete to measure again.
 
-- noisy_complete.csv: scores of complete labels and their intervals, beside the scores on new samples;
+- noisy_complete_scores.csv: scores of complete labels and their intervals, beside the scores on new samples;
 - noisy_complete_rates.csv: estimated missing rates of labels that are declared incomplete, and their bound;
 - noisy_complete_rankings.csv: Kendall's tau of the ranking of models by observed or corrected scores with that by
-  scores on new samples.
+  scores on new samples, for labels that were hidden at random.
 
 Simulated families differ in the numbers of samples and labels, the percentage of positives, the standard deviation of
 the signal relative to the noise, the kind of signal, the percentage of flipped labels and the largest probability.
-Catalog data are divided into samples for the study and new samples. Flipped labels keep the number of positives: a
+Missing rates are those of all samples of catalog data. For other kinds, they are divided into samples for the study and
+new samples. Flipped labels keep the number of positives: a
 share of them becomes negative, and as many negatives become positive. Both parts have flipped labels, so these are
 complete, too. Constants of the estimated missing rate were chosen on every second family, see the column `role`.
 """
@@ -50,14 +52,16 @@ from fairfold.weak_labels.plateau import FrequencyDistribution, frequency_distri
 
 FOLDER, KEPT = Path("results", "noisy_complete"), Path("resources", "measured")
 N_FEATURES, MOST_NEW, N_FOLDS = 20, 4000, 3
-RATES, SEEDS = (0, 30, 50, 70), range(4)
-JOINT = "joint-GB"
-MODELS = {0: ["dummy", "logistic", "LightGBM", JOINT, "Stack+", "gcForest+"]}
-MODELS |= {rate: ["logistic", "kNN", "RF+ET", JOINT, "LightGBM"] for rate in RATES[1:]}
+RATES = (0, 30, 50, 70)
+JOINT, SCORE = "joint-GB", "average_precision"
+MODELS = {
+    "scores": ["dummy", "logistic", "LightGBM", JOINT, "Stack+", "gcForest+"],
+    "rates": [JOINT],
+    "rankings": ["logistic", "kNN", "RF+ET", JOINT, "LightGBM"],
+}
 CATALOG = ["flags", "CHD_49", "emotions", "birds", "VirusGO", "Gram_positive", "genbase", "foodtruck", "yeast"]
 CATALOG += ["medical", "scene", "enron", "CAL500-repaired", "bibtex", "corel5k"]
 MOST_ROWS, MOST_LABELS = 500, 30  # of catalog data
-SCORE = "average_precision"
 
 
 class Family(NamedTuple):
@@ -91,28 +95,35 @@ BY_NAME = {family.name: family for family in FAMILIES}
 
 
 class Case(NamedTuple):
-    """Name of a family, or of catalog data with the percentage of flipped labels, missing rate and seed."""
+    """Kind of measure, name of a family or of catalog data with the percentage of flipped labels, rate and seed."""
 
+    kind: str
     data: str
     rate: int
     seed: int
 
     @property
     def path(self) -> Path:
-        return FOLDER / f"{self.data}_{self.rate}_{self.seed}.npz"
+        return FOLDER / f"{self.kind}_{self.data}_{self.rate}_{self.seed}.npz"
+
+    @property
+    def row(self) -> Path:
+        return self.path.with_suffix(".csv")
 
     @property
     def role(self) -> str:
         return "calibration" if self.data in list(BY_NAME)[::2] else "reported"
 
 
-def cases(only: str = "") -> Iterator[Case]:
+def cases(kinds: list[str]) -> Iterator[Case]:
     """Yield all cases; small data and the first seed come first."""
-    simulated = sorted(FAMILIES, key=lambda family: family.rows * family.labels)
-    names = [family.name for family in simulated] if only != "catalog" else []
-    names += [f"{name}:{flipped}" for flipped in (0, 5, 10) for name in CATALOG] if only != "simulated" else []
-    for seed in SEEDS:
-        yield from (Case(name, rate, seed) for rate in RATES for name in names if not (":" in name and seed))
+    simulated = [family.name for family in sorted(FAMILIES, key=lambda family: family.rows * family.labels)]
+    catalog = {"scores": [f"{name}:{flipped}" for flipped in (0, 5, 10) for name in CATALOG]}
+    for seed in range(4):
+        for kind in kinds:
+            names = [*simulated, *([] if seed else catalog.get(kind, catalog["scores"][: len(CATALOG)]))]
+            rates = {"scores": RATES[:1], "rankings": RATES[1:]}.get(kind, RATES)
+            yield from (Case(kind, name, rate, seed) for name in names for rate in rates)
 
 
 def flip(Y: np.ndarray, percent: float, random: np.random.Generator) -> np.ndarray:
@@ -148,6 +159,8 @@ def samples_of(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
     random = np.random.default_rng(seed_for(83, "catalog", case.data, case.seed))
     X, Y = data.X, to_dense(data.Y, name, DataError)
     order, n = random.permutation(len(Y)), min(MOST_ROWS, len(Y) // 2)
+    if case.kind == "rates":
+        n = len(Y)
     common = np.sort(np.argsort(-Y[order[:n]].sum(axis=0), kind="stable")[:MOST_LABELS])
     Y = flip(Y[:, common], float(flipped), random)
     mine, new = order[:n], order[n : n + MOST_NEW]
@@ -166,16 +179,18 @@ def fit(case: Case) -> None:
     """Save labels, folds, out-of-fold probabilities, and measures on new samples."""
     start = time.process_time()
     X, Y, X_new, Y_new = samples_of(case)
-    observed = mask_positives(Y, case.rate / 100, random_state=seed_for(83, "hidden", *case)) if case.rate else Y
+    hidden = seed_for(83, "h", case.data, case.rate, case.seed)
+    observed = mask_positives(Y, case.rate / 100, random_state=hidden) if case.rate else Y
     fold_of = IterativeStratification(N_FOLDS, random_state=case.seed).assign(observed)
-    P, new = {name: np.empty(Y.shape, dtype=np.float32) for name in MODELS[case.rate]}, {}
+    P, new = {name: np.empty(Y.shape, dtype=np.float32) for name in MODELS[case.kind]}, {}
     for name, found in P.items():
         of_folds = []
         for fold in range(N_FOLDS):
             train = fold_of != fold
             model = make_model(name, random_state=case.seed).fit(X[train], observed[train])
             found[~train] = to_dense(model.predict_proba(X[~train]), "P", DataError)
-            of_folds.append(measures(Y_new, to_dense(model.predict_proba(X_new), "P", DataError)))
+            if case.kind != "rates":
+                of_folds.append(measures(Y_new, to_dense(model.predict_proba(X_new), "P", DataError)))
         new[name] = pd.DataFrame(of_folds).mean()
     table = pd.DataFrame(new).T
     arrays = {"Y": Y.astype(np.int8), "observed": observed.astype(np.int8), "fold_of": fold_of}
@@ -186,10 +201,10 @@ def fit(case: Case) -> None:
     )
 
 
-def fit_all(minutes: float, only: str) -> None:
+def fit_all(minutes: float, kinds: list[str]) -> None:
     """Fit models until the processor time is used up."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for case in cases(only):
+    for case in cases(kinds):
         if time.process_time() > 60 * minutes:
             print("stopped before", *case)
             return
@@ -212,7 +227,7 @@ class Saved(NamedTuple):
     @classmethod
     def of(cls, case: Case) -> Saved:
         with np.load(case.path) as kept:
-            P = {name: np.clip(kept[f"of {name}"], 0, 1).astype(float) for name in MODELS[case.rate]}
+            P = {name: np.clip(kept[f"of {name}"], 0, 1).astype(float) for name in MODELS[case.kind]}
             new = pd.DataFrame(kept["new"], index=list(P), columns=kept["measures"])
             return cls(*(kept[name] for name in cls._fields[:3]), P, new, float(kept["seconds"]))
 
@@ -225,79 +240,79 @@ class Saved(NamedTuple):
         return table[table["metric"] == SCORE].set_index("model")
 
 
-def measure(case: Case) -> dict[str, pd.DataFrame]:
-    """Return rows of the three tables for one case."""
+def measure(case: Case) -> pd.DataFrame:
+    """Return rows of the table of a case's kind."""
     saved = Saved.of(case)
-    unit = {"data": case.data, "role": case.role, "rate": case.rate, "seed": case.seed, "seconds": saved.seconds}
-    P, hidden = saved.P[JOINT], 1 - saved.observed.sum() / saved.Y.sum()
-    frequency = frequency_distribution(saved.observed, P)
-    low, high = frequency.interval()
-    rates = {"hidden": hidden, "estimated": 1 - frequency.median, "low": 1 - high, "high": 1 - low}
-    rates["bound"] = 1 - frequency_bound(saved.observed, P)
-    found = {"rates": pd.DataFrame([{**unit, **rates}])}
-    truth = saved.new[SCORE]
-    if case.rate:
-        scores = saved.scores(frequency)
-        taus = {
-            f"tau_{by}": kendalltau(scores[by].loc[truth.index], truth).statistic for by in ("observed", "corrected")
-        }
-        return {**found, "rankings": pd.DataFrame([{**unit, **taus}])}
-    scores = saved.scores(FrequencyDistribution.certain(1.0))[["corrected", "low", "high"]]
-    scores = scores.rename(columns={"corrected": "headline"}).join(saved.new.rename(columns={SCORE: "truth"}))
-    return {**found, "": scores.reset_index(names="model").assign(**unit)}
+    if case.kind == "scores":
+        scores = saved.scores(FrequencyDistribution.certain(1.0))[["corrected", "low", "high"]]
+        return scores.rename(columns={"corrected": "headline"}).join(saved.new.rename(columns={SCORE: "truth"}))
+    frequency = frequency_distribution(saved.observed, saved.P[JOINT])
+    if case.kind == "rankings":
+        truth = saved.new[SCORE]
+        scores = saved.scores(frequency).loc[truth.index]
+        taus = {f"tau_{by}": kendalltau(scores[by], truth).statistic for by in ("observed", "corrected")}
+        return pd.DataFrame(taus, index=["all models"])
+    (low, high), hidden = frequency.interval(), 1 - saved.observed.sum() / saved.Y.sum()
+    found = {"hidden": hidden, "estimated": 1 - frequency.median, "low": 1 - high, "high": 1 - low}
+    return pd.DataFrame({**found, "bound": 1 - frequency_bound(saved.observed, saved.P[JOINT])}, index=[JOINT])
 
 
-def summarize(tables: dict[str, pd.DataFrame]) -> None:
+def measured(case: Case) -> pd.DataFrame:
+    """Read the rows of a case, or measure and save them."""
+    if not case.row.is_file():
+        with np.load(case.path) as kept:
+            seconds = float(kept["seconds"])
+        columns = {**case._asdict(), "role": case.role, "seconds": seconds}
+        measure(case).reset_index(names="model").assign(**columns).to_csv(case.row, index=False)
+    return pd.read_csv(case.row)
+
+
+def summarize(kind: str, table: pd.DataFrame) -> None:
     """Print the shares that hold, and mean errors."""
-    rates, scores, rankings = tables["rates"], tables[""], tables.get("rankings")
-    kind = rates["data"].isin(BY_NAME).map({True: "simulated", False: "catalog"})
-    held = rates["hidden"].between(rates["low"] - 1e-9, rates["high"] + 1e-9)
-    rates = rates.assign(held=held, bound_held=rates["hidden"] <= rates["bound"] + 1e-9, kind=kind)
-    rates["error"], rates["width"] = (rates["estimated"] - rates["hidden"]).abs(), rates["high"] - rates["low"]
-    columns = ["held", "bound_held", "error", "width"]
-    print(
-        rates.groupby(["kind", "role", "rate"])[columns].mean().assign(n=rates.groupby(["kind", "role", "rate"]).size())
-    )
-    scores = scores.assign(
-        kind=scores["data"].isin(BY_NAME).map({True: "simulated", False: "catalog"}),
-        error=scores["headline"] - scores["truth"],
-        held=scores["truth"].between(scores["low"], scores["high"]),
-    )
-    print(scores.groupby(["kind", "model"])[["error", "held", "log_loss", "ece", "slope"]].mean())
-    losses = scores.pivot_table(index=["kind", "data", "seed"], columns="model", values="log_loss")
-    best = losses[["logistic", "LightGBM"]].min(axis=1)
-    for name in ("Stack+", "gcForest+"):
-        beyond = (losses[name] - best).groupby("kind").agg(["mean", "max"])
-        above = (losses[name] > losses["dummy"]).groupby("kind").mean()
-        print(name, "log-loss minus the better of two:", beyond.to_dict("index"), "above prevalence:", above.to_dict())
-    if rankings is not None:
-        print(rankings.groupby("rate")[["tau_observed", "tau_corrected"]].mean())
+    source = table["data"].isin(BY_NAME).map({True: "simulated", False: "catalog"}).rename("source")
+    if kind == "rankings":
+        print(table.groupby([source, "rate"])[["tau_observed", "tau_corrected"]].mean())
+        return
+    by = [source, "role", "rate"] if kind == "rates" else [source, "model"]
+    estimate, truth = ("estimated", "hidden") if kind == "rates" else ("headline", "truth")
+    table["error"], table["width"] = table[estimate] - table[truth], table["high"] - table["low"]
+    table["absolute"] = table["error"].abs()
+    table["held"] = table[truth].between(table["low"] - 1e-9, table["high"] + 1e-9)
+    columns = ["held", "error", "absolute", "width"]
+    if kind == "rates":
+        table["bound_held"] = table["hidden"] <= table["bound"] + 1e-9
+        columns += ["bound_held", "bound"]
+    else:
+        columns += ["log_loss", "ece", "slope"]
+        losses = table.pivot_table(index=[source, "data", "seed"], columns="model", values="log_loss")
+        for name in ("Stack+", "gcForest+"):
+            beyond = losses[name] - losses[["logistic", "LightGBM"]].min(axis=1)
+            above = losses[name] - losses["dummy"]
+            print(f"{name}: log-loss minus the better of logistic and LightGBM, and minus that of the prevalence")
+            print(pd.DataFrame({"best": beyond, "dummy": above}).groupby("source").agg(["mean", "max"]))
+    print(table.groupby(by)[columns].mean().assign(n=table.groupby(by).size()).round(4).to_string())
 
 
-def measure_all() -> None:
+def measure_all(kinds: list[str]) -> None:
     """Write the tables of all saved cases."""
-    found = [measure(case) for case in cases() if case.path.is_file()]
     versions = " ".join(f"{name} {version(name)}" for name in ("fairfold", "scikit-learn", "lightgbm", "numpy"))
-    tables = {}
-    for name in ("", "rates", "rankings"):
-        parts = [each[name] for each in found if name in each]
-        if parts:
-            tables[name] = pd.concat(parts, ignore_index=True)
-            path = KEPT / f"noisy_complete{'_' if name else ''}{name}.csv"
-            tables[name].assign(versions=versions).to_csv(path, index=False, float_format="%.4g")
-    summarize(tables)
+    for kind in kinds:
+        if found := [measured(case) for case in cases([kind]) if case.path.is_file() or case.row.is_file()]:
+            table = pd.concat(found, ignore_index=True).drop(columns="kind").assign(versions=versions)
+            table.to_csv(KEPT / f"noisy_complete_{kind}.csv", index=False, float_format="%.4g")
+            summarize(kind, table)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", choices=["fit", "measure"])
     parser.add_argument("--minutes", type=float, default=30, help="processor minutes after which `fit` stops")
-    parser.add_argument("--only", choices=["simulated", "catalog"], default="", help="data that `fit` uses")
+    parser.add_argument("--kinds", nargs="+", choices=list(MODELS), default=list(MODELS))
     options = parser.parse_args()
     if options.step == "fit":
-        fit_all(options.minutes, options.only)
+        fit_all(options.minutes, options.kinds)
     else:
-        measure_all()
+        measure_all(options.kinds)
 
 
 if __name__ == "__main__":
