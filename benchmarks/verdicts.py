@@ -1,15 +1,15 @@
 """Measure false claims and power of verdicts on models, beside other tests on the same predictions.
 
     python benchmarks/verdicts.py run [--repetitions 200] [--cases logistic-300-3 ...] [--minutes 30]
+    python benchmarks/verdicts.py others [--repetitions 40] [--cases logistic-300-3 ...] [--minutes 30]
     python benchmarks/verdicts.py truth [--repetitions 20] [--minutes 30]
     python benchmarks/verdicts.py summarize
 
-`run` draws data sets in which models are equal by symmetry: each model sees its own block of features, and the blocks
-are exchangeable. For power, the features of all blocks but the first are noisier. It stores one row per repetition,
-metric and method in `results/verdicts/` and continues where an earlier run stopped. `summarize` writes
-`resources/measured/verdicts.csv`: the share of repetitions with a model that is declared worse (for null cases, a false
-claim; with noise, the share in which the noisier model of two is declared worse than the other), the number of
-repetitions, seconds, seed and versions.
+`run` draws data sets in which two models are equal by symmetry: each model sees its own block of features, and the
+blocks are exchangeable. For power, the features of the second block are noisier. It stores the difference and its
+variance components of each repetition in `results/verdicts/` and continues where an earlier run stopped. `others` runs
+slower tests on the first repetitions. `summarize` writes `resources/measured/verdicts.csv`: the share of repetitions in
+which a model is declared worse, the number of repetitions, seed and versions. Without noise, these are false claims.
 
 `truth` draws small studies from large datasets and compares five learners. Their true scores are the means of models
 that are trained on other samples of the size of a training part and scored on new samples. `summarize` writes
@@ -17,11 +17,9 @@ that are trained on other samples of the size of a training part and scored on n
 one, the share of models truly behind the best by more than .03 that are not declared worse, and the share of studies
 whose simultaneous intervals all hold.
 
-Methods: `verdict` is `fairfold.evaluation.compare_models`. `corrected_t` is the corrected resampled t-test, adjusted by
-Benjamini & Hochberg over all pairs. `bayesian_t` declares a model worse if the correlated Bayesian t-test finds a
-probability of at least .95 that the best one is better by more than .01. `bootstrap` draws 200 samples within folds and
-declares a model worse if the percentile interval of the difference excludes 0. `5x2cv` is the F-test of Alpaydin
-(1999), for two models. The last two are run for some cases only, because they take most of the time.
+Methods: `verdict` is the rule of `fairfold.evaluation.compare_models`, `samples_only` the same without the variance
+from training, `corrected_t` the corrected resampled t-test. `bootstrap` draws 200 samples within folds and declares a
+model worse if the percentile interval of the difference excludes 0. `5x2cv` is the F-test of Alpaydin (1999).
 """
 
 from __future__ import annotations
@@ -39,25 +37,26 @@ import pandas as pd
 import scipy
 
 from fairfold.core.arrays import to_dense
+from fairfold.core.folds import parts_of
 from fairfold.core.groups import random_parts
 from fairfold.core.seeds import seed_for
 from fairfold.core.threads import one_thread_each
-from fairfold.core.usage import cpu_seconds
 from fairfold.datasets import prepare
 from fairfold.errors import DataError
 from fairfold.evaluation import compare_models
 from fairfold.evaluation.corrected import corrected_draws, corrected_scores
-from fairfold.evaluation.corrected_t import equivalence_probabilities
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
+from fairfold.evaluation.verdicts.compare import is_defined, joint_of
+from fairfold.evaluation.verdicts.influence import fold_scores
+from fairfold.evaluation.verdicts.intervals import total_variance, uncertainty
 from fairfold.recommendation.comparison import compare_with_best
 
 FOLDER = Path("results", "verdicts")
 KEPT = Path("resources", "measured", "verdicts.csv")
 SEED, N_FOLDS, ALPHA = 78, 5, 0.05
 METRIC = "average_precision"
-# Null cases for which the slower tests are run, too.
-WITH_ALL = [("logistic", 150, 2), ("logistic", 300, 3), ("tree", 300, 3), ("knn", 300, 3)]
+MEASURED = (METRIC, "roc_auc", "f1_micro", "hamming_loss")
 
 
 class Case(NamedTuple):
@@ -85,16 +84,11 @@ def cases() -> Iterator[Case]:
     for unit in null:
         yield Case(*unit)
     for learner in ("logistic", "tree", "forest"):
-        yield Case(learner, 300, 3, kind="rare")
-        yield Case(learner, 300, 3, kind="hidden")
-        yield Case(learner, 300, 3, kind="groups")
-        yield Case(learner, 300, 3, n_models=5)
+        for kind in ("rare", "hidden", "groups"):
+            yield Case(learner, 300, 3, kind=kind)
     yield Case("logistic", 1000, 10, kind="rare")
     yield Case("tree", 300, 3, n_repeats=3)
     yield Case("logistic", 300, 3, n_repeats=3)
-    for metric in ("roc_auc", "mcc", "f1_macro", "ranking_loss", "hamming_loss", "average_precision_macro"):
-        yield Case("logistic", 300, 3, metric=metric)
-        yield Case("tree", 300, 3, metric=metric)
     for learner, n, n_labels, noises in (
         ("logistic", 150, 2, (0.5, 1.0)),
         ("logistic", 300, 3, (0.3, 0.7)),
@@ -190,28 +184,48 @@ def predicted(case: Case, X: np.ndarray, Y: np.ndarray, fold_of: np.ndarray, see
 
 
 def repetition(case: Case, seed: int) -> list[dict[str, Any]]:
-    """Return one row per method."""
+    """Return the difference of two models and its variance components, by metric."""
+    X, _, observed, groups = drawn(case, seed)
+    fold_of = folds_of(case, groups, seed)
+    P = [predicted(case, x, observed, fold_of, seed_for(seed, m)) for m, x in enumerate(X)]
+    given: dict[str, Any] = {"units": np.arange(case.n) if groups is None else groups}
+    if case.kind == "hidden":
+        P, given["label_frequency"] = [np.minimum(each / 0.5, 1) for each in P], 0.5
+    parts, rows = parts_of(fold_of, case.n), []
+    for metric in MEASURED:
+        predictions = [lambda fold, p=p: p[fold // N_FOLDS][parts[fold][1]] for p in P]
+        found = [fold_scores(observed, P_of, parts, metric, **given) for P_of in predictions]
+        if not is_defined(found):
+            continue
+        joint = joint_of(found, parts, len(fold_of), given["units"], metric=metric)
+        u, scores = joint.influences[0] - joint.influences[1], joint.scores[0] - joint.scores[1]
+        certain = uncertainty(joint)
+        row = {"D": joint.means[0] - joint.means[1], "V": (u.mean(axis=0) ** 2).sum(), "V1": (u**2).sum(axis=1).mean()}
+        row |= {"B": np.nanvar(scores, axis=1, ddof=1).mean() / N_FOLDS, "df": certain.df[0, 1] - (N_FOLDS - 1)}
+        rows.append({"case": case.name, "seed": seed, "metric": metric, **row, "n_free": joint.n_free, "k": N_FOLDS})
+    return rows
+
+
+def claims(rows: pd.DataFrame, metric: str, n_repeats: int) -> dict[str, np.ndarray]:
+    """Return for each method and repetition whether a model is declared worse."""
+    ratio, more = N_FOLDS / (N_FOLDS - 1), N_FOLDS - 1
+    given = [rows[name].to_numpy() for name in ("V", "V1", "B", "n_free")]
+    found = {}
+    for method, training in (("verdict", METRICS[metric].training * ratio), ("samples_only", 0.0)):
+        error = np.sqrt([total_variance(*each, more, training) for each in zip(*given, strict=True)])
+        found[method] = 2 * scipy.special.stdtr(rows["df"] + more, -rows["D"].abs() / error) <= ALPHA
+    error = np.sqrt(rows["B"] * N_FOLDS * (1 / (N_FOLDS * n_repeats) + 1 / more))
+    found["corrected_t"] = 2 * scipy.special.stdtr(N_FOLDS * n_repeats - 1, -rows["D"].abs() / error) <= ALPHA
+    return found
+
+
+def others(case: Case, seed: int) -> list[dict[str, Any]]:
+    """Return the claims of slower tests."""
     X, Y, observed, groups = drawn(case, seed)
     fold_of = folds_of(case, groups, seed)
-    start = cpu_seconds()
     P = {str(m): predicted(case, x, observed, fold_of, seed_for(seed, m)) for m, x in enumerate(X)}
-    fit_seconds = cpu_seconds() - start
-    frequency = 0.5 if case.kind == "hidden" else None
-    if frequency is not None:
-        P = {name: np.minimum(each / frequency, 1) for name, each in P.items()}
-    start = cpu_seconds()
-    given = {"metric": case.metric, "groups": groups, "label_frequency": frequency}
-    table = compare_models(observed, P, fold_of, **given).set_index("model")
-    rows = [{"method": "verdict", "claim": (table["verdict"] == "worse").any(), "seconds": cpu_seconds() - start}]
-    rows[0] |= {"fit_seconds": fit_seconds}
-    scores = fold_table(case, observed, P, fold_of, frequency)
-    rows += [{"method": name, "claim": claim} for name, claim in fold_tests(case, scores).items()]
-    if case.noise or (case[:3] in WITH_ALL and case.kind == "plain" and case.n_models == 2 and case.n_repeats == 1):
-        rows.append({"method": "bootstrap", "claim": bootstrap(case, observed, P, fold_of, groups, frequency)})
-        rows.append({"method": "5x2cv", "claim": five_by_two(case, X, Y, seed)})
-    mean = scores.groupby("model")["value"].mean()
-    difference = METRICS[case.metric].direction * (mean["0"] - mean["1"])
-    return [{**row, "repetition": seed, "difference": difference, "claim": int(row["claim"])} for row in rows]
+    found = {"bootstrap": bootstrap(case, observed, P, fold_of, groups, None), "5x2cv": five_by_two(case, X, Y, seed)}
+    return [{"repetition": seed, "method": name, "claim": int(claim)} for name, claim in found.items()]
 
 
 def fold_table(case: Case, Y: np.ndarray, P: dict, fold_of: np.ndarray, frequency: float | None) -> pd.DataFrame:
@@ -226,15 +240,6 @@ def fold_table(case: Case, Y: np.ndarray, P: dict, fold_of: np.ndarray, frequenc
                     value = corrected_scores(Y[test], each[repeat, test], frequency, metrics=[case.metric])
                 rows.append((name, repeat * N_FOLDS + fold, value[case.metric]))
     return pd.DataFrame(rows, columns=["model", "fold", "value"])
-
-
-def fold_tests(case: Case, scores: pd.DataFrame) -> dict[str, bool]:
-    """Return the claims of tests that use the scores of folds alone."""
-    table = compare_with_best(scores, case.metric, n_repeats=case.n_repeats)
-    wide = scores.pivot(index="model", columns="fold", values="value").dropna(axis=1) * METRICS[case.metric].direction
-    best = int(wide.mean(axis=1).argmax())
-    better = equivalence_probabilities(wide.to_numpy()[best] - wide.to_numpy(), correlation=1 / N_FOLDS)[2]
-    return {"corrected_t": not table["is_top"].all(), "bayesian_t": bool((better >= 1 - ALPHA).any())}
 
 
 def bootstrap(
@@ -273,16 +278,15 @@ def five_by_two(case: Case, X: list[np.ndarray], Y: np.ndarray, seed: int) -> bo
     return bool(scipy.special.fdtrc(10, 5, f) <= ALPHA)
 
 
-def run(case: Case, n_repetitions: int, deadline: float) -> None:
-    path = FOLDER / f"{case.name}.csv"
-    done = set(pd.read_csv(path)["repetition"]) if path.is_file() else set()
+def run(case: Case, step: str, n_repetitions: int, deadline: float) -> None:
+    path = FOLDER / (f"{case.name}.csv" if step == "run" else f"others-{case.name}.csv")
+    of_one, column = (repetition, "seed") if step == "run" else (others, "repetition")
+    done = set(pd.read_csv(path)[column]) if path.is_file() else set()
     for seed in range(n_repetitions):
-        if seed in done:
-            continue
         if time.process_time() > deadline:
             return
-        table = pd.DataFrame(repetition(case, seed))
-        table.to_csv(path, mode="a", header=not path.is_file(), index=False)
+        if seed not in done:
+            pd.DataFrame(of_one(case, seed)).to_csv(path, mode="a", header=not path.is_file(), index=False)
 
 
 STUDIES = {"scene": 300, "yeast": 300, "emotions": 150, "enron": 300}
@@ -366,34 +370,39 @@ def summarize_truth() -> pd.DataFrame:
 
 
 def summarize() -> pd.DataFrame:
-    tables = []
+    rows = []
     for case in cases():
-        if (path := FOLDER / f"{case.name}.csv").is_file():
-            rows = pd.read_csv(path)
-            summary = rows.groupby("method", sort=False).agg(
-                repetitions=("claim", "size"), claims=("claim", "mean"), seconds=("seconds", "mean")
-            )
-            summary = summary.assign(**case._asdict(), true_difference=rows["difference"].mean() if case.noise else 0.0)
-            tables.append(summary.reset_index())
-    table = pd.concat(tables, ignore_index=True)
-    order = [*Case._fields, "true_difference", "method", "claims", "repetitions", "seconds"]
+        if not (path := FOLDER / f"{case.name}.csv").is_file():
+            continue
+        whole = pd.read_csv(path)
+        for metric, of_metric in whole.groupby("metric", sort=False):
+            found = claims(of_metric, str(metric), case.n_repeats)
+            other = FOLDER / f"others-{case.name}.csv"
+            if metric == METRIC and other.is_file():
+                found |= {name: each["claim"].to_numpy() for name, each in pd.read_csv(other).groupby("method")}
+            behind = of_metric["D"].mean() if case.noise else 0.0
+            unit = {**case._asdict(), "metric": metric, "true_difference": round(behind, 4)}
+            rows += [
+                {**unit, "method": name, "claims": np.mean(each), "repetitions": len(each)}
+                for name, each in found.items()
+            ]
     versions = " ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "lightgbm"))
-    return table[order].assign(seed=SEED, versions=f"Python {platform.python_version()} {versions}")
+    return pd.DataFrame(rows).assign(seed=SEED, versions=f"Python {platform.python_version()} {versions}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("step", choices=["run", "truth", "summarize"])
+    parser.add_argument("step", choices=["run", "others", "truth", "summarize"])
     parser.add_argument("--repetitions", type=int, default=200)
     parser.add_argument("--cases", nargs="+", help="prefixes of names")
     parser.add_argument("--minutes", type=float, default=60)
     options = parser.parse_args()
-    if options.step == "run":
+    if options.step in ("run", "others"):
         FOLDER.mkdir(parents=True, exist_ok=True)
         with one_thread_each():
             for case in cases():
                 if not options.cases or case.name.startswith(tuple(options.cases)):
-                    run(case, options.repetitions, 60 * options.minutes)
+                    run(case, options.step, options.repetitions, 60 * options.minutes)
                     print(case.name, flush=True)
     elif options.step == "truth":
         FOLDER.mkdir(parents=True, exist_ok=True)
@@ -404,7 +413,8 @@ def main() -> None:
         table.round(4).to_csv(KEPT, index=False)
         if (FOLDER / "studies.csv").is_file():
             summarize_truth().round(4).to_csv(KEPT.with_stem("verdicts_truth"), index=False)
-        print(table.pivot_table(index=[*Case._fields, "true_difference"], columns="method", values="claims").round(3))
+        names = ["learner", "n", "n_labels", "kind", "n_repeats", "true_difference", "metric"]
+        print(table.pivot_table(index=names, columns="method", values="claims").round(3).to_string())
 
 
 if __name__ == "__main__":

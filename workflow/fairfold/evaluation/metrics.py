@@ -195,7 +195,7 @@ class Metric(NamedTuple):
         Computes the influence of each sample on the score from :class:`Predictions`, see
         :mod:`fairfold.evaluation.verdicts.derivatives`. None for a metric whose score is recomputed without some of
         the samples instead.
-    training : float, default=1.0
+    training : float, default=0.8
         Variance that the training sample adds to a difference, relative to the variance that the test samples add
         and to n_tested / n_train, see :mod:`fairfold.evaluation.verdicts.intervals`.
 
@@ -222,7 +222,7 @@ class Metric(NamedTuple):
     objective: Callable[..., np.ndarray] | float | None = None
     by_label: bool = False
     influence: Callable[[Predictions], np.ndarray] | None = None
-    training: float = 1.0
+    training: float = 0.8
 
     @property
     def best(self) -> float:

@@ -17,7 +17,7 @@ n_tested / n_train times V, which makes 2.25 with five folds. The rule adds
     (κ n_tested / n_train) V_1 + e
 
 where V_1 is the variance from samples of one cross-validation (the mean over repeats) and κ the field ``training`` of
-the metric: 1, or 1.5 for metrics that jump at a threshold. The folds do show the part that training does not share,
+the metric: 0.8, or 1.5 for metrics that jump at a threshold. The folds do show the part that training does not share,
 such as random numbers of a learner. If the differences of folds scatter more than V_1 and κ explain, e is the excess.
 It is shrunk towards 0, with the weight of the folds' degrees of freedom against ``PRIOR_DF``.
 
@@ -121,16 +121,43 @@ def uncertainty(of: Joint) -> Uncertainty:
     of_samples = _of_pairs(mean @ mean.T)
     of_one = _of_pairs(np.mean([u @ u.T for u in np.swapaxes(of.influences, 0, 1)], axis=0))
     seen, n_more = _of_folds(of.scores)
-    if n_more > 0:
-        # Few groups leave few degrees of freedom within folds. The scatter of folds adds some.
-        share = n_more / (of.n_free + n_more)
-        of_samples, of_one = (each + share * (seen - each) for each in (of_samples, of_one))
-        df = df + n_more
-    added = of.training * of_one
-    added = added + n_more / (n_more + PRIOR_DF) * np.maximum(seen - of_one - added, 0)
     shifts = np.subtract.outer(of.shifts, of.shifts)
-    error = np.sqrt(of_samples + added + shifts**2)
-    return Uncertainty(error, df, mean @ mean.T + np.outer(of.shifts, of.shifts))
+    variance = total_variance(of_samples, of_one, seen, of.n_free, n_more, of.training)
+    return Uncertainty(np.sqrt(variance + shifts**2), df + n_more, mean @ mean.T + np.outer(of.shifts, of.shifts))
+
+
+def total_variance(
+    of_samples: np.ndarray, of_one: np.ndarray, of_folds: np.ndarray, n_free: float, n_more: float, training: float
+) -> np.ndarray:
+    """Add the variance from training to the variance from samples.
+
+    Parameters
+    ----------
+    of_samples, of_one : ndarray of shape (...)
+        Variance of differences from samples, of all repeats together and of one.
+    of_folds : ndarray of shape (...)
+        The same by the scatter of folds, for one repeat.
+    n_free, n_more : float
+        Degrees of freedom within folds, and of the scatter of folds.
+    training : float
+        Variance that training adds, as a share of `of_one`.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        Variances.
+
+    Examples
+    --------
+    >>> total_variance(np.array(1.0), np.array(1.0), np.array(1.0), n_free=295, n_more=4, training=1.0)
+    np.float64(2.0)
+    """
+    # Few groups leave few degrees of freedom within folds. The scatter of folds adds some.
+    share = n_more / max(n_free + n_more, 1)
+    of_samples, of_one = (each + share * (of_folds - each) for each in (of_samples, of_one))
+    added = training * of_one
+    excess = np.maximum(of_folds - of_one - added, 0)
+    return of_samples + added + n_more / (n_more + PRIOR_DF) * excess
 
 
 def _of_folds(scores: np.ndarray) -> tuple[np.ndarray, float]:
