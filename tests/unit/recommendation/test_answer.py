@@ -49,8 +49,8 @@ def test_the_whole_answer():
         "D               -       -      -  no score                    -",
         "(A+: same scores as A.)",
         "",
-        "If zeros are positives that are missing at random, at most 11 % of the positives are missing, and average "
-        "precision would be up to 0.900.",
+        "If zeros are missing positives, at random and equally often in all labels, at most 11 % of the positives are "
+        "missing, and average precision would be up to 0.900.",
         "Noisy labels look the same: check 100 cells (`fairfold check`), or declare `--labels-are` complete or "
         "incomplete.",
         "Hardest labels: u (MCC 0.00), s (MCC 0.50).",
@@ -99,8 +99,8 @@ def test_the_best_model_may_be_worse_for_decisions():
     [
         (
             missing(high=0.4),
-            "If zeros are positives that are missing at random, less than 1 % of them are missing, and average "
-            "precision would be up to 0.900.",
+            "If zeros are missing positives, at random and equally often in all labels, less than 1 % of the positives "
+            "are missing, and average precision would be up to 0.900.",
         ),
         (
             missing(14.2, 11.4, 17.9, labels_are="incomplete"),
@@ -170,3 +170,29 @@ def test_a_score_without_correction_is_of_observed_labels():
     table = board(BEST, ALIKE).assign(metric="hamming_loss")
     lines = [*answer_lines(table, numbers(), missing(), 1060, most_models=7)]
     assert any(line.endswith("and Hamming loss would be about 0.900.") for line in lines)
+
+
+def guessed(behind_low):
+    row = {"model": "guessing", "score": 0.4, "behind": 0.4, "verdict": "guessing", "over_labels": 0.3}
+    rows = board(BEST, WORSE).assign(over_labels=0.7, behind_low=0.0)
+    return pd.concat([rows, pd.DataFrame([{**row, "behind_low": behind_low, "metric": "average_precision"}])])
+
+
+def test_guessing_ends_the_leaderboard():
+    lines = [*answer_lines(guessed(0.2), numbers(), missing(), 1060, most_models=1)]
+    assert lines[0] == "Use A. It is significantly better than the other model."
+    assert lines[2].split() == ["avg.", "precision", "label", "mean", "behind", "MCC", "verdict", "s/fit"]
+    assert lines[4].split() == ["guessing", "0.400", "0.300", "0.400", "-", "guessing", "-"]
+    assert lines[5] == "... and 1 more model"
+
+
+@pytest.mark.parametrize("behind_low", [-0.01, np.nan])
+def test_no_model_may_be_better_than_guessing(behind_low):
+    lines = [*answer_lines(guessed(behind_low), numbers(), missing(), 1060, most_models=7)]
+    assert lines[0] == "No model is better than guessing. A has the best score."
+
+
+def test_labels_that_no_model_predicts_are_named():
+    labels = pd.DataFrame({"label": list("pqrst"), "n_models_above_chance": [2, 0, 1, 0, 7]})
+    lines = [*answer_lines(board(BEST), numbers(), missing(), 1060, None, labels, most_models=7)]
+    assert lines[-1] == "No model predicts 2 of 5 labels better than by guessing: q, s."

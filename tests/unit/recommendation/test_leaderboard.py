@@ -98,3 +98,18 @@ def test_the_next_metric_leads_where_the_first_is_undefined(tables):
     board = leaderboard(recommend(folds, scores, rates), folds, seconds)
     assert set(board["metric"]) == {USES["ranking"][1]}
     assert board["verdict"].iloc[0] == "best"
+
+
+def test_guessing_is_the_last_row(tables):
+    folds, scores, rates, seconds = tables
+    guessing = folds[folds["model"] == "baseline"].assign(model="guessing", over_labels=0.3, behind_low=np.nan)
+    guessing.loc[guessing["metric"] == "average_precision", ["behind_low", "behind_high"]] = 0.25, 0.35
+    board = leaderboard(recommend(folds, scores, rates), folds, seconds, guessing=guessing)
+    assert board["model"].tolist() == ["forest", "boosting", "baseline", "guessing"]
+    last = board.iloc[-1]
+    assert last[["verdict", "dataset", "metric"]].tolist() == ["guessing", "flags", "average_precision"]
+    assert last["score"] == pytest.approx(0.51) and last["behind"] == pytest.approx(0.31)
+    assert last[["over_labels", "behind_low", "behind_high"]].tolist() == pytest.approx([0.3, 0.25, 0.35])
+    assert last["deciding"] == pytest.approx(0.51) and np.isnan(last["fit_seconds"])
+    others = leaderboard(recommend(folds, scores, rates), folds, seconds)
+    pd.testing.assert_frame_equal(board[:-1], others, check_dtype=False)

@@ -69,7 +69,7 @@ def missing_labels_sentences(own: pd.Series, best: pd.Series, n_checked: float =
     >>> own = pd.Series({"labels_are": "unknown", "estimated_rate": np.nan, "low": 0.0, "high": 45.2})
     >>> best = pd.Series({"metric": "average_precision", "at_bound": 0.62})
     >>> bound, advice = missing_labels_sentences(own, best)
-    >>> bound.partition(", ")[2]
+    >>> bound.partition("labels, ")[2]
     'at most 45 % of the positives are missing, and average precision would be up to 0.620.'
     >>> advice
     'Noisy labels look the same: check 100 cells (`fairfold check`), or declare `--labels-are` complete or incomplete.'
@@ -85,7 +85,8 @@ def missing_labels_sentences(own: pd.Series, best: pd.Series, n_checked: float =
         verb = "bounded" if state == "unknown" else "estimated"
         yield f"The share of missing positives is not {verb}: {own['reason']}. Scores take labels as they are."
     elif state == "unknown":
-        yield f"If zeros are positives that are missing at random, {_at_most(high)}, and {_then(best)}."
+        condition = "If zeros are missing positives, at random and equally often in all labels"
+        yield f"{condition}, {_at_most(high)}, and {_then(best)}."
         yield f"Noisy labels look the same: {CHECK}."
     elif np.isnan(high):
         yield f"Scores are corrected for {rate:.0f} % missing positives, as declared, if these are missing at random."
@@ -109,7 +110,8 @@ def _checked(rate: float, low: float, high: float, best: pd.Series, n_checked: f
 
 
 def _at_most(high: float) -> str:
-    return f"at most {high:.0f} % of the positives are missing" if high >= 0.5 else "less than 1 % of them are missing"
+    share = f"at most {high:.0f} %" if high >= 0.5 else "less than 1 %"
+    return f"{share} of the positives are missing"
 
 
 def _then(best: pd.Series) -> str:

@@ -127,7 +127,8 @@ def estimate_missing_rate(
     if labels_are == "unknown":
         bound = frequency_bound(seen, P[known], confidence=LEVEL, groups=groups)
         return MissingRate(as_given, _row(hidden, labels_are, low=0.0, high=_missing_share(observed, bound)), bound)
-    frequency = frequency_distribution(seen, P[known], ask_others=not hierarchical, random_state=random_state)
+    options = {"ask_others": not hierarchical, "groups": groups, "random_state": random_state}
+    frequency = frequency_distribution(seen, P[known], **options)
     high, low = (_missing_share(observed, c) for c in frequency.interval(LEVEL))
     return MissingRate(frequency, _row(hidden, labels_are, _missing_share(observed, frequency.median), low, high))
 

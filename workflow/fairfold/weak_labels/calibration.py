@@ -191,7 +191,7 @@ def fitted_label_frequency(
     --------
     shared_label_frequency : Estimate one frequency for all labels.
     """
-    checked = check_label_frequency(label_frequency, observed.shape[1])
+    checked = check_label_frequency(label_frequency, probabilities.shape[1])
     return shared_label_frequency(observed, probabilities) if isinstance(checked, str) else checked
 
 
