@@ -169,7 +169,7 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "splitting.comparison": "label_deviations measure_splits quality_against_seconds summarize_splits",
     "splitting.fold_effect": "fold_effect summarize",
     "core.folds": "fold_of_parts",
-    "weak_labels": "mask_positives",
+    "weak_labels": "frequency_bound mask_positives",
     "models": "DEFAULT MODEL_NAMES ModelSpec load_model make_model register",
     "models.spec": "with_correction",
     "models.legend": "legend_table",
