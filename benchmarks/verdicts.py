@@ -17,7 +17,8 @@ that are trained on other samples of the size of a training part and scored on n
 one, the share of models truly behind the best by more than .03 that are not declared worse, and the share of studies
 whose simultaneous intervals all hold.
 
-Methods: `verdict` is the rule of `fairfold.evaluation.compare_models`, `samples_only` the same without the variance
+Methods: `verdict` is the rule of `fairfold.evaluation.compare_models` with logistic regression declared stable,
+`samples_only` the same without the variance
 from training, `corrected_t` the corrected resampled t-test. `bootstrap` draws 200 samples within folds and declares a
 model worse if the percentile interval of the difference excludes 0. `5x2cv` is the F-test of Alpaydin (1999).
 """
@@ -49,7 +50,7 @@ from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.scores import multilabel_scores
 from fairfold.evaluation.verdicts.compare import is_defined, joint_of
 from fairfold.evaluation.verdicts.influence import fold_scores
-from fairfold.evaluation.verdicts.intervals import total_variance, uncertainty
+from fairfold.evaluation.verdicts.intervals import STABLE, total_variance, uncertainty
 from fairfold.recommendation.comparison import compare_with_best
 
 FOLDER = Path("results", "verdicts")
@@ -206,12 +207,12 @@ def repetition(case: Case, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
-def claims(rows: pd.DataFrame, metric: str, n_repeats: int) -> dict[str, np.ndarray]:
+def claims(rows: pd.DataFrame, metric: str, n_repeats: int, relief: float) -> dict[str, np.ndarray]:
     """Return for each method and repetition whether a model is declared worse."""
     ratio, more = N_FOLDS / (N_FOLDS - 1), N_FOLDS - 1
     given = [rows[name].to_numpy() for name in ("V", "V1", "B", "n_free")]
     found = {}
-    for method, training in (("verdict", METRICS[metric].training * ratio), ("samples_only", 0.0)):
+    for method, training in (("verdict", (METRICS[metric].training - relief) * ratio), ("samples_only", 0.0)):
         error = np.sqrt([total_variance(*each, more, training) for each in zip(*given, strict=True)])
         found[method] = 2 * scipy.special.stdtr(rows["df"] + more, -rows["D"].abs() / error) <= ALPHA
     error = np.sqrt(rows["B"] * N_FOLDS * (1 / (N_FOLDS * n_repeats) + 1 / more))
@@ -311,7 +312,7 @@ def study(dataset: str, n: int, seed: int) -> pd.DataFrame:
     case = Case("", n, Y.shape[1])
     fold_of = folds_of(case, None, seed)
     P = {name: predicted(case._replace(learner=name), X, Y, fold_of, seed) for name in LEARNERS}
-    table = compare_models(Y, P, fold_of)
+    table = compare_models(Y, P, fold_of, stable=["logistic"])
     by_folds = compare_with_best(fold_table(case, Y, P, fold_of, None), METRIC).set_index("model")
     return table.assign(is_worse_by_t=~by_folds.loc[table["model"], "is_top"].to_numpy(), dataset=dataset, study=seed)
 
@@ -376,7 +377,7 @@ def summarize() -> pd.DataFrame:
             continue
         whole = pd.read_csv(path)
         for metric, of_metric in whole.groupby("metric", sort=False):
-            found = claims(of_metric, str(metric), case.n_repeats)
+            found = claims(of_metric, str(metric), case.n_repeats, STABLE if case.learner == "logistic" else 0.0)
             other = FOLDER / f"others-{case.name}.csv"
             if metric == METRIC and other.is_file():
                 found |= {name: each["claim"].to_numpy() for name, each in pd.read_csv(other).groupby("method")}

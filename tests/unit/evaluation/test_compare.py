@@ -169,7 +169,7 @@ def test_share_of_false_claims_without_training(n_models):
         latent = rng.normal(size=(100, 1)) + 0.5 * rng.normal(size=(100, n_models))
         influences = (latent - latent.mean(axis=0)).T[:, np.newaxis] / 100
         scores = latent.reshape(20, 5, n_models).mean(axis=0).T[:, np.newaxis]
-        joint = Joint(scores, influences, 95, 1.25, np.zeros(n_models))
+        joint = Joint(scores, influences, 95, np.full(n_models, 1.0), np.zeros(n_models))
         pairs = compare_with(int(joint.means.argmax()), joint, 0.95)
         claims += (pairs.p_adjusted <= 0.05).any()
     assert claims / 200 < 0.05
@@ -178,10 +178,20 @@ def test_share_of_false_claims_without_training(n_models):
 def test_critical_value_of_independent_models_is_that_of_the_studentized_range():
     rng = np.random.default_rng(0)
     u, _ = np.linalg.qr(rng.normal(size=(4000, 5)))
-    joint = Joint(np.zeros((5, 1, 1)), u.T[:, np.newaxis], 4000, 0.0, np.zeros(5))
+    joint = Joint(np.zeros((5, 1, 1)), u.T[:, np.newaxis], 4000, np.zeros(5), np.zeros(5))
     pairs = compare_with(0, joint, 0.95)
     # scipy.stats.studentized_range.ppf(0.95, 5, inf) is 3.858. The draws have a standard error of .01.
     assert pairs.high[1:] / uncertainty(joint).error[0, 1:] == pytest.approx([3.858 / np.sqrt(2)] * 4, abs=0.04)
+
+
+def test_training_adds_less_variance_for_stable_models():
+    Y, P, fold_of = made()
+    tables = [compare_models(Y, P, fold_of, stable=stable) for stable in ((), ["noise 0.0"], list(P))]
+    widths = [(table["high"] - table["low"])[2] for table in tables]
+    assert [table["score"].tolist() for table in tables] == [tables[0]["score"].tolist()] * 3
+    # 0.8 and 0.32 times n_tested / n_train = 5/4 are added to 1.
+    assert widths[1] / widths[0] == pytest.approx(np.sqrt((1 + 0.7) / 2), rel=0.02)
+    assert widths[2] / widths[0] == pytest.approx(np.sqrt(1.4 / 2), rel=0.02)
 
 
 def test_samples_to_decide():

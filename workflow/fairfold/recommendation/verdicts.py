@@ -21,6 +21,9 @@ from fairfold.evaluation.verdicts.influence import fold_scores
 from fairfold.recommendation.complete_scores import is_correctable
 from fairfold.weak_labels.plateau import FrequencyDistribution
 
+STABLE_MODELS = {"logistic", "logistic+", "logistic-C", "logistic-C+", "dummy", "dummy+"}
+"""Models whose training adds less variance to differences. Measured for logistic regression."""
+
 COLUMNS = ["model", "metric", "difference", "error", "low", "high", "p_value", "p_adjusted", "verdict"]
 
 
@@ -84,7 +87,8 @@ def study_verdicts(
         if found and is_defined(found.values()):
             n_repeats = len(np.atleast_2d(predicted.fold_of))
             error = _error_of(frequency) if corrected else 0.0
-            joint = joint_of(list(found.values()), parts, n_repeats, units, metric=metric, frequency_error=error)
+            given = {"metric": metric, "frequency_error": error, "is_stable": [*map(STABLE_MODELS.__contains__, found)]}
+            joint = joint_of(list(found.values()), parts, n_repeats, units, **given)
             tables.append(verdict_table(list(found), joint, metric, rope=rope).assign(metric=metric))
     whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
     return whole[COLUMNS]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from fairfold.errors import DataError, unknown_name
 from fairfold.evaluation.corrected_t import ROPE
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.verdicts.influence import FoldScores, fold_scores
-from fairfold.evaluation.verdicts.intervals import Joint, compare_with
+from fairfold.evaluation.verdicts.intervals import STABLE, Joint, compare_with
 
 BEST, WORSE, EQUIVALENT, UNDECIDED = "best", "worse", "equivalent", "not different"
 VERDICTS = (BEST, WORSE, EQUIVALENT, UNDECIDED)
@@ -40,6 +40,7 @@ def compare_models(
     confidence: float = 0.95,
     threshold: float = 0.5,
     inverse_propensity: np.ndarray | None = None,
+    stable: Collection[str] = (),
 ) -> pd.DataFrame:
     """Compare the cross-validated scores of models with the best one.
 
@@ -70,6 +71,10 @@ def compare_models(
         A label is predicted if its probability exceeds this threshold.
     inverse_propensity : ndarray of shape (n_labels,) or None, default=None
         Inverse propensities for propensity-scored precision.
+    stable : collection of str, default=()
+        Models whose predictions depend smoothly on the training samples, such as logistic regression with a penalty.
+        Less variance is added for their training, so intervals are narrower. Do not name trees, forests, boosting or
+        nearest neighbors.
 
     Returns
     -------
@@ -130,7 +135,8 @@ def compare_models(
         found.append(fold_scores(Y, P_of, parts, metric, **given))
     if not is_defined(found):
         raise DataError(f"{METRICS[metric].undefined}. Use another metric or labels that define it.")
-    joint = joint_of(found, parts, n_repeats, units, metric=metric, frequency_error=error)
+    is_stable = [model in stable for model in predictions]
+    joint = joint_of(found, parts, n_repeats, units, metric=metric, frequency_error=error, is_stable=is_stable)
     table = verdict_table(list(predictions), joint, metric, rope=rope, confidence=confidence)
     return table.drop(columns=["p_value", "error"])
 
@@ -183,6 +189,7 @@ def joint_of(
     *,
     metric: str,
     frequency_error: float = 0.0,
+    is_stable: Sequence[bool] = (),
 ) -> Joint:
     """Combine the scores of several models on the same folds.
 
@@ -200,6 +207,8 @@ def joint_of(
         Name of the metric.
     frequency_error : float, default=0.0
         Standard error of the logarithm of the label frequency.
+    is_stable : sequence of bool, default=()
+        Whether each model is declared stable. Empty if none is.
 
     Returns
     -------
@@ -219,9 +228,11 @@ def joint_of(
         for own, each in zip(influences[:, fold // n_folds], found, strict=True):
             own += factor * np.bincount(units[test], each.influences[fold], minlength=len(own))
     n_tested = sum(len(test) for _, test in parts) / n_repeats
-    training = METRICS[metric].training * n_tested / float(np.mean([len(train) for train, _ in parts]))
+    ratio = n_tested / float(np.mean([len(train) for train, _ in parts]))
+    relief = STABLE * np.array(is_stable) if len(is_stable) else np.zeros(len(found))
     shifts = frequency_error * direction * np.array([each.slopes[is_kept].mean() for each in found])
     by_repeat = np.where(is_kept, scores, np.nan).reshape(len(found), n_repeats, n_folds)
+    training = ratio * (METRICS[metric].training - relief)
     return Joint(by_repeat, influences, n_free // n_repeats, training, shifts)
 
 
