@@ -10,7 +10,7 @@ LeDell et al. 2015 for AUC). With repeated cross-validation, u_i is the mean ove
 *Variance from training.* A claim about algorithms must also hold for other training samples of this size. The folds
 of one cross-validation cannot show this part: their training samples overlap, and all scores move together. In
 simulations of models that are equal by symmetry (``benchmarks/verdicts.py``), the variance of D is 1.0 to 1.5 times V
-for logistic regression and 1.4 to 2.4 times V for trees, forests, boosting and nearest neighbors, by metrics that are
+for logistic regression (2.0 by AUROC of rare labels) and 1.4 to 2.4 for most other learners, by metrics that are
 not sensitive to a threshold, and up to 2.9 times V by F1. The heuristic of Nadeau & Bengio (2003) adds
 n_tested / n_train times V, which makes 2.25 with five folds. The rule adds
 
