@@ -304,6 +304,15 @@ def _of_one_label(predicted):
     return predicted._replace(probabilities=predicted.probabilities[..., :1])
 
 
+def test_models_that_tie_share_the_draws(data):
+    Y, observed, predictions = data
+    twins = {"a": predictions["good"], "b": predictions["good"], "c": predictions["noise"]}
+    found = complete_scores(Y, observed, twins, FREQUENCY, 0.5, n_draws=20)["scores"]
+    shares = found.pivot(index="metric", columns="model", values="share_best")
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    np.testing.assert_array_equal(shares["a"], shares["b"])
+
+
 def test_a_model_that_failed_on_a_fold_has_no_mean(data):
     Y, observed, predictions = data
     lost = predictions["noise"].probabilities.copy()

@@ -155,7 +155,24 @@ def test_what_cannot_be_tested_has_a_reason():
     assert alike["p_value"].isna().all() or alike["p_value"].dropna().between(0, 1).all()
     rare = np.zeros_like(Y)
     rare[:3] = 1
-    assert scar_tests(rare, positive, 1.0)["reason"].eq("fewer than two labels have 5 observed positives").all()
+    assert (
+        scar_tests(rare, positive, 1.0)["reason"]
+        .str.startswith("fewer than two labels have 5 observed positives")
+        .all()
+    )
+
+
+def test_labels_that_exclude_or_complement_others_are_no_evidence():
+    """In one table each row has one class. In the other a label is the complement of another."""
+    rng = np.random.default_rng(0)
+    P = np.clip(rng.dirichlet(np.full(4, 0.5), size=400), 0, 1)
+    classes = np.array([rng.choice(4, p=p / p.sum()) for p in P])
+    found = scar_tests(np.eye(4, dtype=int)[classes], P, 1.0)
+    assert found["p_value"].isna().all() and found["reason"].str.contains("exclude nor complement").all()
+    Y, positive = labels(0)
+    both, chances = np.column_stack([Y, 1 - Y[:, 0]]), np.column_stack([positive, 1 - positive[:, 0]])
+    found, expected = scar_tests(both, chances, 1.0), scar_tests(Y[:, 1:], positive[:, 1:], 1.0)
+    np.testing.assert_array_equal(found["p_value"], expected["p_value"])
 
 
 @pytest.mark.parametrize(

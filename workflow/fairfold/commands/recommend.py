@@ -125,7 +125,9 @@ def _answers(results: Path, datasets: list[str], in_full: bool) -> Iterator[str]
         most_models = len(board) if in_full else _MOST_MODELS
         yield from [dataset] * in_full
         yield from _errors(results / "datasets" / f"{dataset}.audit.csv")
-        yield from answer_lines(board, numbers, rates, n_samples, scores, labels, most_models=most_models)
+        for line in answer_lines(board, numbers, rates, n_samples, scores, labels, most_models=most_models):
+            yield textwrap.fill(line, _WIDTH, subsequent_indent="  ") if len(line) > _WIDTH else line
+        yield from _warnings(results / "datasets" / f"{dataset}.audit.csv")
         for heading, sentences in groups[dataset].items() if in_full else ():
             yield f"\n{heading}"
             for sentence in sentences:
@@ -139,6 +141,16 @@ def _errors(path: Path) -> Iterator[str]:
         audit = read_table(path)
         for message in audit.loc[audit["severity"] == "error", "message"]:
             yield textwrap.fill(f"Error in the data: {message}. Until then, trust no score.", _WIDTH)
+
+
+def _warnings(path: Path) -> Iterator[str]:
+    """Yield the two warnings of the audit that matter most for scores."""
+    if path.is_file():
+        from fairfold.datasets.audit import most_important
+
+        audit = read_table(path)
+        for message in most_important(audit[audit["severity"] == "warning"])["message"]:
+            yield textwrap.fill(f"Warning: {message}.", _WIDTH)
 
 
 def _next_steps(results: Path, datasets: list[str]) -> Iterator[str]:

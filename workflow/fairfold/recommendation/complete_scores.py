@@ -114,8 +114,8 @@ def complete_scores(
           the test fold
 
         ``scores`` has one row per model and metric with means of these columns, except the last two, over folds. It
-        adds ``low, high``, a 95 % confidence interval for new samples, and ``share_best``, the share of draws without a
-        better model.
+        adds ``low, high``, a 95 % confidence interval for new samples, and ``share_best``, the share of draws in which
+        the model is the best. Models that tie share a draw.
 
         Means ignore folds in which the score is undefined for all models. Values are NaN if no fold remains, if a model
         lacks predictions in a fold, or if the metric cannot be corrected.
@@ -320,7 +320,8 @@ def _summary(
             worse = "low" if of_metric.direction > 0 else "high"
             too_good = of_metric.direction * (of_metric.direction * table["optimism"]).clip(lower=0)
             table[worse] = (table[worse] - FACTORS.get(metric, 1) * too_good).clip(*of_metric.range)
-            table.loc[drawn.columns, "share_best"] = goodness.eq(goodness.max(axis=1), axis=0).mean()
+            is_best = goodness.eq(goodness.max(axis=1), axis=0)
+            table.loc[drawn.columns, "share_best"] = is_best.div(is_best.sum(axis=1), axis=0).mean()  # ties share
         tables.append(table.reset_index()[[*_SCORES, *SENSITIVITY, "at_bound", "over_labels"]])
     whole = pd.concat(tables, ignore_index=True)
     return whole.sort_values("model", key=lambda names: names.map(models.index), kind="stable", ignore_index=True)

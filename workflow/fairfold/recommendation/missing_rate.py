@@ -10,7 +10,7 @@ to predict, positives that no feature explains look like missing ones, and the i
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -127,7 +127,7 @@ def estimate_missing_rate(
     if labels_are == "unknown":
         bound = frequency_bound(seen, P[known], confidence=LEVEL, groups=groups)
         return MissingRate(as_given, _row(hidden, labels_are, low=0.0, high=_missing_share(observed, bound)), bound)
-    options = {"ask_others": not hierarchical, "groups": groups, "random_state": random_state}
+    options: dict[str, Any] = {"ask_others": not hierarchical, "groups": groups, "random_state": random_state}
     frequency = frequency_distribution(seen, P[known], **options)
     high, low = (_missing_share(observed, c) for c in frequency.interval(LEVEL))
     return MissingRate(frequency, _row(hidden, labels_are, _missing_share(observed, frequency.median), low, high))

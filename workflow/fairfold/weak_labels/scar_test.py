@@ -32,6 +32,8 @@ margin. It misses departures below the margin, and the following departures of a
 - the frequency depends on features in a way that is not shared by the samples of a group or the labels of a sample;
 - observed positives are wrong.
 
+Labels that exclude or complement another one are left out, because they are dependent however labels are missing.
+
 Teisseyre, Furmańczyk & Mielniczuk (2024, "Verifying the selected completely at random assumption in positive-unlabeled
 learning", arXiv 2404.00145) test a single label. They treat the samples with the highest probabilities as its
 positives, label some of them at random, and compare the features of labeled samples and positives. If positives are not
@@ -125,13 +127,26 @@ def scar_tests(
     if not 0 < label_frequency <= 1:
         raise ModelError(f"label_frequency: found {label_frequency}. Give a number above 0 and at most 1.")
     codes = None if groups is None else group_codes(groups, len(observed))
-    tested = (observed == 1).sum(axis=0) >= _FEWEST
+    tested = ((observed == 1).sum(axis=0) >= _FEWEST) & ~_bound_to_others(observed)
     if tested.sum() < 2:
-        reason = f"fewer than two labels have {_FEWEST} observed positives"
+        reason = f"fewer than two labels have {_FEWEST} observed positives and neither exclude nor complement others"
         return _table([_Finding(test, reason=reason) for test in TESTS])
     observed = observed[:, tested]
     cells = Cells(logits(P[:, tested]), observed == 1, (observed >= 0).astype(np.float64))
     return _table([*_tests_of_units(cells, label_frequency, codes), _Finding("labels", reason=_OF_LABELS)])
+
+
+def _bound_to_others(observed: np.ndarray) -> np.ndarray:
+    """Return the labels that exclude or complement another one: both are never 1, or never 0, beyond chance.
+
+    Such labels are dependent, so that their residuals do not show how labels are missing.
+    """
+    found = np.zeros(observed.shape[1], dtype=bool)
+    for value in (0, 1):
+        has = (observed == value).astype(np.float64)
+        expected = np.outer(has.sum(axis=0), has.sum(axis=0)) / len(has)
+        found |= ((has.T @ has == 0) & (expected >= _FEWEST)).any(axis=0)
+    return found
 
 
 def _table(findings: list[_Finding]) -> pd.DataFrame:
