@@ -12,7 +12,7 @@ from fairfold.answer.guessing import NO_BETTER, is_no_better_than_guessing
 from fairfold.answer.missing_labels import missing_labels_sentences, missing_rate_phrase
 from fairfold.evaluation.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.evaluation.metrics import METRICS, metrics_of
-from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, UNDECIDED, WORSE
+from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
 from fairfold.report.labels import listed
 
 LEADERBOARD = "recommendation/leaderboard.csv"
@@ -224,7 +224,7 @@ def _cautions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, str]]:
     if own is not None and not best.empty:
         yield (
             "Checked cells" if _n_checked(tables) else "If labels are missing",
-            " ".join(_if_missing(best.iloc[0], own, tables)),
+            " ".join(_if_missing(best.iloc[0], own, tables)).replace("`", ""),
         )
     yield from _about_decisions(best, tables)
     held = _held(tables)
@@ -330,6 +330,8 @@ def _rows(board: pd.DataFrame) -> list[dict[str, Any]]:
                 "behind_mark": _mark((row.behind_low, row.behind, row.behind_high), axes["behind"]),
             }
         )
+        if row.verdict == GUESSING:  # It would leave little room for the differences of models.
+            rows[-1] |= {"score_mark": None, "behind_mark": None}
     return rows
 
 
@@ -359,9 +361,9 @@ def _mark(values: tuple[float, float, float], axis: Mapping[str, Any]) -> list[f
 def _axes(board: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return limits and at most three ticks of the axes of scores and of differences."""
     columns = {"score": ["low", "score", "high"], "behind": ["behind_low", "behind", "behind_high"]}
-    axes = {}
+    axes, models = {}, board[board["verdict"] != GUESSING]
     for name, used in columns.items():
-        values = board[used].to_numpy(float)
+        values = models[used].to_numpy(float)
         values = values[np.isfinite(values)]
         first, last = (values.min(), values.max()) if len(values) else (0.0, 1.0)
         room = 0.06 * (last - first) or 0.01
