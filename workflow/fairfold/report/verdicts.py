@@ -10,6 +10,7 @@ import pandas as pd
 
 from fairfold.answer.guessing import NO_BETTER, is_no_better_than_guessing
 from fairfold.answer.missing_labels import missing_labels_sentences, missing_rate_phrase
+from fairfold.evaluation.corrected_t import ROPE
 from fairfold.evaluation.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
@@ -111,6 +112,7 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
         ],
         "strip": list(_strip(tables, missing)),
         "rows": _rows(board),
+        "rope": f"{_rope(tables):g}",
         "n_alike": int(board["verdict"].isin(_ALIKE).sum()),
         "axes": _axes(board),
         "cautions": [*_cautions(best, tables)],
@@ -150,6 +152,12 @@ def _others(board: pd.DataFrame, n_rows: str, *, is_checked: bool) -> str:
         return "All other models are significantly worse." if worse else "No other model was compared."
     verb = "is" if len(alike) == 1 else "are"
     return f"With {n_rows}, {listed(alike)} {verb} not significantly different from it."
+
+
+def _rope(tables: Tables) -> float:
+    """Return the largest difference that does not matter in practice."""
+    numbers = tables.get("recommendation", pd.DataFrame())
+    return float(numbers["rope"].iloc[0]) if "rope" in numbers and len(numbers) else ROPE
 
 
 def _strip(tables: Tables, missing: str | None) -> Iterator[tuple[str, str]]:
