@@ -124,7 +124,7 @@ def test_an_installed_fairfold_runs_its_commands(installed, tmp_path, python):
     planned = run(*STUDY, *quick, "--dry-run")
     assert str(folder / "fairfold/project/Snakefile") in planned
     messages = run(*STUDY, *quick, "--snakemake", "final")
-    assert "Use logistic." in messages and "Report: " not in messages  # the report was not requested
+    assert "logistic has the best score." in messages and "Report: " not in messages  # the report was not requested
     assert "3 samples, predicted by logistic" in run(
         "predict", "out/results/final/plants", "new.csv", "-o", "new-labels.csv"
     )
