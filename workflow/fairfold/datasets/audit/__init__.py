@@ -152,7 +152,7 @@ def audit_dataset(
     >>> X = np.column_stack([np.arange(40.0) % 7, np.linspace(0, 1, 40) ** 2])
     >>> Y = np.column_stack([np.arange(40) % 2, np.arange(40) % 4 == 0]).astype(np.int8)
     >>> data = Dataset("plants", "multilabel", X, Y, ("patient_id", "height"), ("shade", "water"))
-    >>> audit_dataset(data).loc[0, ["check", "where"]].tolist()
+    >>> audit_dataset(data).loc[1, ["check", "where"]].tolist()
     ['named like an identifier', "column 'patient_id'"]
     """
     by_check: dict[tuple[str, str], list[Finding]] = defaultdict(list)
