@@ -193,11 +193,11 @@ class Metric(NamedTuple):
         Whether the thresholds of labels are chosen one by one, because the metric is a mean over labels.
     influence : callable or None, default=None
         Computes the influence of each sample on the score from :class:`Predictions`, see
-        :mod:`fairfold.evaluation.verdicts.derivatives`. None for a metric whose score is recomputed without some of
+        ``fairfold.evaluation.verdicts.derivatives``. None for a metric whose score is recomputed without some of
         the samples instead.
     training : float, default=0.8
         Variance that the training sample adds to a difference, relative to the variance that the test samples add
-        and to n_tested / n_train, see :mod:`fairfold.evaluation.verdicts.intervals`.
+        and to n_tested / n_train, see ``fairfold.evaluation.verdicts.intervals``.
 
     Examples
     --------

@@ -53,11 +53,6 @@ def frequency_bound(
     ModelError
         If shapes differ, or labels, probabilities or groups are invalid, or the confidence is not between 0 and 1.
 
-    See Also
-    --------
-    fairfold.weak_labels.plateau.frequency_distribution : Estimate the frequency if positives are missing.
-    fairfold.core.validation.capped_frequency : Raise the bound of labels with fewer zeros.
-
     Notes
     -----
     Sort the cells of all labels by their probability. Let :math:`k_i` of the first :math:`n_i` be observed, for

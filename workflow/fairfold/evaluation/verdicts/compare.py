@@ -54,7 +54,7 @@ def compare_models(
     fold_of : array-like of int of shape (n_samples,) or (n_repeats, n_samples)
         Test fold of each sample, or -1 for a sample that is never tested.
     metric : str, default="average_precision"
-        Name of a metric in :data:`~fairfold.evaluation.metrics.METRICS`.
+        Name of a metric in ``fairfold.evaluation.metrics.METRICS``.
     groups : array-like of shape (n_samples,) or None, default=None
         Group of each sample. Samples in a group are not independent.
     weights : array-like of shape (n_samples,) or None, default=None
@@ -97,14 +97,10 @@ def compare_models(
     SplitError
         If the folds are invalid.
 
-    See Also
-    --------
-    samples_to_decide : Estimate how many samples would decide an open comparison.
-
     Notes
     -----
     The claims are about the algorithms, trained on samples of this size. See
-    :mod:`fairfold.evaluation.verdicts.intervals` for the method. The cost is that of sorting the predictions of each
+    ``fairfold.evaluation.verdicts.intervals`` for the method. The cost is that of sorting the predictions of each
     model, and O(n_samples · n_models²).
 
     Examples
