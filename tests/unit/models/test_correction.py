@@ -23,7 +23,7 @@ def simulated(n_samples, seed):
 def test_it_is_what_its_parts_state():
     X, Y = simulated(150, 0)
     estimator = MultiOutputClassifier(LogisticRegression())
-    model = CorrectedClassifier(estimator, n_splits=3, random_state=4).fit(X, Y)
+    model = CorrectedClassifier(estimator, n_splits=3, label_frequency="estimate", random_state=4).fit(X, Y)
     fold_of = IterativeStratification(3, random_state=4).assign(Y)
     P = np.empty(Y.shape)
     for fold in range(3):
@@ -44,7 +44,7 @@ def test_it_brings_most_of_what_the_true_frequency_brings():
     for seed in range(3):
         observed = mask_positives(Y[train], 0.5, random_state=seed)
         P, P_corrected = (
-            make_model(each, random_state=0).fit(X[train], observed).predict_proba(X[test])
+            make_model(each, label_frequency="estimate", random_state=0).fit(X[train], observed).predict_proba(X[test])
             for each in ("logistic", "logistic+")
         )
         for scores, probabilities in ((plain, P), (oracle, np.minimum(1, P / 0.5)), (corrected, P_corrected)):
@@ -57,8 +57,9 @@ def test_it_brings_most_of_what_the_true_frequency_brings():
 def test_it_changes_little_where_nothing_is_hidden():
     """The change is below two standard errors of a correlation over 4,800 pairs of sample and label, 2 / √4800."""
     X, Y = simulated(1600, 2)
+    options = {"label_frequency": "estimate", "random_state": 0}
     plain, corrected = (
-        multilabel_scores(Y[800:], make_model(name, random_state=0).fit(X[:800], Y[:800]).predict_proba(X[800:]))
+        multilabel_scores(Y[800:], make_model(name, **options).fit(X[:800], Y[:800]).predict_proba(X[800:]))
         for name in ("logistic", "logistic+")
     )
     assert corrected["mcc"] > plain["mcc"] - 2 / np.sqrt(4800)

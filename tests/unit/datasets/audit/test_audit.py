@@ -209,7 +209,7 @@ def test_text_columns(tmp_path, capsys):
     _, X, Y = make()
     table = table_of(X, Y).assign(site=np.where(np.arange(N) % 3, "north", "south"))
     assert audit(tmp_path, table) == 1
-    assert "make features of text columns (categorical: one-hot)" in capsys.readouterr().err
+    assert "make features of text columns (--categorical one-hot)" in capsys.readouterr().err
     assert audit(tmp_path, table, "--categorical", "one") == 1
     assert "unknown value of --categorical 'one': did you mean 'one-hot'?" in capsys.readouterr().err
     assert audit(tmp_path, table, "--categorical", "one-hot") == 0

@@ -27,7 +27,7 @@ def find(table: Audited) -> Iterator[Finding]:
     """
     data, n = table.data, table.n_samples
     k, n_measured = table.counts
-    both, least = learnable(k, n_measured - k), least_samples(table.n_splits, MIN_SAMPLES_LEAF)
+    both, least = learnable(k, n_measured - k), least_samples(max(table.n_splits, 2), MIN_SAMPLES_LEAF)
     if n < least:
         message = (
             f"the table has {n} rows; add rows to have at least {least}, as a study with {table.n_splits} folds needs"

@@ -275,7 +275,7 @@ def samples_to_decide(table: pd.DataFrame, n_samples: int, *, rope: float = ROPE
     Parameters
     ----------
     table : DataFrame
-        Result of :func:`compare_models`.
+        Result of ``compare_models``.
     n_samples : int
         Number of samples, or of groups.
     rope : float, default=0.01
