@@ -263,7 +263,7 @@ def test_a_metric_without_a_correction_has_its_other_scores(data, monkeypatch):
     found = complete_scores(Y, observed, given, FREQUENCY, 0.5, n_draws=5)["scores"].set_index("metric")
     assert found.loc["recall", ["complete", "observed"]].notna().all(axis=None)
     assert found.loc["recall", ["corrected", "low", "high", "share_best", "known"]].isna().all(axis=None)
-    assert found.drop(index="recall", columns="at_bound").notna().all(axis=None)
+    assert found.drop(index="recall", columns=["at_bound", "over_labels"]).notna().all(axis=None)
     noted = with_notes(found.reset_index()).set_index("metric")["note"]
     assert (noted["recall"] == "cannot be corrected").all() and (noted.drop("recall") == "").all()
 
@@ -294,7 +294,7 @@ def test_a_metric_that_is_undefined_in_all_folds_has_no_score(data, recwarn):
         *(Y[:, :1], observed[:, :1], {name: _of_one_label(each) for name, each in predictions.items()}, FREQUENCY, 0.5),
         n_draws=10,
     )
-    found = tables["scores"].set_index("metric").drop(columns=["model", "at_bound"])
+    found = tables["scores"].set_index("metric").drop(columns=["model", "at_bound", "over_labels"])
     assert found.loc["ranking_loss"].isna().all(axis=None)
     assert found.drop(index="ranking_loss").notna().all(axis=None)
     assert not list(recwarn)
