@@ -38,11 +38,11 @@ def test_settings_of_a_part_win_and_only_models_with_variants_have_one():
     config = checked(weak_labels={"variant": "authors-code", "forest": {"n_trees": 9, "max_levels": 4}})
     part = {"forest": {"n_trees": 2}}
     expected = {**config["weak_labels"]["forest"], "n_trees": 2, "variant": "authors-code"}
-    of_ours = {name: expected.pop(name) for name in ("shape", "label_frequencies")}
+    of_ours = {name: expected.pop(name) for name in ("shape",)}
     expected.pop("minutes")
     assert study.model_settings(config, "CaFE", part) == expected
     assert study.model_settings(config, "CaFE-FLA+", part).items() >= of_ours.items()
-    assert study.model_settings(config, "logistic+") == {"label_frequencies": "shared"}
+    assert study.model_settings(config, "logistic+") == {}
     assert study.model_settings(config, "logistic") == {}
     assert "variant" not in study.model_settings(config, "CaFE-FLA+")
     assert [study.first_level(config, name) for name in ("CaFE", "CaFE-FLA+")] == ["authors-code", "chosen-shapes"]

@@ -1,11 +1,12 @@
 """Test which models of a batched job are reused. Results do not depend on how models are trained."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fairfold.core.memory import FOLDER
+from fairfold.core.memory import memory
 from fairfold.datasets import Dataset
 from fairfold.models import training
 from fairfold.models.training import Model, Unit, train_models
@@ -95,7 +96,7 @@ def test_settings_and_own_code_of_a_model_train_it_again(unit, trained):
 
 def test_a_damaged_entry_is_recomputed(unit, trained):
     before = train_models(unit, [LOGISTIC])
-    (entry,) = FOLDER.rglob("train_model/*/output.pkl")
+    (entry,) = Path(memory().location).rglob("train_model/*/output.pkl")
     entry.write_bytes(entry.read_bytes()[:-50])
     trained.clear()
     assert bytes_of(train_models(unit, [LOGISTIC])) == bytes_of(before)

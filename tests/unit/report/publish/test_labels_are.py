@@ -57,7 +57,7 @@ def test_nothing_is_estimated_in_an_unknown_state(unknown, tmp_path):
     assert "Scores are means over folds on the labels as they are. Their 95 % intervals come from" in text
     assert "The missing rates are bounded from the predictions of joint-GB" in text
     assert "The bound of the missing rate is 1 minus a 95 % lower confidence bound" in text
-    assert "If positives of plants are missing, they count as negatives." in sentences("limits", unknown)
+    assert "missing positives count as negatives. The labels cannot show how many" in sentences("limits", unknown)
     assert "posterior" not in sentences("model_output", unknown)
     caption = next(table.caption for table in paper_tables(unknown) if table.name == "scores")
     assert "means over 5 folds on the labels as they are, with 95 % intervals." in caption

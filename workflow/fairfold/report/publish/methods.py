@@ -156,7 +156,9 @@ def latex(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(_SPECIAL.get(char, char) for char in visible(text)).replace("--", "-{}-") if text else text
+    shown = visible(text)
+    pairs = zip(f" {shown}", shown, strict=False)
+    return "".join("{}-" if before == char == "-" else _SPECIAL.get(char, char) for before, char in pairs)
 
 
 def _breakable(checksum: re.Match[str]) -> str:
