@@ -28,7 +28,7 @@ _LEAST = 1e-3  # The bound if nothing is observed.
 def frequency_bound(
     observed: np.ndarray, probabilities: np.ndarray, *, confidence: float = 0.95, groups: np.ndarray | None = None
 ) -> float:
-    r"""Compute a lower confidence bound of the label frequency, which all labels share.
+    """Compute a lower confidence bound of the label frequency, which all labels share.
 
     Parameters
     ----------
@@ -55,15 +55,15 @@ def frequency_bound(
 
     Notes
     -----
-    Sort the cells of all labels by their probability. Let :math:`k_i` of the first :math:`n_i` be observed, for
-    :math:`m` sizes :math:`n_i` that depend on the probabilities only. Tied cells count together. The bound is
+    Sort the cells of all labels by their probability. Let k_i of the first n_i be observed, for m sizes n_i that depend
+    on the probabilities only. Tied cells count together. The bound is the largest value of
 
-    .. math:: \max_i B(\alpha / m;\ k_i,\ n_i - k_i + 1),
+        B(α / m; k_i, n_i − k_i + 1),
 
-    where :math:`B(q; a, b)` is the :math:`q` quantile of a beta distribution and :math:`\alpha` is one minus the
-    confidence. This is the exact lower limit of a share (Clopper & Pearson 1934), with a Bonferroni correction for the
-    choice of the size. Labels of a sample may depend on each other: only observing one positive must not change the
-    probability that another is observed.
+    where B(q; a, b) is the q quantile of a beta distribution and α is one minus the confidence. This is the exact lower
+    limit of a share (Clopper & Pearson 1934), with a Bonferroni correction for the choice of the size. Labels of a
+    sample may depend on each other: only observing one positive must not change the probability that another is
+    observed.
 
     If the frequency differs between labels, this bounds the highest one. The bound is also one of the share that is
     observed in these data, because a share of a fixed number of observed positives scatters less.
