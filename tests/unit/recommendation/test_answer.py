@@ -172,8 +172,8 @@ def test_a_score_without_correction_is_of_observed_labels():
     assert any(line.endswith("and Hamming loss would be about 0.900.") for line in lines)
 
 
-def guessed(behind_low):
-    row = {"model": "guessing", "score": 0.4, "behind": 0.4, "verdict": "guessing", "over_labels": 0.3}
+def guessed(behind_low, behind=0.4):
+    row = {"model": "guessing", "score": 0.4, "behind": behind, "verdict": "guessing", "over_labels": 0.3}
     rows = board(BEST, WORSE).assign(over_labels=0.7, behind_low=0.0)
     return pd.concat([rows, pd.DataFrame([{**row, "behind_low": behind_low, "metric": "average_precision"}])])
 
@@ -186,10 +186,16 @@ def test_guessing_ends_the_leaderboard():
     assert lines[5] == "... and 1 more model"
 
 
-@pytest.mark.parametrize("behind_low", [-0.01, np.nan])
-def test_no_model_may_be_better_than_guessing(behind_low):
-    lines = [*answer_lines(guessed(behind_low), numbers(), missing(), 1060, most_models=7)]
+@pytest.mark.parametrize(("behind_low", "behind"), [(-0.01, 0.4), (0.0, 0.1), (np.nan, -0.02), (np.nan, 0.0)])
+def test_no_model_may_be_better_than_guessing(behind_low, behind):
+    """Guessing itself has no interval if its score is the best."""
+    lines = [*answer_lines(guessed(behind_low, behind), numbers(), missing(), 1060, most_models=7)]
     assert lines[0] == "No model is better than guessing. A has the best score."
+
+
+def test_a_difference_that_could_not_be_tested_is_no_claim():
+    lines = [*answer_lines(guessed(np.nan), numbers(), missing(), 1060, most_models=7)]
+    assert lines[0].startswith("Use A.")
 
 
 def test_labels_that_no_model_predicts_are_named():

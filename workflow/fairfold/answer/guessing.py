@@ -20,13 +20,13 @@ def is_no_better_than_guessing(board: pd.DataFrame) -> bool:
     Returns
     -------
     bool
-        False if the leaderboard has no row of guessing.
+        False if the leaderboard has no row of guessing, or if the difference could not be tested.
 
     Examples
     --------
-    >>> row = {"model": "guessing", "verdict": "guessing", "behind_low": -0.01}
+    >>> row = {"model": "guessing", "verdict": "guessing", "behind": 0.02, "behind_low": -0.01}
     >>> is_no_better_than_guessing(pd.DataFrame([row]))
     True
     """
     guessed = board[board["verdict"] == GUESSING]
-    return bool(len(guessed) and not (guessed["behind_low"] > 0).any())
+    return len(guessed) > 0 and bool(((guessed["behind"] <= 0) | (guessed["behind_low"] <= 0)).any())
