@@ -72,6 +72,8 @@ def study_verdicts(
     units = np.arange(observed.shape[0]) if groups is None else groups
     weights = SampleMetadata(groups, sample_weight).weights
     tables = []
+    if frequency is not None and frequency.interval() == (1, 1):
+        frequency = None  # Labels are taken as they are. Corrected scores would be the same, but take longer.
     for metric in dict.fromkeys([*BASIC_METRICS, score]):
         corrected = frequency is not None and is_correctable(METRICS[metric], hierarchical=hierarchical)
         given: dict[str, Any] = {"units": units, "threshold": threshold, "weights": weights}
