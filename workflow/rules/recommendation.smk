@@ -48,6 +48,7 @@ rule correct_scores:
         score=WEAK_LABELS["score"],
         splitter=config["folds"]["method"],
         rope=WEAK_LABELS["rope"],
+        compared_rate=LEAST,
     script:
         "../scripts/correct_scores.py"
 

@@ -34,10 +34,11 @@ with logged(snakemake.log):
         balanced=data.fold_of is None and params.splitter != "random",
         random_state=seed_for(params.seed, "complete scores", data.id, rate),
     )
-    tables["verdicts"] = study_verdicts(observed, predictions, frequency, rope=params.rope, **options)
+    compared = predictions if rate == params.compared_rate else {}  # Other rates are trials without verdicts.
+    tables["verdicts"] = study_verdicts(observed, compared, frequency, rope=params.rope, **options)
     in_training = partial(observed_labels, data.Y, hidden["hidden"], negatives=data.negatives)
     best = best_model(tables["scores"], params.score)
-    rivals = {best: predictions[best]} if best else {}
+    rivals = {name: each for name, each in compared.items() if name == best}
     tables["guessing"] = score_guessing(data.Y, observed, in_training, fold_of, rivals, frequency, known, **options)
     is_corrected = data.declared(rate)["labels_are"] == "incomplete"
     scores = with_notes(tables["scores"], hierarchical=hierarchical) if is_corrected else tables["scores"]
