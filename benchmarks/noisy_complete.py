@@ -7,7 +7,8 @@
 samples with complete labels. `measure` writes one table of each kind to resources/measured. Both continue where an
 earlier run stopped: delete the saved rows in results/noisy_complete to measure again.
 
-- noisy_complete_scores.csv: scores of complete labels and their intervals, beside the scores on new samples;
+- noisy_complete_scores.csv: scores of complete labels and their intervals, beside the scores on new samples. The printed
+  share of intervals that hold allows for the sampling error of the new samples;
 - noisy_complete_rates.csv: estimated missing rates of labels that are declared incomplete, and their bound;
 - noisy_complete_rankings.csv: Kendall's tau of the ranking of models by observed or corrected scores with that by
   scores on new samples, for labels that were hidden at random.
@@ -15,9 +16,8 @@ earlier run stopped: delete the saved rows in results/noisy_complete to measure 
 Simulated families differ in the numbers of samples and labels, the percentage of positives, the standard deviation of
 the signal relative to the noise, the kind of signal, the percentage of flipped labels and the largest probability.
 Missing rates are those of all samples of catalog data. For other kinds, they are divided into samples for the study and
-new samples. Flipped labels keep the number of positives: a
-share of them becomes negative, and as many negatives become positive. Both parts have flipped labels, so these are
-complete, too.
+new samples. Flipped labels keep the number of positives: a share of them becomes negative, and as many negatives become
+positive. Both parts have flipped labels, so these are complete, too.
 Constants of the estimated missing rate were chosen on missing rates of the first seed, see the column `role`.
 """
 
@@ -246,7 +246,8 @@ def measure(case: Case) -> pd.DataFrame:
     saved = Saved.of(case)
     if case.kind == "scores":
         scores = saved.scores(FrequencyDistribution.certain(1.0))[["corrected", "low", "high"]]
-        return scores.rename(columns={"corrected": "headline"}).join(saved.new.rename(columns={SCORE: "truth"}))
+        scores = scores.rename(columns={"corrected": "headline"}).join(saved.new.rename(columns={SCORE: "truth"}))
+        return scores.assign(n_samples=len(saved.Y), n_new=len(samples_of(case)[3]))
     frequency = frequency_distribution(saved.observed, saved.P[JOINT])
     if case.kind == "rankings":
         truth = saved.new[SCORE]
@@ -278,7 +279,10 @@ def summarize(kind: str, table: pd.DataFrame) -> None:
     estimate, truth = ("estimated", "hidden") if kind == "rates" else ("headline", "truth")
     table["error"], table["width"] = table[estimate] - table[truth], table["high"] - table["low"]
     table["absolute"] = table["error"].abs()
-    table["held"] = table[truth].between(table["low"] - 1e-9, table["high"] + 1e-9)
+    # The score of few new samples is uncertain, too.
+    wider = np.sqrt(1 + table["n_samples"] / table["n_new"]) if kind == "scores" else 1.0
+    margin = (table[estimate] - table["low"]).where(table["error"] > 0, table["high"] - table[estimate])
+    table["held"] = table["absolute"] <= margin * wider + 1e-9
     columns = ["held", "error", "absolute", "width"]
     if kind == "rates":
         table["bound_held"] = table["hidden"] <= table["bound"] + 1e-9

@@ -96,6 +96,31 @@ def test_intervals_are_quantiles_of_paired_draws(data, tables):
     assert found["share_best"].sum() == pytest.approx(1)
 
 
+@pytest.mark.usefixtures("no_optimism")
+@pytest.mark.parametrize(
+    ("metric", "worse", "better"), [("average_precision", "low", "high"), ("ranking_loss", "high", "low")]
+)
+def test_worse_ends_for_labels_as_given_are_moved_by_the_bias_of_few_samples(metric, worse, better):
+    """Half of the samples are drawn twice or more, so ties among few positives raise the scores of draws."""
+    random = np.random.default_rng(5)
+    P = random.random((N, N_LABELS))
+    Y = (random.random(P.shape) < P**6).astype(np.int8)
+    predictions = {"m": FinalPredictions(P[np.newaxis], np.zeros((len(BASIC_METRICS), 2), dtype=int), FOLD_OF)}
+    certain = FrequencyDistribution.certain(1.0)
+    scores = complete_scores(Y, Y, predictions, certain, 1.0, n_draws=N_DRAWS, random_state=7)["scores"]
+    found = scores.set_index("metric").loc[metric]
+    given = {"metrics": [metric], "n_draws": N_DRAWS}
+    parts = [(Y[test], P[test]) for test in (FOLD_OF == 0, FOLD_OF == 1)]
+    drawn = np.mean(
+        [corrected_draws(*part, 1.0, **given, random_state=7 + fold)[metric] for fold, part in enumerate(parts)], axis=0
+    )
+    ends = dict(zip(("low", "high"), np.quantile(drawn, [0.025, 0.975]), strict=True))
+    bias = METRICS[metric].direction * (drawn.mean() - found["corrected"])
+    assert found[better] == pytest.approx(ends[better])
+    assert found[worse] == pytest.approx(ends[worse] - METRICS[metric].direction * max(bias, 0))
+    assert metric == "ranking_loss" or bias > 0
+
+
 def test_worse_ends_of_intervals_are_moved_by_the_optimism_of_folds(request):
     """The probabilities are the frequencies of the labels in the data."""
     random = np.random.default_rng(2)

@@ -7,8 +7,10 @@ frequency. All models use the same resamples. Repetitions of cross-validation re
 because the same samples must not narrow the interval like new samples. The interval is for the mean score of the models
 of the folds on new samples of the same population. Balanced folds make scores too good for these. The worse end of the
 interval, which is the lower end of a score and the upper end of a loss, is therefore moved by the estimated
-:mod:`~fairfold.recommendation.optimism`, and that of AUROC by twice as much. If labels were hidden on purpose, the
-score on all labels shows the error of estimates. The interval holds it more often than the score of new samples,
+:mod:`~fairfold.recommendation.optimism`, and that of AUROC by twice as much. Scores of few samples, such as average
+precision, are also too good by chance. Where labels are taken as they are, the worse end is moved by this bias, too. It
+is estimated by the mean of the resamples minus the score (Efron and Tibshirani 1993, chapter 10). If labels were hidden
+on purpose, the score on all labels shows the error of estimates. The interval holds it more often than the score of new samples,
 because it is the score of the same samples.
 
 Two further estimates show the effect of labels that are not missing at random: ``if_hard`` and ``if_easy`` assume that
@@ -175,7 +177,7 @@ def complete_scores(
                     rows.append((model, fold, metric, *numbers, share_tested(train, test)))
                     draws[model, metric].append(drawn.get(metric, np.full(n_draws, np.nan)))
     folds = pd.DataFrame(rows, columns=_FOLDS)
-    return {"folds": folds, "scores": _summary(folds, draws, list(predictions))}
+    return {"folds": folds, "scores": _summary(folds, draws, list(predictions), is_biased=is_as_given)}
 
 
 def _if_not_at_random(scorer: Corrected, observed: Matrix, P: Matrix, c: float) -> dict[str, dict[str, float]]:
@@ -295,9 +297,12 @@ def _alike(predicted: FinalPredictions, metrics: Sequence[str], fold: int) -> It
 
 
 def _summary(
-    folds: pd.DataFrame, draws: Mapping[tuple[str, str], list[np.ndarray]], models: Sequence[str]
+    folds: pd.DataFrame, draws: Mapping[tuple[str, str], list[np.ndarray]], models: Sequence[str], *, is_biased: bool
 ) -> pd.DataFrame:
-    """Average over folds, with intervals; folds without a score of any model are ignored."""
+    """Average over folds, with intervals; folds without a score of any model are ignored.
+
+    ``is_biased`` moves the worse end by the bias of few samples, too. Draws of an uncertain frequency do not show it.
+    """
     columns = _FOLDS[3:]
     is_defined = folds[columns].notna().groupby([folds["metric"], folds["fold"]]).transform("any")
     folds = folds.assign(**{name: folds[name].where(is_defined[name], np.inf) for name in columns})
@@ -318,8 +323,10 @@ def _summary(
             table.loc[drawn.columns, "low"] = drawn.quantile((1 - LEVEL) / 2).clip(upper=estimates)
             table.loc[drawn.columns, "high"] = drawn.quantile((1 + LEVEL) / 2).clip(lower=estimates)
             worse = "low" if of_metric.direction > 0 else "high"
-            too_good = of_metric.direction * (of_metric.direction * table["optimism"]).clip(lower=0)
-            table[worse] = (table[worse] - FACTORS.get(metric, 1) * too_good).clip(*of_metric.range)
+            too_good = FACTORS.get(metric, 1) * (of_metric.direction * table["optimism"]).clip(lower=0)
+            if is_biased:
+                too_good += (goodness.mean() - of_metric.direction * estimates).clip(lower=0)
+            table[worse] = (table[worse] - of_metric.direction * too_good).clip(*of_metric.range)
             is_best = goodness.eq(goodness.max(axis=1), axis=0)
             table.loc[drawn.columns, "share_best"] = is_best.div(is_best.sum(axis=1), axis=0).mean()  # ties share
         tables.append(table.reset_index()[[*_SCORES, *SENSITIVITY, "at_bound", "over_labels"]])
