@@ -7,8 +7,8 @@
 samples with complete labels. `measure` writes one table of each kind to resources/measured. Both continue where an
 earlier run stopped: delete the saved rows in results/noisy_complete to measure again.
 
-- noisy_complete_scores.csv: scores of complete labels and their intervals, beside the scores on new samples. The printed
-  share of intervals that hold allows for the sampling error of the new samples;
+- noisy_complete_scores.csv: scores of complete labels and their intervals, beside the scores on new samples. The
+  printed share of intervals that hold allows for the sampling error of the new samples;
 - noisy_complete_rates.csv: estimated missing rates of labels that are declared incomplete, and their bound;
 - noisy_complete_rankings.csv: Kendall's tau of the ranking of models by observed or corrected scores with that by
   scores on new samples, for labels that were hidden at random.
