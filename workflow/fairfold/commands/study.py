@@ -162,7 +162,7 @@ def run(options: argparse.Namespace) -> None:
     finally:
         # The next command may have other options after a dry run, or if a failed study has no results.
         if is_new and not is_kept and not any(folder.glob("results/datasets/*.npz")):
-            path.unlink()
+            path.unlink(missing_ok=True)
     if not options.dry_run and recommend.is_finished(folder):
         print(file=sys.stderr)
         recommend.print_answer(folder, in_full=options.verbose)
