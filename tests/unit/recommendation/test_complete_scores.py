@@ -6,7 +6,7 @@ from scipy import sparse
 from fairfold.core.folds import BEFORE
 from fairfold.errors import DataError
 from fairfold.evaluation import corrected
-from fairfold.evaluation.corrected import corrected_draws, corrected_scores
+from fairfold.evaluation.corrected import corrected_draws, corrected_scores, frequency_if_hard
 from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric
@@ -231,6 +231,30 @@ def test_labels_as_they_are_have_observed_scores_with_intervals_and_scores_at_th
         assert (
             row.at_bound == corrected_scores(observed[test], P, c, metrics=["average_precision"])["average_precision"]
         )
+
+
+def test_no_label_has_more_hidden_positives_than_zeros(no_optimism):
+    """Of the first label, 90 % are positive: of its positives, at most a tenth is hidden if half are declared missing."""
+    random = np.random.default_rng(4)
+    P = random.random((N, 2))
+    Y = np.column_stack([np.arange(N) % 20 < 18, P[:, 1] > 0.8]).astype(np.int8)
+    predictions = {"m": FinalPredictions(P[np.newaxis], np.zeros((len(BASIC_METRICS), 2), dtype=int), FOLD_OF)}
+    frequency = FrequencyDistribution.certain(0.5)
+    found = complete_scores(Y, Y, predictions, frequency, 0.5, bound=0.4, n_draws=3)["folds"]
+    for row in found.itertuples():
+        test = row.fold == FOLD_OF
+        for value, c in ((row.corrected, 0.5), (row.known, 0.5), (row.at_bound, 0.4)):
+            capped = [Y[test, 0].mean(), c]
+            assert value == corrected_scores(Y[test], P[test], capped, metrics=[row.metric])[row.metric]
+    capped = np.array([[0.9, 0.5]]).repeat(3, axis=0)
+    cells = frequency_if_hard(Y, P, 0.5, 2)
+    n_hidden, n_zeros = ((1 / cells - 1) * Y).sum(axis=0), (Y == 0).sum(axis=0)
+    assert n_hidden[0] == pytest.approx(n_zeros[0])
+    assert n_hidden[1] < n_zeros[1]
+    counts = np.ones((3, N), dtype=int)
+    scorers = (corrected.Corrected(Y, P, 0.5, ("ranking_loss",)) for _ in range(2))
+    drawn = next(scorers).draws(capped, counts, 0)["ranking_loss"]
+    assert drawn.tolist() == [next(scorers).scores(capped[0])["ranking_loss"]] * 3
 
 
 def test_in_a_hierarchy_ranking_loss_is_not_corrected(data, tables):

@@ -230,7 +230,7 @@ def frequency_if_hard(Y_observed: Matrix, P: Matrix, label_frequency: float, odd
     -------
     ndarray of shape (n_samples, n_labels)
         Label frequency of each cell, for :func:`corrected_scores`. The number of positives that it implies does not
-        depend on `odds_factor`.
+        depend on `odds_factor`, unless a label would have more hidden positives than zeros.
 
     Notes
     -----
@@ -239,15 +239,18 @@ def frequency_if_hard(Y_observed: Matrix, P: Matrix, label_frequency: float, odd
 
     Examples
     --------
-    >>> Y, P = np.array([[1, 1, 1]]), np.array([[0.9, 0.5, 0.1]])
-    >>> frequency_if_hard(Y, P, 0.5, odds_factor=4).round(2)
-    array([[0.7 , 0.54, 0.37]])
+    >>> Y, P = np.array([[1, 1, 1], [0, 0, 0], [0, 0, 0]]), np.array([[0.9, 0.5, 0.1]] * 3)
+    >>> frequency_if_hard(Y, P, 0.5, odds_factor=4)[0].round(2)
+    array([0.7 , 0.54, 0.37])
     """
-    is_one = to_dense(Y_observed, "Y_observed", DataError) == 1
+    Y = to_dense(Y_observed, "Y_observed", DataError)
+    is_one = Y == 1
     P = np.asarray(P, dtype=np.float64)
     rank = np.searchsorted(np.sort(-P[is_one]), -P) / max(is_one.sum() - 1, 1)
     tilt = odds_factor ** np.minimum(rank, 1.0)
     odds = (1 / label_frequency - 1) * tilt / (tilt[is_one].mean() if is_one.any() else 1.0)
+    n_hidden, n_zeros = np.where(is_one, odds, 0).sum(axis=0), (Y == 0).sum(axis=0)
+    odds *= np.divide(n_zeros, n_hidden, out=np.ones(len(n_hidden)), where=n_hidden > n_zeros)
     return 1 / (1 + odds)
 
 
@@ -424,12 +427,9 @@ class Corrected:
         return self.cells.divided_by(frequency).w, None if frequency.ndim else float(frequency)
 
     def _ranking_loss(self, weights: np.ndarray, w: np.ndarray, frequency: float | None) -> float:
-        """Estimate the ranking loss of one draw.
-
-        Its sums are computed once, unless the label frequency differs between labels.
-        """
+        """Estimate the ranking loss of one draw."""
         if frequency is None:
-            return RankingLoss(self.cells._replace(w=w)).of(weights)
+            return self._loss.weighted(w).of(weights)
         return self._loss.of(weights, frequency)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -426,14 +427,35 @@ class RankingLoss:
     def __init__(self, cells: Cells) -> None:
         self._n_observed = cells.sums(cells.w > 0).astype(np.int64)
         self._n_labels = cells.sums(cells.is_measured).astype(np.int64) + cells.n_absent
-        self._w = cells.sums(cells.w)
         self._known = np.flatnonzero(self._n_observed)
-        self._above, tied = ranks_of_observed(cells)[self._known].T
-        self._is_alone, self._tied = np.isnan(tied), np.nan_to_num(tied)
+        self._cells, self._ranks = cells, _ranks_of_positives(cells)
+        self._weigh(cells.w)
         numbers = np.column_stack([self._n_observed, self._n_labels])[self._known]
         kinds, kind = np.unique(numbers, axis=0, return_inverse=True)
         self._kind = kind.ravel()  # NumPy 2.0.0 returns two axes.
         self._k, self._q = kinds.T
+
+    def weighted(self, w: np.ndarray) -> RankingLoss:
+        """Return the estimate with other weights of the pairs.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_pairs,)
+            Observed label divided by the label frequency.
+
+        Returns
+        -------
+        RankingLoss
+            New estimate, which shares the ranks.
+        """
+        estimate = copy(self)
+        estimate._weigh(w)
+        return estimate
+
+    def _weigh(self, w: np.ndarray) -> None:
+        self._w = self._cells.sums(w)
+        self._above, tied = _means_of_ranks(self._cells._replace(w=w), self._ranks)[self._known].T
+        self._is_alone, self._tied = np.isnan(tied), np.nan_to_num(tied)
 
     def of(self, weights: np.ndarray, frequency: float = 1.0) -> float:
         """Estimate the loss for given sample weights.
@@ -521,15 +543,29 @@ def ranks_of_observed(cells: Cells) -> np.ndarray:
     array([[ 1.,  0.],
            [ 1., nan]])
     """
-    ranks = np.full((cells.shape[0], 2), np.nan)
+    return _means_of_ranks(cells, _ranks_of_positives(cells))
+
+
+def _ranks_of_positives(cells: Cells) -> np.ndarray:
+    """Compute both columns of :func:`ranks_of_observed` for each observed positive, in the order of the pairs."""
+    ranks = [np.empty((0, 2))]
     starts = np.searchsorted(cells.rows, np.arange(cells.shape[0] + 1))
     for row in np.unique(cells.rows[cells.w > 0]):
         own = slice(starts[row], starts[row + 1])
-        P, w = cells.P[own], cells.w[own]
-        mine, weights = P[w > 0], w[w > 0]
+        P = cells.P[own]
+        mine = P[cells.w[own] > 0]
         n_at_least = (P[cells.is_measured[own]] >= mine[:, np.newaxis]).sum(axis=1) + cells.n_absent[row] * (mine <= 0)
-        ranks[row, 0] = np.average(n_at_least - 1, weights=weights)
-        if len(mine) > 1:
-            ties = ((mine == mine[:, np.newaxis]).sum(axis=1) - 1) / (len(mine) - 1)
-            ranks[row, 1] = np.average(ties, weights=weights)
-    return ranks
+        n_tied = (mine == mine[:, np.newaxis]).sum(axis=1) - 1
+        ranks.append(np.column_stack([n_at_least - 1, n_tied / (len(mine) - 1) if len(mine) > 1 else [np.nan]]))
+    return np.concatenate(ranks)
+
+
+def _means_of_ranks(cells: Cells, ranks: np.ndarray) -> np.ndarray:
+    """Average the ranks of the observed positives of each sample, weighted by 1 / c."""
+    means = np.full((cells.shape[0], 2), np.nan)
+    is_positive = cells.w > 0
+    rows, starts = np.unique(cells.rows[is_positive], return_index=True)
+    if len(rows):
+        weights = cells.w[is_positive, np.newaxis]
+        means[rows] = np.add.reduceat(ranks * weights, starts) / np.add.reduceat(weights, starts)
+    return means

@@ -129,6 +129,9 @@ def complete_scores(
 
     Notes
     -----
+    In each fold, the label frequency of a label is raised to the share of its positives, so that it does not have more
+    hidden positives than zeros.
+
     The cost is O(n_draws * n_samples * n_labels) for each model.
     """
     metadata = SampleMetadata(groups, sample_weight)
@@ -137,7 +140,6 @@ def complete_scores(
     correctable_of = {
         name: is_correctable(METRICS[name], hierarchical=hierarchical and not is_as_given) for name in scored
     }
-    capped = None if bound is None else capped_frequency(observed, bound)
     # All folds use the same frequencies.
     frequencies: Iterable[float] = [] if frequency is None else frequency.draw(n_draws, random_state)
     rows, draws = [], defaultdict(list)
@@ -148,6 +150,7 @@ def complete_scores(
         tested = np.unique(np.concatenate([test for _, test in parts]))
         shifts = frequency_shifts(observed[tested], metadata.of(tested).groups, random_state=random_state)
         for fold, (train, test) in enumerate(parts):
+            capped = partial(capped_frequency, observed[test])
             given: dict[str, Any] = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
             for metrics, P in _alike(predicted, scored, fold):
                 found: dict[str, dict[str, float]] = {}
@@ -156,22 +159,24 @@ def complete_scores(
                     correctable = tuple(filter(correctable_of.get, metrics))
                     scorer = Corrected(observed[test], P, metrics=correctable, **given)
                     if (mean := over_labels(score)) and score in metrics:
-                        c = 1.0 if frequency is None else frequency.median
+                        c = 1.0 if frequency is None else capped(frequency.median)
                         values = corrected_scores(observed[test], P, label_frequency=c, metrics=[mean], **given)
                         found["over_labels"] = {score: values[mean]}
                     for name, labels in (("complete", Y), ("observed", observed)):
                         found[name] = multilabel_scores(labels[test], P, metrics=metrics, **given)
-                    found["known"] = scorer.scores(known_frequency)
+                    found["known"] = scorer.scores(capped(known_frequency))
                     if frequency is not None and correctable:
                         c = frequency.median
-                        found["corrected"] = scorer.scores(c)
+                        found["corrected"] = scorer.scores(capped(c))
                         found |= {} if is_as_given else _if_not_at_random(scorer, observed[test], P, c)
-                        found |= {} if capped is None else {"at_bound": scorer.scores(capped)}
-                        of_fold = partial(corrected_scores, observed[test], label_frequency=c, metrics=correctable)
+                        found |= {} if bound is None else {"at_bound": scorer.scores(capped(bound))}
+                        of_fold = partial(corrected_scores, observed[test], label_frequency=capped(c))
                         found["optimism"] = dict.fromkeys(correctable, 0.0)
                         if balanced:
-                            found["optimism"] = optimism(found["corrected"], partial(of_fold, **given), P, shifts, c)
-                        drawn = scorer.draws(frequencies, counts[:, test], random_state + fold % n_folds)
+                            found["optimism"] = optimism(
+                                found["corrected"], partial(of_fold, metrics=correctable, **given), P, shifts, c
+                            )
+                        drawn = scorer.draws(map(capped, frequencies), counts[:, test], random_state + fold % n_folds)
                 for metric in metrics:
                     numbers = (found.get(name, {}).get(metric, np.nan) for name in _FOLDS[3:-1])
                     rows.append((model, fold, metric, *numbers, share_tested(train, test)))
