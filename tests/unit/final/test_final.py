@@ -707,8 +707,12 @@ def test_a_column_that_is_empty_throughout_is_refused_unless_training_had_gaps(t
                 predict_file(full, new, tmp_path / "found.csv", rows_at_once=1)
             assert not (tmp_path / "found.csv").exists()
             assert predict_file(gaps, new, tmp_path / "out.csv") == 2
+            with pytest.raises(DataError, match=rf"^the table: 1 columns are empty in all rows \({column}\)"):
+                full.predict(pd.read_csv(new))
+            assert len(gaps.predict(pd.read_csv(new))["decision"]) == 2
         new.write_text("x,color\n,\n1,red\n")
         assert predict_file(full, new, tmp_path / "out.csv", rows_at_once=1) == 2
+        assert len(full.predict(pd.read_csv(new))["decision"]) == 2
 
 
 def test_a_category_na_of_parquet_is_known_in_csv(tmp_path):

@@ -234,7 +234,7 @@ def test_labels_as_they_are_have_observed_scores_with_intervals_and_scores_at_th
 
 
 def test_no_label_has_more_hidden_positives_than_zeros(no_optimism):
-    """Of the first label, 90 % are positive: of its positives, at most a tenth is hidden if half are declared missing."""
+    """The first label is 90 % positive, so that at most a tenth of its positives is hidden, not the declared half."""
     random = np.random.default_rng(4)
     P = random.random((N, 2))
     Y = np.column_stack([np.arange(N) % 20 < 18, P[:, 1] > 0.8]).astype(np.int8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -165,7 +166,8 @@ class FinalModel:
         Raises
         ------
         DataError
-            If a feature has no column, or a cell is infinite or not numeric. Missing cells are allowed.
+            If a feature has no column, a cell is infinite or not numeric, or a column of the DataFrame is empty
+            throughout that had no empty cell in the training table. Other missing cells are allowed.
         ModelError
             If an objective is given, but the model has no calibrated probabilities.
         """
@@ -201,6 +203,24 @@ class FinalModel:
                 f"{source} lacks {len(missing)} of the {len(wanted)} columns that {self.name} was fitted on "
                 f"({shortened(missing, 5)}); columns are matched by name: add or rename them."
             )
+
+    def empty_columns(self, numbers: np.ndarray, text: Mapping[str, np.ndarray]) -> set[str]:
+        """Return the columns without any value.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (n_samples, n_numeric)
+            Values of the numerical columns, NaN where missing.
+        text : mapping of str to ndarray of shape (n_samples,)
+            Cells of the text columns, ``""`` where missing.
+
+        Returns
+        -------
+        set of str
+            Names of the columns.
+        """
+        is_empty = np.isnan(numbers).all(axis=0)
+        return {*itertools.compress(self.numeric, is_empty)} | {name for name in self.text if (text[name] == "").all()}
 
     def check_filled(self, empty: Sequence[str], source: str) -> None:
         """Check that no column is empty that was complete in the training table.
@@ -257,11 +277,11 @@ class FinalModel:
                 f"the table, row {row + 1}, column {self.numeric[column]!r}: found {X[row, column]}, but features "
                 f"must be finite or missing ({len(wrong)} cells are neither); correct them or leave the rows out."
             )
-        if self.categories is None:
-            return X
         cells = table[list(self.text)].astype(object).fillna("").astype(str).apply(lambda cells: cells.str.strip())
         text = {name: cells[name].replace({self.missing_value: ""}).to_numpy() for name in self.text}
-        return np.hstack([X, self.categories.encode(text, "the table")])
+        empty = self.empty_columns(X, text) if len(table) else set()
+        self.check_filled([name for name in (*self.numeric, *self.text) if name in empty], "the table")
+        return X if self.categories is None else np.hstack([X, self.categories.encode(text, "the table")])
 
 
 def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, n_jobs: int = 1) -> FinalModel:

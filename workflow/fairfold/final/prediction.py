@@ -83,7 +83,7 @@ def predict_file(
     check_output(target, source)  # Check the target before the predictions.
     with _advice_for_cells(), open_output(target) as stream:
         for part, table in enumerate(_tables(final, source, rows_at_once)):
-            empty &= _empty_columns(final, table)
+            empty &= final.empty_columns(table.values, table.text)
             ids = _identifiers(final, table, n_samples)
             X = table.values
             if final.categories is not None:
@@ -125,14 +125,6 @@ def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Tabl
     values = final.categories.values if final.categories else None
     notation: dict[str, Any] = {"missing": final.missing_value, "learned": final.learned, "values": values}
     return read_csv_parts(source, choose, rows=rows_at_once, gaps=True, **notation)
-
-
-def _empty_columns(final: FinalModel, table: Table) -> set[str]:
-    """Return the columns of the model without any value in a part of the file."""
-    numeric = {
-        name for name, is_empty in zip(final.numeric, np.isnan(table.values).all(axis=0), strict=True) if is_empty
-    }
-    return numeric | {name for name in final.text if (table.text[name] == "").all()}
 
 
 def _svmlight_table(final: FinalModel, source: Path) -> Table:
