@@ -83,3 +83,9 @@ def test_each_part_that_trains_on_the_data_has_its_own_minimum():
     with pytest.raises(DataError, match=r"47 samples are too few for cross_testing\.models\. .* at least 48 samples"):
         check_requirements(dataset(47), config)  # a fold has two samples, more than the test part
     check_requirements(dataset(48), config)
+
+
+def test_a_study_without_features_is_refused():
+    data = dataclasses.replace(dataset(40), X=np.empty((40, 0)), feature_names=())
+    with pytest.raises(DataError, match=r"^dataset mine: no column is left as a feature\. Add features, or leave out"):
+        check_requirements(data, study())
