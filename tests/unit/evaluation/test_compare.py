@@ -10,7 +10,7 @@ from scipy import sparse
 from fairfold.errors import DataError, SplitError
 from fairfold.evaluation import compare_models
 from fairfold.evaluation.verdicts.compare import samples_to_decide
-from fairfold.evaluation.verdicts.intervals import Joint, compare_with, uncertainty
+from fairfold.evaluation.verdicts.intervals import Joint, compare_with, total_variance, uncertainty
 
 COLUMNS = ["model", "score", "difference", "low", "high", "p_adjusted", "verdict"]
 
@@ -169,7 +169,7 @@ def test_share_of_false_claims_without_training(n_models):
         latent = rng.normal(size=(100, 1)) + 0.5 * rng.normal(size=(100, n_models))
         influences = (latent - latent.mean(axis=0)).T[:, np.newaxis] / 100
         scores = latent.reshape(20, 5, n_models).mean(axis=0).T[:, np.newaxis]
-        joint = Joint(scores, influences, 95, np.full(n_models, 1.0), np.zeros(n_models))
+        joint = Joint(scores, influences, 95, np.full(n_models, 1.0), *np.zeros((2, n_models)))
         pairs = compare_with(int(joint.means.argmax()), joint, 0.95)
         claims += (pairs.p_adjusted <= 0.05).any()
     assert claims / 200 < 0.05
@@ -178,7 +178,7 @@ def test_share_of_false_claims_without_training(n_models):
 def test_critical_value_of_independent_models_is_that_of_the_studentized_range():
     rng = np.random.default_rng(0)
     u, _ = np.linalg.qr(rng.normal(size=(4000, 5)))
-    joint = Joint(np.zeros((5, 1, 1)), u.T[:, np.newaxis], 4000, np.zeros(5), np.zeros(5))
+    joint = Joint(np.zeros((5, 1, 1)), u.T[:, np.newaxis], 4000, *np.zeros((3, 5)))
     pairs = compare_with(0, joint, 0.95)
     # scipy.stats.studentized_range.ppf(0.95, 5, inf) is 3.858. The draws have a standard error of .01.
     assert pairs.high[1:] / uncertainty(joint).error[0, 1:] == pytest.approx([3.858 / np.sqrt(2)] * 4, abs=0.04)
@@ -189,9 +189,27 @@ def test_training_adds_less_variance_for_stable_models():
     tables = [compare_models(Y, P, fold_of, stable=stable) for stable in ((), ["noise 0.0"], list(P))]
     widths = [(table["high"] - table["low"])[2] for table in tables]
     assert [table["score"].tolist() for table in tables] == [tables[0]["score"].tolist()] * 3
-    # 0.8 and 0.32 times n_tested / n_train = 5/4 are added to 1.
-    assert widths[1] / widths[0] == pytest.approx(np.sqrt((1 + 0.7) / 2), rel=0.02)
-    assert widths[2] / widths[0] == pytest.approx(np.sqrt(1.4 / 2), rel=0.02)
+    assert widths[2] < widths[1] < widths[0]
+    # 0.8 times n_tested / n_train = 5/4 is added to 1. At most 0.48 times 5/4 are taken off.
+    assert widths[2] / widths[0] > np.sqrt(1.4 / 2)
+
+
+def test_reduction_for_stable_models_grows_with_the_samples_that_matter():
+    rng = np.random.default_rng(0)
+    errors = []
+    for n_positives in (5, 5000):  # A difference depends on few or on many samples.
+        u = np.zeros((2, 1, 10_000))
+        u[0, 0, :n_positives] = rng.choice([-1.0, 1.0], n_positives)
+        joint = Joint(np.zeros((2, 1, 1)), u, 9_995, np.full(2, 1.0), np.full(2, 0.6), np.zeros(2))
+        errors.append(uncertainty(joint).error[0, 1] / np.sqrt((u**2).sum()))
+    assert errors[0] == pytest.approx(np.sqrt(2), rel=0.03)
+    assert errors[1] == pytest.approx(np.sqrt(1.4), rel=0.03)
+
+
+def test_scatter_of_folds_adds_the_part_that_training_samples_share():
+    # The excess of 1 times k - 1 = 4 is larger than the share for training.
+    variance = total_variance(np.array(1.0), np.array(1.0), np.array(2.0), n_free=np.inf, n_more=4, training=1.0)
+    assert variance == pytest.approx(1 + 1 + 4 / 24 * (4 * (2 - 1) - 1))
 
 
 def test_samples_to_decide():

@@ -63,6 +63,13 @@ def test_several_models_may_be_as_good():
     )
 
 
+def test_samples_that_would_decide():
+    assert not [line for line in answer(BEST, ALIKE) if "would tell" in line]
+    open_one = board(BEST, ALIKE).assign(behind=[0, 0.02], behind_low=[np.nan, -0.02], behind_high=[np.nan, 0.06])
+    lines = [*answer_lines(open_one, numbers(), missing(), 1060, most_models=7)]
+    assert lines[1] == "About 4,300 samples (1,060 now) would tell A from C."
+
+
 def test_checked_cells_give_no_significance():
     checked = board(BEST, ALIKE).assign(n_checked=60.0)
     assert verdict_sentence(checked, 200) == "Use A. With 200 samples, one other model is not clearly worse."

@@ -55,6 +55,15 @@ def test_the_verdict_states_how_sure_it_is(tables):
     }
 
 
+def test_the_verdict_states_how_many_samples_would_decide(tables):
+    assert card_of(tables)["to_decide"] is None
+    board = tables["leaderboard"]
+    is_open = board["verdict"] == "not different"
+    board = board.assign(behind=np.where(is_open, 0.02, board["behind"]), behind_low=-0.02, behind_high=0.06)
+    card = card_of({**tables, "leaderboard": board})
+    assert card["to_decide"] == "About 4,300 samples (1,060 now) would tell RF+ET from model 1."
+
+
 def test_cautions_explain_intervals_and_missing_labels(tables):
     card = card_of(tables)
     assert card["coverage"] == "held in 67 % of checks, not 95 %"

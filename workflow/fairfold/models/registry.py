@@ -59,6 +59,23 @@ def spec_of(name: str) -> ModelSpec:
     return _SPECS[name]
 
 
+def stable_models() -> frozenset[str]:
+    """Return the names of models whose predictions depend smoothly on the training samples.
+
+    Returns
+    -------
+    frozenset of str
+        Names of the specifications with ``is_stable``.
+
+    Examples
+    --------
+    >>> from fairfold.models.registry import stable_models
+    >>> "logistic+" in stable_models()
+    True
+    """
+    return frozenset(name for name, spec in _SPECS.items() if spec.is_stable)
+
+
 def register(spec: ModelSpec) -> None:
     """Add a model to the registry of this process.
 

@@ -38,6 +38,9 @@ class ModelSpec:
         Whether ``fit`` accepts a first level that other models use, too.
     is_tuned : bool, default=False
         Whether the model searches its hyperparameters in each training part.
+    is_stable : bool, default=False
+        Whether predictions depend smoothly on the training samples, as those of logistic regression with a penalty do.
+        Intervals of differences between stable models are narrower. Trees, boosting and neighbors are not stable.
     accepts_categories : bool, default=False
         Whether the callable accepts ``categories``, the one-hot columns of each categorical feature.
     package : str, default=""
@@ -62,6 +65,7 @@ class ModelSpec:
     imputes: bool = False
     shares_first_level: bool = False
     is_tuned: bool = False
+    is_stable: bool = False
     accepts_categories: bool = False
     package: str = ""
 
@@ -102,6 +106,7 @@ def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
         family=spec.family,
         accepts_categories=spec.accepts_categories,
         is_tuned=spec.is_tuned,
+        is_stable=spec.is_stable,
         package=spec.package,
     )
     return spec, corrected

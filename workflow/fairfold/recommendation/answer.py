@@ -9,7 +9,9 @@ import pandas as pd
 
 from fairfold.answer.guessing import NO_BETTER, is_no_better_than_guessing
 from fairfold.answer.missing_labels import missing_labels_sentences
+from fairfold.answer.undecided import samples_sentence
 from fairfold.errors import shortened
+from fairfold.evaluation.corrected_t import ROPE
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
 from fairfold.recommendation.leaderboard import DECIDING, NOT_TESTED
@@ -102,6 +104,8 @@ def answer_lines(
     n_checked = float(estimate.get("n_checked", np.nan))
     if np.isnan(n_checked):  # The numbers do not use checked cells.
         yield from _about_decisions(numbers, ranked["model"].iloc[0])
+    if sentence := samples_sentence(board, n_samples, numbers["rope"].iloc[0] if "rope" in numbers else ROPE):
+        yield sentence
     yield ""
     yield from _table(ranked, most_models)
     if len(twins):

@@ -18,11 +18,9 @@ from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.metrics import BASIC_METRICS, METRICS
 from fairfold.evaluation.verdicts.compare import is_defined, joint_of, log_error, verdict_table
 from fairfold.evaluation.verdicts.influence import fold_scores
+from fairfold.models.registry import stable_models
 from fairfold.recommendation.complete_scores import is_correctable
 from fairfold.weak_labels.plateau import FrequencyDistribution
-
-STABLE_MODELS = {"logistic", "logistic+", "logistic-C", "logistic-C+", "dummy", "dummy+"}
-"""Models whose training adds less variance to differences. Measured for logistic regression."""
 
 COLUMNS = ["model", "metric", "difference", "error", "low", "high", "p_value", "p_adjusted", "verdict"]
 
@@ -71,7 +69,7 @@ def study_verdicts(
     """
     units = np.arange(observed.shape[0]) if groups is None else groups
     weights = SampleMetadata(groups, sample_weight).weights
-    tables = []
+    tables, stable = [], stable_models()
     if frequency is not None and frequency.interval() == (1, 1):
         frequency = None  # Labels are taken as they are. Corrected scores would be the same, but take longer.
     for metric in dict.fromkeys([*BASIC_METRICS, score]):
@@ -89,7 +87,7 @@ def study_verdicts(
         if found and is_defined(found.values()):
             n_repeats = len(np.atleast_2d(predicted.fold_of))
             error = _error_of(frequency) if corrected else 0.0
-            given = {"metric": metric, "frequency_error": error, "is_stable": [*map(STABLE_MODELS.__contains__, found)]}
+            given = {"metric": metric, "frequency_error": error, "is_stable": [model in stable for model in found]}
             joint = joint_of(list(found.values()), parts, n_repeats, units, **given)
             tables.append(verdict_table(list(found), joint, metric, rope=rope).assign(metric=metric))
     whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from fairfold.answer.guessing import NO_BETTER, is_no_better_than_guessing
 from fairfold.answer.missing_labels import missing_labels_sentences, missing_rate_phrase
+from fairfold.answer.undecided import samples_sentence
 from fairfold.evaluation.corrected_t import ROPE
 from fairfold.evaluation.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.evaluation.metrics import METRICS, metrics_of
@@ -93,7 +94,8 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
     name = None if best.empty else str(best["model"].iloc[0])
     own = _estimate(tables)
     missing = None if own is None else missing_rate_phrase(own, _n_checked(tables))
-    n_rows = f"{tables['datasets']['n_samples'].iloc[0]:,} rows" if len(tables.get("datasets", ())) else "these rows"
+    n_samples = int(tables["datasets"]["n_samples"].iloc[0]) if len(tables.get("datasets", ())) else None
+    n_rows = f"{n_samples:,} rows" if n_samples else "these rows"
     return {
         "dataset": dataset,
         "best": name,
@@ -105,6 +107,7 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
         "lead": _lead(best, metric.name, _digits(board), own),
         "coverage": _coverage(tables),
         "others": None if best.empty else _others(board, n_rows, is_checked=bool(_n_checked(tables))),
+        "to_decide": samples_sentence(board, n_samples, _rope(tables)),
         "same": [
             f"{row.model} has the same scores as {row.verdict.removeprefix(_SAME)}."
             for row in board.itertuples()

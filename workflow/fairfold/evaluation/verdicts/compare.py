@@ -225,11 +225,11 @@ def joint_of(
             own += factor * np.bincount(units[test], each.influences[fold], minlength=len(own))
     n_tested = sum(len(test) for _, test in parts) / n_repeats
     ratio = n_tested / float(np.mean([len(train) for train, _ in parts]))
-    relief = STABLE * np.array(is_stable) if len(is_stable) else np.zeros(len(found))
+    relief = ratio * STABLE * np.array(is_stable) if len(is_stable) else np.zeros(len(found))
     shifts = frequency_error * direction * np.array([each.slopes[is_kept].mean() for each in found])
     by_repeat = np.where(is_kept, scores, np.nan).reshape(len(found), n_repeats, n_folds)
-    training = ratio * (METRICS[metric].training - relief)
-    return Joint(by_repeat, influences, n_free // n_repeats, training, shifts)
+    training = np.full(len(found), ratio * METRICS[metric].training)
+    return Joint(by_repeat, influences, n_free // n_repeats, training, relief, shifts)
 
 
 def verdict_table(

@@ -18,11 +18,15 @@ n_tested / n_train times V, which makes 2.25 with five folds. The rule adds
 
 where V_1 is the variance from samples of one cross-validation (the mean over repeats) and κ the field ``training`` of
 the metric: 0.8, or 1.5 for metrics that jump at a threshold. The folds do show the part that training does not share,
-such as random numbers of a learner. If the differences of folds scatter more than V_1 and κ explain, e is the excess.
-It is shrunk towards 0, with the weight of the folds' degrees of freedom against ``PRIOR_DF``.
+such as random numbers of a learner. Two of k training parts differ in 1 / (k − 1) of their samples, so the variance of
+D by the scatter of folds exceeds V_1 by about 1 / (k − 1) of the variance from training. If k − 1 times this excess is
+larger than the first term, e is the rest. It is shrunk towards 0, with the weight of the folds' degrees of freedom
+against ``PRIOR_DF``.
 
-Predictions do not reveal whether a learner is stable. For a model that is declared stable, κ is smaller by ``STABLE``,
-and the κ of a pair is the mean of both models. In the simulations, logistic regression needs no more.
+Predictions do not reveal whether a learner is stable. For a model that is declared stable, κ is smaller by
+``STABLE`` ν / (ν + ``STABLE_DF``), where ν are the degrees of freedom of V, see below. The κ of a pair is the mean of
+both models. A smooth learner with few parameters moves scores only to second order, so its share falls with the number
+of samples that matter. With rare labels, few groups or weak features, logistic regression needs as much as others.
 
 Repeats reduce V, which averages over more models, and make e more certain. The bound for training remains, because
 all repeats train on the same samples.
@@ -53,7 +57,10 @@ import numpy as np
 import scipy
 
 STABLE = 0.48
-"""Reduction of κ for models that are declared stable."""
+"""Reduction of κ for models that are declared stable, if many samples determine a difference."""
+
+STABLE_DF = 150.0
+"""Degrees of freedom of a difference at which half of the reduction applies."""
 
 PRIOR_DF = 20.0
 """Weight of the rule for the variance from training, in degrees of freedom of the scatter of folds."""
@@ -75,6 +82,8 @@ class Joint(NamedTuple):
         Degrees of freedom within folds: the number of units less the number of folds.
     training : ndarray of shape (n_models,)
         Variance that training adds, as a share of the variance from samples: κ n_tested / n_train of each model.
+    relief : ndarray of shape (n_models,)
+        Largest reduction of `training`, 0 for models that are not declared stable.
     shifts : ndarray of shape (n_models,)
         Change of each score if the label frequency moves by one standard error. 0 if it is certain.
     """
@@ -83,6 +92,7 @@ class Joint(NamedTuple):
     influences: np.ndarray
     n_free: int
     training: np.ndarray
+    relief: np.ndarray
     shifts: np.ndarray
 
     @property
@@ -128,7 +138,8 @@ def uncertainty(of: Joint) -> Uncertainty:
     of_one = _of_pairs(np.mean([u @ u.T for u in np.swapaxes(of.influences, 0, 1)], axis=0))
     seen, n_more = _of_folds(of.scores)
     shifts = np.subtract.outer(of.shifts, of.shifts)
-    training = (of.training[:, np.newaxis] + of.training) / 2
+    training, relief = ((each[:, np.newaxis] + each) / 2 for each in (of.training, of.relief))
+    training = training - relief * df / (df + STABLE_DF)
     variance = total_variance(of_samples, of_one, seen, of.n_free, n_more, training)
     return Uncertainty(np.sqrt(variance + shifts**2), df + n_more, mean @ mean.T + np.outer(of.shifts, of.shifts))
 
@@ -168,7 +179,7 @@ def total_variance(
     share = n_more / max(n_free + n_more, 1)
     of_samples, of_one = (each + share * (of_folds - each) for each in (of_samples, of_one))
     added = training * of_one
-    excess = np.maximum(of_folds - of_one - added, 0)
+    excess = np.maximum(n_more * (of_folds - of_one) - added, 0)
     return of_samples + added + n_more / (n_more + PRIOR_DF) * excess
 
 

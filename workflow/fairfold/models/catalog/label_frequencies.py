@@ -2,4 +2,6 @@
 
 from fairfold.models.spec import ModelSpec, with_correction
 
-SPECS = with_correction(ModelSpec("dummy", make="sklearn.dummy:DummyClassifier", parameters={"strategy": "prior"}))
+SPECS = with_correction(
+    ModelSpec("dummy", make="sklearn.dummy:DummyClassifier", parameters={"strategy": "prior"}, is_stable=True)
+)

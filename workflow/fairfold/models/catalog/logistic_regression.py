@@ -49,6 +49,6 @@ def make_chosen() -> BaseEstimator:
 
 
 SPECS = (
-    *with_correction(ModelSpec("logistic", make=f"{__name__}:make")),
-    *with_correction(ModelSpec("logistic-C", make=f"{__name__}:make_chosen", is_tuned=True)),
+    *with_correction(ModelSpec("logistic", make=f"{__name__}:make", is_stable=True)),
+    *with_correction(ModelSpec("logistic-C", make=f"{__name__}:make_chosen", is_tuned=True, is_stable=True)),
 )
