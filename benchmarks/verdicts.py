@@ -370,7 +370,7 @@ def run(case: Case, step: str, n_repetitions: int, deadline: float) -> None:
 STUDIES = {
     "bibtex": 200,
     "corel5k": 500,
-    "delicious": 1000,
+    "delicious": 500,
     "enron": 300,
     "scene": 200,
     "tmc2007_500": 500,

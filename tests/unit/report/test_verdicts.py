@@ -56,7 +56,6 @@ def test_the_verdict_states_how_sure_it_is(tables):
 
 
 def test_the_verdict_states_how_many_samples_would_decide(tables):
-    assert card_of(tables)["to_decide"] is None
     board = tables["leaderboard"]
     is_open = board["verdict"] == "not different"
     board = board.assign(behind=np.where(is_open, 0.02, board["behind"]), behind_low=-0.02, behind_high=0.06)
