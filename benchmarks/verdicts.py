@@ -10,7 +10,7 @@ blocks are exchangeable. For power, the features of the other blocks are noisier
 and its variance components in `results/verdicts/`, or for more models the claims, and continues where an earlier run
 stopped. `others` runs slower tests on the first repetitions. `summarize` writes `resources/measured/verdicts.csv`: the
 share of repetitions in which a model is declared worse, the number of repetitions, seed and versions. Without noise,
-these are false claims. Repetitions start at `REPORTED`; the rule was chosen on those below.
+these are false claims. Repetitions start at `REPORTED`; the factors of the rule were fitted on those below.
 
 `truth` draws small studies from large datasets and compares five learners. Their true scores are the means of models
 that are trained on other samples of the size of a training part and scored on all remaining samples. `summarize` writes
@@ -66,7 +66,7 @@ from fairfold.recommendation.comparison import compare_with_best
 FOLDER = Path("results", "verdicts")
 KEPT = Path("resources", "measured", "verdicts.csv")
 SEED, N_FOLDS, ALPHA = 78, 5, 0.05
-REPORTED = 1000  # First repetition of the table. The rule was chosen on repetitions below.
+REPORTED = 1000  # First repetition of the table. The factors of the rule were fitted on repetitions below.
 METRIC = "average_precision"
 MEASURED = (METRIC, "roc_auc", "f1_micro", "hamming_loss")
 FREQUENCY = 0.5  # of observed labels, in cases with hidden positives
