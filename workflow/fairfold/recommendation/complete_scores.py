@@ -8,10 +8,10 @@ because the same samples must not narrow the interval like new samples. The inte
 of the folds on new samples of the same population. Balanced folds make scores too good for these. The worse end of the
 interval, which is the lower end of a score and the upper end of a loss, is therefore moved by the estimated
 :mod:`~fairfold.recommendation.optimism`, and that of AUROC by twice as much. Scores of few samples, such as average
-precision, are also too good by chance. Where labels are taken as they are, the worse end is moved by this bias, too. It
-is estimated by the mean of the resamples minus the score (Efron and Tibshirani 1993, chapter 10). If labels were hidden
-on purpose, the score on all labels shows the error of estimates. The interval holds it more often than the score of new samples,
-because it is the score of the same samples.
+precision, are also too good by chance. Where labels are taken as they are, the worse end is moved by this bias, too.
+It is estimated by the mean of the resamples minus the score (Efron and Tibshirani 1993, chapter 10). If labels were
+hidden on purpose, the score on all labels shows the error of estimates. The interval holds it more often than the
+score of new samples, because it is the score of the same samples.
 
 Two further estimates show the effect of labels that are not missing at random: ``if_hard`` and ``if_easy`` assume that
 hard, or easy, positives are missing more often, see :func:`~fairfold.evaluation.corrected.frequency_if_hard`.
