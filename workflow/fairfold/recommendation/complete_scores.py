@@ -22,8 +22,9 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -137,11 +138,10 @@ def complete_scores(
     metadata = SampleMetadata(groups, sample_weight)
     scored = list(dict.fromkeys([*BASIC_METRICS, score]))
     is_as_given = frequency is not None and frequency.median == 1
-    correctable_of = {
-        name: is_correctable(METRICS[name], hierarchical=hierarchical and not is_as_given) for name in scored
-    }
+    is_restricted = hierarchical and not is_as_given
     # All folds use the same frequencies.
-    frequencies: Iterable[float] = [] if frequency is None else frequency.draw(n_draws, random_state)
+    drawn_frequencies: Iterable[float] = [] if frequency is None else frequency.draw(n_draws, random_state)
+    assumed = _Assumed(frequency, known_frequency, bound, drawn_frequencies)
     rows, draws = [], defaultdict(list)
     for model, predicted in predictions.items():
         parts = parts_of(predicted.fold_of, Y.shape[0])
@@ -150,39 +150,80 @@ def complete_scores(
         tested = np.unique(np.concatenate([test for _, test in parts]))
         shifts = frequency_shifts(observed[tested], metadata.of(tested).groups, random_state=random_state)
         for fold, (train, test) in enumerate(parts):
-            capped = partial(capped_frequency, observed[test])
-            given: dict[str, Any] = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
+            options = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
             for metrics, P in _alike(predicted, scored, fold):
-                found: dict[str, dict[str, float]] = {}
-                drawn: dict[str, np.ndarray] = {}
-                if finite_rows(P).all():
-                    correctable = tuple(filter(correctable_of.get, metrics))
-                    scorer = Corrected(observed[test], P, metrics=correctable, **given)
-                    if (mean := over_labels(score)) and score in metrics:
-                        c = 1.0 if frequency is None else capped(frequency.median)
-                        values = corrected_scores(observed[test], P, label_frequency=c, metrics=[mean], **given)
-                        found["over_labels"] = {score: values[mean]}
-                    for name, labels in (("complete", Y), ("observed", observed)):
-                        found[name] = multilabel_scores(labels[test], P, metrics=metrics, **given)
-                    found["known"] = scorer.scores(capped(known_frequency))
-                    if frequency is not None and correctable:
-                        c = frequency.median
-                        found["corrected"] = scorer.scores(capped(c))
-                        found |= {} if is_as_given else _if_not_at_random(scorer, observed[test], P, c)
-                        found |= {} if bound is None else {"at_bound": scorer.scores(capped(bound))}
-                        of_fold = partial(corrected_scores, observed[test], label_frequency=capped(c))
-                        found["optimism"] = dict.fromkeys(correctable, 0.0)
-                        if balanced:
-                            found["optimism"] = optimism(
-                                found["corrected"], partial(of_fold, metrics=correctable, **given), P, shifts, c
-                            )
-                        drawn = scorer.draws(map(capped, frequencies), counts[:, test], random_state + fold % n_folds)
+                correctable = [name for name in metrics if is_correctable(METRICS[name], hierarchical=is_restricted)]
+                of_fold = _Fold(Y[test], observed[test], P, metrics, correctable, options)
+                found = of_fold.scores(assumed, score, shifts if balanced else None)
+                drawn = of_fold.draws(assumed, counts[:, test], random_state + fold % n_folds)
                 for metric in metrics:
                     numbers = (found.get(name, {}).get(metric, np.nan) for name in _FOLDS[3:-1])
                     rows.append((model, fold, metric, *numbers, share_tested(train, test)))
                     draws[model, metric].append(drawn.get(metric, np.full(n_draws, np.nan)))
     folds = pd.DataFrame(rows, columns=_FOLDS)
     return {"folds": folds, "scores": _summary(folds, draws, list(predictions), is_biased=is_as_given)}
+
+
+class _Assumed(NamedTuple):
+    """Label frequencies: their distribution, the true one, the lowest one, and draws."""
+
+    distribution: FrequencyDistribution | None
+    known: float
+    bound: float | None
+    drawn: Iterable[float]
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """Labels and probabilities of the samples of a test fold, metrics, and options of scores."""
+
+    Y: Matrix
+    observed: Matrix
+    P: Matrix
+    metrics: list[str]
+    correctable: list[str]
+    options: dict[str, Any]
+
+    @cached_property
+    def scorer(self) -> Corrected | None:
+        """Return the corrected scores, or None if the model failed."""
+        if not finite_rows(self.P).all():
+            return None
+        return Corrected(self.observed, self.P, metrics=tuple(self.correctable), **self.options)
+
+    def capped(self, frequency: float) -> float | np.ndarray:
+        """Raise a label frequency to the share of positives of each label."""
+        return capped_frequency(self.observed, frequency)
+
+    def scores(self, assumed: _Assumed, score: str, shifts: np.ndarray | None) -> dict[str, dict[str, float]]:
+        """Return each column of ``folds`` by metric. Without `shifts`, scores are not optimistic."""
+        if self.scorer is None:
+            return {}
+        found = {
+            name: multilabel_scores(labels, self.P, metrics=self.metrics, **self.options)
+            for name, labels in (("complete", self.Y), ("observed", self.observed))
+        }
+        found["known"] = self.scorer.scores(self.capped(assumed.known))
+        c = 1.0 if assumed.distribution is None else assumed.distribution.median
+        at_median = partial(corrected_scores, self.observed, label_frequency=self.capped(c), **self.options)
+        if (mean := over_labels(score)) and score in self.metrics:
+            found["over_labels"] = {score: at_median(P=self.P, metrics=[mean])[mean]}
+        if assumed.distribution is None or not self.correctable:
+            return found
+        found["corrected"] = self.scorer.scores(self.capped(c))
+        found |= {} if c == 1 else _if_not_at_random(self.scorer, self.observed, self.P, c)
+        found |= {} if assumed.bound is None else {"at_bound": self.scorer.scores(self.capped(assumed.bound))}
+        found["optimism"] = dict.fromkeys(self.correctable, 0.0)
+        if shifts is not None:
+            of_metrics = partial(at_median, metrics=self.correctable)
+            found["optimism"] = optimism(found["corrected"], of_metrics, self.P, shifts, c)
+        return found
+
+    def draws(self, assumed: _Assumed, counts: np.ndarray, random_state: int) -> dict[str, np.ndarray]:
+        """Return draws of each corrected score, for counts of the samples of shape (n_draws, n_samples)."""
+        if self.scorer is None or assumed.distribution is None or not self.correctable:
+            return {}
+        return self.scorer.draws(map(self.capped, assumed.drawn), counts, random_state)
 
 
 def _if_not_at_random(scorer: Corrected, observed: Matrix, P: Matrix, c: float) -> dict[str, dict[str, float]]:
