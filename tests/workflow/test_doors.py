@@ -3,11 +3,18 @@
 The additions are the examples of docs/extend.md.
 """
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+
+from fairfold.core.arrays import to_dense
+from fairfold.datasets import Dataset
+from fairfold.errors import DataError
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/extend.md").read_text()
 MODEL, SPLITTER, METRIC, FIGURE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -41,9 +48,10 @@ def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path)
     tiny["cross_testing"]["models"] |= {"candidates": models, "scoring": "recall"}
     tiny["cross_testing"]["experiments"] = {}
     tiny["win_percentage"] = {"models": tiny["win_percentage"]["models"] | {"models": models, "n_permutations": 0}}
+    tiny["final"] = {"datasets": ["few-topics"], "model": "mine"}
     del tiny["ecoc"]  # not affected by the additions
     study = study_class(tmp_path / "study", extended, tiny)
-    code, output = study.run("results/report.html", cores=3)
+    code, output = study.run("results/report.html", "final", cores=3)
     assert code == 0, output
     results = study.folder / "results"
 
@@ -63,3 +71,18 @@ def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path)
     page = (results / "report.html").read_text()
     assert "Recall by model" in page and "micro recall" in (results / "legend.csv").read_text()
     assert (results / "figures/recall.png").stat().st_size > 5000
+
+    def fairfold(*arguments):
+        environment = {**os.environ, "PYTHONPATH": str(extended / "workflow")}
+        command = [sys.executable, "-m", "fairfold", *arguments]
+        done = subprocess.run(command, cwd=study.folder, env=environment, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    fairfold("publish", ".")
+    methods = (study.folder / "results/publication/methods.md").read_text()
+    assert "mine, three extremely randomized trees [@geurts2006]" in methods and "folds by turns of the rows" in methods
+    data = Dataset.load(results / "datasets/few-topics.npz")
+    new = pd.DataFrame(to_dense(data.X[:3], "X", DataError), columns=data.feature_names)
+    new.to_csv(study.folder / "new.csv", index=False)
+    fairfold("predict", "results/final/few-topics", "new.csv", "-o", "predictions.csv")
+    assert len(pd.read_csv(study.folder / "predictions.csv")) == 3

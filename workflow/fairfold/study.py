@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import getitem
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from fairfold.models.own_sources import check_entry, checksum_of
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
 from fairfold.models.settings import MLCComparison, Models
 from fairfold.report.publish.settings import Publish
+from fairfold.splitting import methods as splitters
 from fairfold.splitting.methods import METHOD_NAMES
 from fairfold.splitting.settings import Folds, Splitting
 from fairfold.weak_labels.settings import WeakLabels
@@ -483,6 +484,24 @@ def hyperparameters(config: Config, sizes: Sequence[tuple[int, int]] = ()) -> pd
 
     models = {name: model_settings(config, name) for name in config["weak_labels"]["models"]}
     return hyperparameter_table(models, config["models"], sizes)
+
+
+def specifications(config: Config) -> dict[str, Any]:
+    """Return what the models and the splitter of a study declare about themselves.
+
+    Parameters
+    ----------
+    config : mapping
+        Checked configuration.
+
+    Returns
+    -------
+    dict
+        ``spec_of``, a function that returns the specification of a model by its name, and ``of_folds``, the phrase of
+        the splitter.
+    """
+    phrase = splitters.spec_of(config["folds"]["method"]).phrase
+    return {"spec_of": partial(spec_of, own=config["models"]["own"]), "of_folds": phrase}
 
 
 def chosen_by(dataset: str, path: Path) -> pd.DataFrame:

@@ -123,7 +123,7 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
     from fairfold.final.labels import n_resamplings
     from fairfold.recommendation.complete_scores import N_DRAWS
     from fairfold.report.publish.facts import Facts
-    from fairfold.study import REFERENCE, chosen_by, hyperparameters
+    from fairfold.study import REFERENCE, chosen_by, hyperparameters, specifications
 
     config = _configuration(study)
     config["publish"]["with_data"] |= with_data
@@ -143,6 +143,7 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
         hyperparameters=hyperparameters(config, [(data.shape[0], data.Y.shape[1]) for data in datasets]),
         software=read_table(recorded) if recorded.is_file() else gather_versions(),
         is_recorded=recorded.is_file(),
+        **specifications(config),
         n_draws=N_DRAWS,
         n_resamplings={data.id: n_resamplings(data.shape[0]) for data in datasets},
         forest_defaults=_forest_defaults(config),

@@ -30,13 +30,15 @@ MODEL_NAMES = tuple(_SPECS)
 NO_OWN: Mapping[str, Any] = {"own": {}, "tuning": {}}
 
 
-def spec_of(name: str) -> ModelSpec:
+def spec_of(name: str, own: Mapping[str, Any] | None = None) -> ModelSpec:
     """Return the specification of a model.
 
     Parameters
     ----------
     name : str
         Name of the model.
+    own : mapping or None, default=None
+        Section ``models.own`` of a configuration with further models, which need not be registered.
 
     Returns
     -------
@@ -54,6 +56,9 @@ def spec_of(name: str) -> ModelSpec:
     >>> spec_of("kNN+").family
     'kNN'
     """
+    base = name.removesuffix("+")
+    if own and base in own:
+        return own_model(base, own[base])[name != base]
     if name not in _SPECS:
         raise ModelError(unknown_name("model", name, _SPECS))
     return _SPECS[name]

@@ -6,6 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+STANDARDIZED, SINGLE = "standardized", "single precision"
+SCALED = (STANDARDIZED, SINGLE, "filled gaps")
+OUT_OF_BAG = ("levels out of bag", "shapes out of bag")
+"""Traits that several models share."""
+
+_CORRECTED = ", with calibrated probabilities, divided by the label frequency where labels are incomplete [@elkan2008]"
+
 
 @dataclass(frozen=True)
 class ModelSpec:
@@ -45,13 +52,22 @@ class ModelSpec:
         Whether the callable accepts ``categories``, the one-hot columns of each categorical feature.
     package : str, default=""
         Module of an optional package that the model needs. Empty if the package of the study is enough.
+    phrase : str, default=""
+        Noun phrase that describes the model in texts of a publication, with citations such as ``[@breiman2001]``. Their
+        BibTeX entries are in ``workflow/report/publish/references.bib``. By default, the callable.
+    additions : mapping of str to str, default={}
+        Parts of `phrase` by their names, in braces there. A part applies where a pool uses the members of the parameter
+        of this name.
+    traits : sequence of str, default=()
+        Type of the model and steps of its training, from the lists of ``workflow/report/publish/methods.yaml``. Texts
+        of a publication state them. A model without traits appears by its phrase only.
 
     Examples
     --------
     >>> from fairfold.models import ModelSpec
     >>> spec = ModelSpec("prior", make="sklearn.dummy:DummyClassifier", parameters={"strategy": "prior"})
-    >>> spec.family
-    'prior'
+    >>> spec.family, spec.phrase
+    ('prior', 'a model of sklearn.dummy.DummyClassifier')
     """
 
     name: str
@@ -68,10 +84,15 @@ class ModelSpec:
     is_stable: bool = False
     accepts_categories: bool = False
     package: str = ""
+    phrase: str = ""
+    additions: Mapping[str, str] = field(default_factory=dict)
+    traits: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if not self.family:
             object.__setattr__(self, "family", self.name)
+        if not self.phrase:
+            object.__setattr__(self, "phrase", f"a model of {self.make.replace(':', '.')}")
 
 
 def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
@@ -108,6 +129,8 @@ def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
         is_tuned=spec.is_tuned,
         is_stable=spec.is_stable,
         package=spec.package,
+        phrase=spec.phrase + _CORRECTED,
+        traits=spec.traits,
     )
     return spec, corrected
 
@@ -134,5 +157,8 @@ def own_model(name: str, entry: Mapping[str, Any]) -> tuple[ModelSpec, ModelSpec
         make="fairfold.models.isolated:IsolatedClassifier",
         parameters={"name": name, "entry": entry},
         is_tuned=bool(entry["tune"]),
+        phrase=f"a model of the authors of this study ({entry['class']})",
+        traits=(STANDARDIZED, SINGLE) if entry.get("scale") else (),
     )
-    return plain, replace(plain, name=f"{name}+", parameters={**plain.parameters, "corrected": True})
+    parameters, phrase = {**plain.parameters, "corrected": True}, plain.phrase + _CORRECTED
+    return plain, replace(plain, name=f"{name}+", parameters=parameters, phrase=phrase)

@@ -22,6 +22,7 @@ from fairfold.splitting.labels import check_labels
 
 if TYPE_CHECKING:
     from fairfold.splitting.base import FoldSplitter
+    from fairfold.splitting.spec import SplitterSpec
 
 _DECLARED = declared("fairfold.splitting.catalog")
 METHOD_NAMES = tuple(_DECLARED)
@@ -62,10 +63,37 @@ def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = No
     >>> make_splitter("annealed", random_state=0)
     IterativeStratification(random_state=0, refine='anneal')
     """
+    spec = spec_of(name)
+    return resolve_name(spec.make)(n_splits, random_state=random_state, **spec.parameters)
+
+
+def spec_of(name: str) -> SplitterSpec:
+    """Return the specification of a splitter.
+
+    Parameters
+    ----------
+    name : str
+        One of ``METHOD_NAMES``.
+
+    Returns
+    -------
+    SplitterSpec
+        Specification.
+
+    Raises
+    ------
+    SplitError
+        If the splitter does not exist.
+
+    Examples
+    --------
+    >>> from fairfold.splitting.methods import spec_of
+    >>> spec_of("random").phrase
+    'random assignment'
+    """
     if name not in _DECLARED:
         raise SplitError(unknown_name("splitter", name, METHOD_NAMES))
-    spec, _ = _DECLARED[name]
-    return resolve_name(spec.make)(n_splits, random_state=random_state, **spec.parameters)
+    return _DECLARED[name][0]
 
 
 def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:

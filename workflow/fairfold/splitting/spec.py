@@ -22,6 +22,10 @@ class SplitterSpec:
         then.
     parameters : mapping of str to object, default={}
         Further arguments of the class.
+    phrase : str, default=""
+        Noun phrase that completes "The samples were split into folds by" in texts of a publication, with citations such
+        as ``[@sechidis2011]``. Their BibTeX entries are in ``workflow/report/publish/references.bib``. By default, the
+        name.
 
     Examples
     --------
@@ -34,3 +38,8 @@ class SplitterSpec:
     name: str
     make: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    phrase: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.phrase:
+            object.__setattr__(self, "phrase", f"the method {self.name}")

@@ -8,7 +8,7 @@ import pytest
 from fairfold.models.legend import legend_table
 from fairfold.report.publish.crate import checksum
 from fairfold.report.publish.facts import Facts, Source
-from fairfold.study import check_config
+from fairfold.study import check_config, specifications
 
 MODELS = ["RF+ET", "logistic+", "kNN"]
 METRICS = ["average_precision", "roc_auc", "mcc", "hamming_loss"]
@@ -144,6 +144,7 @@ def make_facts(tmp_path, config):
             hyperparameters=pd.DataFrame(hyperparameters),
             software=pd.DataFrame(software),
             is_recorded=is_recorded,
+            **specifications(config),
             n_draws=200,
             n_resamplings={"plants": 500},
             reference="joint-GB",

@@ -230,9 +230,9 @@ def test_all_fits_are_counted(make_facts):
 
 def test_members_of_a_pool_suit_the_number_of_labels(make_facts):
     facts = make_facts()
-    assert "boosted symmetric trees as in CatBoost [@prokhorenkova2018], divided" in phrase_of("Stack+", {}, facts)
+    assert "boosted symmetric trees as in CatBoost [@prokhorenkova2018], divided" in phrase_of("Stack+", facts)
     facts = replace(facts, hyperparameters=facts.hyperparameters.assign(component="of_many > ManyLabelRidge"))
-    assert "or with more than 128 labels of a forest and ridge regression, divided" in phrase_of("Stack+", {}, facts)
+    assert "or with more than 128 labels of a forest and ridge regression, divided" in phrase_of("Stack+", facts)
 
 
 def test_settings_that_are_no_defaults_are_named(make_facts, config):

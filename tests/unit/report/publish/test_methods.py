@@ -5,11 +5,13 @@ import re
 import pytest
 
 from fairfold.models import MODEL_NAMES
+from fairfold.models.registry import spec_of
 from fairfold.report.contents import FOLDER
 from fairfold.report.publish.methods import as_latex, as_markdown, methods, references
 from fairfold.report.publish.sentences import load_phrases, sentences, state
 from fairfold.report.publish.tables import paper_tables
 from fairfold.splitting.methods import METHOD_NAMES
+from fairfold.splitting.methods import spec_of as splitter_spec
 
 
 def text_of(facts):
@@ -113,6 +115,7 @@ def test_references_are_those_that_are_cited(make_facts):
 def test_every_citation_has_a_reference(root):
     entries = set(re.findall(r"@\w+\{([\w-]+),", (FOLDER / "publish/references.bib").read_text()))
     texts = [path.read_text() for path in [FOLDER / "publish/sentences.yaml", FOLDER / "publish/methods.yaml"]]
+    texts += [*[spec_of(name).phrase for name in MODEL_NAMES], *[splitter_spec(name).phrase for name in METHOD_NAMES]]
     cited = {
         key for text in texts for group in re.findall(r"\[(@[^\]]+)\]", text) for key in re.findall(r"@([\w-]+)", group)
     }
@@ -127,12 +130,20 @@ def test_every_citation_has_a_reference(root):
 
 @pytest.mark.parametrize("name", MODEL_NAMES)
 def test_every_model_has_a_phrase(name):
-    known = load_phrases("methods")["models"]
-    assert name in known or name.removesuffix("+") in known
+    spec = spec_of(name)
+    assert "a model of" not in spec.phrase and spec.traits
+
+
+def test_traits_of_models_are_those_of_the_texts():
+    texts = load_phrases("methods")
+    keys = ("reasons", "scaling", "rounded", "choices", "inside")
+    known = {trait for key in keys for _, traits in texts[key] for trait in traits}
+    known |= {*texts["baselines"], *[f"{way} gaps" for way in texts["ways"]]}
+    assert {trait for name in MODEL_NAMES for trait in spec_of(name).traits} == known - {"calibrated", "imputes"}
 
 
 def test_every_splitter_has_a_phrase():
-    assert set(METHOD_NAMES) == set(load_phrases("methods")["folds"])
+    assert [name for name in METHOD_NAMES if "the method" in splitter_spec(name).phrase] == []
 
 
 def test_latex_escapes_and_cites(make_facts):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairfold.models.spec import ModelSpec, with_correction
+from fairfold.models.spec import SCALED, ModelSpec, with_correction
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -28,4 +28,6 @@ def make() -> BaseEstimator:
     return prepared(ChainEnsemble(LogisticRegression(max_iter=1000)), scale=True)
 
 
-SPECS = with_correction(ModelSpec("chains", make=f"{__name__}:make"))
+_PHRASE = "ten classifier chains of logistic regressions on standardized features [@read2011]"
+
+SPECS = with_correction(ModelSpec("chains", make=f"{__name__}:make", phrase=_PHRASE, traits=("linear", *SCALED)))

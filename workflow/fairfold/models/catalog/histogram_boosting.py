@@ -36,4 +36,13 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
     return one_per_label(boosting, convert=as_dense, categories=categories)
 
 
-SPECS = with_correction(ModelSpec("HistGB", make=f"{__name__}:make", accepts_categories=True))
+SPECS = with_correction(
+    ModelSpec(
+        "HistGB",
+        make=f"{__name__}:make",
+        accepts_categories=True,
+        phrase="histogram gradient boosting for each label, with 200 rounds of 15 leaves and a learning rate of 0.05 "
+        "[@pedregosa2011]",
+        traits=("boosting", "passed gaps"),
+    )
+)

@@ -4,6 +4,13 @@ The trees are extremely randomized and use half of the features per split, with 
 Cross-fitting determines the number of rounds. The correction for missing labels reuses its out-of-sample probabilities.
 """
 
-from fairfold.models.spec import ModelSpec, with_correction
+from fairfold.models.spec import SINGLE, ModelSpec, with_correction
 
-SPECS = with_correction(ModelSpec("joint-GB", make="fairfold.forests.boosting:MultilabelBoosting"))
+SPECS = with_correction(
+    ModelSpec(
+        "joint-GB",
+        make="fairfold.forests.boosting:MultilabelBoosting",
+        phrase="gradient boosting with one tree per round for all labels [@fairfold]",
+        traits=("joint boosting", "placed gaps", SINGLE, "chosen rounds"),
+    )
+)

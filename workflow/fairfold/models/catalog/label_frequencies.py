@@ -3,5 +3,12 @@
 from fairfold.models.spec import ModelSpec, with_correction
 
 SPECS = with_correction(
-    ModelSpec("dummy", make="sklearn.dummy:DummyClassifier", parameters={"strategy": "prior"}, is_stable=True)
+    ModelSpec(
+        "dummy",
+        make="sklearn.dummy:DummyClassifier",
+        parameters={"strategy": "prior"},
+        is_stable=True,
+        phrase="the observed frequency of each label, without features",
+        traits=("no-feature",),
+    )
 )

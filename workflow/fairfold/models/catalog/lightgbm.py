@@ -54,4 +54,12 @@ def make(categories: Sequence[Sequence[int]] = ()) -> BaseEstimator:
     return one_per_label(boosting, convert=as_dense, distinct=distinct, categories=categories)
 
 
-SPECS = with_correction(ModelSpec("LightGBM", make=f"{__name__}:make", accepts_categories=True))
+SPECS = with_correction(
+    ModelSpec(
+        "LightGBM",
+        make=f"{__name__}:make",
+        accepts_categories=True,
+        phrase="gradient boosting for each label, with 200 rounds of 15 leaves and a learning rate of 0.05 [@ke2017]",
+        traits=("boosting", "passed gaps", "close values"),
+    )
+)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairfold.models.spec import ModelSpec, with_correction
+from fairfold.models.spec import SCALED, ModelSpec, with_correction
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -48,7 +48,26 @@ def make_chosen() -> BaseEstimator:
     return tuned(one_per_label(regression, scale=True), regression, {"C": [0.001, 0.01, 0.1, 1.0, 10.0]})
 
 
+_PHRASE = "L2-penalized logistic regression for each label on standardized features"
+
 SPECS = (
-    *with_correction(ModelSpec("logistic", make=f"{__name__}:make", is_stable=True)),
-    *with_correction(ModelSpec("logistic-C", make=f"{__name__}:make_chosen", is_tuned=True, is_stable=True)),
+    *with_correction(
+        ModelSpec(
+            "logistic",
+            make=f"{__name__}:make",
+            is_stable=True,
+            phrase=f"{_PHRASE}, C = 1 [@pedregosa2011]",
+            traits=("linear", *SCALED),
+        )
+    ),
+    *with_correction(
+        ModelSpec(
+            "logistic-C",
+            make=f"{__name__}:make_chosen",
+            is_tuned=True,
+            is_stable=True,
+            phrase=f"{_PHRASE}, with one C chosen in each training part [@pedregosa2011]",
+            traits=("linear", *SCALED, "chosen C"),
+        )
+    ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairfold.models.spec import ModelSpec, with_correction
+from fairfold.models.spec import SCALED, ModelSpec, with_correction
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -44,6 +44,20 @@ def make_ml_knn() -> BaseEstimator:
 
 
 SPECS = (
-    *with_correction(ModelSpec("kNN", make=f"{__name__}:make_k_nearest_neighbors")),
-    *with_correction(ModelSpec("ML-kNN", make=f"{__name__}:make_ml_knn")),
+    *with_correction(
+        ModelSpec(
+            "kNN",
+            make=f"{__name__}:make_k_nearest_neighbors",
+            phrase="the ten nearest neighbors on standardized features [@pedregosa2011]",
+            traits=("nearest-neighbor", *SCALED),
+        )
+    ),
+    *with_correction(
+        ModelSpec(
+            "ML-kNN",
+            make=f"{__name__}:make_ml_knn",
+            phrase="multilabel nearest neighbors with ten neighbors on standardized features [@zhang2007]",
+            traits=("nearest-neighbor", *SCALED),
+        )
+    ),
 )

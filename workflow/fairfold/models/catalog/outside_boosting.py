@@ -87,8 +87,31 @@ def _prepared(module: str, name: str, least_seed: int = 0, **parameters: Any) ->
     return prepared(JointLabels(made, least_seed), convert=as_dense, fills=True)
 
 
+def _specs(name: str, package: str, maker: str, phrase: str) -> tuple[ModelSpec, ModelSpec]:
+    make = f"{__name__}:{maker}"
+    return with_correction(
+        ModelSpec(name, make=make, package=package, phrase=phrase, traits=("boosting", "filled gaps"))
+    )
+
+
 SPECS = (
-    *with_correction(ModelSpec("CatBoost", make=f"{__name__}:make_catboost", package="catboost")),
-    *with_correction(ModelSpec("XGBoost", make=f"{__name__}:make_xgboost", package="xgboost")),
-    *with_correction(ModelSpec("BOOMER", make=f"{__name__}:make_boomer", package="mlrl.boosting")),
+    *_specs(
+        "CatBoost",
+        "catboost",
+        "make_catboost",
+        "gradient boosting with one oblivious tree per round for all labels, with the defaults of CatBoost "
+        "[@prokhorenkova2018]",
+    ),
+    *_specs(
+        "XGBoost",
+        "xgboost",
+        "make_xgboost",
+        "gradient boosting of trees with a vector of all labels in each leaf, with the defaults of XGBoost [@chen2016]",
+    ),
+    *_specs(
+        "BOOMER",
+        "mlrl.boosting",
+        "make_boomer",
+        "boosted rules for all labels with a decomposable logistic loss, with the defaults of BOOMER [@rapp2020]",
+    ),
 )

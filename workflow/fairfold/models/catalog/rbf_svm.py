@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairfold.models.spec import ModelSpec, with_correction
+from fairfold.models.spec import SCALED, ModelSpec, with_correction
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -29,4 +29,12 @@ def make() -> BaseEstimator:
     return one_per_label(SVC(), scale=True)
 
 
-SPECS = with_correction(ModelSpec("RBF-SVM", make=f"{__name__}:make"))
+SPECS = with_correction(
+    ModelSpec(
+        "RBF-SVM",
+        make=f"{__name__}:make",
+        phrase="a support vector machine with a Gaussian kernel for each label on standardized features, C = 1 "
+        "[@pedregosa2011]",
+        traits=("support vector machine", *SCALED),
+    )
+)

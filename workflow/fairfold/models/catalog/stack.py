@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairfold.models.spec import ModelSpec
+from fairfold.models.spec import OUT_OF_BAG, SINGLE, ModelSpec
 
 if TYPE_CHECKING:
     from fairfold.models.stacking import StackedClassifier
@@ -56,6 +56,22 @@ def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedCla
 
 
 _SETTINGS = ("n_trees", "max_levels", "minutes")
+_CHOSEN = ("chosen rounds", "chosen weights")
 _POOLS = ("gcForest+", "joint-GB", "kernel-ridge")
 
-SPECS = (ModelSpec("Stack+", make=f"{__name__}:make", settings=_SETTINGS, pools=_POOLS),)
+SPECS = (
+    ModelSpec(
+        "Stack+",
+        make=f"{__name__}:make",
+        settings=_SETTINGS,
+        pools=_POOLS,
+        phrase="a weighted mean of the calibrated probabilities of a deep forest, boosted trees, kernel ridge "
+        "regression and boosted symmetric trees as in CatBoost [@prokhorenkova2018]{of_large}{of_many}, divided by the "
+        "label frequency where labels are incomplete [@fairfold]",
+        additions={
+            "of_large": ", with a forest of one level from 5,000 samples on",
+            "of_many": ", or with more than 128 labels of a forest and ridge regression",
+        },
+        traits=("pool", "placed gaps", "filled gaps", SINGLE, "kernel ridge", *OUT_OF_BAG, *_CHOSEN),
+    ),
+)

@@ -39,9 +39,20 @@ def make(class_name: str, n_trees: int = 150) -> BaseEstimator:
     return prepared(forest, distinct=DistinctValues(least_gap=SCIKIT_LEARN_GAP), fills=False)
 
 
-def _spec(name: str) -> tuple[ModelSpec, ModelSpec]:
-    parameters = {"class_name": f"{name}Classifier"}
-    return with_correction(ModelSpec(name, make=f"{__name__}:make", parameters=parameters, settings=("n_trees",)))
+def _specs(name: str, phrase: str) -> tuple[ModelSpec, ModelSpec]:
+    return with_correction(
+        ModelSpec(
+            name,
+            make=f"{__name__}:make",
+            parameters={"class_name": f"{name}Classifier"},
+            settings=("n_trees",),
+            phrase=phrase,
+            traits=("forest", "passed gaps", "close values"),
+        )
+    )
 
 
-SPECS = (*_spec("RandomForest"), *_spec("ExtraTrees"))
+SPECS = (
+    *_specs("RandomForest", "a random forest [@breiman2001]"),
+    *_specs("ExtraTrees", "extremely randomized trees [@geurts2006]"),
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -95,6 +95,10 @@ class Facts:
         Columns ``software, version``.
     is_recorded : bool
         Whether the study recorded its software and its machine.
+    spec_of : callable
+        Function that returns the specification of a model by its name, with ``phrase``, ``additions`` and ``traits``.
+    of_folds : str
+        Noun phrase of the method that splits the samples into folds.
     n_draws : int
         Number of bootstrap samples of each fold, for the scores of models.
     n_resamplings : mapping of str to int
@@ -126,6 +130,8 @@ class Facts:
     hyperparameters: pd.DataFrame
     software: pd.DataFrame
     is_recorded: bool
+    spec_of: Callable[[str], Any]
+    of_folds: str
     n_draws: int
     n_resamplings: Mapping[str, int]
     forest_defaults: Mapping[str, Any] = field(default_factory=dict)

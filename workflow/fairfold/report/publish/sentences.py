@@ -32,7 +32,8 @@ FEW_SAMPLES, FEW_POSITIVES = 100, 10
 """Below these numbers, the texts warn of too few samples, and of too few positives of a label."""
 _MOST_FAILURES, _MOST_STEPS = 5, 4
 _TWICE = 2
-_POOLS = {"of_large": "large", "of_many": "many"}  # other members of a pool -> their phrases
+_WITH_LEVELS = ("deep forest", "pool")  # traits of models that contain a deep forest
+_PARTS = {"placed": "the trees of", "filled": "the regression of"}  # of a pool, by treatment of missing features
 _LEAST_LABELS = 2  # of a comparison of labels
 _FURTHER_FITS = ("tables/mechanisms.csv", "tables/rank_stability.csv")
 _AUDIT, _OF_TEST_FILE = "fairfold.datasets.audit", "test file"
@@ -83,7 +84,7 @@ def sentences(name: str, facts: Facts, dataset: str | None = None) -> str:
         return ""
     template = _templates().from_string(entry["text"])
     if dataset in facts.finals:
-        learned = _learned([facts.finals[dataset]], facts.config["models"]["own"])
+        learned = _learned([facts.finals[dataset]], facts)
         values = values | learned | {"final_gaps": learned["gaps"]}
     if not entry.get("each"):
         return " ".join(template.render(values).split())
@@ -564,100 +565,90 @@ def _about_score(score: str) -> dict[str, Any]:
 
 
 def _models(facts: Facts) -> dict[str, Any]:
-    """Describe the compared models by their phrases and kinds. Only models with a score count."""
-    config, scores = facts.config, facts.table(SCORES)
+    """Describe the compared models by their specifications. Only models with a score count."""
+    config, scores, texts = facts.config, facts.table(SCORES), load_phrases("methods")
     has_score = set(scores.dropna(subset="value")["model"]) if len(scores) else set()
-    texts, names, own = load_phrases("methods"), config["weak_labels"]["models"], config["models"]["own"]
+    names, own = config["weak_labels"]["models"], config["models"]["own"]
+    specs = {name: facts.spec_of(name) for name in names}
     scored = [name for name in names if name in has_score]
-    kinds = {kind: [name for name in scored if name.removesuffix("+") in of] for kind, of in texts["baselines"].items()}
-    forests = [name for name in scored if name.removesuffix("+") not in [*texts["without_forests"], *own]]
+
+    def of(*traits: str) -> list[str]:
+        return [name for name in scored if not {*traits}.isdisjoint(specs[name].traits)]
+
     return {
         **{"models": names, "scored": scored, "failed": [name for name in names if name not in has_score]},
-        "phrases": [phrase_of(name, own, facts) for name in names],
-        "kinds": [f"{kind} ({listed(some)})" for kind, some in kinds.items() if some],
-        "has_forests": bool(forests),
+        "phrases": [phrase_of(name, facts) for name in names],
+        "kinds": [f"{kind} ({listed(some)})" for kind in texts["baselines"] if (some := of(kind))],
+        "has_forests": bool(of("forest", "one-level forest", *_WITH_LEVELS)),
         **{"corrected": [name for name in scored if name.endswith("+")], "plus": texts["plus"]},
-        "untuned": [each for some in kinds.values() for each in some if each.removesuffix("+") != "logistic-C"],
-        "pools": [pool for pool in _POOLS if facts.hyperparameters["component"].str.startswith(f"{pool} > ").any()],
-        "has_levels": not {*forests} <= {*texts["without_levels"]},
-        **{"verdicts": texts["verdicts"], "ways": texts["ways"], "methods_of_folds": texts["folds"]},
+        "untuned": [name for kind in texts["baselines"] for name in of(kind) if not specs[name].is_tuned],
+        "pools": [key for name in scored for key in specs[name].additions if _uses(key, facts)],
+        "has_levels": bool(of(*_WITH_LEVELS)),
+        **{"verdicts": texts["verdicts"], "ways": texts["ways"]},
+        "of_folds": facts.of_folds,
         "tuned": [name for name, entry in own.items() if entry["tune"] and {name, f"{name}+"} & has_score],
-        "published": [name for name in scored if name[-1] != "+" and "deep" in texts["models"].get(name, "")],
-        "final_gaps": _treatments(sorted({*facts.finals.values()}), texts, own),
-        **_learned(scored, own),
+        "published": of("levels by labels"),
+        "final_gaps": _treatments(sorted({*facts.finals.values()}), facts),
+        **_learned(scored, facts),
     }
 
 
-def _learned(names: list[str], own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _learned(names: list[str], facts: Facts) -> dict[str, Any]:
     """Describe what models choose and learn, by the lists of ``methods.yaml``."""
-    texts = load_phrases("methods")
-    found = {
-        key: _matching(texts[key], names, own) for key in ("reasons", "categories", "scaling", "choices", "inside")
-    }
-    rounded = dict(_matching(texts["rounded"], names, own))
-    rounded = {kind: rounded.get(kind, []) for kind in ("single", "close")}
-    return found | {"gaps": _treatments(names, texts, own), "rounded": rounded}
+    texts, specs = load_phrases("methods"), [facts.spec_of(name) for name in names]
+    found = {key: _matching(texts[key], specs) for key in ("reasons", "categories", "scaling", "choices", "inside")}
+    rounded = {"single": [], "close": [], **dict(_matching(texts["rounded"], specs))}
+    return found | {"gaps": _treatments(names, facts), "rounded": rounded}
 
 
-def _treatments(names: list[str], texts: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, list[str]]:
+def _treatments(names: list[str], facts: Facts) -> dict[str, list[str]]:
     """Group models by their treatment of missing features."""
-    found: dict[str, list[str]] = {way: [] for way in texts["ways"]}
-    for name in names:
-        base = name.removesuffix("+")
-        if name == "Stack+":
-            found["trees"].append("the trees of Stack+")
-            found["filled"].append("the regression of Stack+")
-        elif base not in own and base != "dummy":
-            found[next((way for way in ("filled", "native") if base in texts[way]), "trees")].append(name)
+    found: dict[str, list[str]] = {way: [] for way in load_phrases("methods")["ways"]}
+    for way, some in found.items():
+        for spec in map(facts.spec_of, names):
+            if f"{way} gaps" in spec.traits:
+                some.append(f"{_PARTS[way]} {spec.name}" if spec.pools else spec.name)
     return found
 
 
-def _matching(
-    entries: list[list[Any]], names: list[str], own: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, list[str]]]:
+def _matching(entries: list[list[Any]], specs: list[Any]) -> list[tuple[str, list[str]]]:
     """Return each text of a list of ``methods.yaml`` with the models that it describes."""
-    is_exact = any(each.endswith("+") and each != "+" for _, of in entries for each in of)
-
-    def is_described(name: str, of: list[str]) -> bool:
-        base = name.removesuffix("+")
-        is_scaled = own.get(base, {}).get("scale") and "scaled" in of
-        return (name if is_exact else base) in of or is_scaled or ("+" in of and name.endswith("+"))
-
-    found = [(text, [name for name in names if is_described(name, of)]) for text, of in entries]
+    found = [
+        (text, [spec.name for spec in specs if not {*traits}.isdisjoint(_traits(spec))]) for text, traits in entries
+    ]
     return [(text, some) for text, some in found if some]
 
 
-def phrase_of(name: str, own: Mapping[str, Mapping[str, Any]], facts: Facts | None = None) -> str:
+def _traits(spec: Any) -> set[str]:
+    implied = {"calibrated": spec.name.endswith("+"), "imputes": spec.imputes, "categories": spec.accepts_categories}
+    return {*spec.traits, *[trait for trait, is_implied in implied.items() if is_implied]}
+
+
+def phrase_of(name: str, facts: Facts) -> str:
     """Describe a model.
 
     Parameters
     ----------
     name : str
         Name of the model.
-    own : mapping of str to mapping
-        Settings of the user's own models by name.
-    facts : Facts or None, default=None
+    facts : Facts
         Facts of the study, whose hyperparameters show the members of a pool.
 
     Returns
     -------
     str
         Name and description, with citations of the form ``[@key]``.
-
-    Examples
-    --------
-    >>> phrase_of("RandomForest", {})
-    'RandomForest, a random forest [@breiman2001]'
     """
-    texts, base = load_phrases("methods"), name.removesuffix("+")
-    components = pd.Series(dtype=str) if facts is None else facts.hyperparameters["component"]
-    others = [texts["members"][key] for pool, key in _POOLS.items() if components.str.startswith(f"{pool} > ").any()]
-    members = texts["members"]["few"] + "".join(others)
-    known = {model: text.replace("MEMBERS", members) for model, text in texts["models"].items()}
-    if name in known:
-        return f"{name}, {known[name]}"
-    about = known.get(base) or f"a model of the authors of this study ({own[base]['class']})"
-    return f"{name}, {about}, {texts['corrected']}" if name != base else f"{name}, {about}"
+    spec = facts.spec_of(name)
+    phrase = spec.phrase
+    for key, text in spec.additions.items():
+        phrase = phrase.replace(f"{{{key}}}", text if _uses(key, facts) else "")
+    return f"{name}, {phrase}"
+
+
+def _uses(key: str, facts: Facts) -> bool:
+    """Return whether a pool of the study uses the members of a parameter."""
+    return bool(facts.hyperparameters["component"].str.startswith(f"{key} > ").any())
 
 
 def _tried(scores: pd.DataFrame, score: str) -> pd.DataFrame:

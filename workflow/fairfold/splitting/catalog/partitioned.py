@@ -2,4 +2,5 @@
 
 from fairfold.splitting.spec import SplitterSpec
 
-SPECS = (SplitterSpec("PMBSRS", "fairfold.splitting.partitioned:PartitionedSampling"),)
+_CLASS = "fairfold.splitting.partitioned:PartitionedSampling"
+SPECS = (SplitterSpec("PMBSRS", _CLASS, phrase="partitioned sampling by label sets (PMBSRS)"),)

@@ -2,4 +2,4 @@
 
 from fairfold.splitting.spec import SplitterSpec
 
-SPECS = (SplitterSpec("random", "fairfold.splitting.random:RandomSplit"),)
+SPECS = (SplitterSpec("random", "fairfold.splitting.random:RandomSplit", phrase="random assignment"),)

@@ -2,4 +2,5 @@
 
 from fairfold.splitting.spec import SplitterSpec
 
-SPECS = (SplitterSpec("SS", "fairfold.splitting.stratified_sampling:StratifiedSampling"),)
+_CLASS = "fairfold.splitting.stratified_sampling:StratifiedSampling"
+SPECS = (SplitterSpec("SS", _CLASS, phrase="stratified sampling for many labels (SS)"),)
