@@ -104,11 +104,14 @@ def influence_on_average_precision(score: np.ndarray, q: np.ndarray) -> np.ndarr
     >>> influence_on_average_precision(np.array([0.9, 0.5, 0.1]), np.array([1.0, 0.0, 1.0])).round(2)
     array([0.75, 0.  , 0.08])
     """
+    # With the probability q_r, the n_r cells and the Q_r true labels until rank r, and the sum Q of all probabilities,
+    # the score is Σ q_r Q_r / n_r / Q. A cell of rank s enters q_s, all Q_r from rank s on, and Q.
     ranked = _Ranked(score, q)
     precision = ranked.true / ranked.cells
-    after = np.cumsum((ranked.new_true / ranked.cells)[::-1])[::-1]
+    from_rank_on = np.cumsum((ranked.new_true / ranked.cells)[::-1])[::-1]
     whole = max(q.sum(), _LEAST)
-    return (precision + after - ranked.new_true @ precision / whole)[ranked.place] / whole
+    average_precision = ranked.new_true @ precision / whole
+    return (precision + from_rank_on - average_precision)[ranked.place] / whole
 
 
 def influence_on_roc_auc(score: np.ndarray, q: np.ndarray) -> np.ndarray:

@@ -647,19 +647,25 @@ def _nanvar(values: np.ndarray) -> np.ndarray:
 
 
 def _with_interval(middle: np.ndarray, spread: np.ndarray, ends: tuple[float, float], level: float) -> np.ndarray:
-    """Return estimates and the quantiles of a beta distribution with their standard deviations.
+    """Return estimates with the limits of their intervals, shape (n_estimates, 3).
 
-    Scores without an upper end have quantiles of a normal distribution.
+    A beta distribution on the range of the score has the estimate as its mean and `spread` as its standard deviation.
+    The limits are its quantiles. Scores without an upper end have a normal distribution.
     """
     low, high = ends
     if np.isinf(high):
         margin = scipy.stats.norm.ppf((1 + level) / 2) * spread
         return np.column_stack([middle, np.maximum(middle - margin, low), middle + margin])
-    a = np.clip((middle - low) / (high - low), 1e-9, 1 - 1e-9)
-    variance = np.clip((spread / (high - low)) ** 2, 0, 0.99 * a * (1 - a))
+    mean = np.clip((middle - low) / (high - low), 1e-9, 1 - 1e-9)
+    most = mean * (1 - mean)  # variance of a distribution on both ends alone
+    variance = np.clip((spread / (high - low)) ** 2, 0, 0.99 * most)
     with np.errstate(divide="ignore"):
-        size = a * (1 - a) / variance - 1
-    quantiles = [scipy.stats.beta.ppf(at, a * size, (1 - a) * size) for at in ((1 - level) / 2, (1 + level) / 2)]
+        size = most / variance - 1  # sum of both parameters
     is_exact = spread <= 1e-12
-    limits = [np.where(is_exact, middle, low + (high - low) * each) for each in quantiles]
-    return np.column_stack([middle, np.fmin(limits[0], middle), np.fmax(limits[1], middle)])
+
+    def limit(share: float) -> np.ndarray:
+        quantile = scipy.stats.beta.ppf(share, mean * size, (1 - mean) * size)
+        return np.where(is_exact, middle, low + (high - low) * quantile)
+
+    lower, upper = limit((1 - level) / 2), limit((1 + level) / 2)
+    return np.column_stack([middle, np.fmin(lower, middle), np.fmax(upper, middle)])

@@ -148,15 +148,17 @@ def _sums(cells: Cells, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
 
     The first two have the shape (n_samples, n_thresholds), the last (n_samples, 1).
     """
-    n_bins = len(THRESHOLDS) + 1
-    places = np.searchsorted(THRESHOLDS, cells.P, side="right") + n_bins * cells.rows
+    n_bins = len(THRESHOLDS) + 1  # bin b has the probabilities of at least b thresholds
+    bin_of = np.searchsorted(THRESHOLDS, cells.P, side="right") + n_bins * cells.rows
     of_cells = np.where(cells.is_measured, weights[cells.labels], 0.0)
-    predicted, hit = (
-        np.bincount(places, each, minlength=n_bins * cells.shape[0]).reshape(-1, n_bins)[:, ::-1]
-        for each in (of_cells, of_cells * cells.w)
-    )
-    true = cells.sums(of_cells * cells.w)[:, np.newaxis]
-    return np.cumsum(predicted, axis=1)[:, -2::-1], np.cumsum(hit, axis=1)[:, -2::-1], true
+
+    def at_least(values: np.ndarray) -> np.ndarray:
+        """Sum the values of the cells that reach each threshold."""
+        of_bins = np.bincount(bin_of, values, minlength=n_bins * cells.shape[0]).reshape(-1, n_bins)
+        return np.cumsum(of_bins[:, ::-1], axis=1)[:, -2::-1]  # from the highest bin down to the lowest but one
+
+    of_true = of_cells * cells.w
+    return at_least(of_cells), at_least(of_true), cells.sums(of_true)[:, np.newaxis]
 
 
 def _f(predicted: np.ndarray, hit: np.ndarray, true: np.ndarray) -> np.ndarray:

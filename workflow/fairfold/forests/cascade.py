@@ -327,14 +327,16 @@ class CascadeForest(BaseCascade):
         return _more_is_better(metric, scores[1:])
 
     def _choose_levels(self) -> dict[str, int]:
+        """Return for each metric the level whose predictions count."""
         last = len(self.levels_) - 1
         if self.length_control == "imputation-limit" and self.imputation_log_:
-            open_levels = [row["level"] for row in self.imputation_log_ if not row["frozen"]]
-            last = min(last, max(open_levels, default=0) + 1)
+            # One level learns from the labels of the last imputation.
+            imputing = [row["level"] for row in self.imputation_log_ if not row["frozen"]]
+            last = min(last, max(imputing, default=0) + 1)
         if last == 0 or self.length_control == "imputation-limit":
             return dict.fromkeys(BASIC_METRICS, last)
-        choose = _STOPPING.get(self.length_control, (first_best, 0))[0]
-        return {metric: 1 + int(choose(self._scores(metric))) for metric in BASIC_METRICS}
+        choose, _ = _STOPPING.get(self.length_control, (first_best, 0))
+        return {metric: 1 + int(choose(self._scores(metric))) for metric in BASIC_METRICS}  # from level 1 on
 
 
 def _more_is_better(metric: str, scores: list[dict[str, float]]) -> np.ndarray:

@@ -194,7 +194,7 @@ def grow_tree(table, labels, n_labels, rules, pool, seed):  # noqa: ANN001, ANN2
     weights = _draw_weights(n, pool, rules.n_draws, state)
     rows = np.arange(n).astype(np.uint32)
     n_drawn = _partition(-weights, -1.0, rows, np.empty_like(rows))  # Drawn samples first.
-    drawn = _repeat_labels(labels, weights, rows[:n_drawn])
+    drawn = _weigh_labels(labels, weights, rows[:n_drawn])
     most_leaves = max(n_drawn // rules.min_samples_leaf, 1)
     tree = _empty_tree(2 * most_leaves - 1, n_labels, n)
     bag = _Node(-1, rows, weights, drawn, np.zeros(width), 0.0)
@@ -346,13 +346,13 @@ def _empty_workspace(table, n):  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def _repeat_labels(labels, weights, rows):  # noqa: ANN001, ANN202
-    """Multiply the labels of the given samples by their weights in a flat array. Other entries are undefined."""
-    drawn = np.empty_like(labels)
+def _weigh_labels(labels, weights, rows):  # noqa: ANN001, ANN202
+    """Return weighted labels as a flat array. Entries of samples that are not in `rows` are undefined."""
+    weighted = np.empty_like(labels)
     for row in rows:
         for label in range(labels.shape[1]):
-            drawn[row, label] = weights[row] * labels[row, label]
-    return drawn.reshape(-1)
+            weighted[row, label] = weights[row] * labels[row, label]
+    return weighted.reshape(-1)
 
 
 @njit(cache=True, nogil=True, boundscheck=False)

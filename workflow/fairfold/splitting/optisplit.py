@@ -273,13 +273,14 @@ def _transfers(label_rows: np.ndarray, fold_of: np.ndarray, surplus: np.ndarray)
 
 @njit(cache=True, nogil=True)
 def _move(rows, origin, to, indptr, indices, fold_of, counts, fold_sizes):  # noqa: ANN001, ANN202
-    for position, row in enumerate(rows):
-        fold_of[row] = to[position]
-        fold_sizes[origin[position]] -= 1
-        fold_sizes[to[position]] += 1
-        for entry in range(indptr[row], indptr[row + 1]):
-            counts[origin[position], indices[entry]] -= 1
-            counts[to[position], indices[entry]] += 1
+    """Move rows to other folds, and update the numbers of samples and of positives of each label."""
+    for row, source, target in zip(rows, origin, to):  # noqa: B905 (Numba does not know the argument strict)
+        fold_of[row] = target
+        fold_sizes[source] -= 1
+        fold_sizes[target] += 1
+        for label in indices[indptr[row] : indptr[row + 1]]:
+            counts[source, label] -= 1
+            counts[target, label] += 1
 
 
 @njit(cache=True, nogil=True)

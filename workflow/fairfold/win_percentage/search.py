@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.metrics import recall_score
 
 from fairfold.core.folds import stratified_folds
@@ -151,21 +151,30 @@ def search_feature_sets(
 
 
 def _nested(problem: Problem, sets: list, evaluate: partial, models: dict, n_outer_splits: int) -> float:
-    """Compute the mean recall of the outer folds' predictions by the classifiers that the search finds without them."""
-    X, codes = problem.X, problem.codes
+    """Compute the mean recall of nested cross-validation: the search is repeated without each outer fold."""
     whole_number("n_outer_splits", n_outer_splits, 2)
     rng = np.random.default_rng(seed_sequence(evaluate.keywords["random_state"], "outer folds"))
-    fold_of, predicted = stratified_folds(codes, n_outer_splits, rng), np.empty_like(codes)
+    fold_of, predicted = stratified_folds(problem.codes, n_outer_splits, rng), np.empty_like(problem.codes)
     for fold in range(n_outer_splits):
-        training = fold_of != fold
-        varies = np.ptp(X[training], axis=0) > 0
-        usable = [chosen for chosen in sets if varies[chosen].all()]
-        if not usable:
-            raise DataError(f"X: all feature sets have a constant feature without outer fold {fold}. Remove it.")
-        position = np.cumsum(varies) - 1
-        results = evaluate(X[np.ix_(training, varies)], codes[training], [position[chosen] for chosen in usable])
-        best = results.performance.argmax()
-        chosen, name = usable[best], results.classifiers[results.winners[best].argmax()]
-        model = clone(models[name]).fit(X[np.ix_(training, chosen)], codes[training])
-        predicted[~training] = model.predict(X[np.ix_(~training, chosen)])
-    return float(recall_score(codes, predicted, average="macro"))
+        X, codes = problem.X[fold_of != fold], problem.codes[fold_of != fold]
+        chosen, model = _best_of_search(X, codes, sets, evaluate, models, fold)
+        predicted[fold_of == fold] = model.predict(problem.X[np.ix_(fold_of == fold, chosen)])
+    return float(recall_score(problem.codes, predicted, average="macro"))
+
+
+def _best_of_search(
+    X: np.ndarray, codes: np.ndarray, sets: list, evaluate: partial, models: dict, fold: int
+) -> tuple[np.ndarray, ClassifierMixin]:
+    """Return the best feature set on the samples outside a fold, and its best classifier, fitted to them.
+
+    Feature sets with a constant feature are left out.
+    """
+    varies = np.ptp(X, axis=0) > 0
+    usable = [features for features in sets if varies[features].all()]
+    if not usable:
+        raise DataError(f"X: all feature sets have a constant feature without outer fold {fold}. Remove it.")
+    place_of = np.cumsum(varies) - 1  # of each feature among those that vary
+    results = evaluate(X[:, varies], codes, [place_of[features] for features in usable])
+    best = results.performance.argmax()
+    name = results.classifiers[results.winners[best].argmax()]
+    return usable[best], clone(models[name]).fit(X[:, usable[best]], codes)
