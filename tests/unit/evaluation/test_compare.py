@@ -194,6 +194,14 @@ def test_training_adds_less_variance_for_stable_models():
     assert widths[2] / widths[0] > np.sqrt(1.4 / 2)
 
 
+@pytest.mark.parametrize(("metric", "is_narrower"), [("hamming_loss", True), ("f1_micro", False), ("mcc", False)])
+def test_scores_that_jump_at_a_threshold_have_no_reduction(metric, is_narrower):
+    Y, P, fold_of = made()
+    tables = [compare_models(Y, P, fold_of, metric=metric, stable=stable) for stable in ((), list(P))]
+    widths = [(table["high"] - table["low"]).iloc[1:] for table in tables]
+    assert (widths[1] < widths[0]).all() == is_narrower
+
+
 def test_reduction_for_stable_models_grows_with_the_samples_that_matter():
     rng = np.random.default_rng(0)
     errors = []

@@ -225,6 +225,11 @@ class Metric(NamedTuple):
     training: float = 0.8
 
     @property
+    def jumps(self) -> bool:
+        """Whether scores change in jumps, because probabilities cross a threshold, and depend on few positives."""
+        return self.training == _AT_A_THRESHOLD
+
+    @property
     def best(self) -> float:
         """Best possible value."""
         return max(self.range, key=lambda end: self.direction * end)

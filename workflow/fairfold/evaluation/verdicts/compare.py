@@ -225,7 +225,8 @@ def joint_of(
             own += factor * np.bincount(units[test], each.influences[fold], minlength=len(own))
     n_tested = sum(len(test) for _, test in parts) / n_repeats
     ratio = n_tested / float(np.mean([len(train) for train, _ in parts]))
-    relief = ratio * STABLE * np.array(is_stable) if len(is_stable) else np.zeros(len(found))
+    has_relief = len(is_stable) and not METRICS[metric].jumps
+    relief = ratio * STABLE * np.array(is_stable) if has_relief else np.zeros(len(found))
     shifts = frequency_error * direction * np.array([each.slopes[is_kept].mean() for each in found])
     by_repeat = np.where(is_kept, scores, np.nan).reshape(len(found), n_repeats, n_folds)
     training = np.full(len(found), ratio * METRICS[metric].training)

@@ -23,7 +23,8 @@ D by the scatter of folds exceeds V_1 by about 1 / (k − 1) of the variance fro
 larger than the first term, e is the rest. It is shrunk towards 0, with the weight of the folds' degrees of freedom
 against ``PRIOR_DF``.
 
-Predictions do not reveal whether a learner is stable. For a model that is declared stable, κ is smaller by
+Predictions do not reveal whether a learner is stable. For a model that is declared stable, by metrics without a
+threshold, κ is smaller by
 ``STABLE`` ν / (ν + ``STABLE_DF``), where ν are the degrees of freedom of V, see below. The κ of a pair is the mean of
 both models. A smooth learner with few parameters moves scores only to second order, so its share falls with the number
 of samples that matter. With rare labels, few groups or weak features, logistic regression needs as much as others.
