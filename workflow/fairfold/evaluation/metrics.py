@@ -418,7 +418,10 @@ def _metrics_at(k: int) -> dict[str, Metric]:
     # The share of labels that are found is no smooth function of the weights of samples.
     scored["coverage"] = {"function": lambda of: at_k.coverage_at_k(of.sparse_Y, of.top, k)[-1]}
     names = {"ndcg": "nDCG", "propensity_scored_precision": "propensity-scored precision"}
-    pair, more = "a positive and a negative label", f"a sample with a positive and more than {k} label{'s' * (k > 1)}"
+    pair, more = (
+        "a positive and a negative label",
+        f"a sample with a positive and more than {k} label{'s' if k > 1 else ''}",
+    )
     needs = {"precision": pair, "ndcg": f"a sample with {pair}"}
     needs["propensity_scored_precision"] = more.replace("a positive", "a positive, a negative", 1)
     return {

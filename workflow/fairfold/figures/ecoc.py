@@ -202,7 +202,7 @@ def _draw_comparison(
     axis: Axes, table: pd.DataFrame, quantity: str, codings: list[str], losses: dict[str, dict]
 ) -> None:
     table = table.assign(height=table["coding"].map(codings.index))
-    value = f"{{{quantity}:.3g}}" + " %" * (quantity == "error")
+    value = f"{{{quantity}:.3g}}" + (" %" if quantity == "error" else "")
     peers = table[table["binary_loss"].isna()]
     texts = texts_of(peers, "{coding}: " + value)
     plot_points(axis, peers[quantity], peers["height"], texts, marker="|", linestyle="", color="black", markersize=9)

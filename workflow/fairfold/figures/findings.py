@@ -161,7 +161,8 @@ def changes_of_rows(rows: pd.DataFrame) -> str:
     """Name the rows before which features and labels change."""
     points = rows[rows["is_point"].eq(True)]
     named = [
-        f"{kind} before row{'s' * (len(part) > 1)} {', '.join(map(str, part['row'][:8]))}" + ", …" * (len(part) > 8)
+        f"{kind} before row{'s' if len(part) > 1 else ''} {', '.join(map(str, part['row'][:8]))}"
+        + (", …" if len(part) > 8 else "")
         for kind, part in points.groupby("kind", sort=False)
     ]
     return f"Changes of {'; of '.join(named)}." if named else ""
@@ -175,7 +176,7 @@ def copies_of_rows(rows: pd.DataFrame) -> str:
     is_near = (copies["kind"] == "near copy").any()
     known = copies.dropna(subset=["fold", "of_fold"])
     apart = f", {(known['fold'] != known['of_fold']).sum():,} of them in another fold" if len(known) else ""
-    return f"{len(copies):,} rows are {'near ' * bool(is_near)}copies of an earlier row{apart}."
+    return f"{len(copies):,} rows are {'near ' if is_near else ''}copies of an earlier row{apart}."
 
 
 def share_within_error(comparison: pd.DataFrame) -> str:

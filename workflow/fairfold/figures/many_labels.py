@@ -72,7 +72,9 @@ def _draw(axes: Axes, panel: pd.DataFrame, bands: list[str], looks: dict[str, di
         axes.vlines(place, mean - half, mean + half, color=look["color"], linewidth=0.7)
         is_there = mean.notna().to_numpy()
         rows = zip(numbers.index[is_there], mean[is_there], numbers.loc[is_there, "sd"], strict=True)
-        texts = [f"{model}, {band} positives: {value:.3f}" + f" ± {sd:.3f}" * (sd >= 0) for band, value, sd in rows]
+        texts = [
+            f"{model}, {band} positives: {value:.3f}" + (f" ± {sd:.3f}" if sd >= 0 else "") for band, value, sd in rows
+        ]
         plot_points(axes, place[is_there], mean[is_there], texts, **look)
     n_labels = panel.groupby("band")["n_labels"].first().reindex(bands)
     counts = ["–" if np.isnan(n) else f"{n:.0f}" if n >= 1 else f"{n:.1f}" for n in n_labels]

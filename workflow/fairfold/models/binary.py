@@ -420,10 +420,10 @@ def prepared(
         distinct = DistinctValues(moves=False)  # Means and variances of values far from zero lose digits.
     fills = not accepts_missing_values(classifier) if fills is None else fills
     steps = [
-        *[("distinct", distinct)] * (distinct is not None),
+        *([("distinct", distinct)] if distinct is not None else []),
         *[("gaps", MissingValueFiller())] * fills,
-        *[("convert", FunctionTransformer(convert, accept_sparse=True))] * (convert is not None),
-        *[("categories", CategoryCodes(categories))] * bool(categories),
+        *([("convert", FunctionTransformer(convert, accept_sparse=True))] if convert is not None else []),
+        *([("categories", CategoryCodes(categories))] if categories else []),
         *[("scale", Standardized())] * scale,
     ]
     return Steps([*steps, ("classifier", classifier)]) if steps else classifier

@@ -197,7 +197,7 @@ def _parameters(estimator: Any, within: tuple[str, ...]) -> Iterator[tuple[str, 
     given = estimator.get_params(deep=False)
     unused: tuple[str, ...] = _OF_LEVELS if given.get("length_control") == "single" else ()
     unused += _OF_OTHER_TREES if given.get("kind") == "symmetric" else ()
-    unused += ("min_samples_leaf",) * (given.get("shape") == "auto")
+    unused += ("min_samples_leaf",) if given.get("shape") == "auto" else ()
     for name, value in given.items():
         pairs = value if isinstance(value, list) and value and isinstance(value[0], tuple) else [(name, value)]
         inner = [each for _, each in pairs if hasattr(each, "get_params")]

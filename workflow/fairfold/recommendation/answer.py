@@ -117,7 +117,7 @@ def answer_lines(
     if label_scores is not None and len(hardest := label_scores.dropna(subset="mcc").sort_values("mcc", kind="stable")):
         shown = hardest[: min(_MOST_LABELS, (len(label_scores) + 1) // 2)]
         named = [f"{label} (MCC {mcc:z.2f})" for label, mcc in zip(shown["label"], shown["mcc"], strict=True)]
-        yield f"Hardest label{'s' * (len(named) > 1)}: {', '.join(named)}."
+        yield f"Hardest label{'s' if len(named) > 1 else ''}: {', '.join(named)}."
 
 
 def _unlearned(labels: pd.DataFrame | None) -> Iterator[str]:

@@ -196,4 +196,4 @@ def _rounded(scored: pd.Series, column: str = "mean") -> str:
 
 def _points(difference: float) -> str:
     points = round(abs(difference))
-    return f"{points} point{'s' * (points != 1)}"
+    return f"{points} point{'s' if points != 1 else ''}"

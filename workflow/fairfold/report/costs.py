@@ -69,8 +69,8 @@ def costs_sentence(costs: pd.DataFrame) -> str:
     together, longest, memory = costs["seconds"].sum(), costs.iloc[0], costs["peak_memory_mib"].max()
     n_jobs = int(costs["jobs"].sum())
     sentence = (
-        f"{n_jobs:,} measured job{'s' * (n_jobs != 1)} took {_duration(together)} one after the other, most of it "
-        f"{longest['step']} ({_duration(longest['seconds'])})"
+        f"{n_jobs:,} measured job{'s' if n_jobs != 1 else ''} took {_duration(together)} one after the other, most of "
+        f"it {longest['step']} ({_duration(longest['seconds'])})"
     )
     return f"{sentence}." if pd.isna(memory) else f"{sentence}; the largest needed {memory:,.0f} MiB of memory."
 

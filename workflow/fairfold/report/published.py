@@ -57,7 +57,7 @@ def published_sentences(comparison: pd.DataFrame) -> list[str]:
 
 def _sentence(paper: str, rows: pd.DataFrame) -> str:
     computed = rows[rows["ours"].notna()]
-    counted = f"{paper}: {len(rows):,} published number{'s' * (len(rows) > 1)}"
+    counted = f"{paper}: {len(rows):,} published number{'s' if len(rows) > 1 else ''}"
     if computed.empty:
         return f"{counted}, none with a counterpart here."
     n_stand_ins = computed["note"].astype(str).str.startswith("a stand-in").sum() if "note" in computed else 0

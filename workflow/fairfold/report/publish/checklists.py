@@ -82,7 +82,7 @@ def _answer(item: Mapping[str, Any], given: str | None, facts: Facts, folder: Pa
     evidence = [path.relative_to(folder).as_posix() for path in found_files]
     if given:
         return Answer(item["id"], item["item"], f"{text} {given}".strip(), evidence, "filled")
-    asked = f"{_BY_AUTHOR}{wanted}." * bool(wanted)
+    asked = f"{_BY_AUTHOR}{wanted}." if wanted else ""
     status: Status = "filled" if not wanted else "partly filled" if text else "to be filled in"
     return Answer(item["id"], item["item"], f"{text} {asked}".strip(), evidence, status)
 

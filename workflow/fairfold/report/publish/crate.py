@@ -189,7 +189,7 @@ def _run(facts: Facts, files: dict[str, Entity], jobs: list[Entity]) -> Iterator
     data = [(each, _place(each.name, files)) for each in facts.sources if each.path is not None]
     results = [name for name in files if name.startswith("results/")]
     span = {"endTime": max((job["ended"] for job in jobs), default=_ended(facts)), **agents}
-    used = _ids([*(place for _, place in data), *values, *(["study.yaml"] * ("study.yaml" in files))])
+    used = _ids([*(place for _, place in data), *values, *(["study.yaml"] if "study.yaml" in files else [])])
     run = {"name": "Run of the study", "instrument": {"@id": MAIN}, "object": used, "result": _ids(results)}
     yield {"@id": _RUN, "@type": "CreateAction", **run, **span}
     for name, value in values.items():

@@ -498,7 +498,7 @@ def _fits(facts: Facts) -> dict[str, Any]:
 
 
 def _suffix(name: str, facts: Facts) -> str:
-    return f"-{name}" * (len(facts.datasets) > 1)
+    return f"-{name}" if len(facts.datasets) > 1 else ""
 
 
 def _held_others(intervals: pd.DataFrame, score: str) -> list[str]:
@@ -684,7 +684,7 @@ def state(facts: Facts) -> list[str]:
     failures = failures_of(scores) if len(scores) else scores
     found += [
         f"{row.model} failed on {row.dataset} at a missing rate of {row.missing_rate} % in {row.times} "
-        f"case{'s' * (row.times != 1)}: {_without_advice(row.reason)}."
+        f"case{'s' if row.times != 1 else ''}: {_without_advice(row.reason)}."
         for row in failures[:_MOST_FAILURES].itertuples()
     ]
     if (more := len(failures) - _MOST_FAILURES) > 0:

@@ -92,7 +92,7 @@ def paper_tables(facts: Facts) -> Iterator[PaperTable]:
         if len(notes := notes_of(facts.hyperparameters)):
             yield PaperTable("candidates", _CANDIDATES, notes, [])
     for dataset in facts.datasets:
-        suffix = f"-{dataset}" * several
+        suffix = f"-{dataset}" if several else ""
         for name, text in texts.items():
             table = getattr(facts, name)
             rows = table[table["dataset"] == dataset].drop(columns="dataset")
@@ -151,7 +151,7 @@ def _scores(scores: pd.DataFrame, dataset: str, suffix: str, *, is_estimated: bo
             f" {_ALIKE}: not significantly different from the best model of the column "
             f"({test}, level {scores['alpha'].iloc[0]})."
         )
-    caption += " These scores do not use the checked cells." * is_checked
+    caption += " These scores do not use the checked cells." if is_checked else ""
     bold = [number for number, model in enumerate(order) if (leading.set_index("model")["difference"] == 0)[model]]
     return PaperTable(f"scores{suffix}", caption, cells, bold)
 
