@@ -135,15 +135,15 @@ def test_without_a_score_no_model_is_recommended(tables):
     card = card_of(tables)
     assert card["title"] == "No model can be recommended on water"
     assert card["lead"] == "No model has a defined average precision in every fold."
-    assert all(row["score_mark"] is None and row["score"] == "" for row in card["rows"])
+    assert all(row["cells"]["score"]["mark"] is None and row["cells"]["score"]["text"] == "" for row in card["rows"])
 
 
 def test_close_scores_have_more_digits_and_marks_stay_on_the_axes(tables):
     tables["leaderboard"]["behind"] = [0, 0.0002, 0.01]
     card = card_of(tables)
-    assert [row["behind"] for row in card["rows"]] == ["", "0.0002", "0.0100"]
+    assert [row["cells"]["behind"]["text"] for row in card["rows"]] == ["", "0.0002", "0.0100"]
     for row in card["rows"]:
-        for mark in (row["score_mark"], row["behind_mark"]):
+        for mark in (row["cells"][name]["mark"] for name in ("score", "behind")):
             assert 0 <= mark[0] <= mark[1] <= mark[2] <= 100
     for axis in card["axes"].values():
         assert 1 < len(axis["ticks"]) <= 4 and all(0 <= tick["x"] <= 100 for tick in axis["ticks"])

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from fairfold.answer.guessing import NO_BETTER, is_no_better_than_guessing
+from fairfold.answer.leaderboard import DECIDING, NOT_TESTED, SAME, better_for_decisions, shown
 from fairfold.answer.missing_labels import missing_labels_sentences
 from fairfold.answer.undecided import samples_sentence
 from fairfold.errors import shortened
 from fairfold.evaluation.corrected_t import ROPE
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
-from fairfold.recommendation.leaderboard import DECIDING, NOT_TESTED
 
 _MOST_LABELS = 3
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -97,26 +97,29 @@ def answer_lines(
     str
         A line.
     """
-    has_twin = board["verdict"].str.startswith("same as ")
+    has_twin = board["verdict"].str.startswith(SAME)
     ranked, twins = board[~has_twin].reset_index(drop=True), board[has_twin]
     yield verdict_sentence(board, n_samples)
     estimate = missing_rates.set_index("hidden_rate").loc[0]
     n_checked = float(estimate.get("n_checked", np.nan))
     if np.isnan(n_checked):  # The numbers do not use checked cells.
-        yield from _about_decisions(numbers, ranked["model"].iloc[0])
+        best = ranked["model"].iloc[0]
+        if other := better_for_decisions(numbers[numbers["same_as"].isna()], best):
+            yield f"To decide which labels a sample has, use {other}: by {METRICS[DECIDING].short}, {best} is worse."
     if sentence := samples_sentence(board, n_samples, numbers["rope"].iloc[0] if "rope" in numbers else ROPE):
         yield sentence
     yield ""
     yield from _table(ranked, most_models)
     if len(twins):
         groups = twins.groupby("verdict", sort=False)["model"].agg(" and ".join)
-        yield f"({'; '.join(f'{models}: same scores as {same[8:]}' for same, models in groups.items())}.)"
+        same = [f"{models}: same scores as {verdict.removeprefix(SAME)}" for verdict, models in groups.items()]
+        yield f"({'; '.join(same)}.)"
     yield ""
     yield from missing_labels_sentences(estimate, ranked.iloc[0], np.nan_to_num(n_checked))
     yield from _unlearned(labels)
     if label_scores is not None and len(hardest := label_scores.dropna(subset="mcc").sort_values("mcc", kind="stable")):
-        shown = hardest[: min(_MOST_LABELS, (len(label_scores) + 1) // 2)]
-        named = [f"{label} (MCC {mcc:z.2f})" for label, mcc in zip(shown["label"], shown["mcc"], strict=True)]
+        hardest = hardest[: min(_MOST_LABELS, (len(label_scores) + 1) // 2)]
+        named = [f"{label} (MCC {mcc:z.2f})" for label, mcc in zip(hardest["label"], hardest["mcc"], strict=True)]
         yield f"Hardest label{'s' if len(named) > 1 else ''}: {', '.join(named)}."
 
 
@@ -128,32 +131,16 @@ def _unlearned(labels: pd.DataFrame | None) -> Iterator[str]:
     yield f"No model predicts {len(unlearned)} of {count(len(labels), 'label')} better than by guessing: {names}."
 
 
-def _about_decisions(numbers: pd.DataFrame, best: str) -> Iterator[str]:
-    """Name another model for decisions if the best one is significantly worse there."""
-    rows = numbers[(numbers["metric"] == DECIDING) & numbers["same_as"].isna()].set_index("model")
-    if best in rows.index and rows.loc[best, "p_adjusted"] <= rows.loc[best, "alpha"]:
-        other = rows.index[rows["difference"] == 0][0]
-        yield f"To decide which labels a sample has, use {other}: by {METRICS[DECIDING].short}, {best} is worse."
-
-
 def _table(board: pd.DataFrame, most_models: int) -> Iterator[str]:
-    timed = board.loc[board["verdict"].isin([BEST, UNDECIDED, EQUIVALENT]), "fit_seconds"].dropna()
-    fastest = timed.idxmin() if len(timed) > 1 else None
+    columns, values = shown(board)
     is_guess = board["verdict"] == GUESSING
-    models = board[~is_guess]
-    shown = pd.concat([models[:most_models], board[is_guess]])
-    columns = {
-        "": shown["model"],
-        METRICS[board["metric"].iloc[0]].name.replace("average", "avg."): shown["score"].map(_score),
-        "label mean": shown.get("over_labels", pd.Series(np.nan, shown.index)).map(_score),
-        "behind": shown["behind"].map(_score).where(shown["verdict"] != BEST, "-"),
-        METRICS[DECIDING].short: shown["deciding"].map(_score),
-        "verdict": shown["verdict"] + np.where(shown.index == fastest, ", fastest", ""),
-        "s/fit": shown["fit_seconds"].map(_seconds),
-    }
-    columns = {head: [head, *cells] for head, cells in columns.items() if {*cells} != {"-"}}
-    widths = {head: max(map(len, cells)) for head, cells in columns.items()}
-    for row in zip(*columns.values(), strict=True):
+    models = values[~is_guess]
+    rows = pd.concat([models[:most_models], values[is_guess]])
+    texts = {"": [str(model) for model in rows["model"]]}
+    texts |= {each.short: [each.text(value, each.digits[1]) or "-" for value in rows[each.name]] for each in columns}
+    texts = {heading: [heading, *cells] for heading, cells in texts.items() if {*cells} != {"-"}}
+    widths = {heading: max(map(len, cells)) for heading, cells in texts.items()}
+    for row in zip(*texts.values(), strict=True):
         cells = zip(row, widths.items(), strict=True)
         yield "  ".join(f"{cell:{'<' if head in ('', 'verdict') else '>'}{width}}" for cell, (head, width) in cells)
     if len(models) > most_models:
@@ -185,11 +172,3 @@ def count(number: float, noun: str) -> str:
 
 def _number(number: int) -> str:
     return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
-
-
-def _seconds(value: float) -> str:
-    return "-" if np.isnan(value) else "<0.1" if value < 0.05 else f"{value:,.1f}"
-
-
-def _score(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.3f}"

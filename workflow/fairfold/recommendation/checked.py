@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from fairfold.answer.leaderboard import DECIDING, NO_SCORE, SAME
 from fairfold.core.arrays import Matrix, finite_rows, to_dense
 from fairfold.core.files import read_table
 from fairfold.core.validation import with_nan
@@ -26,7 +27,6 @@ from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.verdicts.compare import BEST, GUESSING, UNDECIDED, WORSE
 from fairfold.recommendation.complete_scores import ALL_MODELS
-from fairfold.recommendation.leaderboard import DECIDING, NO_SCORE
 
 ANSWER = "correct_label"
 """Column of a sheet that a person fills in."""
@@ -342,7 +342,7 @@ def with_checked_scores(board: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFr
             **{name: scores[name].to_numpy() for name in columns},
         )
         part = part.sort_values("behind", kind="stable")
-        is_own = ~part["verdict"].str.startswith("same as ")
+        is_own = ~part["verdict"].str.startswith(SAME)
         verdicts = np.where(part["behind_low"] > 0, WORSE, np.where(part["score"].isna(), NO_SCORE, UNDECIDED))
         part["verdict"] = part["verdict"].where(~is_own, verdicts)
         part.loc[is_own.idxmax(), "verdict"] = BEST

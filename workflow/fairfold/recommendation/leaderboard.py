@@ -7,16 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.answer.leaderboard import DECIDING, NO_SCORE, NOT_TESTED, SAME
 from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
-from fairfold.recommendation.comparison import USES, uses_with
-
-DECIDING = USES["threshold"][0]
-"""Metric of decisions that is shown next to the leading score."""
-
-NOT_TESTED, NO_SCORE = "not tested", "no score"
-"""Verdicts on a model. A model with the scores of another one has the verdict ``same as <model>``."""
+from fairfold.recommendation.comparison import uses_with
 
 _COLUMNS = ["dataset", "model", "score", "low", "high", *SENSITIVITY, "at_bound", "over_labels", "observed"]
 _COLUMNS += ["behind", "behind_low", "behind_high", "deciding"]
@@ -100,7 +95,7 @@ def _verdict(row: Any) -> str:
     if np.isnan(row.mean):
         return NO_SCORE
     if isinstance(row.same_as, str):
-        return f"same as {row.same_as}"
+        return f"{SAME}{row.same_as}"
     if np.isnan(row.p_adjusted):
         return NOT_TESTED
     if row.is_equivalent and row.is_top:

@@ -9,19 +9,16 @@ import numpy as np
 import pandas as pd
 
 from fairfold.answer.guessing import NO_BETTER, is_no_better_than_guessing
+from fairfold.answer.leaderboard import ALIKE, DECIDING, NOT_TESTED, SAME, better_for_decisions, number, shown
 from fairfold.answer.missing_labels import missing_labels_sentences, missing_rate_phrase
 from fairfold.answer.undecided import samples_sentence
 from fairfold.evaluation.corrected_t import ROPE
 from fairfold.evaluation.corrections import ODDS_FACTOR, SENSITIVITY
-from fairfold.evaluation.metrics import METRICS, metrics_of
-from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
+from fairfold.evaluation.metrics import METRICS
+from fairfold.evaluation.verdicts.compare import BEST, GUESSING, WORSE
 from fairfold.report.labels import listed
 
 LEADERBOARD = "recommendation/leaderboard.csv"
-NOT_TESTED = "not tested"  # This and the verdicts of evaluation.verdicts are those of the leaderboard.
-_ALIKE = [UNDECIDED, EQUIVALENT]
-_SAME = "same as "
-_DECIDING = metrics_of("threshold")[0]
 _TOO_FEW = 0.9  # Share of 95 % intervals that hold; below, the report warns.
 _LOPSIDED = 2  # Ratio of the longer and the shorter half of an interval.
 _LONGEST_TITLE = 3  # Datasets whose verdicts the title names.
@@ -101,22 +98,20 @@ def _verdict(dataset: str, tables: Tables, has_final: bool) -> dict[str, Any]:
         "best": name,
         "title": f"Use {name} on {dataset}" if name else f"No model can be recommended on {dataset}",
         "warning": NO_BETTER if name and is_no_better_than_guessing(board) else None,
-        "has_label_means": board["over_labels"].notna().any() if "over_labels" in board else False,
-        "score": f"{metric.name[0].upper()}{metric.name[1:]}",
-        "deciding": METRICS[_DECIDING].label.removeprefix("micro "),
         "lead": _lead(best, metric.name, _digits(board), own),
         "coverage": _coverage(tables),
         "others": None if best.empty else _others(board, n_rows, is_checked=bool(_n_checked(tables))),
         "to_decide": samples_sentence(board, n_samples, _rope(tables)),
         "same": [
-            f"{row.model} has the same scores as {row.verdict.removeprefix(_SAME)}."
+            f"{row.model} has the same scores as {row.verdict.removeprefix(SAME)}."
             for row in board.itertuples()
-            if row.verdict.startswith(_SAME)
+            if row.verdict.startswith(SAME)
         ],
         "strip": list(_strip(tables, missing)),
+        "columns": shown(board)[0],
         "rows": _rows(board),
         "rope": f"{_rope(tables):g}",
-        "n_alike": int(board["verdict"].isin(_ALIKE).sum()),
+        "n_alike": int(board["verdict"].isin(ALIKE).sum()),
         "axes": _axes(board),
         "cautions": [*_cautions(best, tables)],
         "has_final": has_final,
@@ -146,7 +141,7 @@ def _others(board: pd.DataFrame, n_rows: str, *, is_checked: bool) -> str:
     names = {verdict: board.loc[board["verdict"] == verdict, "model"].tolist() for verdict in board["verdict"].unique()}
     if untested := names.get(NOT_TESTED):
         return f"A single fold allows no test against {listed(untested)}."
-    alike, worse = board.loc[board["verdict"].isin(_ALIKE), "model"].tolist(), names.get(WORSE, [])
+    alike, worse = board.loc[board["verdict"].isin(ALIKE), "model"].tolist(), names.get(WORSE, [])
     if is_checked and (alike or worse):  # by intervals, without a test
         return (
             f"By checked cells, {listed(alike)} may be as good." if alike else "By checked cells, all others are worse."
@@ -264,13 +259,11 @@ def _about_decisions(best: pd.DataFrame, tables: Tables) -> Iterator[tuple[str, 
     numbers = tables.get("recommendation", pd.DataFrame(columns=["metric", "model"]))
     if _n_checked(tables):  # The numbers do not use the checked cells.
         return
-    numbers = numbers[numbers["metric"] == _DECIDING].set_index("model")
     for model in best["model"]:
-        if model in numbers.index and numbers.loc[model, "p_adjusted"] <= numbers.loc[model, "alpha"]:
-            other = numbers.index[numbers["difference"] == 0][0]
+        if other := better_for_decisions(numbers, model):
             yield (
                 "To decide which labels a sample has",
-                f"Use {other}. By {METRICS[_DECIDING].name}, {model} is significantly worse.",
+                f"Use {other}. By {METRICS[DECIDING].name}, {model} is significantly worse.",
             )
 
 
@@ -317,41 +310,26 @@ def _winners(best: pd.Series, tables: Tables) -> Iterator[str]:
 
 def _rows(board: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of the leaderboard, with positions of the marks in percent of the axes."""
-    axes = _axes(board)
-    alike = board[board["verdict"].isin([BEST, *_ALIKE])].dropna(subset="fit_seconds")
-    fastest = alike["fit_seconds"].idxmin() if len(alike) > 1 else None
-    digits = _digits(board)
-    rows = []
-    for row in board.itertuples():
-        is_best = row.verdict == BEST
-        rows.append(
-            {
-                "model": row.model,
-                "score": _number(row.score, digits),
-                "interval": _range(row.low, row.high, digits),
-                "behind": "" if is_best else _number(row.behind, digits),
-                "difference": _range(row.behind_low, row.behind_high, digits),
-                "deciding": _number(row.deciding, 3),
-                "label_mean": _number(getattr(row, "over_labels", np.nan), digits),
-                "verdict": f"{row.verdict}, fastest" if row.Index == fastest else row.verdict,
-                "seconds": _seconds(row.fit_seconds),
-                "is_best": is_best,
-                "keys": [row.score, row.behind, row.deciding, row.fit_seconds, getattr(row, "over_labels", np.nan)],
-                "score_mark": _mark((row.low, row.score, row.high), axes["score"]),
-                "behind_mark": _mark((row.behind_low, row.behind, row.behind_high), axes["behind"]),
-            }
-        )
-        if row.verdict == GUESSING:  # It would leave little room for the differences of models.
-            rows[-1] |= {"score_mark": None, "behind_mark": None}
+    axes, least = _axes(board), _digits(board)
+    columns, values = shown(board)
+    rows: list[dict[str, Any]] = []
+    for row, of_row in zip(board.to_dict("records"), values.to_dict("records"), strict=True):
+        cells: dict[str, dict[str, Any]] = {}
+        for column in columns:
+            digits = least if column.digits[0] is None else column.digits[0]
+            cell = {"text": column.text(of_row[column.name], digits), "key": row[column.name]}
+            if column.limits:
+                low, high = (row[end] for end in column.limits)
+                # The mark of guessing would leave little room for the differences of models.
+                mark = None if row["verdict"] == GUESSING else _mark((low, cell["key"], high), axes[column.name])
+                cell |= {"interval": _range(low, high, digits), "mark": mark}
+            cells[column.name] = cell
+        rows.append({"model": row["model"], "is_best": row["verdict"] == BEST, "cells": cells})
     return rows
 
 
-def _number(value: float, digits: int) -> str:
-    return "" if np.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
-
-
 def _range(low: float, high: float, digits: int) -> str:
-    return "" if np.isnan(low) else f"{_number(low, digits)} to {_number(high, digits)}"
+    return "" if np.isnan(low) else f"{number(low, digits)} to {number(high, digits)}"
 
 
 def _digits(board: pd.DataFrame) -> int:
@@ -388,11 +366,3 @@ def _axes(board: pd.DataFrame) -> dict[str, dict[str, Any]]:
         places = [{"x": 100 * (tick - low) / (high - low), "text": f"{tick:.{digits}f}"} for tick in ticks]
         axes[name] = {"limits": (low, high), "ticks": places}
     return axes
-
-
-def _seconds(seconds: float) -> str:
-    if np.isnan(seconds):
-        return ""
-    if seconds < 0.01:
-        return "<0.01"
-    return f"{seconds:.2f}" if seconds < 10 else f"{seconds:,.0f}"
