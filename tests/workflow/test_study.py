@@ -442,7 +442,7 @@ def test_two_runs_in_one_folder(finished, study):
         time.sleep(0.05)
     code, output = folder.run(target)
     assert code != 0
-    assert "Another run is working in this directory" in output
+    assert "another run is working in this folder" in output
     assert "Traceback" not in output
     output, _ = first.communicate(timeout=600)
     assert first.returncode == 0, output

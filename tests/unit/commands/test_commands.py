@@ -15,6 +15,8 @@ import yaml
 from fairfold import study as studies
 from fairfold.__main__ import main
 from fairfold.commands import doctor
+from fairfold.commands.running import LOCK
+from fairfold.core.runs import lock_of_folder
 from snakemake_logger_plugin_fairfold import EVENT
 
 SENTENCES = pd.DataFrame(
@@ -416,6 +418,15 @@ class TestStudy:
         assert "--dry-run" in commands[0] and not path.exists()
         assert main(asked) == main([*asked, "--dry-run"]) == 0
         assert path.exists()
+
+    def test_a_second_command_in_the_same_folder_changes_nothing(self, table, commands, capsys):
+        asked, folder = ["study", str(table), "--labels", "label_"], table.with_name("My-plants-2-study")
+        for more in ([], ["--seed", "2"], ["--dry-run"]):
+            with lock_of_folder(folder, name=LOCK):
+                assert main([*asked, *more]) == 1
+            assert f"{folder}: another run is working in this folder. Wait until it" in capsys.readouterr().err
+        assert not commands and not [path for path in folder.iterdir() if path.name != ".snakemake"]
+        assert main(asked) == 0
 
     def test_columns_and_folds_are_options(self, table, commands, monkeypatch):
         (table.parent / "above.csv").write_text("label,parent\nlabel_a,label_b\n")

@@ -177,6 +177,15 @@ def test_links_are_not_followed(tmp_path):
     assert not files_of(tmp_path / "other")
 
 
+def test_the_data_of_another_study_are_kept(tmp_path, capsys):
+    unpack(write(tmp_path / "a.zip"), study := tmp_path / "study")
+    (study / "study.yaml").write_text(yaml.safe_dump(CONFIG))
+    other = write(tmp_path / "b.zip", config={**CONFIG, "seed": 2}, files={NAME: b"height,label_a\n3,1\n"})
+    assert main(["study", "--from", str(other), "-d", str(study)]) == 1
+    assert "belongs to a study with other options" in capsys.readouterr().err
+    assert (study / NAME).read_bytes() == TABLE
+
+
 def test_a_compressed_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "_UNPACKED", (1000, 10))
     refuse(tmp_path, "is many times larger than the archive", files={NAME: b"0,0\n" * 10**6})

@@ -38,5 +38,5 @@ def test_a_result_that_did_not_change_is_not_read(folder):
 
 
 def test_one_run_at_a_time(folder):
-    with lock_of_folder(), pytest.raises(StudyError, match="Another run"):
+    with lock_of_folder(), pytest.raises(StudyError, match="another run is working in this folder"):
         lock_of_folder()

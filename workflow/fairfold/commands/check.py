@@ -13,10 +13,11 @@ from typing import IO, Any
 import pandas as pd
 
 from fairfold.commands import recommend
-from fairfold.commands.running import check_file, run_study, snakemake_command
+from fairfold.commands.running import LOCK, check_file, run_study, snakemake_command
 from fairfold.core.files import read_table, write_table
 from fairfold.core.formulas import protect_table, unprotect_table
 from fairfold.core.output import STANDARD_OUTPUT, check_output, messages_beside, open_output
+from fairfold.core.runs import lock_of_folder
 from fairfold.errors import DataError, unknown_name
 
 _CHECKS = "checks"
@@ -78,7 +79,8 @@ def run(options: argparse.Namespace) -> None:
         raise DataError(f"--within is {options.within:g}. Choose a number above 0, such as 0.02.")
     dataset = _dataset_of(options.study, options.dataset)
     if options.sheet is not None:
-        _use(options, dataset)
+        with lock_of_folder(options.study, name=LOCK):
+            _use(options, dataset)
     else:
         _write(options, dataset)
 

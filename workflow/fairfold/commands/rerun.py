@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -32,7 +32,14 @@ _MOST_BYTES = {_CONFIGURATION: 2**20, METADATA: 2**24}  # reading YAML is slow
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
-def unpack(crate: Path, folder: Path, table: Path | None = None, *, allow_own_code: bool = False) -> dict[str, Any]:
+def unpack(
+    crate: Path,
+    folder: Path,
+    table: Path | None = None,
+    *,
+    check: Callable[[dict[str, Any]], object] | None = None,
+    allow_own_code: bool = False,
+) -> dict[str, Any]:
     """Unpack the data of a published study, and check them by their checksums.
 
     Parameters
@@ -43,6 +50,8 @@ def unpack(crate: Path, folder: Path, table: Path | None = None, *, allow_own_co
         Folder of the new study.
     table : Path or None, default=None
         Copy of a data file that is not in the archive.
+    check : callable or None, default=None
+        Function that is called with the configuration before any file is written.
     allow_own_code : bool, default=False
         Whether the study may run the models of the archive that are not part of fairfold.
 
@@ -65,12 +74,14 @@ def unpack(crate: Path, folder: Path, table: Path | None = None, *, allow_own_co
     data = {part[key] for stanza in checked["data"]["own"].values() for part, key in places_of_files(stanza)}
     if unlisted := sorted(data - listed.keys()):
         raise DataError(f"{crate}: {METADATA} lists no data file {unlisted[0]} with its checksum. Use another archive.")
+    needed = {*code, *(name for name in data if name.startswith(_DATA))}
+    if (name := next((name for name in listed if name not in needed and not _is_check(name)), None)) is not None:
+        raise DataError(
+            f"{crate}: the study does not need the file {name} that {METADATA} lists as its input. Use another archive."
+        )
+    if check is not None:
+        check(config)
     for name, wanted in listed.items():
-        if name not in code and not _is_check(name) and (name not in data or not name.startswith(_DATA)):
-            raise DataError(
-                f"{crate}: the study does not need the file {name} that {METADATA} lists as its input. Use another "
-                "archive."
-            )
         _restore(crate, name, wanted, folder, table)
     return config
 

@@ -21,6 +21,8 @@ from fairfold.errors import CONTINUES, DataError, StudyError
 
 LOG = Path("logs", "study.log")
 """Log file of a study in its folder."""
+LOCK = "fairfold-command"
+"""Name of the lock of a command that changes a study."""
 _PACKAGES = Path(".snakemake", "pip-deployments")  # Snakemake adds it to the path of Python.
 _CORRECT_FIRST = "Correct the table or the options of the command, then rerun it."
 _READ_DATA = ("prepare_dataset", "inspect_dataset")  # rules

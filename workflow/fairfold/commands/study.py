@@ -12,6 +12,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,11 +20,12 @@ import yaml
 
 from fairfold.commands import recommend, rerun
 from fairfold.commands.forecast import LARGE_TABLE, MANY_LABELS
-from fairfold.commands.running import check_file, run_study, snakemake_command
+from fairfold.commands.running import LOCK, check_file, run_study, snakemake_command
 from fairfold.commands.stanza import COLUMN, add_options, check_labels, errors_in_options, in_options, stanza_of
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.files import write_text
 from fairfold.core.machine import check_machine
+from fairfold.core.runs import lock_of_folder
 from fairfold.errors import ConfigError, DataError
 
 CONFIGURATION = "study.yaml"
@@ -139,16 +141,18 @@ def run(options: argparse.Namespace) -> None:
     if importlib.util.find_spec("snakemake") is None:
         raise ConfigError("a study needs packages that are not installed. Run `pip install 'fairfold[study]'`.")
     _set_defaults_of_size(options)
-    folder, configuration = _study_of(options)
+    with contextlib.ExitStack() as held:
+        _run(options, *_study_of(options, held))
+
+
+def _run(options: argparse.Namespace, folder: Path, configuration: dict[str, Any] | None) -> None:
+    """Run Snakemake in the locked folder of the study, and print the recommendations."""
     targets = ["all", "final"] if _fits_final(options) else []
     command = snakemake_command(folder, *targets, *options.snakemake, cores=options.cores)
     command += ["--dry-run"] * options.dry_run
     path = folder / CONFIGURATION
     is_new = configuration is not None and not path.exists()
     if configuration is not None:
-        if not options.snakemake and not options.crate:  # Snakemake checks the whole configuration.
-            with errors_in_options():
-                _check(configuration, folder)
         write_text(yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True), path)
         command.append(f"--configfile={path}")
     check_machine(folder)
@@ -248,15 +252,16 @@ def _fits_final(options: argparse.Namespace) -> bool:
     return is_of_table and not names_target if options.final is None else options.final
 
 
-def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]:
-    """Return the folder of the study, and its configuration for the study of a table."""
+def _study_of(options: argparse.Namespace, held: contextlib.ExitStack) -> tuple[Path, dict[str, Any] | None]:
+    """Return the folder of the study, which is locked, and its configuration for the study of a table."""
     if options.crate:
-        return _study_of_crate(options)
+        return _study_of_crate(options, held)
     if options.table is None:
         if option := _option_of_table(options):
             raise ConfigError(f"{option} needs a table. Name its file first, as in `fairfold study my-plants.csv`.")
         folder = options.directory or Path()
         check_command_line(["--directory", str(folder)])
+        held.enter_context(lock_of_folder(folder, name=LOCK))
         return folder, None
     table = Path(options.table)
     check_file(table)
@@ -268,13 +273,18 @@ def _study_of(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]
     if options.hierarchy:
         check_file(Path(options.hierarchy), "--hierarchy")
     folder = options.directory or table.with_name(f"{_name_of(table)}-study")
-    configuration, path = _configuration(options, folder), folder / CONFIGURATION
-    before = _study_before(path, configuration)
+    configuration = _configuration(options, folder)
+    if not options.snakemake:  # Snakemake checks the whole configuration.
+        with errors_in_options():
+            _check(configuration, folder)
+    before = _study_before(folder, configuration, held)
     return folder, configuration | {key: before[key] for key in ("publish",) if key in before}
 
 
-def _study_before(path: Path, configuration: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration that the folder contains; refuse another study."""
+def _study_before(folder: Path, configuration: dict[str, Any], held: contextlib.ExitStack) -> dict[str, Any]:
+    """Lock the folder and return the configuration that it contains; refuse another study."""
+    held.enter_context(lock_of_folder(folder, name=LOCK))
+    path = folder / CONFIGURATION
     before = (load_yaml(path) if path.exists() else None) or {}
     if before and _that_stays(before) != _that_stays(configuration):
         file, study = shlex.quote(str(path)), shlex.quote(str(path.parent))
@@ -295,16 +305,15 @@ def _that_stays(configuration: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _study_of_crate(options: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
+def _study_of_crate(options: argparse.Namespace, held: contextlib.ExitStack) -> tuple[Path, dict[str, Any]]:
     """Unpack a published study. Its configuration decides everything."""
     if option := _option_of_table(options):
         raise ConfigError(f"{option} cannot change a published study. Leave it out.")
     crate = options.crate.resolve()
     folder = options.directory or crate.with_name(f"{crate.stem}-study")
     table = Path(options.table) if options.table else None
-    configuration = rerun.unpack(options.crate, folder, table, allow_own_code=options.allow_own_code)
-    _study_before(folder / CONFIGURATION, configuration)
-    return folder, configuration
+    check = partial(_study_before, folder, held=held)
+    return folder, rerun.unpack(options.crate, folder, table, check=check, allow_own_code=options.allow_own_code)
 
 
 def _option_of_table(options: argparse.Namespace) -> str | None:

@@ -11,13 +11,20 @@ from typing import IO
 from fairfold.core.files import check_whole
 from fairfold.errors import DamagedFileError, StudyError
 
-_LOCK = Path(".snakemake", "fairfold.lock")
+_STATE = Path(".snakemake")
 _SUFFIXES = (".csv", ".fairfold", ".html", ".json", ".npz", ".pdf", ".png", ".zip")
-_CHECKED = Path(".snakemake", "fairfold.checked")
+_CHECKED = _STATE / "fairfold.checked"
 
 
-def lock_of_folder() -> IO[str]:
-    """Lock the working directory for one run.
+def lock_of_folder(folder: str | os.PathLike[str] = ".", *, name: str = "fairfold") -> IO[str]:
+    """Lock the folder of a study for one run.
+
+    Parameters
+    ----------
+    folder : str or path-like, default="."
+        Folder to lock. It is created if necessary.
+    name : str, default="fairfold"
+        Name of the lock. A command and the Snakemake process that it starts hold different locks of a folder.
 
     Returns
     -------
@@ -29,13 +36,16 @@ def lock_of_folder() -> IO[str]:
     StudyError
         If another run holds the lock.
     """
-    _LOCK.parent.mkdir(exist_ok=True)
-    stream = _LOCK.open("w")
+    path = Path(folder, _STATE, f"{name}.lock")
+    for each in (Path(folder), path.parent):
+        each.mkdir(parents=True, exist_ok=True)
+    stream = path.open("w")
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         stream.close()
-        raise StudyError("Another run is working in this directory; wait for it or stop it.") from None
+        where = Path(folder).absolute()
+        raise StudyError(f"{where}: another run is working in this folder. Wait until it ends, or stop it.") from None
     return stream
 
 
