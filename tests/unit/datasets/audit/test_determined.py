@@ -67,6 +67,17 @@ def test_sums_of_many_labels_and_gaps():
     assert [(each.column, each.by) for each in found(X, Y)] == [("x3", "the share of positive labels")]
 
 
+def test_sums_that_most_rows_share():
+    """More than half of the rows have no positive label, and the others have labels of their own."""
+    rng = np.random.default_rng(3)
+    Y = (rng.random((N, 12)) < 0.4) & (rng.random((N, 1)) < 0.45)
+    values = Y @ rng.normal(size=12)
+    rows = rng.permutation(N)[: N // 20]
+    values[rows] = rng.permutation(values)[rows]
+    X = np.column_stack([rng.normal(size=(N, 3)), values])
+    assert [(each.column, each.by, each.is_error) for each in found(X, Y)] == [("x3", "a weighted sum of labels", True)]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_strong_features_are_no_functions(seed):
     """Features with a distribution that depends on labels, labels that are steps of a feature, and a good marker."""
@@ -94,6 +105,9 @@ def test_a_copy_among_words_must_stand_out(convert):
     for n_copies, severity in ((1, "error"), (2, "warning")):
         table = audit_table(convert(np.hstack([words, Y[:, :n_copies]])), Y).set_index("check")
         assert table.loc["equal to a label", "severity"] == severity
+    flag = Y.any(axis=1, keepdims=True).astype(float)  # A word may stand for a label, but not for their number.
+    (result,) = found(np.hstack([words, alike, flag]), Y, convert)
+    assert (result.column, result.by, result.is_error) == ("x153", "the number of positive labels", True)
 
 
 @pytest.mark.parametrize("encoding", ["one-hot", "ordinal"])

@@ -19,6 +19,7 @@ _MOST_CANDIDATES = 30
 _CELLS_AT_ONCE = 2**21
 _LEAST_R2 = 0.35  # of a linear model with all labels, for a candidate
 _FEW_VALUES = 20
+_NUMBER = "the number of positive labels"
 _NOISE = 0.055  # share of rows that may disagree, plus two standard deviations
 _LEAST, _NEARLY = 0.75, 0.7  # agreement beyond chance, for an error and a warning
 _CHANCE = 0.01  # maximum expected number of columns that agree by chance
@@ -69,7 +70,7 @@ class _Labels:
         chosen = np.sort(varies[np.argsort(-n_positives[varies], kind="stable")[:_MOST_LABELS]])
         self.names = [table.label_names[j] for j in chosen]
         self.Y = labels[chosen].T.toarray().astype(float)
-        self.keys = {"the number of positive labels": self.counts}
+        self.keys = {_NUMBER: self.counts}
         if table.measured is not None:
             n_measured = table.measured[:, rows].sum(axis=0)
             self.keys["the share of positive labels"] = (self.counts / np.maximum(n_measured, 1)).round(9)
@@ -128,7 +129,7 @@ def determined(table: Audited) -> list[Determined]:
     for column, result, agreement in judged:
         if not column.is_binary:
             found += [result] * (result.is_error or agreement >= _NEARLY)
-        elif not has_words or (n_alike == 1 and agreement >= _LEAST_OF_WORD):
+        elif not has_words or result.by == _NUMBER or (n_alike == 1 and agreement >= _LEAST_OF_WORD):
             found += [result] * result.is_error
     return found
 
@@ -307,9 +308,9 @@ def _nearest_mean(Z: np.ndarray, T: np.ndarray) -> np.ndarray:
 
 def _summed(Z: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> float:
     """Return the share of rows whose value a robust regression predicts closely from other rows."""
-    scale = stats.median_abs_deviation(values, scale="normal")
-    if scale == 0:
-        return 0.0
+    deviations = np.abs(values - np.median(values))
+    # Most rows may have the same sum, such as 0 without a positive label.
+    scale = 1.4826 * (np.median(deviations) or np.median(deviations[deviations > 0]))
     Z, folds, n_close = np.column_stack([Z, np.ones(len(Z))]), rng.permutation(len(Z)) % _N_FOLDS, 0
     for fold in range(_N_FOLDS):
         train, test = folds != fold, folds == fold
