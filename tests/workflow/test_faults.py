@@ -26,6 +26,8 @@ import psutil
 import pytest
 import yaml
 
+from fairfold.final.model import load_final
+
 KILLS = 5
 TARGET = "results/tables/split_quality.csv"
 
@@ -211,6 +213,15 @@ def test_damaged_and_deleted_results(small):
     assert small.results() == checksums
     for name in DAMAGES:
         lines_with(output, f"results/{name}: ")
+
+
+def test_the_earlier_final_model_predicts_until_a_new_one_replaces_it(small):
+    again, names = small.start("final", "--forcerun", "fit_final_model"), set()
+    while again.poll() is None:
+        names.add(load_final(small.folder / "results/final/toy").name)  # It raises no error.
+        time.sleep(0.02)
+    output, _ = again.communicate()
+    assert (again.returncode, names) == (0, {"RF+ET"}), output
 
 
 # --- the machine ------------------------------------------------------------------------------------------------------

@@ -20,9 +20,10 @@ rule fit_final_model:
         scores=lambda wildcards: ["results/tables/complete_scores.csv"]
         * (wildcards.dataset in WEAK_LABELS["datasets"] and {*FINAL_MODELS} <= {*WEAK_LABELS["models"]}),
     output:
-        model="results/final/{dataset}/model.fairfold",
-        columns="results/final/{dataset}/columns.json",
-        probe="results/final/{dataset}/probe.npz",
+        # The earlier model can predict until the new one replaces it.
+        model=update("results/final/{dataset}/model.fairfold"),
+        columns=update("results/final/{dataset}/columns.json"),
+        probe=update("results/final/{dataset}/probe.npz"),
         card="results/final/{dataset}/README.md",
     log:
         "results/logs/fit_final_model/{dataset}.log",

@@ -36,7 +36,7 @@ from fairfold.models import load_model, make_model
 MODEL, COLUMNS, CARD, PROBE = "model.fairfold", "columns.json", "README.md", "probe.npz"
 N_PROBES = 5
 SAME = 1e-9  # Maximum difference of predictions, which allows for rounding on other processors.
-FORMAT = 2  # Format 1 had no checksum of the names.
+FORMAT = 3  # Format 2 had a checksum of the names only.
 _MOST_TRIES = 3  # to load a model while a study replaces its files
 _LEAST_FREQUENCY = 0.01
 
@@ -123,14 +123,14 @@ class FinalModel:
         folder : str or Path
             Folder of the model, which is created if necessary.
         """
-        self.model.names_checksum_ = _checksum(self.features, self.labels)
+        fields = "dataset", "name", "features", "labels", "identifier", "categories", "missing_value", "incomplete"
+        parts = {"format": FORMAT, **{name: getattr(self, name) for name in fields}, "numbers": self.learned}
+        self.model.columns_checksum_ = _checksum(parts)
         self.model.save(Path(folder) / MODEL)
         if self.probe is not None:
             X, P = self.probe
             dense = X.toarray() if sparse.issparse(X) else X
             write_arrays(Path(folder) / PROBE, X=dense, P=P, is_sparse=np.array(sparse.issparse(X)))
-        fields = "dataset", "name", "features", "labels", "identifier", "categories", "missing_value", "incomplete"
-        parts = {"format": FORMAT, **{name: getattr(self, name) for name in fields}, "numbers": self.learned}
         write_json(parts, Path(folder) / COLUMNS, default=asdict)
 
     def predict(
@@ -467,9 +467,10 @@ def _state(folder: Path) -> list[tuple[int, int] | None]:
     return [(path.stat().st_ino, path.stat().st_mtime_ns) if path.is_file() else None for path in paths]
 
 
-def _checksum(features: Sequence[str], labels: Sequence[str]) -> str:
-    """Return the SHA-256 of names in their order."""
-    return hashlib.sha256(json.dumps([[*map(composed, names)] for names in (features, labels)]).encode()).hexdigest()
+def _checksum(parts: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the content of ``columns.json``."""
+    text = json.dumps(parts, default=asdict, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(composed(text).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _load(folder: Path, n_jobs: int) -> FinalModel:
@@ -479,12 +480,13 @@ def _load(folder: Path, n_jobs: int) -> FinalModel:
         parts = json.loads(path.read_text(encoding="utf-8"))
         if parts["format"] != FORMAT:
             raise ModelError(f"{path} has format {parts['format']!r}, not {FORMAT}; refit the model.")
+        checksum = _checksum(parts)
         features, labels = (tuple(composed(str(name)) for name in parts[key]) for key in ("features", "labels"))
         dataset, name, identifier = str(parts["dataset"]), str(parts["name"]), parts["identifier"]
         identifier = identifier and composed(identifier)
-        categories, missing_value = _categories(parts["categories"]), parts.get("missing_value")
-        learned = Learned(**numbers) if (numbers := parts.get("numbers")) else None
-        incomplete = None if (gaps := parts.get("incomplete")) is None else tuple(composed(str(name)) for name in gaps)
+        categories, missing_value = _categories(parts["categories"]), parts["missing_value"]
+        learned = Learned(**numbers) if (numbers := parts["numbers"]) else None
+        incomplete = None if (gaps := parts["incomplete"]) is None else tuple(composed(str(name)) for name in gaps)
     except OSError as error:
         raise ModelError(
             f"{folder} is not a final model ({COLUMNS}: {error.strerror}). The study of a table, "
@@ -493,10 +495,10 @@ def _load(folder: Path, n_jobs: int) -> FinalModel:
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise ModelError(f"{path} is damaged ({error!r}); refit the model.") from None
     model = load_model(folder / MODEL)
-    if getattr(model, "names_checksum_", None) != _checksum(features, labels):
+    if getattr(model, "columns_checksum_", None) != checksum:
         raise ModelError(
-            f"{path}: the names of features or labels, or their order, differ from those that {MODEL} was fitted to. "
-            "Restore the file, or refit the model."
+            f"{path}: the names, their order or the number format differ from those that {MODEL} was fitted to. Restore "
+            "the file, or refit the model."
         )
     set_n_jobs(model, n_jobs)
     probe = _checked_probe(folder, model, len(features))
