@@ -418,7 +418,7 @@ def test_a_folder_that_is_not_whole_is_refused_in_one_sentence(final, tmp_path, 
     ],
 )
 def test_other_columns_than_those_of_the_model_are_refused(final, tmp_path, change):
-    """Predictions would have wrong names, or be made of other numbers, even if a killed study left files of two models."""
+    """A killed study may leave files of two models."""
     final.save(tmp_path)
     path = tmp_path / "columns.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))

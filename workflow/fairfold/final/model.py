@@ -497,8 +497,8 @@ def _load(folder: Path, n_jobs: int) -> FinalModel:
     model = load_model(folder / MODEL)
     if getattr(model, "columns_checksum_", None) != checksum:
         raise ModelError(
-            f"{path}: the names, their order or the number format differ from those that {MODEL} was fitted to. Restore "
-            "the file, or refit the model."
+            f"{path}: the names, their order or the number format differ from those that {MODEL} was fitted to. "
+            "Restore the file, or refit the model."
         )
     set_n_jobs(model, n_jobs)
     probe = _checked_probe(folder, model, len(features))

@@ -42,7 +42,7 @@ _SPECIAL = {
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
-        '"': r"\textquotedbl{}",
+        '"': r"\symbol{34}",  # \textquotedbl needs the package fontenc
         "`": r"\textasciigrave{}",
         "[": "{[}",
         "]": "{]}",
