@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import os
 import random
 import shutil
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -175,6 +177,17 @@ def test_links_are_not_followed(tmp_path):
     with pytest.raises(StudyError, match="is not the published data file"):
         unpack(tmp_path / "b.zip", tmp_path / "other")
     assert not files_of(tmp_path / "other")
+
+
+def test_pipes_and_other_archives_are_refused(tmp_path):
+    (crate := tmp_path / "crate").mkdir()
+    os.mkfifo(crate / "ro-crate-metadata.json")
+    refuse(tmp_path, "is not an archive of `fairfold publish` (ro-crate-metadata.json: there is no such file)", crate)
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as archive:
+        link = tarfile.TarInfo("study.yaml")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    refuse(tmp_path, "is not an archive of `fairfold publish`", tmp_path / "a.tar.gz")
 
 
 def test_the_data_of_another_study_are_kept(tmp_path, capsys):

@@ -133,7 +133,9 @@ def _root(crate: Path) -> Path | zipfile.Path:
 
 def _read(crate: Path, name: str) -> bytes:
     try:
-        with (_root(crate) / name).open("rb") as stream:
+        if not (path := _root(crate) / name).is_file():  # A pipe could block for ever.
+            raise FileNotFoundError("there is no such file")
+        with path.open("rb") as stream:
             content = stream.read(_MOST_BYTES[name] + 1)
     except Exception as error:  # Damaged archives raise various errors.
         reason = f"{name}: {first_sentence(error)}"
