@@ -28,6 +28,8 @@ def test_the_audit_reads_several_prefixes_and_counts(tmp_path, capsys):
     assert "fewer than the 5 folds" not in audit(capsys, path, "--labels", "y_", "--presence", "--min-positives", 5)[1]
     text = audit(capsys, path, "--labels", "y_", "--presence", "--min-positives", 35)[1]
     assert "leaves no label" in text and "Lower --min-positives." in text
+    text = audit(capsys, path, "--labels", "away_")[1]
+    assert text.endswith("counts.csv: no column name starts with 'away_'. Correct --labels.")
 
 
 def test_a_label_with_fewer_negatives_than_folds_is_warned_of(capsys):

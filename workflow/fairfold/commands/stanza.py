@@ -36,6 +36,7 @@ _ADVICE = [
     (r"\(categorical: one-hot\)", "(--categorical one-hot)"),
     (r"\blabel_filter \(min_positives: (\d+)\)", r"--min-positives \1"),
     (r"\blabel_filter: \{min_positives: (\d+)\}", r"--min-positives \1"),
+    (r"\bCorrect labels\.prefix of [\w+-]+", "Correct --labels"),
     (r"\bRelax label_filter\b", "Lower --min-positives"),
     (r"\bset labels\.(propagate|presence): true\b", r"add --\1"),
     (r"\bset day_first: true\b", "add --day-first"),
