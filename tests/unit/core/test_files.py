@@ -198,6 +198,14 @@ def test_a_folder_that_cannot_be_written_to(tmp_path):
         check_writable(tmp_path / "results")
 
 
+def test_a_full_disk_is_reported_with_the_file(tmp_path):
+    path = tmp_path / "study.yaml"
+    with pytest.raises(DataError, match=rf"^{path} cannot be written to: "), disk_faults(), atomic_open(path) as stream:
+        stream.write(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # as a stream does, without a name
+    assert not names(tmp_path)
+
+
 def test_faults_of_the_disk_are_reported_and_others_pass():
     full, forbidden = "cannot be written to: {}. Free space", "may not be used: {}. Change its permissions"
     for number, messages in (

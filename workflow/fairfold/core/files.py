@@ -58,6 +58,10 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         with temporary.open("rb") as stream:
             os.fsync(stream.fileno())
         temporary.replace(path)
+    except OSError as error:  # Errors of streams have no name, and users do not know the temporary one.
+        if error.filename in (None, str(temporary)):
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
