@@ -109,7 +109,7 @@ def test_two_configurations_in_one_folder_keep_what_they_share(study, tiny):
     (mine.folder / "other.yaml").write_text(yaml.safe_dump(second))
     scores = "results/tables/weak_label_scores.csv"
     assert mine.run(scores)[0] == 0
-    shared = ["datasets/simulated-multilabel.npz", "weak_labels/simulated-multilabel/rate-50/hidden.npz"]
+    shared = ["datasets/simulated-multilabel.npz", "folds/simulated-multilabel/annealed/2-folds/repeats-1.npz"]
     before = {name: (mine.folder / "results" / name).stat().st_mtime_ns for name in shared}
     made = (mine.folder / scores).read_bytes()
 

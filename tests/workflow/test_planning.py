@@ -27,7 +27,7 @@ def test_a_thousand_jobs_are_planned_in_half_a_minute(study, root):
 
 # Cached and very short jobs have no benchmark.
 MEASURED = {
-    *("compare_splitters", "estimate_fold_effect", "train_and_score", "score_many_labels"),
+    *("compare_splitters", "estimate_fold_effect", "compare_models", "train_and_score", "score_many_labels"),
     *("repeat_weak_labels", "score_mechanism", "repeat_procedures", "cross_test_models"),
     *("evaluate_pairs", "permute_pairs", "evaluate_feature_sets", "predict_ecoc", "compare_codes"),
 }
@@ -56,7 +56,7 @@ def test_the_quick_study_has_few_jobs(study, root):
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())
     code, output = study(config).run("--dry-run", "--quiet", "rules")
     assert code == 0, output
-    assert int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1]) <= 76
+    assert int(re.search(r"^total +(\d+)$", output, re.MULTILINE)[1]) <= 57
 
 
 def test_nothing_is_published_of_a_users_own_data_alone(study, tmp_path):
@@ -65,7 +65,7 @@ def test_nothing_is_published_of_a_users_own_data_alone(study, tmp_path):
     for more, published in ([], False), (["simulated-multilabel"], True):
         config = {"seed": 1, "data": {"own": own}, "weak_labels": {"datasets": ["mine", *more], "models": ["RF+ET"]}}
         rules = {rule for rule, _ in jobs_of(study(config, f"study-{published}"))}
-        assert "train_and_score" in rules
+        assert "compare_models" in rules
         assert ("compare_published" in rules) is published
 
 
@@ -73,6 +73,7 @@ def test_nothing_is_published_of_a_users_own_data_alone(study, tmp_path):
 def test_units_share_the_cores(study, root, cores, expected):
     """Four batched jobs share the cores equally; each has at least one and at most one per model."""
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())
+    config["weak_labels"]["models_per_job"] = 7
     jobs = jobs_of(study(config), cores=cores)
     threads = [job.get("threads", "1") for rule, job in jobs if rule == "train_and_score"]
     assert len(threads) == 4
@@ -94,9 +95,9 @@ def test_checked_cells_choose_the_final_model(study, is_checked):
     if is_checked:
         (mine.folder / "checks").mkdir(parents=True)
         (mine.folder / "checks" / f"{dataset}.csv").write_text("sample,label_index,draw_probability,label\n")
-    jobs = {rule: job for rule, job in jobs_of(mine) if rule in ("fit_final_model", "examine_labels")}
+    jobs = {rule: job for rule, job in jobs_of(mine) if rule == "fit_final_model"}
     table = "results/recommendation/leaderboard.csv" if is_checked else "results/tables/recommendation.csv"
-    assert len(jobs) == 2 and all(table in job["input"].split(", ") for job in jobs.values())
+    assert len(jobs) == 1 and all(table in job["input"].split(", ") for job in jobs.values())
 
 
 def test_snakemakes_own_advice_is_followed(study):

@@ -55,8 +55,8 @@ def test_documentation_runs_nothing_and_code_runs_what_uses_its_package(rerun):
     wanted = rerun(kernel)
     assert wanted.keys() >= TRAININGS
     assert wanted["train_and_score"] == 2  # at two missing rates
-    assert not wanted.keys() & {"split_dataset", "mask_labels", "evaluate_pairs", "predict_ecoc", "repeat_procedures"}
+    assert not wanted.keys() & {"split_dataset", "evaluate_pairs", "predict_ecoc", "repeat_procedures"}
     found = set(rerun(posterior))
     assert found >= {"predict_ecoc", "compare_codes", "concat_tables"}
     # Rules of the papers share a package; no other rule uses error-correcting codes.
-    assert not found & (TRAININGS | {"score_mechanism", "correct_scores", "split_dataset", "tabulate_weak_labels"})
+    assert not found & (TRAININGS | {"score_mechanism", "correct_scores", "split_dataset", "recommend_models"})

@@ -22,7 +22,7 @@ from fairfold.datasets.dataset import Task
 from fairfold.datasets.settings import Data
 from fairfold.ecoc.settings import ECOC
 from fairfold.errors import ConfigError, ModelError
-from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, MANY_LABELS
+from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, MANY_LABELS, REFERENCE_LABELS
 from fairfold.final.settings import Final
 from fairfold.models.own_sources import check_entry, checksum_of
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
@@ -361,9 +361,6 @@ REFERENCE = "joint-GB"
 It minimizes log loss, so its scores rise to the plateau of the observed share like a logistic curve. It is also one of
 the fastest models.
 """
-
-REFERENCE_LABELS = 64
-"""Maximum number of labels that the reference model learns. All labels are assumed to have the same label frequency."""
 
 
 def with_own_reference(config: Config, catalog: Catalog) -> list[str]:

@@ -31,7 +31,7 @@ os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, PATHS)), PYTHONSAFEPAT
 logging.raiseExceptions = False
 
 from fairfold import study  # noqa: E402
-from fairfold.commands.forecast import memory_to_request  # noqa: E402
+from fairfold.commands.forecast import memory_to_request, small_datasets  # noqa: E402
 from fairfold.core.config import typed  # noqa: E402
 from fairfold.core.provenance import code_of  # noqa: E402
 from fairfold.core.runs import remove_damage  # noqa: E402
@@ -86,13 +86,11 @@ def folds_of(n_splits, splitter=config["folds"]["method"], repeats=1):
     return f"results/folds/{{dataset}}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz"
 
 
-def predictions_of_reference(wildcards):
-    """Return the file with predictions of the reference model, if it is a model of the study."""
-    is_trained = study.REFERENCE in WEAK_LABELS["models"] and int(wildcards.rate) in WEAK_LABELS["missing_rates"]
-    if not is_trained or wildcards.dataset in WITH_OWN_REFERENCE:
-        return []
-    part = WEAK_LABELS["models"].index(study.REFERENCE) // MODELS_PER_JOB
-    return [f"results/weak_labels/{wildcards.dataset}/rate-{wildcards.rate}/predictions_{part}.npz"]
+def predictions_of_unit(wildcards):
+    """Return the files with the predictions of a dataset at a missing rate; none if the study hides no such share."""
+    unit = f"results/weak_labels/{wildcards.dataset}/rate-{wildcards.rate}"
+    is_trained = int(wildcards.rate) in WEAK_LABELS["missing_rates"]
+    return [f"{unit}/predictions_{part}.npz" for part in PARTS_OF_UNIT if is_trained]
 
 
 def recommended_of(wildcards):

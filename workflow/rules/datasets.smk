@@ -1,4 +1,4 @@
-# Fetch, verify, read and filter the datasets of the catalog into one .npz each; describe and check their columns.
+# Fetch, verify, read and filter the datasets of the catalog into one .npz each; describe the study and its data.
 
 # The final models are a separate target.
 USED_DATASETS = list(dict(study.used_datasets({**config, "final": {"datasets": []}})))
@@ -6,7 +6,10 @@ OWN_DATASETS = [name for name in dict(study.used_datasets(config)) if name in co
 EXAMPLE_DATASETS = [study.EXAMPLE_DATASETS[example] for example in config["ecoc"]["examples"]]
 DESCRIBED_DATASETS = list(dict.fromkeys([*config["weak_labels"]["datasets"], *OWN_DATASETS]))
 # With data.strict, a dataset is split only if its audit has no error.
-STRICT_AUDITS = {name: f"results/datasets/{name}.audit.csv" for name in DESCRIBED_DATASETS if config["data"]["strict"]}
+# A later change of the configuration describes the study again without splitting again.
+STRICT_AUDITS = {
+    name: ancient(f"results/datasets/{name}.audit.csv") for name in DESCRIBED_DATASETS if config["data"]["strict"]
+}
 
 
 rule prepare_dataset:
@@ -26,43 +29,35 @@ rule prepare_dataset:
         "../scripts/prepare_dataset.py"
 
 
-rule describe_datasets:
+rule describe_study:
     input:
         expand("results/datasets/{dataset}.npz", dataset=DESCRIBED_DATASETS),
     output:
         **{"unavailable": "results/tables/unavailable.csv"} if LEFT_OUT else {},
+        config="results/config.yaml",
+        models="results/tables/models.csv",
+        legend="results/legend.csv",
+        versions="results/versions.csv",
         sizes="results/tables/datasets.csv",
         columns="results/tables/columns.csv",
+        audit="results/tables/audit.csv",
+        audits=expand("results/datasets/{dataset}.audit.csv", dataset=DESCRIBED_DATASETS),
+        rows=expand("results/tables/audit_rows/{dataset}.csv", dataset=DESCRIBED_DATASETS),
     log:
-        "results/logs/describe_datasets.log",
-    priority: 1  # `fairfold study` shows the sizes first
+        "results/logs/describe_study.log",
+    priority: 1  # `fairfold study` shows data and plan first
+    localrule: True  # shows its warnings on the screen
     params:
+        config=config,
+        used=study.used_models(config),
+        own=study.checksums_of_own(config, config["weak_labels"]["models"]),
         labels_are=[CATALOG[dataset].labels_are for dataset in DESCRIBED_DATASETS],
         left_out=LEFT_OUT,
     script:
-        "../scripts/describe_datasets.py"
-
-
-rule inspect_dataset:
-    input:
-        "results/datasets/{dataset}.npz",
-    output:
-        findings="results/datasets/{dataset}.audit.csv",
-        rows="results/tables/audit_rows/{dataset}.csv",
-    log:
-        "results/logs/inspect_dataset/{dataset}.log",
-    priority: 1  # before the long training jobs
-    localrule: True  # shows its warnings on the screen
-    params:
-        n_splits=config["folds"]["n_splits"],
-        strict=config["data"]["strict"],
-    script:
-        "../scripts/inspect_dataset.py"
+        "../scripts/describe_study.py"
 
 
 FILES_OF["data"] = [
     *expand(rules.prepare_dataset.output, dataset=dict.fromkeys([*USED_DATASETS, *EXAMPLE_DATASETS])),
-    *rules.describe_datasets.output,
-    *expand(rules.inspect_dataset.output, dataset=DESCRIBED_DATASETS),
-    *["results/tables/audit.csv"] * bool(DESCRIBED_DATASETS),
+    *rules.describe_study.output,
 ]

@@ -8,7 +8,7 @@ DRAWN = {
 }
 FIGURES = [f"results/{figure.path}{suffix}" for figure in DRAWN.values() for suffix in (".pdf", ".png")]
 # Parts that draw the figures of their section of the report; `overview` draws those of all other sections.
-PARTS_WITH_FIGURES = ("splitting", "weak_labels", "cross_testing", "win_percentage", "ecoc")
+PARTS_WITH_FIGURES = ("splitting", "cross_testing", "win_percentage", "ecoc", "published")
 
 
 rule draw_overview:
@@ -31,15 +31,6 @@ use rule draw_overview as draw_splitting with:
         **figures_for("splitting"),
     log:
         "results/logs/draw_splitting.log",
-
-
-use rule draw_overview as draw_weak_labels with:
-    input:
-        **read_by_figures("weak_labels"),
-    output:
-        **figures_for("weak_labels"),
-    log:
-        "results/logs/draw_weak_labels.log",
 
 
 use rule draw_overview as draw_cross_testing with:
@@ -67,3 +58,12 @@ use rule draw_overview as draw_ecoc with:
         **figures_for("ecoc"),
     log:
         "results/logs/draw_ecoc.log",
+
+
+use rule draw_overview as draw_published with:
+    input:
+        **read_by_figures("published"),
+    output:
+        **figures_for("published"),
+    log:
+        "results/logs/draw_published.log",

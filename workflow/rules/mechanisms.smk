@@ -11,20 +11,6 @@ MECHANISM_PARTS = [
 ]
 
 
-rule examine_observed_labels:
-    input:
-        datasets=expand("results/datasets/{dataset}.npz", dataset=WEAK_LABELS["datasets"]),
-        missing_rates=expand(rules.estimate_label_frequency.output.missing_rate, **AS_THEY_ARE),
-        frequencies=expand(rules.estimate_label_frequency.output.frequency, **AS_THEY_ARE),
-        references=expand(rules.estimate_label_frequency.output.reference, **AS_THEY_ARE),
-    output:
-        "results/tables/scar_tests.csv",
-    log:
-        "results/logs/examine_observed_labels.log",
-    script:
-        "../scripts/examine_observed_labels.py"
-
-
 rule score_mechanism:
     input:
         dataset="results/datasets/{dataset}.npz",
@@ -50,7 +36,6 @@ rule score_mechanism:
 
 
 FILES_OF["mechanisms"] = [
-    *rules.examine_observed_labels.output,
     *expand(rules.score_mechanism.input.folds, dataset=MECHANISMS["datasets"]),
     *MECHANISM_PARTS,
     *["results/tables/mechanisms.csv"] * bool(MECHANISM_PARTS),

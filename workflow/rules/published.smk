@@ -1,25 +1,7 @@
-# Write the configuration and the models of the study, and compare published numbers with its results.
+# Compare published numbers with the results of this study.
 
 PAGE_EXAMPLES = [name for name in ECOC_EXAMPLES if name in ("custom-loss", "posterior")]
 COMPARED_FILES = {name: f"results/{path}" for name, path in OUR_TABLES.items()}
-
-
-rule describe_study:
-    output:
-        config="results/config.yaml",
-        models="results/tables/models.csv",
-        legend="results/legend.csv",
-        versions="results/versions.csv",
-    log:
-        "results/logs/describe_study.log",
-    priority: 1  # `fairfold study` shows the plan first
-    localrule: True  # short; in a submission, the figures of one part would wait for another part
-    params:
-        config=config,
-        used=study.used_models(config),
-        own=study.checksums_of_own(config, WEAK_LABELS["models"]),
-    script:
-        "../scripts/describe_study.py"
 
 
 # In a module, output paths start with the module's prefix. Snakemake adds it to inputs, so it is removed here.

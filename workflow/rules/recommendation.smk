@@ -3,52 +3,40 @@
 LEAST = min(WEAK_LABELS["missing_rates"], default=0)
 CHECKED = [name for name in WEAK_LABELS["datasets"] if os.path.exists(f"{WEAK_LABELS['checked_cells']}/{name}.csv")]
 AS_THEY_ARE = {"dataset": WEAK_LABELS["datasets"], "rate": 0}
-
-
-rule estimate_label_frequency:
-    input:
-        dataset="results/datasets/{dataset}.npz",
-        folds=FOLDS,
-        hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
-        predictions=predictions_of_reference,
-    output:
-        reference="results/weak_labels/{dataset}/rate-{rate}/reference.npz",
-        missing_rate="results/weak_labels/{dataset}/rate-{rate}/missing_rate.csv",
-        frequency="results/weak_labels/{dataset}/rate-{rate}/label_frequency.npz",
-    log:
-        "results/logs/estimate_label_frequency/{dataset}_{rate}.log",
-    resources:
-        mem_mb=memory_for,
-    params:
-        seed=config["seed"],
-        unit=UNIT_OPTIONS,
-        model=study.model_of_study(config, study.REFERENCE),
-        # with many labels, a few represent all
-        n_labels=lambda wildcards: study.REFERENCE_LABELS if wildcards.dataset in WITH_OWN_REFERENCE else None,
-    script:
-        "../scripts/estimate_label_frequency.py"
+CORRECTION = {
+    "reference": study.model_of_study(config, study.REFERENCE),
+    "splitter": config["folds"]["method"],
+    "rope": WEAK_LABELS["rope"],
+    "compared_rate": LEAST,
+}
+UNITS_AS_OBSERVED = {**UNITS, "rate": LEAST}
 
 
 rule correct_scores:
     input:
         dataset="results/datasets/{dataset}.npz",
-        hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
-        frequency="results/weak_labels/{dataset}/rate-{rate}/label_frequency.npz",
-        predictions=expand(rules.train_and_score.output.predictions, part=PARTS_OF_UNIT, allow_missing=True),
+        folds=FOLDS,
+        predictions=predictions_of_unit,
     output:
+        hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
+        reference="results/weak_labels/{dataset}/rate-{rate}/reference.npz",
+        missing_rate="results/weak_labels/{dataset}/rate-{rate}/missing_rate.csv",
+        frequency="results/weak_labels/{dataset}/rate-{rate}/label_frequency.npz",
         folds="results/weak_labels/{dataset}/rate-{rate}/corrected_folds.csv",
         scores="results/weak_labels/{dataset}/rate-{rate}/complete_scores.csv",
         verdicts="results/weak_labels/{dataset}/rate-{rate}/verdicts.csv",
         guessing="results/weak_labels/{dataset}/rate-{rate}/guessing.csv",
+        tests="results/weak_labels/{dataset}/rate-{rate}/scar_tests.csv",
     log:
         "results/logs/correct_scores/{dataset}_{rate}.log",
+    resources:
+        mem_mb=memory_for,
     params:
         seed=config["seed"],
-        threshold=WEAK_LABELS["forest"]["threshold"],
-        score=WEAK_LABELS["score"],
-        splitter=config["folds"]["method"],
-        rope=WEAK_LABELS["rope"],
-        compared_rate=LEAST,
+        unit=UNIT_OPTIONS,
+        # with many labels, a few represent all
+        n_labels=lambda wildcards: study.REFERENCE_LABELS if wildcards.dataset in WITH_OWN_REFERENCE else None,
+        correction=CORRECTION,
     script:
         "../scripts/correct_scores.py"
 
@@ -71,17 +59,34 @@ rule score_checked_cells:
 
 rule recommend_models:
     input:
-        **{"sample_curves": "results/tables/sample_curves.csv"} if SAMPLE_CURVES["datasets"] else {},
-        checked=expand(rules.score_checked_cells.output, dataset=CHECKED),
-        missing_rates=expand(rules.estimate_label_frequency.output.missing_rate, **ESTIMATED),
+        datasets=expand("results/datasets/{dataset}.npz", dataset=WEAK_LABELS["datasets"]),
+        trained=expand(rules.train_and_score.output.scores, **UNITS, part=PARTS_OF_UNIT),
+        seconds=expand(rules.train_and_score.output.seconds, **UNITS, part=PARTS_OF_UNIT),
+        imputation=expand(rules.train_and_score.output.imputation, **UNITS, part=IMPUTING_PARTS),
+        predictions=expand(rules.train_and_score.output.predictions, **UNITS_AS_OBSERVED, part=PARTS_OF_UNIT),
+        missing_rates=expand(rules.correct_scores.output.missing_rate, **ESTIMATED),
         corrected_folds=expand(rules.correct_scores.output.folds, **UNITS),
         complete_scores=expand(rules.correct_scores.output.scores, **UNITS),
         verdicts=expand(rules.correct_scores.output.verdicts, **UNITS),
         guessing=expand(rules.correct_scores.output.guessing, **UNITS),
+        tests=expand(rules.correct_scores.output.tests, **AS_THEY_ARE),
+        checked=expand(rules.score_checked_cells.output, dataset=CHECKED),
+        curves=expand(rules.score_by_samples.output.curve, **CURVES),
+    output:
+        **{"sample_curves": "results/tables/sample_curves.csv"} if SAMPLE_CURVES["datasets"] else {},
         scores="results/tables/weak_label_scores.csv",
         seconds="results/timings/models.csv",
-    output:
+        summary="results/tables/score_summary.csv",
+        learning="results/tables/learning_curves.csv",
+        imputation=expand("results/tables/{table}.csv", table=IMPUTATION_TABLES),
+        printed=expand("results/tables/weak_labels/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
+        ranks="results/tables/percentile_ranks.csv",
+        comparisons="results/tables/comparisons.csv",
+        pairs="results/tables/pairs.csv",
+        cliques="results/tables/cliques.csv" if len(WEAK_LABELS["datasets"]) > 1 else [],
+        of_paper=expand("results/tables/{table}_published.csv", table=OF_PAPER),
         missing_rates="results/tables/missing_rates.csv",
+        tests="results/tables/scar_tests.csv",
         corrected_folds="results/recommendation/corrected_folds.csv",
         complete_scores="results/tables/complete_scores.csv",
         quality="results/tables/correction_quality.csv",
@@ -91,9 +96,16 @@ rule recommend_models:
         # these contain run times and memory, which vary between runs
         leaderboard="results/recommendation/leaderboard.csv",
         sentences="results/recommendation/sentences.csv",
+        labels=expand("results/tables/labels/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
+        reliability=expand("results/tables/reliability/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
+        precision_recall=expand("results/tables/precision_recall/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
+        decisions=expand("results/tables/decisions/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
     log:
         "results/logs/recommend_models.log",
     params:
+        seed=config["seed"],
+        datasets=WEAK_LABELS["datasets"],
+        alpha=WEAK_LABELS["alpha"],
         rope=WEAK_LABELS["rope"],
         score=WEAK_LABELS["score"],
         n_repeats=config["folds"]["repeats"],
@@ -102,28 +114,8 @@ rule recommend_models:
         "../scripts/recommend_models.py"
 
 
-rule describe_predictions:
-    input:
-        dataset="results/datasets/{dataset}.npz",
-        predictions=expand(rules.train_and_score.output.predictions, rate=LEAST, part=PARTS_OF_UNIT, allow_missing=True),
-        leaderboard=rules.recommend_models.output.leaderboard,
-    output:
-        labels="results/tables/labels/{dataset}.csv",
-        reliability="results/tables/reliability/{dataset}.csv",
-        precision_recall="results/tables/precision_recall/{dataset}.csv",
-        decisions="results/tables/decisions/{dataset}.csv",
-    log:
-        "results/logs/describe_predictions/{dataset}.log",
-    params:
-        seed=config["seed"],
-    script:
-        "../scripts/describe_predictions.py"
-
-
 FILES_OF["recommendation"] = [
-    *expand(rules.estimate_label_frequency.output, **ESTIMATED),
-    *expand(rules.correct_scores.output, **UNITS),
+    *expand(rules.correct_scores.output, **ESTIMATED),
     *rules.recommend_models.output,
-    *expand(rules.describe_predictions.output, dataset=WEAK_LABELS["datasets"]),
-    rules.describe_datasets.output.sizes,  # shown by `fairfold recommend`
+    rules.describe_study.output.sizes,  # shown by `fairfold recommend`
 ]

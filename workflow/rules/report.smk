@@ -2,9 +2,7 @@
 
 # Name -> tables with the same columns, which are concatenated.
 JOINED = {
-    "audit": expand("results/datasets/{dataset}.audit.csv", dataset=DESCRIBED_DATASETS),
     "fold_effect": expand("results/splitting/fold_effect/{dataset}.csv", dataset=FOLD_EFFECT["datasets"]),
-    "sample_curves": expand(rules.score_by_samples.output.curve, **CURVES),
     "mechanisms": MECHANISM_PARTS,
     "win_percentage/searches": expand(rules.search_pairs.output, dataset=PAIRS_OF),
     "ecoc/examples": expand("results/ecoc/{example}/summary.csv", example=ECOC_EXAMPLES),
@@ -14,8 +12,7 @@ JOINED = {
 SHOWN = [
     *TABLES,
     *FIGURES,
-    *expand([*rules.examine_labels.output, rules.fit_final_model.output.columns], dataset=FINAL_DATASETS)
-    * FINAL["fit"],
+    *[path for path in FINAL_OF_STUDY if re.search("(_.*[.]csv|columns[.]json)$", path)],
     *[path for path in STUDY_FILES if re.search("(cross_testing/models|recommendation/.*|quality_.*)[.]csv$", path)],
 ]
 # The report, and a page for the parts of papers if the study has some.

@@ -2,6 +2,13 @@
 
 SAMPLE_CURVES = WEAK_LABELS["sample_curves"]
 CURVE_MODELS = SAMPLE_CURVES["models"] or WEAK_LABELS["models"]
+CURVE_OPTIONS = {
+    "n_splits": config["folds"]["n_splits"],
+    "shares": SAMPLE_CURVES["shares"],
+    "threshold": WEAK_LABELS["forest"]["threshold"],
+    "seed": config["seed"],
+}
+CURVE_SETTINGS = {model: study.model_settings(config, model, SAMPLE_CURVES) for model in CURVE_MODELS}
 CURVES = {"dataset": SAMPLE_CURVES["datasets"], "rate": SAMPLE_CURVES["missing_rate"], "model": CURVE_MODELS}
 
 
@@ -15,11 +22,8 @@ rule score_by_samples:
     log:
         "results/logs/score_by_samples/{dataset}_{rate}_{model}.log",
     params:
-        seed=config["seed"],
-        n_splits=config["folds"]["n_splits"],
-        shares=SAMPLE_CURVES["shares"],
-        settings=lambda wildcards: study.model_settings(config, wildcards.model, SAMPLE_CURVES),
-        threshold=WEAK_LABELS["forest"]["threshold"],
+        curve=CURVE_OPTIONS,
+        settings=lambda wildcards: CURVE_SETTINGS[wildcards.model],
         own=study.checksums_of_own(config, CURVE_MODELS),
     script:
         "../scripts/score_by_samples.py"
@@ -28,5 +32,4 @@ rule score_by_samples:
 FILES_OF["sample_curves"] = [
     *expand(rules.score_by_samples.input.folds, dataset=SAMPLE_CURVES["datasets"]),
     *expand(rules.score_by_samples.output, **CURVES),
-    *["results/tables/sample_curves.csv"] * bool(SAMPLE_CURVES["datasets"]),
 ]

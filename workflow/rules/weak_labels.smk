@@ -23,25 +23,10 @@ OF_PAPER = ["percentile_ranks", "comparisons", "cliques"] * HAS_NINE
 IMPUTATION_TABLES = ["imputation", "label_frequencies", "label_frequency_errors"] * bool(IMPUTING_PARTS)
 
 
-rule mask_labels:
-    input:
-        dataset="results/datasets/{dataset}.npz",
-        folds=FOLDS,
-    output:
-        "results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
-    log:
-        "results/logs/mask_labels/{dataset}_{rate}.log",
-    params:
-        seed=config["seed"],
-    script:
-        "../scripts/mask_labels.py"
-
-
 rule train_and_score:
     input:
         dataset="results/datasets/{dataset}.npz",
         folds=FOLDS,
-        hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
     output:
         scores="results/weak_labels/{dataset}/rate-{rate}/scores_{part}.csv",
         imputation="results/weak_labels/{dataset}/rate-{rate}/imputation_{part}.csv",
@@ -64,33 +49,6 @@ rule train_and_score:
         "../scripts/train_and_score.py"
 
 
-rule tabulate_weak_labels:
-    input:
-        scores=expand(rules.train_and_score.output.scores, **UNITS, part=PARTS_OF_UNIT),
-        seconds=expand(rules.train_and_score.output.seconds, **UNITS, part=PARTS_OF_UNIT),
-        imputation=expand(rules.train_and_score.output.imputation, **UNITS, part=IMPUTING_PARTS),
-    output:
-        scores="results/tables/weak_label_scores.csv",
-        seconds="results/timings/models.csv",
-        summary="results/tables/score_summary.csv",
-        curves="results/tables/learning_curves.csv",
-        imputation=expand("results/tables/{table}.csv", table=IMPUTATION_TABLES),
-        printed=expand("results/tables/weak_labels/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
-        ranks="results/tables/percentile_ranks.csv",
-        comparisons="results/tables/comparisons.csv",
-        pairs="results/tables/pairs.csv",
-        cliques="results/tables/cliques.csv" if len(WEAK_LABELS["datasets"]) > 1 else [],
-        of_paper=expand("results/tables/{table}_published.csv", table=OF_PAPER),
-    log:
-        "results/logs/tabulate_weak_labels.log",
-    params:
-        datasets=WEAK_LABELS["datasets"],
-        score=WEAK_LABELS["score"],
-        alpha=WEAK_LABELS["alpha"],
-    script:
-        "../scripts/tabulate_weak_labels.py"
-
-
 rule score_hierarchies:
     input:
         datasets=expand("results/datasets/{dataset}.npz", dataset=HIERARCHICAL["dataset"]),
@@ -107,7 +65,7 @@ rule score_hierarchies:
 rule score_many_labels:
     input:
         datasets=expand("results/datasets/{dataset}.npz", dataset=MANY["dataset"]),
-        hidden=expand(rules.mask_labels.output, **MANY),
+        hidden=expand("results/weak_labels/{dataset}/rate-{rate}/hidden.npz", **MANY),
         predictions=expand(rules.train_and_score.output.predictions, **MANY, part=PARTS_OF_UNIT),
     output:
         at_k="results/tables/scores_at_k.csv",
@@ -126,9 +84,7 @@ rule score_many_labels:
 
 FILES_OF["weak_labels"] = [
     *expand(FOLDS, dataset=WEAK_LABELS["datasets"]),
-    *expand(rules.mask_labels.output, **ESTIMATED),
     *expand(rules.train_and_score.output, **UNITS, part=PARTS_OF_UNIT),
-    *rules.tabulate_weak_labels.output,
     *[*rules.score_hierarchies.output] * bool(HIERARCHICAL["dataset"]),
     *[*rules.score_many_labels.output] * bool(MANY["dataset"]),
     "results/tables/models.csv",

@@ -261,20 +261,21 @@ class TestStudy:
         assert {f"--configfile={folder / 'study.yaml'}", f"--directory={folder}"} <= {*command}
         assert command[at("--cores") + 1] == "2"
         assert "--dry-run" not in command
-        assert command[4:8] == ["all", "final", "--quiet", "--snakefile"]  # before options with several arguments
+        # Targets come before options with several arguments.
+        assert command[4:7] == ["results/scored/study.done", "--quiet", "--snakefile"]
 
     @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet"])
-    def test_a_large_table_has_fewer_folds_rates_and_models(self, suffix, table, commands, monkeypatch, capsys):
+    def test_a_large_table_has_fewer_folds_and_models(self, suffix, table, commands, monkeypatch, capsys):
         monkeypatch.setattr("fairfold.commands.study.LARGE_TABLE", 10)
         large = table.with_name(f"large.{suffix}")
         rows = pd.DataFrame({"x": range(10), "label_a": [0, 1] * 5, "label_b": [1, 0] * 5})
         rows.to_parquet(large) if suffix == "parquet" else rows.to_csv(large, index=False)
         assert main(["study", str(large), "--labels", "label_", "--folds", "4"]) == 0
         written = yaml.safe_load((table.with_name("large-study") / "study.yaml").read_text())
-        assert written["folds"] == {"n_splits": 4} and written["weak_labels"]["missing_rates"] == [0, 50]
+        assert written["folds"] == {"n_splits": 4} and "missing_rates" not in written["weak_labels"]
         assert "Stack+" in written["weak_labels"]["models"] and written["weak_labels"]["models_per_job"] == 1
         message = capsys.readouterr().err
-        assert "To save time, the study uses --missing-rates 0 50, --models logistic+" in message
+        assert "To save time, the study uses --models logistic+" in message
         assert "--folds" not in message
 
     @pytest.mark.parametrize(("kind", "n_labels"), [("csv", 5), *((kind, 130) for kind in KINDS)])
@@ -322,9 +323,10 @@ class TestStudy:
         assert main(["study", str(table), "--labels", "label_", "-n"]) == 0
         assert main(["study", str(table), "--labels", "label_", "-n", "--snakemake", "splitting"]) == 0
         assert main(["study", str(table), "--labels", "label_", "-n", "--no-final"]) == 0
-        assert main(["study", "-n"]) == 0
+        assert main(["study", "-n"]) == main(["study", "-n", "--final"]) == 0
         asked = [command[4 : command.index("--snakefile")] for command in commands]
-        assert asked == [["all", "final", "splitting"], ["all", "final"], ["splitting"], [], []]
+        whole = ["results/scored/study.done"]  # with the final model, unless it is turned off
+        assert asked == [[*whole, "splitting"], whole, ["splitting"], whole, whole, [*whole, "final"]]
 
     def test_without_a_table_the_configuration_of_the_folder_is_checked(self, tmp_path, commands, monkeypatch, capfd):
         monkeypatch.chdir(tmp_path)
@@ -487,11 +489,11 @@ class TestStudy:
         pd.DataFrame([warning]).to_csv(folder / "results/datasets/My-plants-2.audit.csv", index=False)
         lines = [
             *("warning: the disk is old\n", "warning: My-plants-2: column 'x' is empty\n", "Select jobs\n"),
-            *(event("plan", {"inspect_dataset": 1, "train": 1}), event("log", "Job stats")),
-            *(event("start", 1, "inspect_dataset", "Inspect"), event("finish", 1)),
+            *(event("plan", {"describe_study": 1, "train": 1}), event("log", "Job stats")),
+            *(event("start", 1, "describe_study", "Inspect"), event("finish", 1)),
             *(event("start", 2, "train", "Train"), event("finish", 2)),
         ]
-        weak_labels = {"datasets": ["My-plants-2"], "models": ["kNN"], "missing_rates": [0, 30, 50, 70]}
+        weak_labels = {"datasets": ["My-plants-2"], "models": ["kNN"], "missing_rates": [0, 50]}
         config = {"data": {"own": {"My-plants-2": {"path": f"../{table.name}"}}}, "weak_labels": weak_labels}
         config = yaml.safe_dump(config | {"folds": {"n_splits": 3, "repeats": 1}})
         (folder / "results/config.yaml").write_text(config)
@@ -504,7 +506,7 @@ class TestStudy:
             "warning: the disk is old",
             "warning: My-plants-2: column 'x' is empty",
             f"{table.name}: 1,060 samples, 2 features, 14 labels. 1 data warning.",
-            "1 model, 3 folds, 0/30/50/70 % of positives hidden: 12 trainings.",
+            "1 model, 3 folds, 0/50 % of positives hidden: 6 trainings.",
         ]
         assert shown[4].startswith("[####################] 2 jobs done in 0 s ")
         log = (folder / "logs/study.log").read_text().splitlines()

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from fairfold.commands.forecast import LARGE_TABLE, MANY_LABELS, Forecast, forecast, memory_to_request
+from fairfold.commands.forecast import LARGE_TABLE, MANY_LABELS, Forecast, forecast, memory_to_request, small_datasets
 from fairfold.commands.running import introduction
+from fairfold.datasets import load_catalog
 from fairfold.datasets.dataset import Dataset, sizes_of
 from fairfold.forests.sketches import MOST_EXACT
 
@@ -40,6 +41,21 @@ def test_many_labels_cost_as_much_as_their_sketch():
     assert MANY_LABELS == MOST_EXACT
     assert forecast(50_000, 200, 5_000, 20) == forecast(50_000, 200, 500, 20)
     assert forecast(50_000, 200, 5_000, 20).gib < 3
+
+
+@pytest.mark.parametrize("names", [["emotions", "delicious"], ["mine", "packed"], ["simulated-multilabel"]])
+@pytest.mark.parametrize("models_per_job", [None, 3])
+def test_small_datasets_are_those_of_known_and_small_size(names, models_per_job, tmp_path):
+    """The packed table has the text of 500,000 bytes. The size of generated data is unknown before."""
+    for name, size in (("mine.csv", 100_000), ("packed.csv.gz", 500_000)):
+        (tmp_path / name).write_bytes(b"x" * size)
+    paths = {"mine": tmp_path / "mine.csv", "packed": tmp_path / "packed.csv.gz"}
+    stanza = {"format": "csv", "labels": {"prefix": "l_"}}
+    own = {name: {"path": str(path), **stanza} for name, path in paths.items()}
+    labels = {"datasets": names, "models": ["kNN"] * 7, "missing_rates": [0, 50], "models_per_job": models_per_job}
+    config = {"weak_labels": labels, "folds": {"n_splits": 5, "repeats": 1}}
+    found = small_datasets(config, load_catalog().with_own(own))
+    assert found == [name for name in names if name in ("emotions", "mine") and models_per_job is None]
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])

@@ -23,7 +23,7 @@ LOG, DATA, SIZES = (
 )
 ROWS = [
     (DATA, "Fri Nov 27 21:57:33 2026", "prepare_dataset", LOG, "", "-", "ok", "no update"),
-    (SIZES, "-", "describe_datasets", "-", DATA, "-", "missing", "update pending"),
+    (SIZES, "-", "describe_study", "-", DATA, "-", "missing", "update pending"),
     ("results/report.html", "-", "render_report", "-", SIZES, "-", "missing", "update pending"),
 ]
 SUMMARY = "\n".join(["Building DAG of jobs...", *("\t".join(row) for row in (COLUMNS, *ROWS))])
@@ -61,7 +61,7 @@ def test_facts_of_a_study(study):
     assert facts.config["publish"] | {"with_data": True, "data_license": "CC0-1.0"} == facts.config["publish"]
     assert facts.jobs["file"].tolist() == [DATA, SIZES]
     assert facts.jobs["job"].tolist() == ["plants", "-"] and facts.jobs["ended"][0].startswith("2026-11-27T21:57:33")
-    assert facts.missing["rule"].tolist() == ["describe_datasets"]
+    assert facts.missing["rule"].tolist() == ["describe_study"]
     assert facts.n_rounded == {"plants": 0} and facts.limits["power"] == 80
     file, catalog = facts.sources
     assert (file.public, catalog.public) == ("", "emotions")

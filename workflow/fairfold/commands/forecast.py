@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from fairfold.datasets.catalog import Catalog, Entry
 
 LARGE_TABLE = 20_000
 """Number of rows from which on a study has other defaults and a forecast."""
@@ -18,6 +22,11 @@ _BYTES_OF_VALUE = 100  # per sample and feature, and twice per sample and label
 _BYTES_OF_CODE = 4e8
 _SKETCHED_LABELS = 32  # columns of a sketch
 _OTHER_TRAININGS = 25  # final model, out-of-fold predictions, sample curves, and estimates, as a number of trainings
+_SIZES = ("samples", "features", "labels")
+_MOST_MINUTES = 2  # processor minutes of a dataset whose comparison is one job
+_MOST_BYTES = 1e8  # of a table in text, times the number of trainings; takes such a time if a sixth are labels
+_COMPRESSED = {".feather", ".gz", ".bz2", ".npz", ".parquet", ".xlsx", ".xz", ".zip", ".zst"}
+_COMPRESSION = 5  # bytes of text per compressed byte
 
 
 class Forecast(NamedTuple):
@@ -65,6 +74,36 @@ def forecast(n_samples: int, n_features: int, n_labels: int, n_trainings: int) -
     per_training = _SECONDS_OF_CELL * 2 / 3 * n_samples * n_columns * (n_features / 40) ** 0.25
     memory = _BYTES_OF_CODE + _BYTES_OF_VALUE * n_samples * (n_features + 2 * n_columns)
     return Forecast((n_trainings + _OTHER_TRAININGS) * per_training / 60, memory / 2**30)
+
+
+def small_datasets(config: Mapping[str, Any], catalog: Catalog) -> list[str]:
+    """List the datasets of a study that one job compares all models on.
+
+    Parameters
+    ----------
+    config : mapping
+        Checked configuration.
+    catalog : Catalog
+        Datasets of the project and of the configuration.
+
+    Returns
+    -------
+    list of str
+        Datasets of the weak-label study whose comparison is expected to take at most two processor minutes. For the
+        user's own tables, the sizes of the files decide. None if the configuration sets ``models_per_job``.
+    """
+    study, folds = config["weak_labels"], config["folds"]
+    n_trainings = len(study["models"]) * len(study["missing_rates"]) * folds["n_splits"] * folds["repeats"]
+
+    def is_small(entry: Entry) -> bool:
+        if entry.path is not None:
+            factor = _COMPRESSION if {*entry.path.suffixes} & _COMPRESSED else 1
+            return factor * sum(n_bytes for _, n_bytes in entry.versions) * n_trainings <= _MOST_BYTES
+        n_samples, n_features, n_labels = (int(entry.expected.get(f"n_{each}", 0)) for each in _SIZES)
+        is_known = min(n_samples, n_features, n_labels) > 0
+        return is_known and forecast(n_samples, n_features, n_labels, n_trainings).minutes <= _MOST_MINUTES
+
+    return [name for name in study["datasets"] if study["models_per_job"] is None and is_small(catalog[name])]
 
 
 def memory_to_request(dataset: str | os.PathLike[str], n_parallel: int = 1, attempt: int = 1) -> int:

@@ -25,13 +25,13 @@ LOCK = "fairfold-command"
 """Name of the lock of a command that changes a study."""
 _PACKAGES = Path(".snakemake", "pip-deployments")  # Snakemake adds it to the path of Python.
 _CORRECT_FIRST = "Correct the table or the options of the command, then rerun it."
-_READ_DATA = ("prepare_dataset", "inspect_dataset")  # rules
+_READ_DATA = ("prepare_dataset", "describe_study")  # rules
 _OF_DATA = ("CellError", "DataError")
 _ERROR = re.compile(r"^(\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
 _MOST_STEPS = 3  # failed steps in a message
 _MOST_LINES = 12  # last lines in a message
 _SECONDS_BETWEEN_LINES = 15
-_INTRODUCED = ("describe_study", "inspect_dataset", "describe_datasets")  # rules that the introduction needs
+_INTRODUCED = "describe_study"  # rule that the introduction needs
 _UNIMPORTANT = ("Using workflow specific profile", "Complete log(s)", "Exiting because a job execution failed")
 
 
@@ -157,7 +157,7 @@ class Run:
         if method == "fail":
             self.failed[arguments[1]] = arguments[2]
         getattr(self.console, method)(*arguments)
-        if method in ("plan", "finish") and not any(self.console.waiting[rule] > 0 for rule in _INTRODUCED):
+        if method in ("plan", "finish") and self.console.waiting[_INTRODUCED] <= 0:
             self._introduce()
 
     def _introduce(self) -> None:

@@ -29,6 +29,7 @@ from fairfold.core.runs import lock_of_folder
 from fairfold.errors import ConfigError, DataError
 
 CONFIGURATION = "study.yaml"
+_WHOLE_STUDY = "results/scored/study.done"  # The target `all` would add a job without work.
 _OF_A_TABLE = (
     *("labels", "presence", "min_positives", "hierarchy", "propagate"),
     *("id", "groups", "ignore", "categorical", "weights", "dates", "day_first"),
@@ -38,7 +39,7 @@ _OF_A_TABLE = (
 LEARNING_CURVE = {"models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]}  # a fast model and few sizes
 _N_PERIODS = 5  # test periods of a study by dates
 # Defaults from LARGE_TABLE rows on, which save run time.
-_OF_LARGE: dict[str, Any] = {"folds": 3, "missing_rates": [0, 50]}
+_OF_LARGE: dict[str, Any] = {"folds": 3}
 _MODELS_OF_LARGE = ["logistic+", "kernel-ridge+", "joint-GB", "Stack+"]  # followed by a boosting of another package
 # Other models learn one label after the other or from dense labels, which takes hours from this number of cells on. The
 # levels of deep forests take many times as long as these two models.
@@ -106,7 +107,7 @@ def add_to(commands: Any) -> None:
         "score that ranks models (default: average_precision); mcc_macro or f1_macro if rare labels must be predicted"
     )
     add("--score", metavar="METRIC", help=score)
-    rates = "percentages of positives to hide (default: 0 30 50 70, large tables 0 50, with many labels 0)"
+    rates = "percentages of positives to hide (default: 0 50, with many labels 0)"
     add("--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help=rates)
     add("--strict", action="store_true", default=None, help="stop if the audit of the table finds an error")
     add("--seed", **number, help="seed of all random numbers (default: 1)")
@@ -147,8 +148,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace, folder: Path, configuration: dict[str, Any] | None) -> None:
     """Run Snakemake in the locked folder of the study, and print the recommendations."""
-    targets = ["all", "final"] if _fits_final(options) else []
-    command = snakemake_command(folder, *targets, *options.snakemake, cores=options.cores)
+    command = snakemake_command(folder, *_targets(options), *options.snakemake, cores=options.cores)
     command += ["--dry-run"] * options.dry_run
     path = folder / CONFIGURATION
     is_new = configuration is not None and not path.exists()
@@ -201,7 +201,7 @@ def _set_defaults_of_size(options: argparse.Namespace) -> None:
         deep = advice * (chosen.get("models") == _MODELS_OF_MANY)
         print(
             f"{options.table} has about {n_rows:,} rows{labels}. To save time, the study uses {', '.join(words)}. Set "
-            f"these options for a study of all (5 folds, missing rates 0 30 50 70, and any models).{deep}",
+            f"these options for a study of all (5 folds, missing rates 0 50, and any models).{deep}",
             file=sys.stderr,
         )
 
@@ -245,11 +245,25 @@ def _opened(table: Path) -> AbstractContextManager[IO[bytes]]:
     return open_unpacked(table)
 
 
+def _targets(options: argparse.Namespace) -> list[str]:
+    """Return the targets of the study. The configuration of a table contains its final model."""
+    if _fits_final(options):
+        return [_WHOLE_STUDY] if _is_of_table(options) else [_WHOLE_STUDY, "final"]
+    return [] if _names_target(options) else [_WHOLE_STUDY]
+
+
 def _fits_final(options: argparse.Namespace) -> bool:
     """Return whether the final model is fitted: by default, if a table and no other target is given."""
-    names_target = options.snakemake and not options.snakemake[0].startswith("-")
-    is_of_table = options.table is not None and options.crate is None
-    return is_of_table and not names_target if options.final is None else options.final
+    is_default = _is_of_table(options) and not _names_target(options)
+    return is_default if options.final is None else options.final
+
+
+def _is_of_table(options: argparse.Namespace) -> bool:
+    return options.table is not None and options.crate is None
+
+
+def _names_target(options: argparse.Namespace) -> bool:
+    return bool(options.snakemake) and not options.snakemake[0].startswith("-")
 
 
 def _study_of(options: argparse.Namespace, held: contextlib.ExitStack) -> tuple[Path, dict[str, Any] | None]:

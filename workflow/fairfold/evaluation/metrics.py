@@ -44,6 +44,9 @@ from fairfold.evaluation.corrections import Correction
 from fairfold.evaluation.plain_scores import Counts, Pairs, cells_of
 from fairfold.evaluation.verdicts.derivatives import WeighedPairs, of_ratio
 
+REFERENCE_LABELS = 64
+"""Maximum number of labels of the model that estimates missing rates. All labels are assumed to miss the same share."""
+
 MANY_LABELS = 50
 """Metrics of the first labels are computed for datasets with more labels than this."""
 

@@ -81,7 +81,7 @@ def _joined(data: Dataset, numbers: np.ndarray, n_groups: int) -> dict[str, np.n
 
 
 def permutation_losses(
-    model: ClassifierMixin, X: Matrix, Y: Matrix, groups: Mapping[str, Sequence[int]], *, seed: int
+    model: ClassifierMixin, X: Matrix, Y: Matrix, groups: Mapping[str, Sequence[int] | np.ndarray], *, seed: int
 ) -> pd.DataFrame:
     """Compute the loss in average precision when a group of features is permuted among held-out samples.
 
@@ -143,7 +143,7 @@ def permutation_losses(
     return pd.DataFrame(rows, columns=["features", "permutation", "loss"])
 
 
-def _with_columns(X: Matrix, features: Sequence[int], order: np.ndarray) -> Matrix:
+def _with_columns(X: Matrix, features: Sequence[int] | np.ndarray, order: np.ndarray) -> Matrix:
     """Copy X with the rows of some columns reordered."""
     if not sparse.issparse(X):
         moved = X.copy()
@@ -153,7 +153,7 @@ def _with_columns(X: Matrix, features: Sequence[int], order: np.ndarray) -> Matr
     return sparse.csr_array(with_data(X, X.data * ~is_moved) + with_data(X, X.data * is_moved)[order])
 
 
-def summarize_losses(losses: pd.DataFrame, groups: Mapping[str, Sequence[int]]) -> pd.DataFrame:
+def summarize_losses(losses: pd.DataFrame, groups: Mapping[str, Sequence[int] | np.ndarray]) -> pd.DataFrame:
     """Average the loss of each group over folds and permutations.
 
     Parameters

@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.files import read_arrays
-from fairfold.core.folds import parts_of
+from fairfold.core.folds import check_repeats, parts_of
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.memory import key_of, memory
 from fairfold.core.seeds import seed_for
@@ -28,7 +28,7 @@ from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.levels import Level
 from fairfold.forests.models import make_first_level
 from fairfold.models.registry import NO_OWN, make_model, register_own, spec_of
-from fairfold.weak_labels.masking import observed_labels
+from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts, observed_labels
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
@@ -78,9 +78,12 @@ class Unit:
 
     @classmethod
     def load(
-        cls, dataset: str | PathLike, folds: str | PathLike, hidden: str | PathLike, missing_rate: int, **options: Any
+        cls, dataset: str | PathLike, folds: str | PathLike, missing_rate: int, *, seed: int, **options: Any
     ) -> Unit:
-        """Read a dataset, its folds and its hidden labels from files.
+        """Read a dataset and its folds from files, and hide labels in the training part and test part of each fold.
+
+        Labels hidden in test parts count as unobserved in scores on observed labels. They do not depend on the number
+        of splits.
 
         Parameters
         ----------
@@ -88,10 +91,10 @@ class Unit:
             File of the dataset.
         folds : str or PathLike
             File with the array ``fold_of``.
-        hidden : str or PathLike
-            File with the arrays ``hidden`` and ``hidden_in_tests``.
         missing_rate : int
-            Percentage of hidden positives.
+            Percentage of positives to hide.
+        seed : int
+            Seed of the study.
         **options : object
             Other parameters of the class.
 
@@ -107,8 +110,13 @@ class Unit:
         DamagedFileError
             If a file is damaged.
         """
-        fold_of, found = read_arrays(folds)["fold_of"], read_arrays(hidden)
-        return cls(Dataset.load(dataset), fold_of, found["hidden"], found["hidden_in_tests"], missing_rate, **options)
+        data, fold_of = Dataset.load(dataset), read_arrays(folds)["fold_of"]
+        check_repeats(fold_of, f"dataset {data.id}")
+        rules: dict[str, Any] = {"negatives": data.negatives, "hierarchy": data.hierarchy}
+        rules |= {"seed": seed, "names": ("hidden labels", data.id, missing_rate)}
+        hidden = hide_in_training_parts(data.Y, fold_of, missing_rate / 100, **rules)
+        in_tests = hide_in_test_parts(data.Y, fold_of[0], missing_rate / 100, **rules)
+        return cls(data, fold_of, hidden, in_tests, missing_rate, seed, **options)
 
     def with_labels(self, labels: np.ndarray) -> Unit:
         """Restrict the unit to some labels, and drop the hierarchy.

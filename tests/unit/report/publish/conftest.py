@@ -116,7 +116,7 @@ def make_facts(tmp_path, config):
         described = ["tables/datasets.csv", "datasets/plants.npz"]
         others = [name for name in [*tables(), *FURTHER] if name not in described]
         jobs = {"file": [f"results/{name}" for name in [*described, *others]], "inputs": "", "job": "plants"}
-        jobs["rule"] = ["describe_datasets"] * len(described) + ["recommend_models"] * len(others)
+        jobs["rule"] = ["describe_study"] * len(described) + ["recommend_models"] * len(others)
         jobs |= {"ended": "2026-01-02T03:04:05+00:00", "is_done": is_done}
         counts = {"label": ["shade", "moss"], "positives": [40, 4], "negatives": [70, 116], "unmeasured": [10, 0]}
         counts |= {"missing_if_positive": [0.01, 0.0], "missing_if_negative": 0.02}

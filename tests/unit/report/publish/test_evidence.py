@@ -207,11 +207,6 @@ def test_intervals_of_all_metrics_are_counted(make_facts):
 
 def test_all_fits_are_counted(make_facts):
     facts = make_facts()
-    facts.jobs.loc[len(facts.jobs)] = {
-        **facts.jobs.iloc[0],
-        "rule": "estimate_label_frequency",
-        "inputs": "results/b.npz",
-    }
     text = sentences("fits", facts)
     assert (
         "RF+ET, logistic+ and kNN 14 times in all, each once for each fold and each share of hidden positives (0 %)"
@@ -219,12 +214,8 @@ def test_all_fits_are_counted(make_facts):
     )
     assert "joint-GB was fitted 10 more times" in text and "RF+ET was fitted to all samples of plants once" in text
     assert "joint-GB, which was fitted for this in further fits, and" in text and "The audit fitted" in text
-    facts = make_facts()
-    facts.jobs.loc[len(facts.jobs)] = {
-        **facts.jobs.iloc[0],
-        "rule": "estimate_label_frequency",
-        "inputs": "b/predictions_0.npz",
-    }
+    study = {**facts.config["weak_labels"], "models": [*facts.config["weak_labels"]["models"], "joint-GB"]}
+    facts = replace(facts, config={**facts.config, "weak_labels": study})
     assert "joint-GB, without further fits of it, and" in sentences("fits", facts)
 
 

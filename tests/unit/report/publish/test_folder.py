@@ -126,9 +126,9 @@ def test_crate_describes_files_inputs_and_jobs(folder, graph):
     assert len(graph["data/plants/plants.csv"]["sha256"]) == 64
     assert graph["#value-seed"]["value"] == "7"
     job = graph["#job-1"]
-    assert job["instrument"] == {"@id": "workflow/scripts/describe_datasets.py"}
+    assert job["instrument"] == {"@id": "workflow/scripts/describe_study.py"}
     assert job["result"] == [{"@id": "results/tables/datasets.csv"}, {"@id": "#results/datasets/plants.npz"}]
-    assert graph["#control-job-1"]["instrument"] == {"@id": "#step-describe_datasets"}
+    assert graph["#control-job-1"]["instrument"] == {"@id": "#step-describe_study"}
 
 
 def test_every_reference_of_the_crate_is_described(graph):

@@ -48,7 +48,7 @@ def test_failures_and_rare_labels_come_first(make_facts):
 
 def test_an_unfinished_study_claims_nothing_about_models(make_facts):
     text = text_of(make_facts({}, is_done=False))
-    assert "files are missing or outdated (steps describe_datasets, recommend_models)." in text
+    assert "files are missing or outdated (steps describe_study, recommend_models)." in text
     assert "compared" not in text and "test" not in text.replace("latest", "")
     assert "Models" not in text and "folds" not in text
     assert "Missing parts are left out." in text and "Outdated" not in text

@@ -19,7 +19,7 @@ from fairfold.core.markdown import escape_markdown
 from fairfold.core.plugins import declared
 from fairfold.errors import shortened
 from fairfold.evaluation.decisions import is_decided
-from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, METRICS
+from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, METRICS, REFERENCE_LABELS
 from fairfold.evaluation.verdicts.compare import EQUIVALENT, UNDECIDED
 from fairfold.report.contents import FOLDER
 from fairfold.report.costs import costs_sentence, gather_costs
@@ -477,7 +477,6 @@ def _fits(facts: Facts) -> dict[str, Any]:
     measured = curves[(curves["kind"] == "measured") & (curves["metric"] == LEAD)] if "kind" in curves else curves[:0]
     groups = measured.groupby(["dataset", "model"], sort=False) if len(measured) else ()
     precision = {name: facts.of(f"final/{name}/label_error_precision.csv", name) for name in facts.finals}
-    estimated = facts.jobs[facts.jobs["rule"] == "estimate_label_frequency"]
     folders = [
         f"tables/chosen_settings{_suffix(name, facts)}.csv" for name in facts.datasets if len(facts.chosen(name))
     ]
@@ -491,10 +490,18 @@ def _fits(facts: Facts) -> dict[str, Any]:
         "hidden_of_final": {
             name: f"{rows['hidden_rate'].iloc[0]} %" if len(rows) else "a part" for name, rows in precision.items()
         },
-        "has_own_reference": not estimated["inputs"].str.contains("/predictions_").all(),
+        "has_own_reference": _has_own_reference(facts),
         "is_audited": any(facts.has(f"datasets/{name}.audit.csv") for name in facts.datasets),
         "more_fits": [path for path in _FURTHER_FITS if facts.has(path)],
     }
+
+
+def _has_own_reference(facts: Facts) -> bool:
+    """Return whether the model that estimates missing rates was fitted for this, to all labels or to some of many."""
+    study, at_k = facts.config["weak_labels"], facts.table("tables/scores_at_k_summary.csv")
+    is_compared = facts.reference in study["models"] and 0 in study["missing_rates"]
+    sizes = [facts.size(name) for name in (at_k["dataset"].unique() if len(at_k) else ())]
+    return not is_compared or any(size is not None and size["n_labels"] > REFERENCE_LABELS for size in sizes)
 
 
 def _suffix(name: str, facts: Facts) -> str:

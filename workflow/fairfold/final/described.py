@@ -1,0 +1,70 @@
+"""Description of the out-of-fold predictions of a dataset: reliability, decisions and scores of each label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from fairfold.core.arrays import to_dense
+from fairfold.core.seeds import seed_for
+from fairfold.datasets import Dataset
+from fairfold.errors import DataError
+from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.final.labels import label_scores
+from fairfold.recommendation import predictions
+from fairfold.recommendation.guessing import n_models_above_chance
+
+_SCORES = ("average_precision", "roc_auc", "mcc")
+
+
+def describe_predictions(
+    data: Dataset, predicted: Iterable[tuple[str, FinalPredictions]], leaderboard: pd.DataFrame, *, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Describe the out-of-fold predictions of each model, and those of the best model for each label.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    predicted : iterable of tuple of str and FinalPredictions
+        Names and predictions of the models.
+    leaderboard : DataFrame
+        Models of all datasets by their scores, best first.
+    seed : int
+        Seed of the study.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Tables ``labels, reliability, precision_recall, decisions``.
+    """
+    board = leaderboard[leaderboard["dataset"] == data.id]
+    best_model, metric = board["model"].iloc[0], board["metric"].iloc[0]
+    labels = predictions.most_common_labels(data.Y, predictions.MOST_LABELS)
+    names = [str(data.label_names[label]) for label in labels]
+    Y = np.asarray(to_dense(data.Y[:, labels], "Y", DataError), dtype=float)
+    found = {model: predictions.first_cross_validation(each, metric, labels) for model, each in predicted}
+    best = found[best_model]
+    tested = np.isfinite(best).all(axis=1)
+    ends = [f"{score}{end}" for score in _SCORES for end in ("", "_low", "_high")]
+    scores = pd.DataFrame({"label": names}, columns=["label", "n_positives", "n_expected", *ends])
+    if tested.any():
+        scores = label_scores(
+            *(Y[tested], best[tested], names),
+            seed=seed_for(seed, "labels", data.id, "scores"),
+            groups=None if data.groups is None else np.unique(data.groups[tested], return_inverse=True)[1],
+            sample_weight=None if data.weights is None else data.weights[tested],
+        )
+    above = pd.DataFrame({"label": names, "n_models_above_chance": n_models_above_chance(Y, found)})
+    curve = predictions.precision_recall(Y, best, names)
+    share = curve.groupby("label")["share"].first()
+    curves = [predictions.reliability(Y, P).assign(model=model) for model, P in found.items()]
+    tables = {
+        "labels": scores.merge(share, on="label", how="left").merge(above, on="label", how="left"),
+        "reliability": pd.concat(curves, ignore_index=True),
+        "precision_recall": curve,
+        "decisions": predictions.decisions(Y, best, names),
+    }
+    return {name: pd.DataFrame({"dataset": data.id, "model": best_model, **table}) for name, table in tables.items()}

@@ -1,0 +1,83 @@
+"""Examination of the labels of a dataset with out-of-fold predictions of the final model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from fairfold.core.seeds import seed_for
+from fairfold.datasets import Dataset
+from fairfold.final.importance import feature_groups, permutation_losses, summarize_losses
+from fairfold.final.labels import examined_labels, label_scores, likely_label_errors, precision_at
+from fairfold.final.out_of_fold import posteriors_of_dataset
+from fairfold.weak_labels.masking import mask_labels
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
+
+
+def examine_labels(
+    data: Dataset,
+    name: str,
+    settings: Mapping[str, Any],
+    fold_of: np.ndarray,
+    *,
+    seed: int,
+    hidden: int,
+    n_jobs: int = 1,
+) -> dict[str, pd.DataFrame]:
+    """Score each label, list likely label errors with the precision of that list, and measure what the model uses.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    name : str
+        Name of the final model.
+    settings : mapping of str to object
+        Parameters of :func:`~fairfold.models.make_model`.
+    fold_of : ndarray of shape (n_samples,)
+        Test fold of each sample.
+    seed : int
+        Seed of the study.
+    hidden : int
+        Percentage of positives that are hidden to measure the precision of the list of label errors.
+    n_jobs : int, default=1
+        Number of threads.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Tables ``scores, label_errors, precision, importance``.
+    """
+    labels, feature_sets, losses = examined_labels(data.Y), feature_groups(data), []
+    names = [data.label_names[label] for label in labels]
+    samples = list(range(1, data.shape[0] + 1)) if data.sample_ids is None else list(data.sample_ids)
+
+    def measure_losses(fold: int, model: ClassifierMixin, test: np.ndarray) -> None:
+        of_fold = seed_for(seed, "labels", data.id, "permutations", fold)
+        found = permutation_losses(model, data.X[test], data.Y[test], feature_sets, seed=of_fold)
+        losses.append(found.assign(fold=fold))
+
+    known: dict[str, Any] = {"seed": seed, "labels": labels, "n_jobs": n_jobs}
+    left_out = partial(posteriors_of_dataset, data, name, settings, fold_of=fold_of, **known)
+    P, Y = left_out(Y=data.Y, look=measure_losses), data.Y[:, labels]
+    resampled, drawn = (seed_for(seed, "labels", data.id, purpose) for purpose in ("resampling", "hidden"))
+    rules: dict[str, Any] = {"negatives": data.negatives, "hierarchy": data.hierarchy}
+    observed = mask_labels(data.Y, hidden / 100, **rules, random_state=drawn)
+    precision = precision_at(Y, observed[:, labels], left_out(Y=observed))
+    weights: dict[str, Any] = {"groups": data.groups, "sample_weight": data.weights}
+    by_sample: dict[str, Any] = {"groups": data.groups, "negatives": data.negatives}
+    tables = {
+        "scores": label_scores(Y, P, names, seed=resampled, **weights),
+        "label_errors": likely_label_errors(data.X, Y, P, names, samples, **by_sample),
+        "precision": precision.assign(hidden_rate=hidden),
+        "importance": summarize_losses(pd.concat(losses), feature_sets),
+    }
+    return {
+        kind: table.assign(dataset=data.id, model=name)[["dataset", "model", *table]] for kind, table in tables.items()
+    }
