@@ -7,24 +7,26 @@ COMPARED = ECOC["comparison"]["datasets"]
 
 rule predict_ecoc:
     input:
-        lambda wildcards: f"results/datasets/{study.EXAMPLE_DATASETS[wildcards.example]}.npz",
+        expand("results/datasets/{dataset}.npz", dataset=EXAMPLE_DATASETS),
     output:
-        predictions="results/ecoc/{example}/predictions.csv",
-        posteriors="results/ecoc/{example}/posteriors.csv",
-        values="results/ecoc/{example}/values.csv",
-        summary="results/ecoc/{example}/summary.csv",
-        map="results/ecoc/{example}/map.csv",
-        samples="results/ecoc/{example}/samples.csv",
-        rows="results/tables/ecoc/{example}_rows.csv",
-        classes="results/tables/ecoc/{example}_classes.csv",
+        predictions=expand("results/ecoc/{example}/predictions.csv", example=ECOC_EXAMPLES),
+        posteriors=expand("results/ecoc/{example}/posteriors.csv", example=ECOC_EXAMPLES),
+        values=expand("results/ecoc/{example}/values.csv", example=ECOC_EXAMPLES),
+        summary=expand("results/ecoc/{example}/summary.csv", example=ECOC_EXAMPLES),
+        map=expand("results/ecoc/{example}/map.csv", example=ECOC_EXAMPLES),
+        samples=expand("results/ecoc/{example}/samples.csv", example=ECOC_EXAMPLES),
+        rows=expand("results/tables/ecoc/{example}_rows.csv", example=ECOC_EXAMPLES),
+        classes=expand("results/tables/ecoc/{example}_classes.csv", example=ECOC_EXAMPLES),
+        examples="results/tables/ecoc/examples.csv",
     log:
-        "results/logs/predict_ecoc/{example}.log",
+        "results/logs/predict_ecoc.log",
     benchmark:
-        "results/benchmarks/predict_ecoc/{example}.tsv"
-    threads: lambda wildcards: 8 if wildcards.example == "arrhythmia" else 1
+        "results/benchmarks/predict_ecoc.tsv"
+    threads: 8 if "arrhythmia" in ECOC_EXAMPLES else 1
     params:
         seed=config["seed"],
         n_splits=ECOC["n_splits"],
+        examples=ECOC_EXAMPLES,
     script:
         "../scripts/predict_ecoc.py"
 
@@ -46,8 +48,7 @@ rule compare_codes:
 
 
 FILES_OF["ecoc"] = [
-    *expand(rules.predict_ecoc.output, example=ECOC_EXAMPLES),
-    *["results/tables/ecoc/examples.csv"] * bool(ECOC_EXAMPLES),
+    *[*rules.predict_ecoc.output] * bool(ECOC_EXAMPLES),
     *expand(rules.compare_codes.output, dataset=COMPARED),
     *["results/tables/ecoc/comparison.csv"] * bool(COMPARED),
 ]

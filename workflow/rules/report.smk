@@ -4,8 +4,6 @@
 JOINED = {
     "fold_effect": expand("results/splitting/fold_effect/{dataset}.csv", dataset=FOLD_EFFECT["datasets"]),
     "mechanisms": MECHANISM_PARTS,
-    "win_percentage/searches": expand(rules.search_pairs.output, dataset=PAIRS_OF),
-    "ecoc/examples": expand("results/ecoc/{example}/summary.csv", example=ECOC_EXAMPLES),
     "ecoc/comparison": expand("results/ecoc/comparison/{dataset}.csv", dataset=COMPARED),
     "mlc_comparison": expand("results/mlc_comparison/{dataset}.csv", dataset=MLC["datasets"]),
 }

@@ -23,6 +23,7 @@ rule evaluate_pairs:
         printed="results/tables/win_percentage/table1_{dataset}.csv",
         maps="results/win_percentage/{dataset}/decision_maps.csv",
         points="results/win_percentage/{dataset}/samples.csv",
+        search="results/win_percentage/{dataset}/search.csv",
     log:
         "results/logs/evaluate_pairs/{dataset}.log",
     benchmark:
@@ -34,6 +35,7 @@ rule evaluate_pairs:
         setting=PAIR_SETTING,
         reevaluation={name: WIN_PERCENTAGE["reevaluation"][name] for name in ("n_splits", "n_repeats", "corrected")},
         alpha=WIN_PERCENTAGE["alpha"],
+        search=WIN_PERCENTAGE["search"],
     script:
         "../scripts/evaluate_pairs.py"
 
@@ -55,26 +57,13 @@ rule permute_pairs:
         "../scripts/permute_pairs.py"
 
 
-rule search_pairs:
-    input:
-        "results/datasets/{dataset}.npz",
-    output:
-        "results/win_percentage/{dataset}/search.csv",
-    log:
-        "results/logs/search_pairs/{dataset}.log",
-    params:
-        **{name: WIN_PERCENTAGE[name] for name in ("kurtosis_multiple", "n_splits", "n_repeats", "search")},
-        seed=config["seed"],
-    script:
-        "../scripts/search_pairs.py"
-
-
 rule tabulate_pairs:
     input:
         data=expand("results/datasets/{dataset}.npz", dataset=PAIRS_OF),
         pairs=expand(rules.evaluate_pairs.output.pairs, dataset=PAIRS_OF),
         best_pairs=expand(rules.evaluate_pairs.output.table, dataset=PAIRS_OF),
         permuted=expand(rules.permute_pairs.output, dataset=PAIRS_OF, first=PERMUTED_PAIRS),
+        searches=expand(rules.evaluate_pairs.output.search, dataset=PAIRS_OF),
     output:
         random_labels=["results/tables/win_percentage/random_labels.csv"] * (WIN_PERCENTAGE["n_permutations"] > 1),
         wins="results/tables/win_percentage/win_percentages.csv",
@@ -82,6 +71,7 @@ rule tabulate_pairs:
         classifiers="results/tables/win_percentage/classifiers.csv",
         datasets="results/tables/win_percentage/datasets.csv",
         best_pairs="results/tables/win_percentage/best_pairs.csv",
+        searches="results/tables/win_percentage/searches.csv",
         joint="results/tables/win_percentage/joint_densities.csv",
         curves="results/tables/win_percentage/illustration.csv",
         weights="results/tables/win_percentage/rank_weights.csv",
@@ -148,8 +138,8 @@ rule tabulate_model_wins:
 
 FILES_OF["win_percentage"] = [
     *rules.tabulate_pairs.input.permuted,
-    *expand([*rules.evaluate_pairs.output, *rules.search_pairs.output], dataset=PAIRS_OF),
-    *[*rules.tabulate_pairs.output, "results/tables/win_percentage/searches.csv"] * bool(PAIRS_OF),
+    *expand(rules.evaluate_pairs.output, dataset=PAIRS_OF),
+    *[*rules.tabulate_pairs.output] * bool(PAIRS_OF),
     *expand(rules.evaluate_feature_sets.input.folds, **SETS_OF),
     *rules.tabulate_model_wins.input,
     *[*rules.tabulate_model_wins.output] * bool(SETS_OF["dataset"]),

@@ -1,4 +1,4 @@
-"""Evaluate all feature pairs of a dataset, cross-validate the best ones more often, and map some decisions."""
+"""Evaluate all feature pairs of a dataset, cross-validate the best ones more often, map decisions, and search pairs."""
 
 import numpy as np
 
@@ -26,3 +26,5 @@ with logged(snakemake.log):
     write_table(papers.win_percentage_top_pairs.asterisk_table(table, alpha=params.alpha), snakemake.output.printed)
     write_table(maps, snakemake.output.maps)
     write_table(points, snakemake.output.points)
+    found = papers.win_percentage_pairs.search_pairs(data, setting, params.search, seed=params.seed)
+    write_table(found, snakemake.output.search)

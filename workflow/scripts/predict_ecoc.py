@@ -1,22 +1,25 @@
-"""Compute cross-validated predictions of one example of error-correcting output codes."""
+"""Compute cross-validated predictions of the examples of error-correcting output codes."""
+
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from adapter import logged
 from fairfold import papers
-from fairfold.core.files import write_table
-from fairfold.core.memory import key_of_job, reused
+from fairfold.core.files import concat_tables, write_table
+from fairfold.core.memory import key_of, reused
 from fairfold.datasets import Dataset
 
 with logged(snakemake.log):
+    made, params = snakemake.output, snakemake.params
 
-    def predict() -> dict[str, pd.DataFrame]:
-        """Return all tables of the example by the names of their outputs."""
-        data, name = Dataset.load(snakemake.input[0]), snakemake.wildcards.example
+    def predict(name: str, path: str) -> dict[str, pd.DataFrame]:
+        """Return all tables of an example by the names of their outputs."""
+        data = Dataset.load(path)
         example, y = papers.ecoc_examples.EXAMPLES[name], np.array(data.label_names)[data.Y]
         X = data.X if example.features is None else data.X[:, example.features]
-        options = {"n_splits": snakemake.params.n_splits, "seed": snakemake.params.seed, "n_jobs": snakemake.threads}
+        options = {"n_splits": params.n_splits, "seed": params.seed, "n_jobs": snakemake.threads}
         found = papers.ecoc_examples.predict_example(example, X, y, **options)
         predictions, posteriors = found.predictions, found.posteriors
         counts = predictions["class"].value_counts().reindex(data.label_names)
@@ -30,12 +33,15 @@ with logged(snakemake.log):
             "predictions": predictions,
             "posteriors": posteriors,
             "values": found.values.assign(example=name),
-            "rows": papers.ecoc_examples.random_rows(predictions, seed=snakemake.params.seed),
+            "rows": papers.ecoc_examples.random_rows(predictions, seed=params.seed),
             "summary": papers.ecoc_examples.summarize_example(predictions, posteriors, name=name),
             "classes": counts.reset_index(),
             "map": maps,
             "samples": samples,
         }
 
-    for name, table in reused(key_of_job(snakemake), predict).items():
-        write_table(table, snakemake.output[name])
+    for number, (name, path) in enumerate(zip(params.examples, snakemake.input, strict=True)):
+        key = key_of(name, Path(path).read_bytes(), params.seed, params.n_splits, params.code)
+        for table_name, table in reused(key, lambda name=name, path=path: predict(name, path)).items():
+            write_table(table, made[table_name][number])
+    write_table(concat_tables(made.summary), made.examples)

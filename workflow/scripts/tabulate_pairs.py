@@ -44,6 +44,7 @@ with logged(snakemake.log):
         "classifiers": classifier_table(),
         "datasets": pd.concat(rows),
         "best_pairs": concat_tables(files.best_pairs),
+        "searches": concat_tables(files.searches),
         "densities": pd.concat(densities),
         "example": sampling_example(histograms, GAUSSIAN_CLASSIFIERS, **of_example),
         "errors": errors,

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from fairfold.core.memory import key_of, reused
 from fairfold.core.seeds import seed_for, seed_sequence
+from fairfold.datasets import Dataset
 from fairfold.errors import DataError
 from fairfold.win_percentage.all_pairs import evaluate_all_pairs
-from fairfold.win_percentage.feature_sets import gaussian_features
+from fairfold.win_percentage.feature_sets import draw_feature_sets, gaussian_features
 from fairfold.win_percentage.pair_evaluation import PairEvaluation
+from fairfold.win_percentage.search import search_feature_sets
 from fairfold.win_percentage.win import PerformanceHistogram
 
 
@@ -159,3 +162,34 @@ def evaluate_permuted(
         shuffled = np.random.default_rng(seed_sequence(seed, name, "permuted labels", number)).permutation(y)
         found.append(evaluate_part(X, shuffled, 0, 1, setting, seed=seed, name=f"{name} {number}").histogram)
     return found
+
+
+def search_pairs(data: Dataset, setting: Setting, search: Mapping[str, Any], *, seed: int) -> pd.DataFrame:
+    """Find the best random pair and classifier, test them against chance and estimate their performance.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    setting : Setting
+        Parameters of the evaluation.
+    search : mapping of str to object
+        ``n_sets``, and further parameters of :func:`~fairfold.win_percentage.search.search_feature_sets`.
+    seed : int
+        Seed of the study.
+
+    Returns
+    -------
+    DataFrame
+        One row.
+    """
+    kept, own = gaussian_features(data.X, setting.kurtosis_multiple), seed_for(seed, data.id, "random search")
+    options = {"n_splits": setting.n_splits, "n_repeats": setting.n_repeats, "random_state": own, **search}
+    n_sets = options.pop("n_sets")
+    sets = draw_feature_sets(len(kept), 2, n_sets, random_state=own)
+    found = search_feature_sets(data.X[:, kept], data.Y, sets, **options)
+    row = {"dataset": data.id, "n_sets": n_sets, "classifier": found.classifier, "performance": found.performance}
+    row |= dict(zip(("feature_1", "feature_2"), (data.feature_names[kept[j]] for j in found.features), strict=True))
+    row |= {"best_permuted": found.permuted.max(), "p_value": found.p_value, "n_features": len(kept)}
+    row |= {"n_independent": found.n_independent, "nested_performance": found.nested_performance}
+    return pd.DataFrame([row])
