@@ -153,7 +153,7 @@ class WeakLabels(Settings):
     datasets: Annotated[Names, NonEmpty]
     """IDs of datasets from the catalog, `data.own` or `data.variants`."""
 
-    missing_rates: MissingRates = [0, 30, 50, 70]
+    missing_rates: MissingRates = [0, 50]
     """Percentages of each label's training positives that are hidden. Of n positives, exactly ⌊rate·n⌋ are hidden."""
 
     models: ModelNames = ["RF+ET", "logistic+", "joint-GB", "gcForest+", "SLCForest+", "FLAForest+", "Stack+"]
@@ -167,7 +167,7 @@ class WeakLabels(Settings):
 
     models_per_job: Count | None = None
     """Models that one job trains on a dataset at a missing rate, so that a cluster trains others at the same time.
-    `null` trains all in one job. Results do not depend on it."""
+    `null` trains all in one job, which also splits and scores a dataset that is small. Results do not depend on it."""
 
     levels_by: Literal["observed", "complete"] = "observed"
     """Labels by which the nine published models choose the level of their cascade. `complete` reproduces the printed
