@@ -24,12 +24,13 @@ with logged(snakemake.log):
     cells = next((read_checked(path, data.version) for path in files.checked), None)
     corrected, checked = final.model.with_checked_labels(data, cells)
     fitted = final.model.fit_final(corrected, name, settings, **options)
-    fitted.save(Path(made.model).parent)
     card = model_card(corrected, name, settings=settings, seed=params.seed, scores=scores, checked=checked)
-    write_text(card, made.card)
 
     fold_of = read_arrays(files.folds)["fold_of"][0]
     examined = examine_labels(data, name, params.settings[name], fold_of, hidden=params.hidden, **options)
+
+    fitted.save(Path(made.model).parent)
+    write_text(card, made.card)
     for kind, table in examined.items():
         write_table(table, made[kind])
     page = render_dataset_page(
