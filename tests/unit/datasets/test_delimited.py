@@ -9,8 +9,8 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairfold.core.arrays import GAPS
 from fairfold.datasets import formats
-from fairfold.datasets.formats import GAPS
 from fairfold.errors import DataError
 
 SEPARATORS = [",", ";", "\t", "|"]

@@ -43,7 +43,7 @@ class Found(NamedTuple):
     place: str
 
 
-@dataclass
+@dataclass(slots=True)
 class Evidence:
     """First cells of a column that show how its numbers are written.
 
@@ -86,15 +86,12 @@ class Evidence:
         >>> height.first["decimal", ","].cell
         '0,5'
         """
-        number = _NUMBER.fullmatch(cell)
-        if number is None:
+        if (form := form_of(cell)) is None:
             return False
-        mark = "," if "," in cell else "." if "." in cell else ""
-        form = str(number.lastgroup), mark
         if form not in self.first:
             self.first[form] = Found(cell, place)
-        self.has_codes_only = self.has_codes_only and (not mark or _CODES.fullmatch(cell) is not None)
-        return bool(mark)
+        self.has_codes_only = self.has_codes_only and (not form[1] or _CODES.fullmatch(cell) is not None)
+        return bool(form[1])
 
     def with_mark(self, mark: str) -> Found | None:
         """Return the first cell in which a mark is, or may be, a decimal mark.
@@ -110,6 +107,16 @@ class Evidence:
             First cell in which it certainly is a decimal mark, else the first ambiguous cell. None if there is neither.
         """
         return self.first.get(("decimal", mark)) or self.first.get(("ambiguous", mark))
+
+    @property
+    def has_commas(self) -> bool:
+        """Whether a number of the column has a comma."""
+        return any(mark == "," for _, mark in self.first)
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether a mark may separate thousands, and no number shows that it is a decimal mark."""
+        return any(("ambiguous", mark) in self.first and ("decimal", mark) not in self.first for mark in MARKS)
 
     def fits_thousands(self, mark: str) -> bool:
         """Return whether the mark may separate thousands in all numbers of the column.
@@ -130,9 +137,36 @@ class Evidence:
         return {"ambiguous", "short"} <= forms and not {"decimal", "long"} & forms
 
 
+def form_of(cell: str) -> tuple[str, str] | None:
+    """Return how a number is written.
+
+    Parameters
+    ----------
+    cell : str
+        Text of the cell, stripped.
+
+    Returns
+    -------
+    tuple of (str, str) or None
+        Form and mark, as in :class:`Evidence`. None for other cells.
+
+    Examples
+    --------
+    >>> form_of("0,5"), form_of("1.392"), form_of("12"), form_of("a, b")
+    (('decimal', ','), ('ambiguous', '.'), ('short', ''), None)
+    """
+    number = _NUMBER.fullmatch(cell)
+    return number and (str(number.lastgroup), "," if "," in cell else "." if "." in cell else "")
+
+
 def gather(
-    rows: Iterable[tuple[int, Sequence[str]]], columns: Mapping[int, str], path: Path, missing: str | None = None
-) -> list[Evidence]:
+    rows: Iterable[tuple[int, Sequence[str]]],
+    columns: Mapping[int, str],
+    path: Path,
+    missing: str | None = None,
+    *,
+    is_plain: bool = False,
+) -> dict[int, Evidence]:
     """Collect the evidence of all rows.
 
     Parameters
@@ -145,11 +179,14 @@ def gather(
         The file, for messages.
     missing : str or None, default=None
         Text of a missing number.
+    is_plain : bool, default=False
+        Whether the columns contain no commas. Then the first number with a certain decimal point decides for a column,
+        and its further rows are skipped.
 
     Returns
     -------
-    list of Evidence
-        Evidence of each column.
+    dict of int to Evidence
+        Evidence of each column by its position.
 
     Examples
     --------
@@ -158,13 +195,18 @@ def gather(
     Found(cell='0,5', place='plants.csv, data row 1 (line 2)')
     """
     found = {at: Evidence(name) for at, name in columns.items()}
+    left = dict(found)
     for number, (line, cells) in enumerate(rows, start=1):
-        place = f"{path}, data row {number} (line {line})"
-        for at, evidence in found.items():
+        place, settled = f"{path}, data row {number} (line {line})", []
+        for at, evidence in left.items():
             cell = cells[at].strip() if at < len(cells) else ""
-            if cell != missing:
-                evidence.add(cell, place)
-    return list(found.values())
+            if cell != missing and evidence.add(cell, place) and is_plain and ("decimal", ".") in evidence.first:
+                settled.append(at)
+        for at in settled:
+            del left[at]
+        if not left:
+            break
+    return found
 
 
 class Decimals(NamedTuple):
@@ -324,31 +366,6 @@ def decide(found: Sequence[Evidence], path: Path, separator: str, learned: Learn
     return Decimals(mark, shown, tuple(_doubt(one, mark) for one in doubtful))
 
 
-def codes_with_commas(found: Collection[Evidence]) -> set[str]:
-    """Return the names of columns whose commas cannot be decimal, because other columns have points.
-
-    Parameters
-    ----------
-    found : collection of Evidence
-        Evidence of each column of numbers.
-
-    Returns
-    -------
-    set of str
-        Names of the columns.
-
-    Examples
-    --------
-    >>> height, codes = Evidence("height"), Evidence("codes")
-    >>> height.add("0.5", "row 1"), codes.add("1,2", "row 1")
-    (True, True)
-    >>> codes_with_commas([height, codes])
-    {'codes'}
-    """
-    has_points = any(one.with_mark(".") for one in found)
-    return {one.name for one in found if has_points and ("decimal", ",") in one.first}
-
-
 def _refuse_groups(found: Sequence[Evidence]) -> None:
     for one in found:
         for cell in (cell for (form, _), cell in one.first.items() if form == "grouped"):
@@ -360,9 +377,9 @@ def _refuse_groups(found: Sequence[Evidence]) -> None:
 
 
 def _refuse_two_marks(found: Sequence[Evidence]) -> None:
-    columns = {mark: [(one, cell) for one in found if (cell := one.with_mark(mark))] for mark in MARKS}
-    if not all(columns.values()):
+    if not all(any(one.with_mark(mark) for one in found) for mark in MARKS):
         return
+    columns = {mark: [(one, cell) for one in found if (cell := one.with_mark(mark))] for mark in MARKS}
     certain = {mark: [one for one in found if ("decimal", mark) in one.first] for mark in MARKS}
     for mark, other in (",.", ".,"):
         if certain[mark] and not certain[other]:

@@ -22,33 +22,37 @@ import warnings
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.arrays import GAPS, Matrix, canonical
+from fairfold.core.arrays import Matrix, canonical
+from fairfold.datasets.cells import (
+    Cells,
+    Layout,
+    Marks,
+    blocks,
+    check_no_date,
+    converted,
+    is_text,
+    joined,
+    number_in,
+    plain_numbers,
+    text_of,
+)
 from fairfold.datasets.columns import ROW_NAMES, Table, ignored_columns
-from fairfold.datasets.decimals import Decimals, Evidence, Learned, codes_with_commas, decide, gather
+from fairfold.datasets.decimals import Decimals, Learned, form_of, gather
 from fairfold.datasets.label_values import TRUTHS, number_of
 from fairfold.datasets.names import composed
 from fairfold.datasets.rows import Row, TableFile, read_text, sentences
-from fairfold.datasets.workbook import NOT_AVAILABLE, fault_of
-from fairfold.errors import CellError, DataError, unknown_name
+from fairfold.datasets.workbook import NOT_AVAILABLE
+from fairfold.errors import DataError, unknown_name
 
 logger = logging.getLogger(__name__)
 
 PathLike = str | os.PathLike[str]
-
-_TEXT_GAPS = GAPS - {"-", "nil", "none"}  # These may be names of categories.
-_CERTAIN_GAPS = frozenset({"", "?", NOT_AVAILABLE.casefold()})  # in files that distinguish missing cells from text
-
-MOST_EXACT = 2.0**53
-"""Below this size, double precision holds every integer."""
-_INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([ T]\d\d:\d\d.*)?|\d\d?[./]\d\d?[./](\d\d){1,2}")
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
@@ -114,86 +118,122 @@ def read_csv(
     >>> table.text["color"].tolist(), table.decimal_mark
     (['green', 'brown'], ',')
     """
-    path = Path(path)
-    file = TableFile(path)
-    columns, rows = _columns_and_rows(file, header=header)
-    left_out = ignored_columns(ignored, columns, path)
-    text_at = sorted({position_of(columns, wanted, path) for wanted in [*text_columns, *categorical, *labels]})
-    apart = {*text_at, *map(columns.index, left_out)}
-    numeric = [at for at in range(len(columns)) if at not in apart]
-    may_lack = {columns.index(name) for name in [*categorical, *labels] if gaps}
-    decimals = _decimals(file, {at: columns[at] for at in numeric}, missing, header)
-    words: Counter[tuple[str, str]] = Counter()
-    layout = _Layout(columns, numeric, text_at, may_lack, missing, gaps, decimals, words)
-    layout = layout._replace(labels={*labels}, is_typed=file.text is None)
-    values, text = _read_rows(path, _numbered(path, rows), layout)
-    if file.text is not None:  # A refused table may be read again, with words in its label columns.
-        decimals.log(path)
-    if ROW_NAMES in columns:
-        logger.info("%s: column 1 has no name. It is read as row names and ignored.", path)
-    names = tuple(columns[at] for at in numeric)
-    codings = _mixed_codings(words, dict(zip(names, values.T, strict=True)))
-    unavailable = frozenset(name for name, word in words if word == NOT_AVAILABLE)
-    return Table(names, values, path.name, text, tuple(left_out), tuple(columns), decimals.mark, codings, unavailable)
+    roles = [*text_columns, *categorical, *labels]
+    scan = _Scan(Path(path), header=header, missing=missing, gaps=gaps, text=roles, ignored=ignored)
+    return scan.table(categorical=categorical, labels=labels)
 
 
-def _decimals(
-    file: TableFile, columns: Mapping[int, str], missing: str | None, header: bool, learned: Learned | None = None
-) -> Decimals:
-    """Decide how the numbers of a file are written, from all its rows."""
-    if file.text is None:
-        return Decimals()
-    rows = itertools.islice(file.rows(), int(header), None)
-    return decide(gather(rows, columns, file.path, missing), file.path, file.text.dialect.separator, learned)
+class _Scan:
+    """Cells of a delimited, columnar or Excel file, read once.
 
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+    header, missing, gaps, ignored
+        As in :func:`read_csv`.
+    text : collection of (str or int), default=()
+        Names or positions of columns that are text in any case.
+    """
 
-class _Layout(NamedTuple):
-    """Positions of the columns of numbers, of text, and of text that may be missing."""
+    def __init__(
+        self,
+        path: Path,
+        *,
+        header: bool = True,
+        missing: str | None = None,
+        gaps: bool = False,
+        text: Collection[str | int] = (),
+        ignored: Collection[str] = (),
+    ) -> None:
+        self.file, self.n_header = TableFile(path), int(header)
+        line, self.columns, rows = _columns_and_rows(self.file, header=header)
+        self.place = {name: at for at, name in enumerate(self.columns)}
+        self.left_out = ignored_columns(ignored, self.columns, path)
+        text_at = sorted({position_of(self.columns, wanted, path) for wanted in text})
+        apart = {*text_at, *map(self.place.__getitem__, self.left_out)}
+        numeric = [at for at in range(len(self.columns)) if at not in apart]
+        self.layout = Layout(
+            path, self.columns, numeric, text_at, missing=missing, gaps=gaps, is_typed=not self.file.text
+        )
+        self.marks = Marks(self.layout)
+        self.cells = self._plain_cells(line) or joined(
+            blocks(rows, self.layout, self.marks if self.file.text else None)
+        )
 
-    columns: Sequence[str]
-    numeric: Sequence[int]
-    text: Sequence[int]
-    may_lack: Collection[int]
-    missing: str | None = None
-    gaps: bool = False
-    decimals: Decimals = Decimals()
-    words: Counter[tuple[str, str]] | None = None  # counts of truth values and #N/A by column and spelling
-    labels: Collection[str] = ()
-    is_typed: bool = False  # whether missing cells differ from text
-    values: Mapping[int, Collection[str]] = {}  # texts of categorical columns that are not missing
+    def _plain_cells(self, line: int) -> Cells | None:
+        """Read a file with pandas, if its columns of numbers contain nothing else, and no text is missing."""
+        layout, path, last = self.layout, self.file.path, len(self.columns) - 1
+        if last not in {*layout.numeric, *layout.text}:  # It shows whether a row is too short.
+            return None
+        frame = self.file.plain_frame(line * self.n_header, len(self.columns), layout.numeric)
+        missing = number_of(layout.missing or "")
+        if frame is None or (missing is not None and (frame[layout.numeric] == missing).any(axis=None)):
+            return None
+        texts = {at: list(map(str.strip, frame[at])) for at in layout.text}
+        with contextlib.suppress(DataError):
+            for at, cells in texts.items():
+                for cell in dict.fromkeys(cells):
+                    text_of(cell, at, "", layout._replace(labels=self.columns))
+            points = {at: self.columns[at] for at in layout.numeric if frame.dtypes[at].kind == "f"}
+            self.marks.settle(gather(self.file.data(self.n_header), points, path, is_plain=True))
+            return Cells(layout.numeric, frame[layout.numeric].to_numpy(np.float64), {}, texts)
+        return None
 
+    def _decimals(self, numeric: Sequence[int], learned: Learned | None = None) -> Decimals:
+        """Decide how the numbers of columns are written."""
+        text = self.file.text
+        return (
+            Decimals()
+            if text is None
+            else self.marks.decide(
+                numeric, functools.partial(self.file.data, self.n_header), text.dialect.separator, learned
+            )
+        )
 
-def _numbered(path: Path, rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
-    """Yield the data rows with their numbers, and raise if the table is empty."""
-    number = 0
-    for number, row in enumerate(rows, start=1):
-        yield number, row
-    if number == 0:
-        raise DataError(f"{path} has a header but no data row.")
+    def text_columns(self, apart: Collection[str] = ()) -> list[str]:
+        """Find columns as :func:`text_columns_of` does."""
+        found, dates = set(), []
+        for at, (rows, cells) in self.cells.others.items():
+            texts = (cell for cell in dict.fromkeys(cells) if is_text(cell) and not (self.file.text and form_of(cell)))
+            if self.columns[at] not in apart and (text := next(texts, None)) is not None:
+                found.add(self.columns[at])
+                dates.append((rows[cells.index(text)], at, text))
+        for row, at, text in sorted(dates):
+            check_no_date(text, self.columns[at], self.cells.place(row, self.file.path))
+        found |= self.marks.codes_with_commas({*apart, *found})
+        return [name for name in self.columns if name in found]
 
+    def table(self, *, categorical: Collection[str] = (), labels: Collection[str] = ()) -> Table:
+        """Convert the cells as :func:`read_csv` does."""
+        path, at_text = self.file.path, {*self.layout.text, *map(self.place.__getitem__, [*categorical, *labels])}
+        may_lack = {self.place[name] for name in [*categorical, *labels] if self.layout.gaps}
+        numeric = [at for at in self.cells.numeric if at not in at_text]
+        layout = self.layout._replace(numeric=numeric, text=sorted(at_text), may_lack=may_lack, labels={*labels})
+        decimals, words = self._decimals(numeric), Counter[tuple[str, str]]()
+        self._add_text(at_text)
+        values, text = converted(self.cells, layout, decimals, words)
+        if self.file.text is not None:  # A refused table may be read again, with words in its label columns.
+            decimals.log(path)
+        if ROW_NAMES in self.columns:
+            logger.info("%s: column 1 has no name. It is read as row names and ignored.", path)
+        names = tuple(self.columns[at] for at in numeric)
+        codings = _mixed_codings(words, dict(zip(names, values.T, strict=True)))
+        unavailable = frozenset(name for name, word in words if word == NOT_AVAILABLE)
+        left_out, header = tuple(self.left_out), tuple(self.columns)
+        return Table(names, values, path.name, text, left_out, header, decimals.mark, codings, unavailable)
 
-def _read_rows(
-    path: Path, rows: Iterable[tuple[int, Row]], layout: _Layout
-) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return the numbers of all rows, and the cells of the text columns by name."""
-    columns, names = layout.columns, [layout.columns[at] for at in layout.numeric]
-    accepts_all = list(layout.numeric) == list(range(len(columns)))
-    texts: dict[int, list[str]] = {at: [] for at in layout.text}
-    numbers, n_rows = array("d"), 0
-    for number, (line, cells) in rows:
-        n_rows += 1
-        place = f"{path}, data row {number} (line {line})"
-        if len(cells) != len(columns):
-            advice = "Correct this row."
-            if number == 1 and len(cells) == len(columns) + 1:
-                advice += " If its first cell is a name that R wrote, write the table with row.names = FALSE."
-            raise DataError(f"{place}: found {len(cells)} cells, but there are {len(columns)} columns. {advice}")
-        for at, found in texts.items():
-            found.append(_text(cells[at], at, place, layout))
-        chosen = layout.decimals.numbers(cells if accepts_all else [cells[at] for at in layout.numeric], layout.missing)
-        numbers.extend(_numbers(chosen, names, place, layout.missing, gaps=layout.gaps, words=layout.words))
-    values = np.asarray(numbers).reshape(n_rows, len(names))  # no copy
-    return values, {columns[at]: np.array(cells) for at, cells in texts.items()}
+    def _add_text(self, wanted: Collection[int]) -> None:
+        """Read columns as text that were read as numbers. Only columns that contain both are read again."""
+        cells, again = self.cells, []
+        for at in wanted - cells.text.keys():
+            if len(cells.others.get(at, ((), []))[1]) == len(cells.numbers):
+                cells.text[at] = cells.others[at][1]
+            else:
+                again.append(at)
+        if again:
+            columns = zip(*([row[at].strip() for at in again] for _, row in self.file.data(self.n_header)), strict=True)
+            cells.text |= dict(zip(again, map(list, columns), strict=True))
 
 
 def _mixed_codings(words: Counter[tuple[str, str]], values: Mapping[str, np.ndarray]) -> dict[str, tuple[str, ...]]:
@@ -247,20 +287,7 @@ def text_columns_of(
     ...     text_columns_of(path)
     ['color']
     """
-    path, found = Path(path), set()
-    file = TableFile(path)
-    columns, rows = _columns_and_rows(file, header=header)
-    apart = {*apart, *ignored_columns(ignored, columns, path)}
-    left = {at: Evidence(name) for at, name in enumerate(columns) if name not in apart}
-    for number, (line, cells) in enumerate(rows, start=1):
-        for at, evidence in list(left.items()):
-            cell = cells[at].strip() if at < len(cells) else ""
-            has_mark = evidence.add(cell, "")
-            if is_text(cell) and not (file.text and has_mark):  # Numbers with commas in delimited text are not text.
-                if _DATE.fullmatch(cell):
-                    _number(cell, evidence.name, f"{path}, data row {number} (line {line})", None)
-                found.add(left.pop(at).name)
-    return [name for name in columns if name in found | codes_with_commas(left.values())]
+    return _Scan(Path(path), header=header, ignored=ignored).text_columns(apart)
 
 
 def columns_of(path: PathLike, *, header: bool = True) -> list[str]:
@@ -278,29 +305,7 @@ def columns_of(path: PathLike, *, header: bool = True) -> list[str]:
     list of str
         Names of all columns.
     """
-    return _columns_and_rows(TableFile(Path(path)), header=header)[0]
-
-
-def is_text(cell: str) -> bool:
-    """Return whether a cell is not a number, a truth value or a missing value.
-
-    Parameters
-    ----------
-    cell : str
-        Text of the cell.
-
-    Returns
-    -------
-    bool
-        Whether the cell is other text. Errors of formulas are not.
-
-    Examples
-    --------
-    >>> is_text("green"), is_text("1e3"), is_text("yes"), is_text("NA")
-    (True, False, False, False)
-    """
-    is_other = cell.casefold() in GAPS or cell.casefold() in TRUTHS or number_of(cell) is not None
-    return not (is_other or fault_of(cell))
+    return _columns_and_rows(TableFile(Path(path)), header=header)[1]
 
 
 def read_csv_parts(
@@ -357,30 +362,33 @@ def read_csv_parts(
     """
     path = Path(path)
     file = TableFile(path)
-    header, lines = _columns_and_rows(file)
+    _, header, lines = _columns_and_rows(file)
     numeric, text, categorical = choose(header)
     at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, [*text, *categorical]))
     may_lack = {header.index(name) for name in categorical if gaps}
-    decimals = _decimals(file, dict(zip(at, numeric, strict=True)), missing, True, learned)
+    known = {header.index(name): texts for name, texts in (values or {}).items()}
+    layout = Layout(path, header, at, text_at, may_lack, missing, gaps, is_typed=not file.text, values=known)
+    decimals = Decimals()
     if file.text is not None:
+        marks = Marks(layout)
+        for _ in blocks(lines, layout, marks):
+            pass
+        decimals = marks.decide(at, file.data, file.text.dialect.separator, learned)
         decimals.log(path)
-    layout = _Layout(header, at, text_at, may_lack, missing, gaps, decimals, is_typed=file.text is None)
-    layout = layout._replace(values={header.index(name): known for name, known in (values or {}).items()})
-    numbered = _numbered(path, lines)
-    for first in numbered:
-        part = itertools.chain([first], itertools.islice(numbered, rows - 1))
-        numbers, texts = _read_rows(path, part, layout)
+        lines = file.data()
+    for part in blocks(lines, layout, most_rows=rows):
+        numbers, texts = converted(part, layout, decimals)
         yield Table(tuple(numeric), numbers, path.name, texts)
 
 
-def _columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[list[str], Iterator[Row]]:
-    """Return the names of the columns and the rows below them."""
+def _columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[int, list[str], Iterator[Row]]:
+    """Return the line of the first row, the names of the columns, and the rows of data."""
     rows = file.rows()
     line, first = next(rows, (0, []))
     if not first:
         raise DataError(f"{file.path} contains only blank lines. Add rows of numbers.")
     if not header:
-        return [f"column_{at}" for at in range(1, len(first) + 1)], itertools.chain([(line, first)], rows)
+        return line, [f"column_{at}" for at in range(1, len(first) + 1)], itertools.chain([(line, first)], rows)
     columns = [composed(cell.strip()) for cell in first]
     if columns[0] == "" and len(columns) > 1:
         columns[0] = ROW_NAMES
@@ -388,7 +396,7 @@ def _columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[list[str
         fault = f"column {columns.index('') + 1} of the header has no name"
         raise DataError(f"{file.path}, line {line}: {fault}. Name it, or remove the column.")
     check_unique(columns, file.path)
-    return columns, rows
+    return line, columns, rows
 
 
 def position_of(columns: Sequence[str], wanted: str | int, path: Path) -> int:
@@ -427,109 +435,6 @@ def position_of(columns: Sequence[str], wanted: str | int, path: Path) -> int:
     if not -len(columns) <= wanted < len(columns):
         raise DataError(f"{path}: no column at position {wanted}, only {len(columns)} columns. Correct the position.")
     return wanted % len(columns)
-
-
-# --- cells ------------------------------------------------------------------------------------------------------------
-
-
-def _numbers(
-    cells: Sequence[str],
-    columns: Iterable[str],
-    position: str,
-    missing: str | None = None,
-    *,
-    gaps: bool = False,
-    words: Counter[tuple[str, str]] | None = None,
-) -> array[float]:
-    """Return the numbers of one row, and count its truth values in ``words``."""
-    numbers = plain_numbers(cells) if missing is None else None
-    if numbers is None and words is not None:
-        columns = list(columns)
-        placed = zip(cells, columns, strict=True)
-        found = ((name, cell.strip()) for cell, name in placed)
-        words.update((name, cell) for name, cell in found if cell.casefold() in TRUTHS or cell == NOT_AVAILABLE)
-    placed = zip(cells, columns, strict=True)
-    return numbers or array("d", (_number(cell, name, position, missing, gaps=gaps) for cell, name in placed))
-
-
-def plain_numbers(cells: Sequence[str]) -> array[float] | None:
-    """Convert cells to numbers, if this is possible without checking each cell.
-
-    Parameters
-    ----------
-    cells : sequence of str
-        Texts of the cells.
-
-    Returns
-    -------
-    array of float or None
-        The numbers. None if a cell is not a finite number, contains an underscore, or may be too large to be exact.
-
-    Examples
-    --------
-    >>> plain_numbers(["0.5", "2"])
-    array('d', [0.5, 2.0])
-    """
-    with contextlib.suppress(ValueError):
-        numbers = array("d", map(float, cells))
-        # float() reads 1_000 as 1000, accepts nan and inf, and rounds large integers. A small sum excludes these.
-        if sum(map(abs, numbers)) < MOST_EXACT and "_" not in "".join(cells):
-            return numbers
-    return None
-
-
-def _number(cell: str, column: str, position: str, missing: str | None, *, gaps: bool = False) -> float:
-    """Convert one cell to a number with all checks. A missing number is NaN if it is allowed."""
-    cell = cell.strip()
-    if cell == missing or (gaps and cell.casefold() in GAPS):
-        return math.nan
-    if cell.casefold() in TRUTHS:
-        return TRUTHS[cell.casefold()]
-    number = number_of(cell)
-    if number is not None and math.isfinite(number):
-        if abs(number) >= MOST_EXACT and _INTEGER.fullmatch(cell) and Decimal(cell) != Decimal(number):
-            found = f"{position}, column {column!r}: found {cell}"
-            raise CellError(
-                f"{found}, an integer that double precision rounds to {number:.0f}.",
-                "Leave the column out (ignore), use it as the id, or subtract a constant from it.",
-            )
-        return number
-    if unsaved := fault_of(cell):
-        fault, advice = f", {unsaved[0]}", unsaved[1]
-    elif cell.casefold() in GAPS:
-        fault, advice = " where a number is missing", "Fill it in, remove the row, or leave the column out (ignore)."
-    elif number is not None:
-        fault, advice = ", but numbers must be finite", "Replace it or remove the row."
-    elif _DATE.fullmatch(cell):
-        fault, advice = ", a date", "Write the number of days since a fixed day, or leave the column out (ignore)."
-    else:
-        fault = ", which is not a number"
-        advice = (
-            "Set the column as id or groups, leave it out (ignore), or make features of text columns "
-            "(categorical: one-hot)."
-        )
-    problem = f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}."
-    raise CellError(problem, advice, unsaved and unsaved[1])
-
-
-def _text(cell: str, at: int, position: str, layout: _Layout) -> str:
-    """Return the text of one cell. A missing text is empty if it is allowed."""
-    cell, missing, known = cell.strip(), layout.missing, layout.values.get(at, ())
-    fault = None if cell == missing else fault_of(cell)
-    if cell == NOT_AVAILABLE and layout.columns[at] in layout.labels:
-        fault = "an error of a formula", "Correct the formula, or leave the cell empty."
-    if fault is None and cell in known:
-        return cell
-    gaps = _CERTAIN_GAPS if layout.is_typed else _TEXT_GAPS
-    if fault is None and at in layout.may_lack and (cell == missing or cell.casefold() in gaps):
-        return ""
-    # "NA" or "none" may be the name of a class, but these may not.
-    if fault is None and cell not in ("", "?", missing):
-        return cell
-    found = f"{position}, column {layout.columns[at]!r}: found {textwrap.shorten(cell, 60)!r}"
-    if fault:
-        raise CellError(f"{found}, {fault[0]}.", fault[1], fault[1])
-    raise DataError(f"{found}, but this column needs a value in every row. Write the value or remove the row.")
 
 
 # --- ARFF -------------------------------------------------------------------------------------------------------------
@@ -737,13 +642,13 @@ def read_arff(
     rows = _arff_rows(itertools.chain(outline, (row for _, row in numbered)), is_sparse, path)
     may_lack = {header.index(name) for name in [*categorical, *labels] if gaps}
     declared = {at: attributes[at].values for at in text_at}
-    layout = _Layout(header, numeric_at, text_at, may_lack, gaps=gaps and not is_sparse, values=declared)
+    layout = Layout(path, header, numeric_at, text_at, may_lack, gaps=gaps and not is_sparse, values=declared)
     if is_sparse:
         values, text = _read_sparse_rows(path, zip(data_lines, rows, strict=True), attributes, layout)
     else:
         cells = ([cell or "?" for cell in cells] for cells in rows)
         placed = zip((line for line, _ in data_lines), cells, strict=True)
-        values, text = _read_rows(path, enumerate(placed, start=1), layout)
+        values, text = converted(joined(blocks(placed, layout)), layout, Decimals())
     _check_nominal(values, numeric, path)
     names = tuple(attribute.name for attribute in numeric)
     return Table(names, values, path.name, text, tuple(left_out), header, weights=weights)
@@ -850,9 +755,9 @@ def _read_sparse_rows(
     path: Path,
     rows: Iterable[tuple[tuple[int, str], Mapping[int, str | None]]],
     attributes: Sequence[_Attribute],
-    layout: _Layout,
+    layout: Layout,
 ) -> tuple[sparse.csr_array, dict[str, np.ndarray]]:
-    """Return the result of :func:`_read_rows` for sparse rows, given the line, text and entries of each row."""
+    """Convert sparse rows, given the line, text and entries of each, to numbers and to columns of text."""
     place_of = {at: place for place, at in enumerate(layout.numeric)}
     firsts = {at: attributes[at].values[0] for at in layout.numeric if attributes[at].values}
     implied = {at: word for at, word in firsts.items() if TRUTHS.get(word.casefold())}  # Other omitted values are 0.
@@ -864,10 +769,12 @@ def _read_sparse_rows(
             raise DataError(f"{where}: the row contains an attribute twice, or an empty entry. Correct this row.")
         for at, found in texts.items():
             cell = (entries[at] or "?") if at in entries else attributes[at].implied()
-            found.append(_text(cell, at, where, layout))
+            found.append(text_of(cell.strip(), at, where, layout))
         cells = {at: cell or "?" for at, cell in {**implied, **entries}.items() if at in place_of}
-        names = (attributes[at].name for at in cells)  # Evaluated only if _numbers() needs them.
-        numbers.extend(_numbers(list(cells.values()), names, where))
+        plain = plain_numbers([*cells.values()])
+        numbers.extend(
+            (number_in(cell, attributes[at].name, where) for at, cell in cells.items()) if plain is None else plain
+        )
         indices.extend(place_of[at] for at in cells)
         indptr.append(len(indices))
     shape = len(indptr) - 1, len(place_of)

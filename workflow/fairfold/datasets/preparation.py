@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, append_columns
+from fairfold.core.arrays import GAPS, Matrix, append_columns
 from fairfold.core.folds import BEFORE
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.validation import has_unmeasured, unmeasured_cells
@@ -272,7 +272,7 @@ def _numbers_of(
     if classes is not None:
         return label_paths(cells, classes, name, source)
     try:
-        return [name], label_values.label_values(cells, name, source, formats.GAPS)[:, np.newaxis], None
+        return [name], label_values.label_values(cells, name, source, GAPS)[:, np.newaxis], None
     except DataError:
         found = label_lists(cells, name, source)
         if found is None:

@@ -290,3 +290,12 @@ def test_changes_are_evidence_of_an_error():
     X[120:] += 2
     table = audit_table(X, np.roll(Y, 5, axis=0))
     assert "features change before rows 121" in table.loc[table["check"] == "row_order", "evidence"].item()
+
+
+def test_a_table_that_a_study_refuses_is_not_searched():
+    """A row of a million columns took a minute."""
+    names = [f"x{j}_id" for j in range(50)], ["a", "b"]
+    X, Y = np.random.default_rng(0).normal(size=(25, 50)), np.arange(50).reshape(25, 2) % 3 == 0
+    found = audit_table(X[1:], Y[1:], names=names)
+    assert found["check"].tolist() == ["few rows"] and "the table has 24 rows; add rows" in found.loc[0, "message"]
+    assert "named like an identifier" in audit_table(X, Y, names=names)["check"].tolist()

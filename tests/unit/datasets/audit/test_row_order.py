@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fairfold.datasets.audit import audit_table
+from fairfold.datasets.audit import audit_table, row_order
 from fairfold.datasets.audit.alignment import Alignment
 from fairfold.datasets.audit.row_order import ranges_of, rows_of
 
@@ -145,3 +145,30 @@ def test_predictions_leave_one_row_out():
     changed[7] += 5
     moved = alignment.predictions(changed)
     np.testing.assert_allclose(moved[7], alignment.predictions(labels)[7], atol=1e-9)
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 20])
+def test_relations_are_compared_with_permuted_rows(n_features):
+    """The fast products equal those of permuted rows."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, n_features)).cumsum(axis=0)
+    aligned = Alignment(X, X[:, :1] > rng.normal(size=(60, 2)), rng)
+    part = row_order._Part(aligned, np.arange(10, 60), np.random.default_rng(2))
+    draws = np.random.default_rng(2)
+    orders = [draws.permutation(50) for _ in range(60)]
+    sides = [each[10:60] - each[10:60].mean(axis=0) for each in (aligned.features, aligned.labels)]
+    waves = np.cos(np.pi * np.outer(np.arange(50) + 0.5, np.arange(1, 13)) / 50)
+
+    def standardized(A, B):
+        chance = [((A[order].T @ B) ** 2).sum() for order in orders]
+        return (((A.T @ B) ** 2).sum() - np.mean(chance)) / np.std(chance, ddof=1)
+
+    expected = [standardized(*sides), *(max(standardized(side, waves[:, :n]) for n in (3, 12)) for side in sides)]
+    # The products are summed in another order, which moves them by a few roundings of 50 terms.
+    np.testing.assert_allclose([part.relation, part.features, part.labels], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [2, 3, 40])
+def test_largest_values_are_those_of_a_stable_sort(size):
+    values = np.random.default_rng(size).integers(0, 6, size).astype(float)
+    assert row_order._largest(values, 3).tolist() == np.argsort(-values, kind="stable")[:3].tolist()

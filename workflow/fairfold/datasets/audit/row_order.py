@@ -9,6 +9,7 @@ these features do not drift along the rows.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -110,9 +111,10 @@ def _changes(aligned: Alignment, rng: np.random.Generator) -> str:
 
 def _one_side(aligned: Alignment, rng: np.random.Generator, advice: str) -> Iterator[Finding]:
     """Find labels or features that were sorted alone: one side depends on the row number, and nothing else does."""
-    whole = _part(aligned, np.arange(len(aligned)), rng)
+    whole = _Part(aligned, np.arange(len(aligned)), rng)
     one, other = ("labels", "features") if whole.labels > whole.features else ("features", "labels")
-    if whole.relation < _NONE and max(whole[1:]) > max(_STRONG, 5 * min(whole[1:])):
+    sides = whole.features, whole.labels
+    if whole.relation < _NONE and max(sides) > max(_STRONG, 5 * min(sides)):
         message = f"the {one} are sorted, the {other} are not, and both are unrelated; "
         message += advice or "check whether one side was sorted"
         yield Finding("warning", one, message, f"relation {whole.relation:.1f} standard deviations above chance")
@@ -209,7 +211,7 @@ def _chance_orders(
         means = np.stack([np.bincount(equal[found], column) / sizes for column in aligned.features.T], axis=1)
         inside = aligned.reordered()
         inside.features = aligned.features - means[equal[found]]
-        if _part(inside, np.arange(len(labels)), rng).features < _EXPECTED:
+        if _Part(inside, np.arange(len(labels)), rng).features < _EXPECTED:
             return lambda: (aligned.reordered(_permuted_within(equal, rng)), labels)
     similar = _similar_rows(aligned)
     return lambda: (aligned, labels[_permuted_within(similar, rng)])
@@ -285,7 +287,7 @@ def _segments(aligned: Alignment, labels: np.ndarray, most: int = 12) -> list[tu
         window[start : start + width] = predicted[start : start + width]
         correlation = fft.irfft((fft.rfft(window, size, axis=0).conj() * spectrum).sum(axis=1), size)
         inside = np.arange(8 - start - width, n - start - 8)
-        shifts |= set(inside[np.argsort(-correlation[inside % size], kind="stable")[:3]].tolist())
+        shifts |= set(inside[_largest(correlation[inside % size], 3)].tolist())
     found = []
     for shift in sorted(shifts - {0}):
         low, high = max(0, -shift), min(n, n - shift)
@@ -296,6 +298,14 @@ def _segments(aligned: Alignment, labels: np.ndarray, most: int = 12) -> list[tu
         if last - first >= 4:
             found.append((total[last] - total[first], low + first, low + last, shift))
     return [each[1:] for each in sorted(found, reverse=True)[:most]]
+
+
+def _largest(values: np.ndarray, n: int) -> np.ndarray:
+    """Return the indices of the largest values, without sorting all of them. Of equal values, the first are taken."""
+    if len(values) > n:
+        candidates = np.flatnonzero(values >= np.partition(values, -n)[-n])
+        return candidates[np.argsort(-values[candidates], kind="stable")[:n]]
+    return np.argsort(-values, kind="stable")
 
 
 def _with_block(n: int, first: int, last: int, shift: int) -> Iterator[np.ndarray]:
@@ -437,25 +447,49 @@ def refined(aligned: Alignment, order: Order) -> Order:
 # --- parts without a relation -----------------------------------------------------------------------------------------
 
 
-class _Part(NamedTuple):
+class _Part:
     """Standardized relations of a part: features and labels with each other, and each with the row number."""
 
-    relation: float
-    features: float
-    labels: float
+    def __init__(self, aligned: Alignment, rows: np.ndarray, rng: np.random.Generator) -> None:
+        n = len(rows)
+        self._X, self._Y = (each[rows] - each[rows].mean(axis=0) for each in (aligned.features, aligned.labels))
+        self._waves = np.cos(np.pi * np.outer(np.arange(n) + 0.5, np.arange(1, 13)) / n)
+        self._draws = [rng.permutation(n) for _ in range(3 * _N_DRAWS)]
+
+    @functools.cached_property
+    def relation(self) -> float:
+        """Relation of features and labels."""
+        return self._standardized(self._X, self._Y, (None,))
+
+    @functools.cached_property
+    def features(self) -> float:
+        """Relation of the features and the row number."""
+        return self._standardized(self._X, self._waves, (3, None))
+
+    @functools.cached_property
+    def labels(self) -> float:
+        """Relation of the labels and the row number."""
+        return self._standardized(self._Y, self._waves, (3, None))
+
+    def _standardized(self, A: np.ndarray, B: np.ndarray, bands: Sequence[int | None]) -> float:
+        """Return the largest relation of A and the first columns of B, compared with permuted rows."""
+        if A.shape[1] <= B.shape[1]:  # Permuting fewer columns is faster.
+            chance = np.array([A[order].T @ B for order in self._draws])
+        else:
+            chance = np.array([A.T @ _permuted(B, order) for order in self._draws])
+        given, found = A.T @ B, []
+        for band in bands:
+            strengths = (chance[:, :, :band] ** 2).sum(axis=(1, 2))
+            strength = (given[:, :band] ** 2).sum()
+            found.append(float((strength - np.mean(strengths)) / max(np.std(strengths, ddof=1), 1e-12)))
+        return max(found)
 
 
-def _part(aligned: Alignment, rows: np.ndarray, rng: np.random.Generator) -> _Part:
-    X, Y = (each[rows] - each[rows].mean(axis=0) for each in (aligned.features, aligned.labels))
-    waves = np.cos(np.pi * np.outer(np.arange(len(rows)) + 0.5, np.arange(1, 13)) / len(rows))
-    draws = [rng.permutation(len(rows)) for _ in range(3 * _N_DRAWS)]
-
-    def standardize(A: np.ndarray, B: np.ndarray) -> float:
-        chance = [((A[order].T @ B) ** 2).sum() for order in draws]
-        return float((((A.T @ B) ** 2).sum() - np.mean(chance)) / max(np.std(chance, ddof=1), 1e-12))
-
-    bands = waves[:, :3], waves
-    return _Part(standardize(X, Y), *(max(standardize(side, band) for band in bands) for side in (X, Y)))
+def _permuted(rows: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Return the rows such that their product with others equals that of these rows with ``others[order]``."""
+    permuted = np.empty_like(rows)
+    permuted[order] = rows
+    return permuted
 
 
 def shuffled_part(aligned: Alignment, rng: np.random.Generator) -> tuple[int, int, str] | None:
@@ -474,15 +508,15 @@ def shuffled_part(aligned: Alignment, rng: np.random.Generator) -> tuple[int, in
         First row, last row and evidence, or None.
     """
     rows, n = np.arange(len(aligned)), len(aligned)
-    candidates, whole = [], _part(aligned, rows, rng).relation
+    candidates, whole = [], _Part(aligned, rows, rng).relation
     for cut in sorted({n * share // 20 for share in range(4, 17)}):
         for part, rest in ((rows[:cut], rows[cut:]), (rows[cut:], rows[:cut])):
             share = (aligned.labels[part] - aligned.labels[part].mean(axis=0)) ** 2
             if min(len(part), len(rest)) < _FEWEST_ROWS or share.sum() < len(part) / n / 4:  # a single class
                 continue
-            inside = _part(aligned, part, rng)
-            if inside.relation < _NONE and inside.labels < _NONE and inside.features > _STRONG:
-                outside = _part(aligned, rest, rng)
+            inside = _Part(aligned, part, rng)
+            if inside.labels < _NONE and inside.relation < _NONE and inside.features > _STRONG:
+                outside = _Part(aligned, rest, rng)
                 expected = min(outside.relation, outside.labels) * min(len(part) / len(rest), 1)
                 # Labels outside may be sorted or of one class, so that little of their relation is left.
                 has_one_class = np.ptp(aligned.labels[rest], axis=0).max() < 1e-9 and whole > _EXPECTED
@@ -501,10 +535,10 @@ def _unsorted_part(aligned: Alignment, rng: np.random.Generator) -> tuple[int, i
         return None
     first, last = int(moved[0]), int(moved[-1])
     inside, rest = np.arange(first, last + 1), np.delete(np.arange(len(aligned)), np.arange(first, last + 1))
-    part = _part(aligned, inside, rng)
+    part = _Part(aligned, inside, rng)
     if max(part.relation, part.labels) >= _NONE or part.features < _NONE:
         return None
-    if np.ptp(aligned.labels[rest], axis=0).max() > 1e-9 and _part(aligned, rest, rng).labels < _EXPECTED:
+    if np.ptp(aligned.labels[rest], axis=0).max() > 1e-9 and _Part(aligned, rest, rng).labels < _EXPECTED:
         return None  # The other labels are not sorted, so there is no reason to sort these.
     p = _chance(_sorted_part, gain, _chance_orders(aligned, found.rows, rng))
     evidence = f"explained variance {given:.3f} as given, {found.strength:.3f} with sorted labels, p = {p:.1g}"

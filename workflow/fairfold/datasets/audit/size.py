@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from fairfold.core.settings import MIN_SAMPLES_LEAF
 from fairfold.datasets.audit.spec import Audited, Check, Finding
-from fairfold.datasets.requirements import learnable, least_samples
+from fairfold.datasets.requirements import learnable
 
 
 def find(table: Audited) -> Iterator[Finding]:
@@ -27,8 +26,8 @@ def find(table: Audited) -> Iterator[Finding]:
     """
     data, n = table.data, table.n_samples
     k, n_measured = table.counts
-    both, least = learnable(k, n_measured - k), least_samples(max(table.n_splits, 2), MIN_SAMPLES_LEAF)
-    if n < least:
+    both, least = learnable(k, n_measured - k), table.least_samples
+    if table.is_small:
         message = (
             f"the table has {n} rows; add rows to have at least {least}, as a study with {table.n_splits} folds needs"
         )
@@ -41,7 +40,7 @@ def find(table: Audited) -> Iterator[Finding]:
     if not both.any():
         message = "no label has two positives and two negatives; correct the labels, or add samples"
         yield Finding("error", "labels", message, check="no labels")
-    elif n >= least:
+    elif not table.is_small:
         positives = np.minimum(k, n_measured - k)[both]
         # Half-width of an interval for the difference of two paired shares that differ in a tenth of the samples.
         width = 1.96 * np.sqrt(0.1 / n)

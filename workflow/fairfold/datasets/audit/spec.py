@@ -12,8 +12,10 @@ import scipy
 from scipy import sparse
 
 from fairfold.core.seeds import seed_for
+from fairfold.core.settings import MIN_SAMPLES_LEAF
 from fairfold.core.validation import unmeasured_cells
 from fairfold.datasets.dataset import Dataset
+from fairfold.datasets.requirements import least_samples
 
 if TYPE_CHECKING:
     from fairfold.datasets.audit.alignment import Alignment
@@ -92,6 +94,16 @@ class Audited:
     def n_samples(self) -> int:
         """Number of rows."""
         return self.data.X.shape[0]
+
+    @property
+    def least_samples(self) -> int:
+        """Number of rows that a study needs."""
+        return least_samples(max(self.n_splits, 2), MIN_SAMPLES_LEAF)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a study refuses the table because of its number of rows."""
+        return self.n_samples < self.least_samples
 
     def rng(self, check: str) -> np.random.Generator:
         """Return the random numbers of a check.

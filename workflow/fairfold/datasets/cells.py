@@ -1,0 +1,461 @@
+"""Cells of a table: conversion to numbers and text, in blocks of rows.
+
+Almost all cells of a table are plain numbers, which are converted together. Only other cells are checked one by one,
+and each distinct text of a column once.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import re
+import textwrap
+from array import array
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from fairfold.core.arrays import GAPS
+from fairfold.datasets.decimals import Decimals, Evidence, Learned, decide, form_of, gather
+from fairfold.datasets.label_values import TRUTHS, number_of
+from fairfold.datasets.rows import MOST_EXACT, Row
+from fairfold.datasets.workbook import NOT_AVAILABLE, fault_of
+from fairfold.errors import CellError, DataError
+
+_TEXT_GAPS = GAPS - {"-", "nil", "none"}  # These may be names of categories.
+_CERTAIN_GAPS = frozenset({"", "?", NOT_AVAILABLE.casefold()})  # in files that distinguish missing cells from text
+_AT_ONCE = 1 << 16  # cells of a block
+_INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([ T]\d\d:\d\d.*)?|\d\d?[./]\d\d?[./](\d\d){1,2}")
+
+
+class Layout(NamedTuple):
+    """Columns of a file and how their cells are read.
+
+    Attributes
+    ----------
+    path : Path
+        The file, for messages.
+    columns : sequence of str
+        Names of all columns.
+    numeric, text : sequence of int
+        Positions of the columns of numbers and of text.
+    may_lack : collection of int
+        Positions of the columns of text whose cells may be missing.
+    missing : str or None
+        Text of a missing number.
+    gaps : bool
+        Whether missing numbers become NaN. Otherwise they are an error.
+    labels : collection of str
+        Names of the columns of text that are labels.
+    is_typed : bool
+        Whether the file distinguishes missing cells from text.
+    values : mapping of int to collection of str
+        Texts of columns that are values, even if they look like a missing value.
+    """
+
+    path: Path
+    columns: Sequence[str]
+    numeric: Sequence[int]
+    text: Sequence[int] = ()
+    may_lack: Collection[int] = ()
+    missing: str | None = None
+    gaps: bool = False
+    labels: Collection[str] = ()
+    is_typed: bool = False
+    values: Mapping[int, Collection[str]] = {}
+
+
+@dataclass
+class Cells:
+    """Cells of consecutive rows.
+
+    Attributes
+    ----------
+    numeric : sequence of int
+        Positions of the columns of numbers.
+    numbers : ndarray of shape (n_rows, n_numeric)
+        Plain numbers of the columns of numbers. Other cells are NaN.
+    others : dict of int to (array of int, list of str)
+        Rows and stripped texts of these other cells, by the position of their column in the file.
+    text : dict of int to list of str
+        Stripped cells of the columns of text.
+    lines : sequence of int
+        Line of each row. Empty if unknown.
+    before : int
+        Number of rows before these.
+    """
+
+    numeric: Sequence[int]
+    numbers: np.ndarray
+    others: dict[int, tuple[array[int], list[str]]]
+    text: dict[int, list[str]]
+    lines: Sequence[int] = ()
+    before: int = 0
+
+    def place(self, row: int, path: Path) -> str:
+        """Return the position of a row for messages."""
+        line = f" (line {self.lines[row]})" if self.lines else ""
+        return f"{path}, data row {self.before + row + 1}{line}"
+
+
+class Marks:
+    """Evidence of how the numbers of a file are written, gathered from its blocks.
+
+    A number with a certain decimal point settles its column, and further points of the column are skipped.
+
+    Parameters
+    ----------
+    layout : Layout
+        Columns of the file.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._found: dict[int, Evidence] = {}  # by position of the column
+        self._settled: set[int] = set()
+        self._open = list(enumerate(layout.numeric))
+
+    def add(self, flat: Sequence[str], others: Iterable[int], place: Callable[[int], str]) -> None:
+        """Add the cells of a block, row by row, in which ``others`` are not plain numbers."""
+        numeric, width, n_settled = self._layout.numeric, len(self._layout.numeric), len(self._settled)
+        for column, at in self._open:
+            for index in range(column, len(flat), width):
+                if "." in flat[index] and self._add(at, flat[index], index // width, place):
+                    break
+        if len(self._settled) > n_settled:
+            self._open = [(column, at) for column, at in self._open if at not in self._settled]
+        for index in others:
+            if "," in flat[index] or "." in flat[index]:
+                self._add(numeric[index % width], flat[index], index // width, place)
+
+    def _add(self, at: int, cell: str, row: int, place: Callable[[int], str]) -> bool:
+        """Add a cell of a column, and return whether it settles the column."""
+        cell = cell.strip()
+        form = None if cell == self._layout.missing else form_of(cell)
+        is_settled = form == ("decimal", ".")
+        if is_settled:
+            self._settled.add(at)
+        if form is not None and (at in self._found or not is_settled):
+            self._found.setdefault(at, Evidence(self._layout.columns[at])).add(cell, place(row))
+        return is_settled
+
+    def settle(self, found: Mapping[int, Evidence]) -> None:
+        """Add the evidence of columns without commas."""
+        self._found |= found
+
+    def decide(
+        self, numeric: Iterable[int], rows: Callable[[], Iterable[Row]], separator: str, learned: Learned | None = None
+    ) -> Decimals:
+        """Decide how the numbers of columns are written.
+
+        Parameters
+        ----------
+        numeric : iterable of int
+            Positions of the columns.
+        rows : callable
+            Function that reads all data rows again. It is called for columns in which a mark may separate thousands,
+            which depends on their whole numbers, and to find an example.
+        separator : str
+            Character between cells.
+        learned : Learned or None, default=None
+            Notation of the numbers in the training data of a model, if one is used.
+
+        Returns
+        -------
+        Decimals
+            The notation.
+        """
+        path, columns, missing = self._layout.path, self._layout.columns, self._layout.missing
+        found = {at: self._found[at] for at in numeric if at in self._found}
+        settled = [at for at in numeric if at in self._settled]
+        again = [at for at, each in found.items() if each.is_unclear]
+        if any(each.has_commas for each in found.values()):
+            again += settled
+        elif settled and settled[0] not in found:
+            found |= gather(rows(), {settled[0]: columns[settled[0]]}, path, missing, is_plain=True)
+        if again:
+            found |= gather(rows(), {at: columns[at] for at in again}, path, missing)
+        return decide([found[at] for at in numeric if at in found], path, separator, learned)
+
+    def codes_with_commas(self, apart: Collection[str]) -> set[str]:
+        """Return the names of columns whose commas cannot be decimal, because other columns have points."""
+        left = [each for each in self._found.values() if each.name not in apart]
+        has_points = any(each.with_mark(".") for each in left)
+        has_points = has_points or any(self._layout.columns[at] not in apart for at in self._settled)
+        return {each.name for each in left if has_points and ("decimal", ",") in each.first}
+
+
+def blocks(
+    rows: Iterable[Row], layout: Layout, marks: Marks | None = None, *, most_rows: int | None = None
+) -> Iterator[Cells]:
+    """Convert rows in blocks.
+
+    Parameters
+    ----------
+    rows : iterable of (int, list of str)
+        Line and cells of each data row.
+    layout : Layout
+        Columns of the file.
+    marks : Marks or None, default=None
+        Evidence to which the cells are added.
+    most_rows : int or None, default=None
+        Number of rows of a block. By default, it depends on the number of columns.
+
+    Yields
+    ------
+    Cells
+        The next block.
+
+    Raises
+    ------
+    DataError
+        If there is no row, or a row is too short or too long.
+    """
+    rows, before, n_rows = iter(rows), 0, most_rows or max(_AT_ONCE // len(layout.columns), 1)
+    while block := list(itertools.islice(rows, n_rows)):
+        yield _block(block, before, layout, marks)
+        before += len(block)
+    if not before:
+        raise DataError(f"{layout.path} has a header but no data row.")
+
+
+def joined(parts: Iterable[Cells]) -> Cells:
+    """Join consecutive blocks."""
+    numbers, lines, n_rows = [], array("q"), 0
+    others: dict[int, tuple[array[int], list[str]]] = {}
+    text: dict[int, list[str]] = {}
+    for part in parts:
+        numbers.append(part.numbers)
+        lines.extend(part.lines)
+        for at, (rows, cells) in part.others.items():
+            all_rows, all_cells = others.setdefault(at, (array("q"), []))
+            all_rows.extend(row + n_rows for row in rows)
+            all_cells += cells
+        for at, cells in part.text.items():
+            text.setdefault(at, []).extend(cells)
+        n_rows += len(part.numbers)
+    return Cells(part.numeric, np.concatenate(numbers), others, text, lines)
+
+
+def _block(block: Sequence[Row], before: int, layout: Layout, marks: Marks | None) -> Cells:
+    lines, rows = zip(*block, strict=True)
+    found = Cells(layout.numeric, np.empty(0), {}, {}, lines, before)
+    n_columns, width = len(layout.columns), len(layout.numeric)
+    if {*map(len, rows)} != {n_columns}:
+        row = next(row for row, cells in enumerate(rows) if len(cells) != n_columns)
+        advice = "Correct this row."
+        if before + row == 0 and len(rows[row]) == n_columns + 1:
+            advice += " If its first cell is a name that R wrote, write the table with row.names = FALSE."
+        where = found.place(row, layout.path)
+        raise DataError(f"{where}: found {len(rows[row])} cells, but there are {n_columns} columns. {advice}")
+    if layout.numeric == [*range(n_columns)]:
+        flat = list(itertools.chain.from_iterable(rows))
+    else:
+        flat = [cells[at] for cells in rows for at in layout.numeric]
+    values, others = _plain(flat, layout.missing)
+    if marks is not None:
+        marks.add(flat, others, functools.cache(lambda row: found.place(row, layout.path)))
+    for index in others:
+        of_rows, cells = found.others.setdefault(layout.numeric[index % width], (array("q"), []))
+        of_rows.append(index // width)
+        cells.append(flat[index].strip())
+    found.numbers = values.reshape(len(rows), width)
+    found.text = {at: [cells[at].strip() for cells in rows] for at in layout.text}
+    return found
+
+
+def _plain(cells: Sequence[str], missing: str | None) -> tuple[np.ndarray, list[int]]:
+    """Return the plain numbers of cells, NaN for other cells, and the positions of these."""
+    try:
+        numbers = np.fromiter(map(float, cells), np.float64, len(cells))
+    except ValueError:
+        numbers = np.fromiter(map(_float_or_nan, cells), np.float64, len(cells))
+    is_other = ~(np.abs(numbers) < MOST_EXACT)
+    if "_" in "".join(cells):  # float() reads 1_000 as 1000.
+        is_other |= np.fromiter(("_" in cell for cell in cells), bool, len(cells))
+    if missing is not None:
+        is_other |= np.fromiter((cell.strip() == missing for cell in cells), bool, len(cells))
+    numbers[is_other] = np.nan
+    return numbers, np.flatnonzero(is_other).tolist()
+
+
+def _float_or_nan(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return math.nan
+
+
+def plain_numbers(cells: Sequence[str]) -> array[float] | None:
+    """Convert cells to numbers, if this is possible without checking each cell.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        Texts of the cells.
+
+    Returns
+    -------
+    array of float or None
+        The numbers. None if a cell is not a finite number, contains an underscore, or may be too large to be exact.
+
+    Examples
+    --------
+    >>> plain_numbers(["0.5", "2"])
+    array('d', [0.5, 2.0])
+    """
+    numbers, others = _plain(cells, None)
+    return None if others else array("d", numbers.tobytes())
+
+
+def converted(
+    cells: Cells, layout: Layout, decimals: Decimals, words: Counter[tuple[str, str]] | None = None
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return the numbers of the columns of ``layout``, and the cells of its columns of text by name.
+
+    Parameters
+    ----------
+    cells : Cells
+        The cells. Their columns of numbers are those of ``layout``.
+    layout : Layout
+        Columns of the file.
+    decimals : Decimals
+        Notation of the numbers.
+    words : Counter or None, default=None
+        Counts of truth values and ``#N/A`` by column and spelling, to be increased.
+
+    Returns
+    -------
+    numbers : ndarray of shape (n_rows, n_numeric)
+        Numbers, NaN where a missing number is allowed.
+    text : dict of str to ndarray of shape (n_rows,)
+        Cells. A missing text is empty where it is allowed.
+
+    Raises
+    ------
+    DataError
+        If a cell is invalid. The first row with such a cell is reported.
+    """
+    place_of = {at: place for place, at in enumerate(layout.numeric)}
+    kept = [place for place, at in enumerate(cells.numeric) if at in place_of]
+    values = cells.numbers if len(kept) == len(cells.numeric) else cells.numbers[:, kept]
+    text: dict[str, np.ndarray] = {}
+    faults: list[tuple[int, int, Callable[[str], object]]] = []  # row, order in the row, and what raises the error
+    for order, at in enumerate(layout.text):
+        known: dict[str, str] = {}
+        for cell in dict.fromkeys(cells.text[at]):
+            try:
+                known[cell] = text_of(cell, at, "", layout)
+            except DataError:
+                faults.append((cells.text[at].index(cell), order, functools.partial(text_of, cell, at, layout=layout)))
+                break
+        else:
+            text[layout.columns[at]] = np.array([known[cell] for cell in cells.text[at]])
+    for at in filter(cells.others.__contains__, place_of):
+        name, (rows, others), numbers = layout.columns[at], cells.others[at], {}
+        counts = Counter(others)
+        for cell, plain in zip(counts, decimals.numbers([*counts], layout.missing), strict=True):
+            read_cell = functools.partial(number_in, plain, name, missing=layout.missing, gaps=layout.gaps)
+            try:
+                numbers[cell] = read_cell("")
+            except CellError:
+                faults.append((rows[others.index(cell)], len(layout.text) + place_of[at], read_cell))
+                break
+        else:
+            values[rows, place_of[at]] = [numbers[cell] for cell in others]
+            if words is not None:
+                truths = (cell for cell in counts if cell.casefold() in TRUTHS or cell == NOT_AVAILABLE)
+                words.update({(name, cell): counts[cell] for cell in truths})
+    if faults:
+        row, _, read = min(faults, key=lambda fault: fault[:2])
+        read(cells.place(row, layout.path))
+    return values, text
+
+
+def is_text(cell: str) -> bool:
+    """Return whether a cell is not a number, a truth value or a missing value.
+
+    Parameters
+    ----------
+    cell : str
+        Text of the cell.
+
+    Returns
+    -------
+    bool
+        Whether the cell is other text. Errors of formulas are not.
+
+    Examples
+    --------
+    >>> is_text("green"), is_text("1e3"), is_text("yes"), is_text("NA")
+    (True, False, False, False)
+    """
+    is_other = cell.casefold() in GAPS or cell.casefold() in TRUTHS or number_of(cell) is not None
+    return not (is_other or fault_of(cell))
+
+
+def check_no_date(cell: str, column: str, position: str) -> None:
+    """Raise :class:`CellError` for a date."""
+    if _DATE.fullmatch(cell):
+        number_in(cell, column, position)
+
+
+def number_in(cell: str, column: str, position: str, missing: str | None = None, *, gaps: bool = False) -> float:
+    """Convert one cell to a number with all checks. A missing number is NaN if it is allowed."""
+    cell = cell.strip()
+    if cell == missing or (gaps and cell.casefold() in GAPS):
+        return math.nan
+    if cell.casefold() in TRUTHS:
+        return TRUTHS[cell.casefold()]
+    number = number_of(cell)
+    if number is not None and math.isfinite(number):
+        if abs(number) >= MOST_EXACT and _INTEGER.fullmatch(cell) and Decimal(cell) != Decimal(number):
+            found = f"{position}, column {column!r}: found {cell}"
+            raise CellError(
+                f"{found}, an integer that double precision rounds to {number:.0f}.",
+                "Leave the column out (ignore), use it as the id, or subtract a constant from it.",
+            )
+        return number
+    if unsaved := fault_of(cell):
+        fault, advice = f", {unsaved[0]}", unsaved[1]
+    elif cell.casefold() in GAPS:
+        fault, advice = " where a number is missing", "Fill it in, remove the row, or leave the column out (ignore)."
+    elif number is not None:
+        fault, advice = ", but numbers must be finite", "Replace it or remove the row."
+    elif _DATE.fullmatch(cell):
+        fault, advice = ", a date", "Write the number of days since a fixed day, or leave the column out (ignore)."
+    else:
+        fault = ", which is not a number"
+        advice = (
+            "Set the column as id or groups, leave it out (ignore), or make features of text columns "
+            "(categorical: one-hot)."
+        )
+    problem = f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}."
+    raise CellError(problem, advice, unsaved and unsaved[1])
+
+
+def text_of(cell: str, at: int, position: str, layout: Layout) -> str:
+    """Return the text of one cell. A missing text is empty if it is allowed."""
+    cell, missing, known = cell.strip(), layout.missing, layout.values.get(at, ())
+    fault = None if cell == missing else fault_of(cell)
+    if cell == NOT_AVAILABLE and layout.columns[at] in layout.labels:
+        fault = "an error of a formula", "Correct the formula, or leave the cell empty."
+    if fault is None and cell in known:
+        return cell
+    gaps = _CERTAIN_GAPS if layout.is_typed else _TEXT_GAPS
+    if fault is None and at in layout.may_lack and (cell == missing or cell.casefold() in gaps):
+        return ""
+    # "NA" or "none" may be the name of a class, but these may not.
+    if fault is None and cell not in ("", "?", missing):
+        return cell
+    found = f"{position}, column {layout.columns[at]!r}: found {textwrap.shorten(cell, 60)!r}"
+    if fault:
+        raise CellError(f"{found}, {fault[0]}.", fault[1], fault[1])
+    raise DataError(f"{found}, but this column needs a value in every row. Write the value or remove the row.")
