@@ -2,8 +2,8 @@
 
     python benchmarks/reading.py [--rows 200000] [--columns 50] [--rounds 3]
 
-`ours`: CPU seconds of `read_csv` with its checks, of a file of numbers. `pandas`: `pandas.read_csv` of the same file.
-Both are the minimum of all rounds, which alternate between the sides. The numbers must be equal.
+`ours`: CPU seconds of `fairfold.tables.read`, with its checks, of a file of numbers. `pandas`: those of
+`pandas.read_csv`. Both are the minimum of all rounds, which alternate between the sides. The numbers must be equal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from _record import record
 
-from fairfold.datasets.formats import read_csv
+from fairfold.tables import read
 
 
 def seconds_of(run: Callable[[], Any]) -> tuple[float, Any]:
@@ -39,7 +39,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "numbers.csv"
         pd.DataFrame(X).add_prefix("x").to_csv(path, index=False)
-        sides = {"ours": lambda: read_csv(path).values, "pandas": lambda: pd.read_csv(path).to_numpy()}
+        sides = {"ours": lambda: read(path).values, "pandas": lambda: pd.read_csv(path).to_numpy()}
         for _ in range(options.rounds):
             for name, run in sides.items():
                 taken, numbers = seconds_of(run)

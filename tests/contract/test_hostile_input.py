@@ -20,6 +20,7 @@ from fairfold.datasets import Dataset, expression, formats, load_catalog, prepar
 from fairfold.errors import ConfigError, StudyError
 from fairfold.forests import load_model, make_model
 from fairfold.study import check_config
+from fairfold.tables import arff, delimited
 
 bounded = settings(
     max_examples=15,
@@ -82,9 +83,9 @@ def read_config(path):
 
 
 READERS = {
-    "csv": formats.read_csv,
-    "arff": formats.read_arff,
-    "sparse-arff": formats.read_arff,
+    "csv": delimited.read_csv,
+    "arff": arff.read_arff,
+    "sparse-arff": arff.read_arff,
     "xml": formats.read_label_names,
     "rdata": formats.read_rdata,
     "npz": formats.read_npz,

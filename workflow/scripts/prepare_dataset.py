@@ -14,7 +14,7 @@ screen = logging.StreamHandler(os.fdopen(os.dup(2), "w"))
 with logged(snakemake.log):
     settings = snakemake.config["data"]
     if snakemake.params.dataset in settings["own"]:
-        logging.getLogger("fairfold.datasets.decimals").addHandler(screen)
+        logging.getLogger("fairfold.tables.decimals").addHandler(screen)
     data = prepare(
         snakemake.params.dataset,
         catalog=load_catalog().with_own(settings["own"]).with_variants(settings["variants"]),

@@ -7,8 +7,9 @@ import pytest
 
 from fairfold.datasets import Dataset, load_catalog, prepare
 from fairfold.datasets.catalog import Entry
-from fairfold.datasets.columns import account_for_columns, account_line, ignored_columns, shortened
+from fairfold.datasets.columns import account_for_columns, account_line, shortened
 from fairfold.errors import ConfigError, DataError
+from fairfold.tables.table import ignored_columns
 
 CSV = """\
 sample_id,height,meta_site,label_a,width,meta_note,label_b

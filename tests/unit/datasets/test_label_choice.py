@@ -9,8 +9,8 @@ import pytest
 
 from fairfold.core.arrays import to_dense
 from fairfold.datasets import load_catalog, prepare
-from fairfold.datasets.columns import label_columns
 from fairfold.errors import DataError
+from fairfold.tables.table import label_columns
 
 CASES = Path(__file__).parents[2] / "cases"
 HEADER = ["x", "T1", "T10", "NR-a", "NR-b", "SR-c", "label_", "label_a"]

@@ -22,13 +22,13 @@ from fairfold.core.files import read_table, write_table
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import load_catalog
-from fairfold.datasets.decimals import Learned
 from fairfold.errors import DataError, ModelError
 from fairfold.final import load_final, model
 from fairfold.final.card import model_card, recommended_model
 from fairfold.final.model import fit_final, with_checked_frequency, with_checked_labels
 from fairfold.final.prediction import predict_file
 from fairfold.models import load_model
+from fairfold.tables.decimals import Learned
 
 CASES = Path(__file__).parents[2] / "cases"
 FEATURES, LABELS = tuple("abcd"), ("red", "green, blue", "x")

@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
 def _read(path: Path, options: argparse.Namespace) -> Dataset:
     from fairfold.datasets import load_catalog, prepare
     from fairfold.datasets.categories import ENCODINGS
-    from fairfold.datasets.svmlight import format_of
+    from fairfold.tables.svmlight import format_of
 
     check_file(path)
     if options.categorical not in (None, *ENCODINGS):

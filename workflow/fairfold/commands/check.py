@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import io
 import shlex
 import sys
-import zipfile
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,7 +19,6 @@ from fairfold.core.runs import lock_of_folder
 from fairfold.errors import DataError, unknown_name
 
 _CHECKS = "checks"
-_SEPARATORS = (",", ";", "\t")
 _EXCEL = ".xlsx"
 
 
@@ -186,20 +183,11 @@ def _read_sheet(path: Path) -> pd.DataFrame:
 
     Names that are decoded wrongly do not match the data, so they are refused later.
     """
-    from fairfold.datasets.rows import read_text
+    from fairfold.tables.reading import read_texts
 
     check_file(path, "--sheet")
-    as_text: dict[str, Any] = {"dtype": str, "keep_default_na": False}
-    try:
-        if path.suffix.lower() == _EXCEL:
-            return pd.read_excel(path, **as_text)
-        content = read_text(path)
-        found = (pd.read_csv(io.StringIO(content), sep=separator, **as_text) for separator in _SEPARATORS)
-        return unprotect_table(next((sheet for sheet in found if len(sheet.columns) > 1), pd.DataFrame()))
-    except (ValueError, OSError, zipfile.BadZipFile) as error:
-        raise DataError(
-            f"{path}: the sheet cannot be read ({error}). Save it as CSV in UTF-8, or as Excel (.xlsx)."
-        ) from error
+    sheet, is_delimited = read_texts(path)
+    return unprotect_table(sheet) if is_delimited else sheet
 
 
 def _data(study: Path, dataset: str) -> tuple[Any, list[Any]]:

@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
         Parsed arguments.
     """
     logging.basicConfig(format="%(message)s")
-    logging.getLogger("fairfold.datasets").setLevel(logging.INFO)
+    logging.getLogger("fairfold.tables").setLevel(logging.INFO)
     from fairfold.core.output import check_output, messages_beside
     from fairfold.final.model import load_final
     from fairfold.final.prediction import predict_file

@@ -73,7 +73,7 @@ def check_file(path: Path, option: str = "") -> None:
     DataError
         If the file does not exist, or is a folder, a pipe or a device.
     """
-    from fairfold.datasets.rows import check_is_file
+    from fairfold.tables.rows import check_is_file
 
     check_is_file(path)
     if not path.is_file():

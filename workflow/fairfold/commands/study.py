@@ -10,11 +10,9 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import yaml
 
@@ -45,7 +43,6 @@ _MODELS_OF_LARGE = ["logistic+", "kernel-ridge+", "joint-GB", "Stack+"]  # follo
 # levels of deep forests take many times as long as these two models.
 _MODELS_OF_MANY = ["RF+ET", "Stack+"]
 _MOST_CELLS = 5_000_000  # samples times labels
-_NOT_LINES = {".xlsx", ".feather", ".npz", ".zst", ".zip"}  # files whose rows are not counted
 _UNREADABLE = (DataError, ImportError, OSError, ValueError)  # Reported later.
 _SUFFIXES = re.compile(
     r"(\.(csv|tsv|txt|parquet|feather|xlsx|arff|npz|svm|libsvm|svmlight|gz|bz2|xz|zst|zip))+$", re.IGNORECASE
@@ -178,8 +175,15 @@ def _set_defaults_of_size(options: argparse.Namespace) -> None:
     """Choose fewer folds, missing rates and models for a large table, except where options are given."""
     if options.table is None or options.crate:
         return
+    # Import here to keep other commands fast.
+    from fairfold.tables.reading import survey
+    from fairfold.tables.table import label_columns
+
     check_file(Path(options.table))
-    n_rows, n_labels = _count_rows(Path(options.table)), _count_labels(Path(options.table), options.labels or [])
+    n_rows = n_labels = 0
+    with contextlib.suppress(*_UNREADABLE):
+        n_rows, columns = survey(options.table)
+        n_labels = len(label_columns(options.labels or [], columns, options.table))
     defaults: dict[str, Any] = {}
     if n_rows >= LARGE_TABLE:
         boosting = "LightGBM" if importlib.util.find_spec("lightgbm") else "HistGB"
@@ -204,45 +208,6 @@ def _set_defaults_of_size(options: argparse.Namespace) -> None:
             f"these options for a study of all (5 folds, missing rates 0 50, and any models).{deep}",
             file=sys.stderr,
         )
-
-
-def _count_rows(table: Path) -> int:
-    """Count the lines of a text file or the rows of a Parquet file. The count is 0 for other and unreadable files."""
-    with contextlib.suppress(*_UNREADABLE):
-        if table.suffix.lower() == ".parquet":
-            from pyarrow import parquet
-
-            return parquet.read_metadata(table).num_rows
-        with _opened(table) as stream:
-            return sum(block.count(b"\n") for block in iter(lambda: stream.read(2**20), b""))
-    return 0
-
-
-def _count_labels(table: Path, labels: Sequence[str]) -> int:
-    """Count label columns, or the different numbers in an svmlight file. The count is 0 for other files."""
-    from fairfold.datasets.columns import label_columns
-    from fairfold.datasets.formats import arff_columns_of, columns_of
-    from fairfold.datasets.svmlight import format_of
-
-    with contextlib.suppress(*_UNREADABLE):
-        if table.suffix.lower() == ".parquet":
-            from pyarrow import parquet
-
-            return len(label_columns(labels, parquet.read_schema(table).names, table.name))
-        with _opened(table) as stream:
-            if (kind := format_of(table)) == "svmlight":
-                return len({label for line in stream for label in line.partition(b" ")[0].split(b",")})
-        columns = arff_columns_of(table) if kind == "arff" else columns_of(table)
-        return len(label_columns(labels, columns, table.name))
-    return 0
-
-
-def _opened(table: Path) -> AbstractContextManager[IO[bytes]]:
-    from fairfold.datasets.rows import open_unpacked
-
-    if table.suffix.lower() in _NOT_LINES:
-        raise ValueError(f"{table} has no lines.")
-    return open_unpacked(table)
 
 
 def _targets(options: argparse.Namespace) -> list[str]:
@@ -358,7 +323,7 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Build the configuration from the options; other settings keep their defaults."""
     # Import here to keep other commands fast.
     from fairfold.datasets.catalog import load_catalog
-    from fairfold.datasets.svmlight import format_of
+    from fairfold.tables.svmlight import format_of
 
     def relative(path: str) -> str:
         # Resolve both folders: a symbolic link has other neighbors than its target.

@@ -17,9 +17,9 @@ from fairfold.core.project import PROJECT
 from fairfold.datasets import hierarchies
 from fairfold.datasets.categories import Encoding
 from fairfold.datasets.dataset import LabelsAre, Task
-from fairfold.datasets.names import composed
 from fairfold.datasets.times import check_hold_out
 from fairfold.errors import ConfigError, unknown_name
+from fairfold.tables.names import composed
 
 _GIT_BLOB = "git blob SHA-1"
 CATALOG = PROJECT / "resources" / "datasets.yaml"

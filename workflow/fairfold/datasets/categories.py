@@ -10,8 +10,8 @@ from typing import Literal, Self, get_args
 import numpy as np
 import pandas as pd
 
-from fairfold.datasets.names import composed
 from fairfold.errors import MOST_NAMES, DataError, shortened
+from fairfold.tables.names import composed
 
 Encoding = Literal["one-hot", "ordinal", "as-is"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)

@@ -24,11 +24,12 @@ import numpy as np
 
 from fairfold.core.arrays import GAPS
 from fairfold.core.seeds import seed_sequence
-from fairfold.datasets.columns import Table
-from fairfold.datasets.formats import PathLike, check_unique, plain_numbers
-from fairfold.datasets.label_values import number_of
-from fairfold.datasets.rows import open_unpacked
 from fairfold.errors import DataError
+from fairfold.tables.cells import plain_numbers
+from fairfold.tables.label_values import number_of
+from fairfold.tables.names import PathLike, check_unique
+from fairfold.tables.rows import open_unpacked
+from fairfold.tables.table import Table
 
 _log = logging.getLogger(__name__)
 

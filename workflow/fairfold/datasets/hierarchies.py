@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from fairfold.core.hierarchy import Hierarchy
-from fairfold.datasets.names import composed
-from fairfold.datasets.rows import TableFile, sentences
 from fairfold.errors import DataError, shortened, unknown_name
+from fairfold.tables.names import composed
+from fairfold.tables.rows import TableFile, sentences
 
 KEYS = ("hierarchy", "propagate")
 """Keys of ``labels`` in the configuration that describe a hierarchy."""
@@ -158,7 +158,7 @@ def read_hierarchy(
     ----------
     path : str or Path
         Path of an ontology in OBO format, or of a table with two columns. A file with a line ``[Term]`` is an ontology.
-        The table can have any format of :mod:`fairfold.datasets.rows`. Its rows contain a label and one of its parents,
+        The table can have any format of :mod:`fairfold.tables.rows`. Its rows contain a label and one of its parents,
         or an empty cell for a label without parents. The header ``child, parent`` is optional.
     labels : sequence of str
         Names of the labels, each the id, an alternative id or the name of a term.

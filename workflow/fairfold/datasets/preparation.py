@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import itertools
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.core.arrays import GAPS, Matrix, append_columns
+from fairfold.core.arrays import Matrix, append_columns
 from fairfold.core.folds import BEFORE
-from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.validation import has_unmeasured, unmeasured_cells
-from fairfold.datasets import expression, formats, label_values, svmlight
+from fairfold.datasets import expression, formats
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
 from fairfold.datasets.categories import Categories, natural_order
-from fairfold.datasets.columns import Table, account_line, identifiers, label_columns, roles_of
+from fairfold.datasets.columns import account_line, identifiers, roles_of
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
 from fairfold.datasets.hierarchies import read_hierarchy
-from fairfold.datasets.label_lists import label_lists, label_paths
-from fairfold.datasets.names import composed
 from fairfold.errors import ConfigError, DataError, shortened
+from fairfold.tables import svmlight
+from fairfold.tables.label_values import label_error
+from fairfold.tables.names import check_unique, composed
+from fairfold.tables.reading import read
+from fairfold.tables.table import Table, first_cell, label_columns, position_of
 
 logger = logging.getLogger(__name__)
 
@@ -135,57 +136,48 @@ def _generate(entry: Entry) -> Dataset:
     return dataclasses.replace(_dataset(entry, X, Y, feature_names, label_names), hierarchy=hierarchy)
 
 
-def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
-    wanted, path = entry.labels.get("column"), _only(entry, paths)
-    known = [*([] if wanted is None else [wanted]), *entry.roles.values()]
-    if entry.task == "multilabel" and "table" not in entry.labels and entry.missing_value in ("0", "1"):
+def _read_table(entry: Entry, path: Path, paths: Sequence[Path], kind: Literal["csv", "arff"]) -> Table:
+    """Read a table of the user or the catalog, with the labels as numbers unless they are one class per sample."""
+    wanted, is_multilabel = entry.labels.get("column"), entry.task == "multilabel"
+    is_apart = wanted is not None or "table" in entry.labels
+    if is_multilabel and "table" not in entry.labels and entry.missing_value in ("0", "1"):
         raise ConfigError(
             f"dataset {entry.id}: missing_value is {entry.missing_value!r}, which is also a label. Leave the cells of "
             "missing features empty, or write another text there."
         )
-    located = functools.partial(formats.text_columns_of, path, header=entry.header, apart=known, ignored=entry.ignore)
-    categorical = located() if entry.categorical else []
-    read = functools.partial(formats.read_csv, path, header=entry.header, ignored=entry.ignore, text_columns=known)
-    read = functools.partial(read, missing=entry.missing_value, gaps=entry.task == "multilabel")
-    if wanted is not None or "table" in entry.labels:
-        table = read(categorical=categorical)
-    else:
-        columns_of = functools.partial(formats.columns_of, path, header=entry.header)
-        table = _read_words(read, lambda: _label_columns(entry, columns_of(), paths), categorical)
+    return read(
+        path,
+        kind=kind,
+        header=entry.header,
+        missing=entry.missing_value,
+        gaps=is_multilabel,
+        text=[*([] if wanted is None else [wanted]), *entry.roles.values()],
+        labels=None if is_apart else functools.partial(_label_columns, entry, paths=paths),
+        ignored=entry.ignore,
+        categorical=bool(entry.categorical),
+    )
+
+
+def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
+    wanted, path = entry.labels.get("column"), _only(entry, paths)
+    table = _read_table(entry, path, paths, "csv")
     if wanted is not None:
-        label = table.header[formats.position_of(table.header, wanted, path)]
+        label = table.header[position_of(table.header, wanted, path)]
         data = _single_label(entry, table.values, table.text[label], table.columns)
         data = dataclasses.replace(data, **roles_of(entry, table, [label]))
     elif "table" in entry.labels:
-        data = _split_labels(entry, *_with_label_table(entry, table), categorical)
+        data = _split_labels(entry, *_with_label_table(entry, table))
     else:
-        data = _split_labels(entry, table, _label_columns(entry, table.header, paths, table.ignored), categorical)
+        data = _split_labels(entry, table, _label_columns(entry, table.header, paths, table.ignored))
     codings = {name: spelled for name, spelled in table.mixed_codings.items() if name in data.feature_names}
     return dataclasses.replace(data, decimal_mark=table.decimal_mark, mixed_codings=codings)
 
 
 def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
     parts = [path for path in paths if path.suffix.lower() != ".xml"]
-    known, ignored = list(entry.roles.values()), entry.ignore
-    attributes = formats.arff_attributes_of(parts[0])
-    declared = {each.name: each.classes for each in attributes if each.is_hierarchical}
-    nominal = {each.name for each in attributes if each.values}
-    # Declared values need no decision of the user.
-    categorical = [
-        name
-        for name in formats.arff_text_columns_of(parts[0], apart=known, ignored=ignored)
-        if entry.categorical or name in nominal
-    ]
-    entry = dataclasses.replace(entry, categorical=entry.categorical or "one-hot")
-
-    def read(path: Path) -> Table:
-        read_part = functools.partial(formats.read_arff, path, gaps=True, text_columns=known, ignored=ignored)
-        labels_of = functools.partial(_label_columns, entry, formats.arff_columns_of(path), paths)
-        return _read_words(read_part, labels_of, categorical, declared)
-
-    tables = list(map(read, parts))
+    tables = [_read_table(entry, path, paths, "arff") for path in parts]
     for path, table in zip(parts, tables, strict=True):
-        if table.header != tables[0].header:
+        if (table.header, *table.text) != (tables[0].header, *tables[0].text):
             raise DataError(f"{path}: its columns differ from those of {parts[0].name}. Give all files the same ones.")
     stack = sparse.vstack if sparse.issparse(tables[0].values) else np.vstack
     values = stack([table.values for table in tables])
@@ -196,7 +188,8 @@ def _read_arff(entry: Entry, paths: Sequence[Path]) -> Dataset:
             [np.ones(table.values.shape[0]) if table.weights is None else table.weights for table in tables]
         )
     table = dataclasses.replace(tables[0], values=values, text=text, weights=weights)
-    return _split_labels(entry, table, _label_columns(entry, table.header, paths, table.ignored), categorical)
+    entry = dataclasses.replace(entry, categorical=entry.categorical or "one-hot")  # Declared values need no choice.
+    return _split_labels(entry, table, _label_columns(entry, table.header, paths, table.ignored))
 
 
 def _read_svmlight(entry: Entry, paths: Sequence[Path]) -> Dataset:
@@ -213,71 +206,6 @@ def _read_svmlight(entry: Entry, paths: Sequence[Path]) -> Dataset:
     kept = [at for at, name in enumerate(table.columns) if name in labels or not name.startswith(svmlight.LABEL)]
     columns = tuple(table.columns[at] for at in kept)
     return _split_labels(entry, Table(columns, table.values[:, kept], table.source), labels)
-
-
-def _read_words(
-    read: Callable[..., Table],
-    labels_of: Callable[[], Sequence[str]],
-    categorical: Sequence[str] = (),
-    declared: Mapping[str, Sequence[str]] | None = None,
-) -> Table:
-    """Read a table whose label columns may contain words such as Y and N, lists of labels, or ``declared`` classes.
-
-    Text is considered only if the label columns cannot be read as numbers, which is much faster.
-    """
-    labels = labels_of() if categorical else ()
-    features = [name for name in categorical if name not in labels]
-    with contextlib.suppress(DataError):
-        table = read(categorical=features)
-        if not table.unavailable or table.unavailable.isdisjoint(labels_of()):
-            return table
-    labels = labels_of()
-    return _with_numbers(read(categorical=features, labels=labels), labels, declared or {})
-
-
-def _with_numbers(table: Table, labels: Sequence[str], declared: Mapping[str, Sequence[str]]) -> Table:
-    """Convert the text of label columns to numbers, and put the columns in the order of the file."""
-    source, place = table.source, {name: at for at, name in enumerate(table.header)}
-    parts, lists, hierarchy = [], {}, None
-    for name in labels:
-        found, part, above = _numbers_of(table.text[name].tolist(), name, declared.get(name), source)
-        parts.append(part)
-        hierarchy = above if len(labels) == 1 else hierarchy
-        if found != [name]:
-            # A label may have the name of another column.
-            found = [f"{name}={each}" if len(labels) > 1 or each in place else each for each in found]
-            lists[name] = tuple(found)
-            place |= dict.fromkeys(found, place[name])
-    Y = np.column_stack(parts)
-    names = [*table.columns, *(each for name in labels for each in lists.get(name, (name,)))]
-    order = sorted(range(len(names)), key=lambda at: place[names[at]])
-    if not sparse.issparse(table.values):
-        values = np.hstack([table.values, Y])[:, order]
-    elif np.isnan(Y).any():
-        row, label = np.argwhere(np.isnan(Y))[0]
-        where = f'{source}, data row {row + 1}, column "{labels[label]}"'
-        raise DataError(f"{where}: no label may be missing in sparse rows. Write dense rows, or fill in the value.")
-    else:
-        values = sparse.hstack([table.values, sparse.csr_array(Y)], format="csc")[:, order].tocsr()
-    text = {name: cells for name, cells in table.text.items() if name not in labels}
-    columns = tuple(names[at] for at in order)
-    table = dataclasses.replace(table, columns=columns, values=values, text=text)
-    return dataclasses.replace(table, label_lists=lists, hierarchy=hierarchy)
-
-
-def _numbers_of(
-    cells: list[str], name: str, classes: Sequence[str] | None, source: str
-) -> tuple[list[str], np.ndarray, Hierarchy | None]:
-    """Return the names and numbers of the labels in a column of text, and their hierarchy, if the file declares it."""
-    if classes is not None:
-        return label_paths(cells, classes, name, source)
-    try:
-        return [name], label_values.label_values(cells, name, source, GAPS)[:, np.newaxis], None
-    except DataError:
-        found = label_lists(cells, name, source)
-        if found is None:
-            raise
-    return *found, None
 
 
 def _read_npz(entry: Entry, paths: Sequence[Path]) -> Dataset:
@@ -356,8 +284,8 @@ def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
     if entry.id_column is None:
         raise ConfigError(f"dataset {entry.id}: labels.table matches rows by id. Name the column of ids as id.")
     path, id_column = Path(entry.labels["table"]), entry.id_column
-    read = functools.partial(formats.read_csv, path, text_columns=[id_column], gaps=True)
-    given = _read_words(read, lambda: [name for name in formats.columns_of(path) if name != id_column])
+    labels_of = functools.partial(filter, composed(id_column).__ne__)
+    given = read(path, kind="csv", text=[id_column], labels=labels_of, categorical=False)
     _check_binary(given.values, given.columns, given.source)  # Row numbers are still those of the file.
     ids, label_ids = (np.array(list(map(composed, identifiers(id_column, each)))) for each in (table, given))
     for one, other, known, wanted in ((given, table, label_ids, ids), (table, given, ids, label_ids)):
@@ -367,13 +295,13 @@ def _with_label_table(entry: Entry, table: Table) -> tuple[Table, list[str]]:
                 f"{one.source} lacks {missing.size} of the {wanted.size} ids of {other.source} "
                 f"({shortened(list(map(str, missing)), 5)}). Both need the same ids. Add or remove rows."
             )
-    formats.check_unique([*table.header, *given.columns], f"{table.source} and {given.source}")
+    check_unique([*table.header, *given.columns], f"{table.source} and {given.source}")
     values = np.hstack([table.values, given.values[pd.Index(label_ids).get_indexer(ids)]])
     header, columns = (*table.header, *given.columns), (*table.columns, *given.columns)
     return dataclasses.replace(table, columns=columns, values=values, header=header), list(given.columns)
 
 
-def _split_labels(entry: Entry, table: Table, labels: Sequence[str], categorical: Sequence[str] = ()) -> Dataset:
+def _split_labels(entry: Entry, table: Table, labels: Sequence[str]) -> Dataset:
     """Separate label columns from feature columns, and check that labels are 0, 1 or missing (unmeasured)."""
     labels = [each for name in labels for each in table.label_lists.get(name, (name,))]
     left_out = roles_of(entry, table, labels)
@@ -388,7 +316,7 @@ def _split_labels(entry: Entry, table: Table, labels: Sequence[str], categorical
             f"{table.source}: all labels contain only 1 and empty cells, and an empty cell is unmeasured, not "
             "negative. Write 0 for the negatives."
         )
-    categorical = [name for name in categorical if name in table.text]
+    categorical = [name for name in table.text if name not in entry.roles.values()]
     if entry.categorical and categorical:
         categories = Categories.of(entry.categorical, {name: table.text[name] for name in categorical}, table.source)
         X = append_columns(X, categories.encode(table.text, table.source))
@@ -451,7 +379,7 @@ def _beside(name: str, paths: Sequence[Path]) -> Path:
 
 def _presence(Y: Matrix, names: Sequence[str], source: str) -> Matrix:
     """Return 1 for numbers above 0. Missing numbers stay missing."""
-    if wrong := formats.first_cell(Y, lambda cells: cells < 0):
+    if wrong := first_cell(Y, lambda cells: cells < 0):
         row, column = wrong
         found = f'data row {row + 1}, column "{names[column]}": found {Y[row, column]:g}'
         raise DataError(f"{source}, {found}, but numbers of presence are at least 0. Correct it or leave it empty.")
@@ -461,9 +389,9 @@ def _presence(Y: Matrix, names: Sequence[str], source: str) -> Matrix:
 
 
 def _check_binary(Y: Matrix, names: Sequence[str], source: str) -> None:
-    if wrong := formats.first_cell(Y, lambda cells: ~(np.isin(cells, (0, 1)) | np.isnan(cells))):
+    if wrong := first_cell(Y, lambda cells: ~(np.isin(cells, (0, 1)) | np.isnan(cells))):
         row, column = wrong
-        raise label_values.label_error(source, row + 1, str(names[column]), f"{Y[row, column]:g}")
+        raise label_error(source, row + 1, str(names[column]), f"{Y[row, column]:g}")
 
 
 def _single_label(entry: Entry, X: Matrix, classes: np.ndarray, feature_names: Sequence[str]) -> Dataset:

@@ -24,14 +24,13 @@ from fairfold.core.threads import set_n_jobs
 from fairfold.core.validation import is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
-from fairfold.datasets.decimals import Learned
-from fairfold.datasets.formats import check_unique
-from fairfold.datasets.names import composed
 from fairfold.errors import DataError, ModelError, first_sentence, shortened
 from fairfold.evaluation.checked_cells import MISSING_RATE
 from fairfold.evaluation.decisions import Objective
 from fairfold.evaluation.fold_scores import labels_for
 from fairfold.models import load_model, make_model
+from fairfold.tables.decimals import Learned
+from fairfold.tables.names import check_unique, composed
 
 MODEL, COLUMNS, CARD, PROBE = "model.fairfold", "columns.json", "README.md", "probe.npz"
 N_PROBES = 5

@@ -14,10 +14,12 @@ from scipy import sparse
 from fairfold.core.arrays import with_sparsity
 from fairfold.core.formulas import protect_table
 from fairfold.core.output import check_output, open_output
-from fairfold.datasets.formats import Table, arff_columns_of, read_arff, read_csv_parts
-from fairfold.datasets.svmlight import FEATURE, format_of, read_svmlight
 from fairfold.errors import CellError, DataError
 from fairfold.final.model import FinalModel
+from fairfold.tables.arff import read_arff_columns
+from fairfold.tables.delimited import read_csv_parts
+from fairfold.tables.svmlight import FEATURE, format_of, read_svmlight
+from fairfold.tables.table import Table
 
 ROWS = 10_000  # rows per part
 
@@ -74,7 +76,7 @@ def predict_file(
 
     Notes
     -----
-    The logger ``fairfold.datasets.decimals`` reports how decimal numbers are read.
+    The logger ``fairfold.tables.decimals`` reports how decimal numbers are read.
     """
     if top is not None and top < 1:
         raise DataError(f"top is {top}; it must be at least 1.")
@@ -118,10 +120,7 @@ def _tables(final: FinalModel, source: Path, rows_at_once: int) -> Iterator[Tabl
         return list(final.numeric), identifier, list(final.text)
 
     if kind == "arff":
-        numeric, identifier, text = choose(header := arff_columns_of(source))
-        ignored = [name for name in header if name not in {*numeric, *identifier, *text}]
-        table = read_arff(source, gaps=True, text_columns=identifier, categorical=text, ignored=ignored)
-        return _parts(final, table, rows_at_once)
+        return _parts(final, read_arff_columns(source, choose), rows_at_once)
     values = final.categories.values if final.categories else None
     notation: dict[str, Any] = {"missing": final.missing_value, "learned": final.learned, "values": values}
     return read_csv_parts(source, choose, rows=rows_at_once, gaps=True, **notation)

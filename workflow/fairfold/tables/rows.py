@@ -3,7 +3,7 @@
 Text may be compressed (gzip, bzip2, xz, Zstandard, or a zip archive of one file). Its encoding may be UTF-8, UTF-16,
 UTF-32 or Windows-1252, and its separator a comma, semicolon, tab or vertical bar. pandas reads Parquet, Feather and
 Excel files. An index with a name is a column. The file name does not matter. Trailing empty rows are ignored. Cells
-are returned unchanged; :mod:`fairfold.datasets.decimals` decides how numbers are written.
+are returned unchanged; :mod:`fairfold.tables.decimals` decides how numbers are written.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
-from fairfold.datasets.expansion import check_feather, check_parquet, check_workbook, limited
-from fairfold.datasets.workbook import cells_without_value
 from fairfold.errors import DataError
+from fairfold.tables.expansion import check_feather, check_parquet, check_workbook, limited
+from fairfold.tables.workbook import cells_without_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -212,7 +212,7 @@ class TableFile:
         self.path = path
         self._is_logged = False
         with sentences(path):
-            self._kind = _kind_of_frame(path)
+            self._kind = kind_of_frame(path)
             self.text = None if self._kind else _text_of(path)
         if self.text and (recognized := _recognized(self.text)):
             logger.info("%s: read as %s.", path, recognized)
@@ -352,7 +352,7 @@ def read_text(path: Path) -> str:
         If the file is missing, damaged, or not text.
     """
     with sentences(path):
-        if kind := _kind_of_frame(path):
+        if kind := kind_of_frame(path):
             raise DataError(f"{path} is in {kind} format. Save its table as CSV in UTF-8.")
         encoding, _ = _encoding_of(path)
         with _unpacked(path) as stream:
@@ -515,7 +515,19 @@ def _as_text(value: Any) -> str:
     return json.dumps([str(each) for each in value]) if is_list else str(value)
 
 
-def _kind_of_frame(path: Path) -> str | None:
+def kind_of_frame(path: Path) -> Literal["Parquet", "Feather", "Excel"] | None:
+    """Return the format of a columnar file or a workbook.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    {"Parquet", "Feather", "Excel"} or None
+        The format, or None for other files.
+    """
     head = _head(path)
     if head.startswith(b"PAR1") and _ends_with(path, b"PAR1"):  # Text may start with these bytes.
         return "Parquet"

@@ -15,10 +15,11 @@ import zstandard
 from pyarrow import feather, parquet
 
 from fairfold.core import limits
-from fairfold.datasets.formats import read_arff, read_csv
-from fairfold.datasets.rows import TableFile, dialect_of, open_unpacked, read_text
-from fairfold.datasets.svmlight import read_svmlight
 from fairfold.errors import CellError, DataError
+from fairfold.tables.arff import read_arff
+from fairfold.tables.delimited import read_csv
+from fairfold.tables.rows import TableFile, dialect_of, open_unpacked, read_text
+from fairfold.tables.svmlight import read_svmlight
 
 CASES = Path(__file__).parents[2] / "cases/expansion"
 TEXT = b"height,label_a\n" + b"1,0\n" * 30_000

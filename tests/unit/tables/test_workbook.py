@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from fairfold.datasets import load_catalog, prepare
-from fairfold.datasets.rows import TableFile
-from fairfold.datasets.workbook import cells_without_value
 from fairfold.errors import DataError
+from fairfold.tables.rows import TableFile
+from fairfold.tables.workbook import cells_without_value
 
 CASES = Path(__file__).parents[2] / "cases"
 

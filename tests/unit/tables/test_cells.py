@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairfold.datasets import cells, formats
-from fairfold.datasets.rows import TableFile
 from fairfold.errors import CellError, DataError
+from fairfold.tables import cells, delimited
+from fairfold.tables.rows import TableFile
 
 NUMBERS = [
     "0",
@@ -72,7 +72,7 @@ def test_blocks_and_pandas_read_as_cell_by_cell(tmp_path_factory, rows, quote, a
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cells, "_AT_ONCE", at_once)
         try:
-            found = formats.read_csv(path, gaps=True).values
+            found = delimited.read_csv(path, gaps=True).values
         except DataError as error:
             assert str(error).endswith(expected if rows else "has a header but no data row.")
         else:
@@ -94,7 +94,7 @@ def test_plain_files_are_read_with_pandas(tmp_path, body, is_plain):
     (tmp_path / "t.csv").write_text(f"x,label,id\n{body}", newline="")
     frame = TableFile(tmp_path / "t.csv").plain_frame(1, 3, [0, 1])
     assert (frame is not None) == is_plain
-    table = formats.read_csv(tmp_path / "t.csv", text_columns=["id"])
+    table = delimited.read_csv(tmp_path / "t.csv", text_columns=["id"])
     assert table.values.tolist() == [[1, 2], [3, 4.5]] and table.text["id"].tolist() == ["a", "b"]
 
 
@@ -103,7 +103,7 @@ def test_plain_files_are_read_with_pandas(tmp_path, body, is_plain):
 def test_faulty_rows_are_refused_wherever_they_stand(tmp_path, row, n_before):
     (tmp_path / "t.csv").write_text("x,label,id\n" + "1,0,a\n" * n_before + f"{row}\n1,0,b\n")
     with pytest.raises(DataError, match=rf"data row {n_before + 1} \(line {n_before + 2}\)"):
-        formats.read_csv(tmp_path / "t.csv", text_columns=["id"])
+        delimited.read_csv(tmp_path / "t.csv", text_columns=["id"])
 
 
 @pytest.mark.parametrize("last", ["1.392", "12.5"])
@@ -116,22 +116,22 @@ def test_decimal_marks_of_plain_files_are_decided_by_all_rows(tmp_path, caplog, 
             with pytest.raises(
                 DataError, match=r'data row 301 \(line 302\), column "count": the point in "1.392" looks'
             ):
-                formats.read_csv(tmp_path / "t.csv")
+                delimited.read_csv(tmp_path / "t.csv")
         else:
             with caplog.at_level("INFO"):
-                assert formats.read_csv(tmp_path / "t.csv").values[-1].tolist() == [12.5, 1]
+                assert delimited.read_csv(tmp_path / "t.csv").values[-1].tolist() == [12.5, 1]
             assert 'such as "12.5" in column "count"' in caplog.text
             caplog.clear()
 
 
 def test_a_number_that_stands_for_a_missing_one_is_compared_as_text(tmp_path):
     (tmp_path / "t.csv").write_text("x,label\n-9,1\n-9.0,0\n2,0\n")
-    found = formats.read_csv(tmp_path / "t.csv", missing="-9").values[:, 0]
+    found = delimited.read_csv(tmp_path / "t.csv", missing="-9").values[:, 0]
     assert math.isnan(found[0]) and found[1:].tolist() == [-9, 2]
 
 
 def test_columns_of_numbers_and_words_keep_their_texts(tmp_path):
     (tmp_path / "t.csv").write_text("code,label\n01,1\n1.0,0\nB,0\n")
-    assert formats.text_columns_of(tmp_path / "t.csv") == ["code"]
-    scan = formats._Scan(tmp_path / "t.csv")
-    assert scan.table(categorical=["code"]).text["code"].tolist() == ["01", "1.0", "B"]
+    assert delimited.text_columns_of(tmp_path / "t.csv") == ["code"]
+    source = delimited.RowFile(tmp_path / "t.csv")
+    assert source.table(categorical=["code"]).text["code"].tolist() == ["01", "1.0", "B"]

@@ -22,11 +22,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfold.core.arrays import GAPS
-from fairfold.datasets.decimals import Decimals, Evidence, Learned, decide, form_of, gather
-from fairfold.datasets.label_values import TRUTHS, number_of
-from fairfold.datasets.rows import MOST_EXACT, Row
-from fairfold.datasets.workbook import NOT_AVAILABLE, fault_of
 from fairfold.errors import CellError, DataError
+from fairfold.tables.decimals import Decimals, Evidence, Learned, decide, form_of, gather
+from fairfold.tables.label_values import TRUTHS, number_of
+from fairfold.tables.rows import MOST_EXACT, Row
+from fairfold.tables.workbook import NOT_AVAILABLE, fault_of
 
 _TEXT_GAPS = GAPS - {"-", "nil", "none"}  # These may be names of categories.
 _CERTAIN_GAPS = frozenset({"", "?", NOT_AVAILABLE.casefold()})  # in files that distinguish missing cells from text
@@ -127,7 +127,7 @@ class Marks:
         numeric, width, n_settled = self._layout.numeric, len(self._layout.numeric), len(self._settled)
         for column, at in self._open:
             for index in range(column, len(flat), width):
-                if "." in flat[index] and self._add(at, flat[index], index // width, place):
+                if "." in (cell := flat[index]) and "," not in cell and self._add(at, cell, index // width, place):
                     break
         if len(self._settled) > n_settled:
             self._open = [(column, at) for column, at in self._open if at not in self._settled]
@@ -143,7 +143,9 @@ class Marks:
         if is_settled:
             self._settled.add(at)
         if form is not None and (at in self._found or not is_settled):
-            self._found.setdefault(at, Evidence(self._layout.columns[at])).add(cell, place(row))
+            evidence = self._found.setdefault(at, Evidence(self._layout.columns[at]))
+            if evidence.has_codes_only or form not in evidence.first:
+                evidence.add(cell, place(row))
         return is_settled
 
     def settle(self, found: Mapping[int, Evidence]) -> None:
@@ -176,7 +178,10 @@ class Marks:
         found = {at: self._found[at] for at in numeric if at in self._found}
         settled = [at for at in numeric if at in self._settled]
         again = [at for at, each in found.items() if each.is_unclear]
-        if any(each.has_commas for each in found.values()):
+        forms = [form for each in found.values() for form in each.first]
+        if any(form == "grouped" for form, _ in forms):
+            again = []  # The table is refused.
+        elif any(mark == "," for _, mark in forms):
             again += settled
         elif settled and settled[0] not in found:
             found |= gather(rows(), {settled[0]: columns[settled[0]]}, path, missing, is_plain=True)
@@ -261,17 +266,17 @@ def _block(block: Sequence[Row], before: int, layout: Layout, marks: Marks | Non
         flat = [cells[at] for cells in rows for at in layout.numeric]
     values, others = _plain(flat, layout.missing)
     if marks is not None:
-        marks.add(flat, others, functools.cache(lambda row: found.place(row, layout.path)))
-    for index in others:
-        of_rows, cells = found.others.setdefault(layout.numeric[index % width], (array("q"), []))
-        of_rows.append(index // width)
-        cells.append(flat[index].strip())
+        marks.add(flat, others.tolist(), functools.cache(lambda row: found.place(row, layout.path)))
+    for column in np.unique(others % width):
+        indices = others[others % width == column]
+        cells = [flat[index].strip() for index in indices.tolist()]
+        found.others[layout.numeric[column]] = array("q", (indices // width).tobytes()), cells
     found.numbers = values.reshape(len(rows), width)
     found.text = {at: [cells[at].strip() for cells in rows] for at in layout.text}
     return found
 
 
-def _plain(cells: Sequence[str], missing: str | None) -> tuple[np.ndarray, list[int]]:
+def _plain(cells: Sequence[str], missing: str | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the plain numbers of cells, NaN for other cells, and the positions of these."""
     try:
         numbers = np.fromiter(map(float, cells), np.float64, len(cells))
@@ -283,12 +288,12 @@ def _plain(cells: Sequence[str], missing: str | None) -> tuple[np.ndarray, list[
     if missing is not None:
         is_other |= np.fromiter((cell.strip() == missing for cell in cells), bool, len(cells))
     numbers[is_other] = np.nan
-    return numbers, np.flatnonzero(is_other).tolist()
+    return numbers, np.flatnonzero(is_other)
 
 
 def _float_or_nan(cell: str) -> float:
     try:
-        return float(cell)
+        return math.nan if "," in cell else float(cell)  # An exception takes a microsecond.
     except ValueError:
         return math.nan
 
@@ -312,7 +317,7 @@ def plain_numbers(cells: Sequence[str]) -> array[float] | None:
     array('d', [0.5, 2.0])
     """
     numbers, others = _plain(cells, None)
-    return None if others else array("d", numbers.tobytes())
+    return None if others.size else array("d", numbers.tobytes())
 
 
 def converted(

@@ -5,14 +5,14 @@ import logging
 import numpy as np
 import pytest
 
-from fairfold.datasets import formats
-from fairfold.datasets.decimals import Learned
 from fairfold.errors import DataError
+from fairfold.tables import delimited
+from fairfold.tables.decimals import Learned
 
 
 def read(tmp_path, text, **options):
     (tmp_path / "mine").write_text(text)
-    return formats.read_csv(tmp_path / "mine", **options)
+    return delimited.read_csv(tmp_path / "mine", **options)
 
 
 def refusal(tmp_path, text, **options):
@@ -133,9 +133,9 @@ def test_columns_of_text_and_those_left_out_are_no_evidence_and_stay_as_they_are
 
 def test_codes_with_commas_beside_points_are_categories(tmp_path):
     (tmp_path / "mine").write_text(table("\t", ["x", "0.5", "1", "2"], ["codes", "1,2", "1,3", "1"], LABEL))
-    assert formats.text_columns_of(tmp_path / "mine") == ["codes"]
+    assert delimited.text_columns_of(tmp_path / "mine") == ["codes"]
     (tmp_path / "mine").write_text(table("\t", ["x", "0,5", "1", "2"], ["y", "1,2", "1,3", "1"], LABEL))
-    assert formats.text_columns_of(tmp_path / "mine") == []
+    assert delimited.text_columns_of(tmp_path / "mine") == []
 
 
 @pytest.mark.parametrize(
@@ -159,18 +159,18 @@ def test_codes_with_commas_beside_points_are_categories(tmp_path):
     ],
 )
 def test_the_log_states_how_decimals_are_read(tmp_path, caplog, text, messages):
-    with caplog.at_level(logging.INFO, "fairfold.datasets.decimals"):
+    with caplog.at_level(logging.INFO, "fairfold.tables.decimals"):
         read(tmp_path, text)
-    found = [record.getMessage() for record in caplog.records if record.name == "fairfold.datasets.decimals"]
+    found = [record.getMessage() for record in caplog.records if record.name == "fairfold.tables.decimals"]
     assert len(found) == len(messages)
     assert all(part in message for part, message in zip(messages, found, strict=True))
 
 
 def test_a_refused_table_is_not_logged(tmp_path, caplog):
     """A table with words in its labels is refused before it is read with them."""
-    with caplog.at_level(logging.INFO, "fairfold.datasets.decimals"):
+    with caplog.at_level(logging.INFO, "fairfold.tables.decimals"):
         refusal(tmp_path, "x;label_a\n0,5;Y\n1,5;N\n")
-    assert not [record for record in caplog.records if record.name == "fairfold.datasets.decimals"]
+    assert not [record for record in caplog.records if record.name == "fairfold.tables.decimals"]
 
 
 def test_many_doubts_are_counted(tmp_path, caplog):
@@ -191,7 +191,7 @@ def test_the_text_of_missing_numbers_is_no_evidence(tmp_path):
 def parts(tmp_path, text, learned):
     (tmp_path / "new").write_text(text)
     columns = ["x", "y"]
-    found = formats.read_csv_parts(tmp_path / "new", lambda _: (columns, [], []), rows=1, learned=learned)
+    found = delimited.read_csv_parts(tmp_path / "new", lambda _: (columns, [], []), rows=1, learned=learned)
     return np.concatenate([part.values for part in found]).tolist()
 
 
@@ -236,7 +236,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_tables_of_users_are_read(root, name):
     column, first = CASES[name]
-    found = formats.read_csv(root / "tests" / "cases" / name, ignored=["note"] if "note" in name else [])
+    found = delimited.read_csv(root / "tests" / "cases" / name, ignored=["note"] if "note" in name else [])
     assert found.columns[0] == column and found.values[0, 0] == first
     assert set(found.values[:, -2:].ravel()) == {0, 1}
 
@@ -248,4 +248,4 @@ def test_tables_with_thousands_separators_are_refused(root, name, column):
     with pytest.raises(
         DataError, match=rf'column "{column}": the (comma|point) in ".*" looks like a thousands separator'
     ):
-        formats.read_csv(root / "tests" / "cases" / name)
+        delimited.read_csv(root / "tests" / "cases" / name)

@@ -13,8 +13,8 @@ from sklearn.datasets import dump_svmlight_file
 
 from fairfold.datasets import prepare
 from fairfold.datasets.catalog import load_catalog
-from fairfold.datasets.svmlight import format_of, read_svmlight
 from fairfold.errors import ConfigError, DataError
+from fairfold.tables.svmlight import format_of, read_svmlight
 
 PLAIN = "1,3 5:0.2 7:1\n 5:1 # no label\n\n3 1:2\n"
 COUNTED = "3 8 4\n1,3 4:0.2 6:1\n 4:1\n3 0:2\n"

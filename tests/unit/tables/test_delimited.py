@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfold.core.arrays import GAPS
-from fairfold.datasets import formats
 from fairfold.errors import DataError
+from fairfold.tables import delimited
 
 SEPARATORS = [",", ";", "\t", "|"]
 # Decimal mark and thousands separator. The latter must differ from the separator of cells.
@@ -105,7 +105,7 @@ def test_any_delimited_text_is_read_right_or_refused(tmp_path_factory, file):
     warnings = Warnings()
     try:
         with warnings:
-            table = formats.read_csv(path, gaps=True, categorical=text)
+            table = delimited.read_csv(path, gaps=True, categorical=text)
     except DataError as error:
         assert "\n" not in str(error) and str(error).startswith(str(path))
         return
@@ -129,7 +129,7 @@ class Warnings(logging.Handler):
         self.n_warnings += record.levelno >= logging.WARNING
 
     def __enter__(self):
-        logging.getLogger("fairfold.datasets.decimals").addHandler(self)
+        logging.getLogger("fairfold.tables.decimals").addHandler(self)
 
     def __exit__(self, *_):
-        logging.getLogger("fairfold.datasets.decimals").removeHandler(self)
+        logging.getLogger("fairfold.tables.decimals").removeHandler(self)

@@ -109,11 +109,6 @@ class Evidence:
         return self.first.get(("decimal", mark)) or self.first.get(("ambiguous", mark))
 
     @property
-    def has_commas(self) -> bool:
-        """Whether a number of the column has a comma."""
-        return any(mark == "," for _, mark in self.first)
-
-    @property
     def is_unclear(self) -> bool:
         """Whether a mark may separate thousands, and no number shows that it is a decimal mark."""
         return any(("ambiguous", mark) in self.first and ("decimal", mark) not in self.first for mark in MARKS)

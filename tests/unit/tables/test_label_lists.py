@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from fairfold.datasets import load_catalog, prepare
-from fairfold.datasets.label_lists import label_lists, label_paths
 from fairfold.errors import DataError
 from fairfold.final.model import fit_final
 from fairfold.final.prediction import predict_file
+from fairfold.tables.label_lists import label_lists, label_paths
 
 CASES = Path(__file__).parents[2] / "cases"
 

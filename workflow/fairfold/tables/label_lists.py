@@ -11,9 +11,9 @@ import numpy as np
 
 from fairfold.core.arrays import DENSE_CELLS
 from fairfold.core.hierarchy import Hierarchy
-from fairfold.datasets.label_values import TRUTHS
-from fairfold.datasets.names import composed
 from fairfold.errors import DataError, shortened
+from fairfold.tables.label_values import TRUTHS
+from fairfold.tables.names import composed
 
 logger = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ import pytest
 
 from fairfold.__main__ import main
 from fairfold.datasets import load_catalog, prepare
-from fairfold.datasets.rows import TableFile
 from fairfold.errors import DataError
+from fairfold.tables.rows import TableFile
 
 CASES = Path(__file__).parents[2] / "cases"
 TABLE = "x;Höhe\n0,5;1\n1,5;2\n"

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfold.datasets import formats, prepare
+from fairfold.datasets import prepare
 from fairfold.datasets.catalog import load_catalog
 from fairfold.errors import DataError
+from fairfold.tables import arff, delimited
 
 composed, decomposed = (partial(unicodedata.normalize, form) for form in ("NFC", "NFD"))
 TABLE = "Nähe,Ort,Höhe,Maß,Größe_ä,Größe_ö\ns1,Köln,1.5,x,0,1\ns2,Köln,2.5,ü,1,0\ns3,Ulm,3.5,x,1,1\n"
@@ -69,7 +70,7 @@ def test_columns_of_roles(own, key):
     assert data.left_out[key] == ("Übung",)
 
 
-@pytest.mark.parametrize("read", [formats.read_csv, formats.columns_of])
+@pytest.mark.parametrize("read", [delimited.read_csv, delimited.columns_of])
 def test_two_forms_of_one_name_are_duplicates(tmp_path, read):
     (tmp_path / "mine.csv").write_text(f"{composed('ö')},{decomposed('ö')}\n1,2\n", encoding="utf-8")
     with pytest.raises(DataError, match="column name 'ö' is used twice, at positions 1 and 2"):
@@ -78,7 +79,7 @@ def test_two_forms_of_one_name_are_duplicates(tmp_path, read):
         f"@relation r\n@attribute {composed('ö')} real\n@attribute {decomposed('ö')} real\n@data\n1,2\n", "utf-8"
     )
     with pytest.raises(DataError, match="column name 'ö' is used twice, at positions 1 and 2"):
-        formats.read_arff(tmp_path / "mine.arff")
+        arff.read_arff(tmp_path / "mine.arff")
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "xlsx"])
@@ -86,8 +87,8 @@ def test_names_of_workbooks_and_parquet(tmp_path, suffix):
     frame = pd.DataFrame({decomposed("ö"): [1.5, 2.5]})
     path = tmp_path / f"mine.{suffix}"
     (frame.to_parquet if suffix == "parquet" else partial(frame.to_excel, index=False))(path)
-    assert formats.read_csv(path).columns == ("ö",)
-    assert formats.read_csv(path, text_columns=[decomposed("ö")]).text["ö"].tolist() == ["1.5", "2.5"]
+    assert delimited.read_csv(path).columns == ("ö",)
+    assert delimited.read_csv(path, text_columns=[decomposed("ö")]).text["ö"].tolist() == ["1.5", "2.5"]
 
 
 @pytest.mark.parametrize(("one", "other"), FORMS)

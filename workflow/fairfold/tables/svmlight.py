@@ -17,9 +17,9 @@ from scipy import sparse
 
 from fairfold.core.arrays import canonical
 from fairfold.core.limits import most_columns
-from fairfold.datasets.columns import Table
-from fairfold.datasets.rows import marked_encoding, open_unpacked
 from fairfold.errors import DataError
+from fairfold.tables.rows import marked_encoding, open_unpacked
+from fairfold.tables.table import Table
 
 FEATURE, LABEL = "feature_", "label_"
 _BEGINNING = 1 << 16  # bytes

@@ -1,0 +1,2 @@
+from .reading import read as read
+from .table import Table as Table

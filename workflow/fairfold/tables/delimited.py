@@ -1,0 +1,385 @@
+"""Reader of delimited text, Parquet, Feather and Excel files.
+
+A file with an invalid cell is refused with a :class:`~fairfold.errors.DataError` that contains the file, the column and
+the row. Rows count from 1 without the header, and lines are those of the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fairfold.errors import DataError
+from fairfold.tables.cells import (
+    Cells,
+    Layout,
+    Marks,
+    blocks,
+    check_no_date,
+    converted,
+    is_text,
+    joined,
+    text_of,
+)
+from fairfold.tables.decimals import Decimals, Learned, form_of, gather
+from fairfold.tables.label_values import number_of
+from fairfold.tables.names import PathLike, check_unique, composed
+from fairfold.tables.rows import Row, TableFile
+from fairfold.tables.table import ROW_NAMES, Table, ignored_columns, position_of
+from fairfold.tables.workbook import NOT_AVAILABLE
+
+logger = logging.getLogger(__name__)
+
+
+def read_csv(
+    path: PathLike,
+    *,
+    header: bool = True,
+    missing: str | None = None,
+    gaps: bool = False,
+    text_columns: Collection[str | int] = (),
+    categorical: Collection[str] = (),
+    labels: Collection[str] = (),
+    ignored: Collection[str] = (),
+) -> Table:
+    r"""Read a table of numbers from any file that :mod:`fairfold.tables.rows` supports.
+
+    Quotes follow RFC 4180, and blank lines are skipped. TRUE and yes are read as 1, FALSE and no as 0.
+    :mod:`fairfold.tables.decimals` decides whether numbers have decimal commas. Text cells are not changed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file.
+    header : bool, default=True
+        Whether the first line names the columns. Otherwise they are called ``column_1``, ``column_2``, ...
+    missing : str or None, default=None
+        Text of a missing number, which becomes NaN.
+    gaps : bool, default=False
+        Whether missing numbers, as listed in ``GAPS``, become NaN. Otherwise they are an error.
+    text_columns : collection of (str or int), default=()
+        Names or positions of columns to return as text, such as a class. Positions count from 0, and -1 is the last.
+    categorical : collection of str, default=()
+        Names of further columns to return as text. Missing cells are empty if ``gaps`` is true. Parquet, Feather and
+        Excel files distinguish missing cells from the text "NA", which is kept.
+    labels : collection of str, default=()
+        Names of label columns to return as text, as ``categorical``. The error ``#N/A`` of Excel is refused there.
+    ignored : collection of str, default=()
+        Names and patterns of columns to omit with any content; see :func:`~fairfold.datasets.columns.ignored_columns`.
+
+    Returns
+    -------
+    Table
+        Dense table with the text and categorical columns in ``text``, even if they are also ignored.
+
+    Raises
+    ------
+    DataError
+        If the file is not a table or has no data row, a column name is absent or repeated, or a row is too short or too
+        long. Also if a cell is missing, infinite, not a number, an integer beyond double precision, or a number that
+        may have thousands separators.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "plants.csv"
+    ...     _ = path.write_text("height;color;label_shade\n0,5;green;1\n1,25;brown;0\n")
+    ...     table = read_csv(path, text_columns=["color"])
+    >>> table.columns, table.values.tolist()
+    (('height', 'label_shade'), [[0.5, 1.0], [1.25, 0.0]])
+    >>> table.text["color"].tolist(), table.decimal_mark
+    (['green', 'brown'], ',')
+    """
+    roles = [*text_columns, *categorical, *labels]
+    source = RowFile(Path(path), header=header, missing=missing, gaps=gaps, text=roles, ignored=ignored)
+    return source.table(categorical=categorical, labels=labels)
+
+
+class RowFile:
+    """Cells of a delimited, columnar or Excel file, read once.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+    header, missing, gaps, ignored
+        As in :func:`read_csv`.
+    text : collection of (str or int), default=()
+        Names or positions of columns that are text in any case.
+    """
+
+    nominal: Sequence[str] = ()
+    """Columns of text whose values the file declares. These formats declare none."""
+
+    classes: Mapping[str, Sequence[str]] = {}
+    """Classes of a hierarchy that the file declares."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        header: bool = True,
+        missing: str | None = None,
+        gaps: bool = False,
+        text: Collection[str | int] = (),
+        ignored: Collection[str] = (),
+    ) -> None:
+        self.file, self.n_header = TableFile(path), int(header)
+        line, self.columns, rows = columns_and_rows(self.file, header=header)
+        self.place = {name: at for at, name in enumerate(self.columns)}
+        self.left_out = ignored_columns(ignored, self.columns, path)
+        text_at = sorted({position_of(self.columns, wanted, path) for wanted in text})
+        apart = {*text_at, *map(self.place.__getitem__, self.left_out)}
+        numeric = [at for at in range(len(self.columns)) if at not in apart]
+        self.layout = Layout(
+            path, self.columns, numeric, text_at, missing=missing, gaps=gaps, is_typed=not self.file.text
+        )
+        self.marks = Marks(self.layout)
+        self.cells = self._plain_cells(line) or joined(
+            blocks(rows, self.layout, self.marks if self.file.text else None)
+        )
+
+    def _plain_cells(self, line: int) -> Cells | None:
+        """Read a file with pandas, if its columns of numbers contain nothing else, and no text is missing."""
+        layout, path, last = self.layout, self.file.path, len(self.columns) - 1
+        if last not in {*layout.numeric, *layout.text}:  # It shows whether a row is too short.
+            return None
+        frame = self.file.plain_frame(line * self.n_header, len(self.columns), layout.numeric)
+        missing = number_of(layout.missing or "")
+        if frame is None or (missing is not None and (frame[layout.numeric] == missing).any(axis=None)):
+            return None
+        texts = {at: list(map(str.strip, frame[at])) for at in layout.text}
+        with contextlib.suppress(DataError):
+            for at, cells in texts.items():
+                for cell in dict.fromkeys(cells):
+                    text_of(cell, at, "", layout._replace(labels=self.columns))
+            points = {at: self.columns[at] for at in layout.numeric if frame.dtypes[at].kind == "f"}
+            self.marks.settle(gather(self.file.data(self.n_header), points, path, is_plain=True))
+            return Cells(layout.numeric, frame[layout.numeric].to_numpy(np.float64), {}, texts)
+        return None
+
+    def _decimals(self, numeric: Sequence[int], learned: Learned | None = None) -> Decimals:
+        """Decide how the numbers of columns are written."""
+        text = self.file.text
+        return (
+            Decimals()
+            if text is None
+            else self.marks.decide(
+                numeric, functools.partial(self.file.data, self.n_header), text.dialect.separator, learned
+            )
+        )
+
+    def text_columns(self) -> list[str]:
+        """Find further columns as :func:`text_columns_of` does."""
+        found, dates = set(), []
+        for at, (rows, cells) in self.cells.others.items():
+            texts = (cell for cell in dict.fromkeys(cells) if is_text(cell) and not (self.file.text and form_of(cell)))
+            if (text := next(texts, None)) is not None:
+                found.add(self.columns[at])
+                dates.append((rows[cells.index(text)], at, text))
+        for row, at, text in sorted(dates):
+            check_no_date(text, self.columns[at], self.cells.place(row, self.file.path))
+        found |= self.marks.codes_with_commas(found)
+        return [name for name in self.columns if name in found]
+
+    def table(self, *, categorical: Collection[str] = (), labels: Collection[str] = ()) -> Table:
+        """Convert the cells as :func:`read_csv` does."""
+        path, at_text = self.file.path, {*self.layout.text, *map(self.place.__getitem__, [*categorical, *labels])}
+        may_lack = {self.place[name] for name in [*categorical, *labels] if self.layout.gaps}
+        numeric = [at for at in self.cells.numeric if at not in at_text]
+        layout = self.layout._replace(numeric=numeric, text=sorted(at_text), may_lack=may_lack, labels={*labels})
+        decimals, words = self._decimals(numeric), Counter[tuple[str, str]]()
+        self._add_text(at_text)
+        values, text = converted(self.cells, layout, decimals, words)
+        if self.file.text is not None:  # A refused table may be read again, with words in its label columns.
+            decimals.log(path)
+        if ROW_NAMES in self.columns:
+            logger.info("%s: column 1 has no name. It is read as row names and ignored.", path)
+        names = tuple(self.columns[at] for at in numeric)
+        codings = _mixed_codings(words, dict(zip(names, values.T, strict=True)))
+        unavailable = frozenset(name for name, word in words if word == NOT_AVAILABLE)
+        left_out, header = tuple(self.left_out), tuple(self.columns)
+        return Table(names, values, path.name, text, left_out, header, decimals.mark, codings, unavailable)
+
+    def _add_text(self, wanted: Collection[int]) -> None:
+        """Read columns as text that were read as numbers. Only columns that contain both are read again."""
+        cells, again = self.cells, []
+        for at in wanted - cells.text.keys():
+            if len(cells.others.get(at, ((), []))[1]) == len(cells.numbers):
+                cells.text[at] = cells.others[at][1]
+            else:
+                again.append(at)
+        if again:
+            columns = zip(*([row[at].strip() for at in again] for _, row in self.file.data(self.n_header)), strict=True)
+            cells.text |= dict(zip(again, map(list, columns), strict=True))
+
+
+def _mixed_codings(words: Counter[tuple[str, str]], values: Mapping[str, np.ndarray]) -> dict[str, tuple[str, ...]]:
+    """Return the spellings of truth values in each column that mixes them with numbers or with other spellings."""
+    found = {}
+    counts_of: dict[str, dict[str, int]] = {}
+    for (name, word), n in words.items():
+        if word != NOT_AVAILABLE:
+            counts_of.setdefault(name, {})[word] = n
+    for column, counts in counts_of.items():
+        styles = {(word.casefold() in ("yes", "no"), word.islower(), word.isupper()) for word in counts}
+        numbers = values[column][~np.isnan(values[column])]
+        is_mixed = len(numbers) > sum(counts.values())
+        if is_mixed or len(styles) > 1:
+            found[column] = (*sorted(counts), *(f"{number:g}" for number in np.unique(numbers)[: 3 * is_mixed]))
+    return found
+
+
+def text_columns_of(
+    path: PathLike, *, header: bool = True, apart: Collection[str] = (), ignored: Collection[str] = ()
+) -> list[str]:
+    r"""Find the columns that contain other cells than numbers, truth values and missing values.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file.
+    header : bool, default=True
+        Whether the first line names the columns.
+    apart : collection of str, default=()
+        Names of columns to skip.
+    ignored : collection of str, default=()
+        Names and patterns of columns to skip; see :func:`~fairfold.datasets.columns.ignored_columns`.
+
+    Returns
+    -------
+    list of str
+        Names of the text columns in the order of the file.
+
+    Raises
+    ------
+    DataError
+        If the file is not a table, or the first text of a column is a date.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "plants.csv"
+    ...     _ = path.write_text("height,color\n0.5,green\nNA,brown\n")
+    ...     text_columns_of(path)
+    ['color']
+    """
+    return RowFile(Path(path), header=header, text=apart, ignored=ignored).text_columns()
+
+
+def columns_of(path: PathLike, *, header: bool = True) -> list[str]:
+    """Return the names of the columns of a file that :func:`read_csv` supports.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of the file.
+    header : bool, default=True
+        Whether the first line names the columns.
+
+    Returns
+    -------
+    list of str
+        Names of all columns.
+    """
+    return columns_and_rows(TableFile(Path(path)), header=header)[1]
+
+
+def read_csv_parts(
+    path: PathLike,
+    choose: Callable[[list[str]], tuple[Sequence[str], Sequence[str], Sequence[str]]],
+    *,
+    rows: int,
+    missing: str | None = None,
+    gaps: bool = False,
+    learned: Learned | None = None,
+    values: Mapping[str, Collection[str]] | None = None,
+) -> Iterator[Table]:
+    r"""Read a CSV file in parts, with only one part in memory at a time.
+
+    Cells are read as in :func:`read_csv`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Path of a file with a header.
+    choose : callable
+        Function of all column names that returns three sequences: columns to read as numbers, in the order of the
+        result, columns to read as text, and categorical columns.
+    rows : int
+        Maximum number of rows of a part.
+    missing : str or None, default=None
+        Text of a missing number, as in :func:`read_csv`.
+    gaps : bool, default=False
+        Whether missing numbers become NaN, as in :func:`read_csv`.
+    learned : Learned or None, default=None
+        Notation of the numbers in the training data of a model, if one is used.
+    values : mapping of str to collection of str, default=None
+        Texts of categorical columns that are values, even if they look like a missing value, such as "NA".
+
+    Yields
+    ------
+    Table
+        The next part.
+
+    Raises
+    ------
+    DataError
+        As in :func:`read_csv`, when the part with the fault is read. Columns that are not chosen may have any content.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "plants.csv"
+    ...     _ = path.write_text("height,width\n0.5,3\n1.25,4\n2,5\n")
+    ...     parts = read_csv_parts(path, lambda columns: (["height"], [], []), rows=2)
+    ...     [part.values.ravel().tolist() for part in parts]
+    [[0.5, 1.25], [2.0]]
+    """
+    path = Path(path)
+    file = TableFile(path)
+    _, header, lines = columns_and_rows(file)
+    numeric, text, categorical = choose(header)
+    at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, [*text, *categorical]))
+    may_lack = {header.index(name) for name in categorical if gaps}
+    known = {header.index(name): texts for name, texts in (values or {}).items()}
+    layout = Layout(path, header, at, text_at, may_lack, missing, gaps, is_typed=not file.text, values=known)
+    decimals = Decimals()
+    if file.text is not None:
+        marks = Marks(layout)
+        for _ in blocks(lines, layout, marks):
+            pass
+        decimals = marks.decide(at, file.data, file.text.dialect.separator, learned)
+        decimals.log(path)
+        lines = file.data()
+    for part in blocks(lines, layout, most_rows=rows):
+        numbers, texts = converted(part, layout, decimals)
+        yield Table(tuple(numeric), numbers, path.name, texts)
+
+
+def columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[int, list[str], Iterator[Row]]:
+    """Return the line of the first row, the names of the columns, and the rows of data."""
+    rows = file.rows()
+    line, first = next(rows, (0, []))
+    if not first:
+        raise DataError(f"{file.path} contains only blank lines. Add rows of numbers.")
+    if not header:
+        return line, [f"column_{at}" for at in range(1, len(first) + 1)], itertools.chain([(line, first)], rows)
+    columns = [composed(cell.strip()) for cell in first]
+    if columns[0] == "" and len(columns) > 1:
+        columns[0] = ROW_NAMES
+    if "" in columns:
+        fault = f"column {columns.index('') + 1} of the header has no name"
+        raise DataError(f"{file.path}, line {line}: {fault}. Name it, or remove the column.")
+    check_unique(columns, file.path)
+    return line, columns, rows
