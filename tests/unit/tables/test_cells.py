@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -135,3 +136,11 @@ def test_columns_of_numbers_and_words_keep_their_texts(tmp_path):
     assert delimited.text_columns_of(tmp_path / "t.csv") == ["code"]
     source = delimited.RowFile(tmp_path / "t.csv")
     assert source.table(categorical=["code"]).text["code"].tolist() == ["01", "1.0", "B"]
+
+
+def test_text_far_below_numbers_is_no_warning(tmp_path, recwarn):
+    names, cells = ",".join(f"x{at}" for at in range(200)), ",1" * 199
+    (tmp_path / "t.csv").write_text(f"{names}\n" + f"1{cells}\n" * 9000 + f"a{cells}\n")
+    with pytest.raises(DataError, match=r"data row 9001 .*found 'a', which is not a number"):
+        delimited.read_csv(tmp_path / "t.csv")
+    assert not [each for each in recwarn.list if each.category is pd.errors.DtypeWarning]

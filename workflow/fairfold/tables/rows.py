@@ -277,7 +277,8 @@ class TableFile:
             if self.text.n_quotes != sum(line.count('"') for line in head):
                 return None
             try:
-                frame = pd.read_csv(lines, **options, na_filter=False, skipinitialspace=True)
+                # Types of parts (low_memory) would differ, with a warning.
+                frame = pd.read_csv(lines, **options, na_filter=False, skipinitialspace=True, low_memory=False)
             except ValueError:  # The other reader finds the fault.
                 return None
         is_whole = frame.shape[1] == n_columns and all(frame.dtypes[at].kind in "iuf" for at in numeric)
