@@ -277,7 +277,7 @@ def test_scripts_load_nothing_heavy_before_they_need_it(root):
         text=True,
         check=True,
     )
-    assert len(tops) > 40
+    assert len(tops) > 30
     assert done.stdout == "\n"
 
 
