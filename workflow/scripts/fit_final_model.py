@@ -8,7 +8,6 @@ from fairfold.core.files import read_arrays, read_json, read_table, write_table,
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
 from fairfold.final.card import model_card, recommended_model
-from fairfold.final.examined import examine_labels
 from fairfold.models.registry import register_own
 from fairfold.recommendation.checked import read_checked
 from fairfold.report.dataset_page import render_dataset_page
@@ -27,7 +26,9 @@ with logged(snakemake.log):
     card = model_card(corrected, name, settings=settings, seed=params.seed, scores=scores, checked=checked)
 
     fold_of = read_arrays(files.folds)["fold_of"][0]
-    examined = examine_labels(data, name, params.settings[name], fold_of, hidden=params.hidden, **options)
+    examined = final.examined.examine_labels(
+        data, name, params.settings[name], fold_of, hidden=params.hidden, **options
+    )
 
     fitted.save(Path(made.model).parent)
     write_text(card, made.card)

@@ -5,14 +5,13 @@ from pathlib import Path
 import pandas as pd
 
 from adapter import logged
-from fairfold import forests
+from fairfold import final, forests
 from fairfold.core.files import concat_tables, read_table, write_table
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import read_predictions
 from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.ranking import rank_tables
 from fairfold.evaluation.score_tables import score_tables, summarize_scores
-from fairfold.final.described import describe_predictions
 from fairfold.recommendation.checked import with_checked_rates, with_checked_scores
 from fairfold.recommendation.comparison import recommend
 from fairfold.recommendation.complete_scores import correction_quality
@@ -78,5 +77,5 @@ with logged(snakemake.log):
     board = read_table(made.leaderboard)
     for number, data in enumerate(map(Dataset.load, files.datasets)):
         predictions = read_predictions(path for path in files.predictions if Path(path).parts[-3] == data.id)
-        for name, table in describe_predictions(data, predictions, board, seed=params.seed).items():
+        for name, table in final.described.describe_predictions(data, predictions, board, seed=params.seed).items():
             write_table(table, made[name][number])

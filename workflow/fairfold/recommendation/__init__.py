@@ -1,1 +1,5 @@
 """Recommend models for each dataset, with the evidence."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -214,6 +214,7 @@ def test_all_fits_are_counted(make_facts):
     )
     assert "joint-GB was fitted 10 more times" in text and "RF+ET was fitted to all samples of plants once" in text
     assert "joint-GB, which was fitted for this in further fits, and" in text and "The audit fitted" in text
+    facts = make_facts()
     study = {**facts.config["weak_labels"], "models": [*facts.config["weak_labels"]["models"], "joint-GB"]}
     facts = replace(facts, config={**facts.config, "weak_labels": study})
     assert "joint-GB, without further fits of it, and" in sentences("fits", facts)
