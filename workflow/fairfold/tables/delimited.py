@@ -72,7 +72,7 @@ def read_csv(
     labels : collection of str, default=()
         Names of label columns to return as text, as ``categorical``. The error ``#N/A`` of Excel is refused there.
     ignored : collection of str, default=()
-        Names and patterns of columns to omit with any content; see :func:`~fairfold.datasets.columns.ignored_columns`.
+        Names and patterns of columns to omit with any content; see :func:`~fairfold.tables.table.ignored_columns`.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def text_columns_of(
     apart : collection of str, default=()
         Names of columns to skip.
     ignored : collection of str, default=()
-        Names and patterns of columns to skip; see :func:`~fairfold.datasets.columns.ignored_columns`.
+        Names and patterns of columns to skip; see :func:`~fairfold.tables.table.ignored_columns`.
 
     Returns
     -------

@@ -61,7 +61,7 @@ def read(
         Function that chooses the label columns among all columns. They may contain words such as Y and N, lists of
         labels, or paths of a hierarchy, which become columns of 0 and 1.
     ignored : collection of str, default=()
-        Names and patterns of columns to omit; see :func:`~fairfold.tables.table.ignored_columns`.
+        Names of columns to omit, and patterns such as ``meta_*``.
     categorical : bool, default=True
         Whether other columns may contain text, which is returned. Otherwise it is an error, except in ARFF files that
         declare its values.

@@ -27,7 +27,7 @@ ROW_NAMES = "(row names)"
 class Table:
     """Named columns of numbers and text from a file.
 
-    Attributes
+    Parameters
     ----------
     columns : tuple of str of length n_columns
         Unique names of the columns of numbers.
