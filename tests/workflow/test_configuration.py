@@ -52,10 +52,11 @@ def test_single_keys_change_the_file_in_force(snakemake, copy_of_project):
     code, output = snakemake("results/config.yaml", "--configfile", "config/mine.yaml", *seed)
     assert code == 0, output
     assert effective(copy_of_project) == expected({**OWN, "seed": 7, "folds": {"n_splits": 3}})
+    default = {**OWN, "folds": {"n_splits": 4, "method": "IS"}}
+    (copy_of_project / "config/config.yaml").write_text(yaml.safe_dump(default))
     code, output = snakemake("results/config.yaml", *seed)
     assert code == 0, output
-    quick = yaml.safe_load((copy_of_project / "config/config.yaml").read_text())
-    assert effective(copy_of_project) == expected({**quick, "seed": 7, "folds": {**quick["folds"], "n_splits": 3}})
+    assert effective(copy_of_project) == expected({**default, "seed": 7, "folds": {"n_splits": 3, "method": "IS"}})
 
 
 def test_without_a_file_it_is_the_quick_study_wherever_it_runs(snakemake, copy_of_project, tmp_path):
