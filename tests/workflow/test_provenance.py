@@ -36,7 +36,7 @@ def test_documentation_runs_nothing_and_code_runs_what_uses_its_package(rerun):
     documentation = [
         ("fairfold/forests/growth.py", '"""', '"""The '),
         ("fairfold/evaluation/ranking.py", "import numpy as np\n", "import numpy as np  # of course\n\n"),
-        ("scripts/train_and_score.py", "    found = ", "    # by folds\n    found = "),
+        ("scripts/train_and_score.py", "    options = ", "    # by folds\n    options = "),
         ("scripts/adapter.py", '"""', '"""The '),
         ("rules/weak_labels.smk", "# Hide labels", "# Hide some labels"),
     ]

@@ -2,7 +2,10 @@
 
 from adapter import logged
 from fairfold import models, recommendation
+from fairfold.core.files import write_arrays
+from fairfold.datasets import Dataset
 from fairfold.models.registry import register_own
+from fairfold.splitting.methods import study_folds
 
 TRAINED = ("scores", "imputation", "predictions", "seconds")
 
@@ -10,7 +13,7 @@ with logged(snakemake.log):
     made, params, own = snakemake.output, snakemake.params, snakemake.config["models"]
     dataset, seed = snakemake.input.dataset, params.seed
     register_own(own)
-    recommendation.steps.split(dataset, made.folds, **params.folds, seed=seed)
+    write_arrays(made.folds, fold_of=study_folds(Dataset.load(dataset), **params.folds, seed=seed))
     for number, rate in enumerate(params.rates):
         unit = models.training.Unit.load(dataset, made.folds, rate, **params.unit, seed=seed, own=own, code=params.code)
         predictions = []

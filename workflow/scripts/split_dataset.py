@@ -1,9 +1,11 @@
 """Split the samples of a dataset into folds several times with one method."""
 
 from adapter import logged
-from fairfold import recommendation
+from fairfold.core.files import write_arrays
+from fairfold.datasets import Dataset
+from fairfold.splitting.methods import study_folds
 
 with logged(snakemake.log):
-    params = snakemake.params
+    params, data = snakemake.params, Dataset.load(snakemake.input[0])
     numbers = {"n_splits": int(params.n_splits), "repeats": int(params.repeats), "seed": params.seed}
-    recommendation.steps.split(snakemake.input[0], snakemake.output.folds, splitter=params.splitter, **numbers)
+    write_arrays(snakemake.output.folds, fold_of=study_folds(data, params.splitter, **numbers))

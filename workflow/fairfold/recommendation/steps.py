@@ -18,33 +18,9 @@ from fairfold.models.registry import register_own, spec_of
 from fairfold.models.training import Model, Unit, train_models
 from fairfold.recommendation.sample_curves import sample_curves, scores_by_samples, shares_of_training
 from fairfold.recommendation.units import corrected_tables, estimate_of_unit, evidence_of_unit
-from fairfold.splitting.methods import repeated_splits
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 _CORRECTED = ("folds", "scores", "verdicts", "guessing", "tests")
-
-
-def split(dataset: str, path: str, *, splitter: str, n_splits: int, repeats: int, seed: int) -> None:
-    """Split the samples of a dataset into folds several times. A single split uses folds defined in the data.
-
-    Parameters
-    ----------
-    dataset, path : str
-        File of the dataset, and file of the folds to write.
-    splitter : str
-        Splitting method.
-    n_splits, repeats : int
-        Number of folds, and of splits.
-    seed : int
-        Seed of the study.
-    """
-    data = Dataset.load(dataset)
-    if data.fold_of is not None and repeats == 1:
-        folds = data.fold_of[None]
-    else:
-        options: dict[str, Any] = {"seed": seed, "names": ("folds", data.id), "groups": data.named_groups}
-        folds, _ = repeated_splits(splitter, data.Y, n_splits, repeats, **options)
-    write_arrays(path, fold_of=folds)
 
 
 def train(unit: Unit, models: Sequence[Mapping[str, Any]], made: Mapping[str, str], n_jobs: int = 1) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -126,6 +126,31 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
 
     make.__name__ = name
     return make
+
+
+def study_folds(data: Any, splitter: str, *, n_splits: int, repeats: int, seed: int) -> np.ndarray:
+    """Split the samples of a dataset for a study. A single split uses folds that are defined in the data.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    splitter : str
+        Name of the method, see :func:`make_splitter`.
+    n_splits, repeats : int
+        Number of folds, and of splits.
+    seed : int
+        Seed of the study.
+
+    Returns
+    -------
+    ndarray of shape (repeats, n_samples)
+        Test fold of each sample.
+    """
+    if data.fold_of is not None and repeats == 1:
+        return data.fold_of[None]
+    names = ("folds", data.id)
+    return repeated_splits(splitter, data.Y, n_splits, repeats, seed=seed, names=names, groups=data.named_groups)[0]
 
 
 def repeated_splits(
