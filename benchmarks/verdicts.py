@@ -10,7 +10,8 @@ blocks are exchangeable. For power, the features of the other blocks are noisier
 and its variance components in `results/verdicts/`, or for more models the claims, and continues where an earlier run
 stopped. `others` runs slower tests on the first repetitions. `summarize` writes `resources/measured/verdicts.csv`: the
 share of repetitions in which a model is declared worse, the number of repetitions, seed and versions. Without noise,
-these are false claims. Repetitions start at `REPORTED`. The factors of the rule were fitted on those below.
+these are false claims. Repetitions start at `REPORTED`. The factors of the rule were fitted on those below. That
+metrics with a threshold have no reduction for stable models was decided after the reported ones were seen.
 
 `truth` draws small studies from large datasets and compares five learners. Their true scores are the means of models
 that are trained on other samples of the size of a training part and scored on all remaining samples. `summarize` writes

@@ -137,7 +137,8 @@ def _table(board: pd.DataFrame, most_models: int) -> Iterator[str]:
     models = values[~is_guess]
     rows = pd.concat([models[:most_models], values[is_guess]])
     texts = {"": [str(model) for model in rows["model"]]}
-    texts |= {each.short: [each.text(value, each.digits[1]) or "-" for value in rows[each.name]] for each in columns}
+    for each in columns:  # A terminal may lack the minus sign.
+        texts[each.short] = [each.text(of, each.digits[1]).replace("−", "-") or "-" for of in rows[each.name]]
     texts = {heading: [heading, *cells] for heading, cells in texts.items() if {*cells} != {"-"}}
     widths = {heading: max(map(len, cells)) for heading, cells in texts.items()}
     for row in zip(*texts.values(), strict=True):
