@@ -491,6 +491,8 @@ def _load(folder: Path, n_jobs: int) -> FinalModel:
             f"{folder} is not a final model ({COLUMNS}: {error.strerror}). The study of a table, "
             "`fairfold study --final` and `snakemake final` write one under results/final/."
         ) from None
+    except ModelError:
+        raise
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise ModelError(f"{path} is damaged ({error!r}); refit the model.") from None
     model = load_model(folder / MODEL)
