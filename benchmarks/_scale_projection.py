@@ -64,7 +64,7 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 def start_seconds() -> float:
     """Measure the CPU seconds of a process that only imports the packages of training jobs."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    imports = "import pandas, fairfold.forests.out_of_bag, fairfold.evaluation.scores"
+    imports = "import pandas, fairfold.forests.out_of_bag, fairfold.metrics.scores"
     subprocess.run([sys.executable, "-c", imports], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

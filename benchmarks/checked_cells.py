@@ -23,12 +23,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from fairfold.checked_cells.estimates import checked_scores, choose_cells, compare_checked
 from fairfold.core.arrays import to_dense
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import prepare
 from fairfold.errors import DataError
-from fairfold.evaluation.checked_cells import checked_scores, choose_cells, compare_checked
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels import mask_positives

@@ -24,10 +24,10 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from fairfold.datasets import prepare
 from fairfold.errors import DataError
-from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests import make_model
 from fairfold.forests.models import PUBLISHED_MODELS
 from fairfold.forests.trees import MultilabelForest
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.splitting import OptiSplit
 from fairfold.weak_labels import mask_positives
 

@@ -102,7 +102,7 @@ def make(name: str) -> object:
 
 def measure(data: str, rows: int, n_labels: int, model: str) -> dict:
     from fairfold.core.usage import max_rss
-    from fairfold.evaluation.scores import multilabel_scores
+    from fairfold.metrics.scores import multilabel_scores
 
     X, Y, X_test, Y_test = draw(data, rows, n_labels)
     shown = slice(1) if model in PACKAGES else slice(None)  # compiled already

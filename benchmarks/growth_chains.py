@@ -33,7 +33,7 @@ from growth import ONE_THREAD, simulated
 from fairfold import __version__
 from fairfold.core.files import write_table
 from fairfold.datasets.generate import gene_ontology_large
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.scores import multilabel_scores
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "resources/measured/growth_chains.csv"

@@ -27,7 +27,7 @@ from fairfold.core.threads import one_thread_each
 from fairfold.core.usage import cpu_seconds
 from fairfold.datasets import prepare
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.models import make_model
 from fairfold.models.registry import register_own
 from fairfold.splitting import IterativeStratification

@@ -26,7 +26,7 @@ from fairfold.datasets import prepare
 from fairfold.datasets.generate import gene_ontology_like
 from fairfold.evaluation.corrected_t import correlation_of_folds, mean_and_error
 from fairfold.evaluation.hierarchical import hierarchical_scores, information_accretion
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels import mask_positives

@@ -32,8 +32,8 @@ from fairfold.core.seeds import seed_for
 from fairfold.core.usage import cpu_seconds
 from fairfold.datasets import prepare
 from fairfold.datasets.generate import gene_ontology_large
-from fairfold.evaluation.at_k import inverse_propensities, precision_at_k, propensity_scored_precision_at_k
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.at_k import inverse_propensities, precision_at_k, propensity_scored_precision_at_k
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels import mask_positives

@@ -42,14 +42,15 @@ from fairfold.core.seeds import seed_for
 from fairfold.datasets import prepare
 from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.plain_scores import calibration_error
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.plain_scores import calibration_error
+from fairfold.metrics.registry import BASIC_METRICS
+from fairfold.metrics.scores import multilabel_scores
+from fairfold.missing_labels import frequency_bound
+from fairfold.missing_labels.plateau import FrequencyDistribution, frequency_distribution
 from fairfold.models import make_model
 from fairfold.recommendation.complete_scores import complete_scores, share_left
 from fairfold.splitting import IterativeStratification
-from fairfold.weak_labels import frequency_bound, mask_positives
-from fairfold.weak_labels.plateau import FrequencyDistribution, frequency_distribution
+from fairfold.weak_labels import mask_positives
 
 FOLDER, KEPT = Path("results", "noisy_complete"), Path("resources", "measured")
 N_FEATURES, MOST_NEW, N_FOLDS = 20, 4000, 3

@@ -31,13 +31,13 @@ from fairfold.core.seeds import seed_for
 from fairfold.datasets import generate, prepare
 from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.registry import BASIC_METRICS
+from fairfold.metrics.scores import multilabel_scores
+from fairfold.missing_labels.plateau import frequency_distribution
 from fairfold.models import make_model
 from fairfold.recommendation.complete_scores import complete_scores, share_left
 from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels import mask_positives, posterior
-from fairfold.weak_labels.plateau import frequency_distribution
 
 FOLDER = Path("results", "random_intervals")
 KEPT = Path("resources", "measured", "random_intervals.csv")

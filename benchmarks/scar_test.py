@@ -23,10 +23,11 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import prepare
 from fairfold.evaluation.fold_scores import score_on_folds
+from fairfold.missing_labels import scar_tests
+from fairfold.missing_labels.plateau import frequency_distribution
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification
-from fairfold.weak_labels import mask_positives, scar_tests
-from fairfold.weak_labels.plateau import frequency_distribution
+from fairfold.weak_labels import mask_positives
 
 CHOSEN_ON = ["flags", "emotions", "CHD_49", "VirusGO"]
 OTHERS = ["birds", "foodtruck", "GrampositivePseAAC-repaired"]

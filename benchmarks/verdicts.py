@@ -56,12 +56,12 @@ from fairfold.core.threads import one_thread_each
 from fairfold.datasets import prepare
 from fairfold.errors import DataError
 from fairfold.evaluation import compare_models
-from fairfold.evaluation.corrected import corrected_draws, corrected_scores
-from fairfold.evaluation.metrics import METRICS
-from fairfold.evaluation.scores import multilabel_scores
-from fairfold.evaluation.verdicts.compare import WORSE, is_defined, joint_of, verdict_table
-from fairfold.evaluation.verdicts.influence import fold_scores
-from fairfold.evaluation.verdicts.intervals import STABLE, STABLE_DF, Joint, total_variance, uncertainty
+from fairfold.evaluation.compare import WORSE, is_defined, joint_of, verdict_table
+from fairfold.evaluation.influence import fold_scores
+from fairfold.evaluation.intervals import STABLE, STABLE_DF, Joint, total_variance, uncertainty
+from fairfold.metrics.registry import METRICS
+from fairfold.metrics.scores import multilabel_scores
+from fairfold.missing_labels.corrected import corrected_draws, corrected_scores
 from fairfold.recommendation.comparison import compare_with_best
 
 FOLDER = Path("results", "verdicts")

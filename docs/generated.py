@@ -25,8 +25,8 @@ from pygments.lexers import PythonLexer, TextLexer
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from fairfold.evaluation.corrections import NOT_CORRECTED
-from fairfold.evaluation.metrics import FURTHER_METRICS, METRICS
+from fairfold.metrics.corrections import NOT_CORRECTED
+from fairfold.metrics.registry import FURTHER_METRICS, METRICS
 
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED, PUBLISHED = ROOT / "resources/measured", ROOT / "resources/published"

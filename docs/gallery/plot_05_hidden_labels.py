@@ -12,8 +12,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from fairfold.datasets import prepare
-from fairfold.evaluation.scores import multilabel_scores
 from fairfold.figures import PALETTE
+from fairfold.metrics import multilabel_scores
 from fairfold.models import make_model
 from fairfold.splitting import IterativeStratification
 from fairfold.weak_labels import mask_positives

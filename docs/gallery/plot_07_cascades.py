@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from fairfold.datasets import prepare
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics import multilabel_scores
 from fairfold.models import make_model
 from fairfold.weak_labels import mask_positives
 

@@ -10,8 +10,8 @@ and on the same split (hollow). The difference is the effect of the split. Three
 import pandas as pd
 
 from fairfold.datasets import prepare
-from fairfold.evaluation.scores import multilabel_scores
 from fairfold.figures.rank_stability import plot_rank_stability
+from fairfold.metrics import multilabel_scores
 from fairfold.models import make_model
 from fairfold.models.legend import legend_table
 from fairfold.recommendation.rank_stability import rank_stability

@@ -21,10 +21,11 @@ from fairfold.cross_testing.procedures import (
 )
 from fairfold.ecoc import ECOCClassifier, PartitionedECOC
 from fairfold.errors import StudyError
-from fairfold.evaluation.corrected import corrected_scores
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.registry import BASIC_METRICS
+from fairfold.metrics.scores import multilabel_scores
+from fairfold.missing_labels.corrected import corrected_scores
+from fairfold.missing_labels.plateau import FrequencyDistribution
 from fairfold.recommendation.complete_scores import complete_scores
 from fairfold.recommendation.rank_stability import repeat_study
 from fairfold.splitting import (
@@ -38,7 +39,6 @@ from fairfold.splitting.comparison import label_deviations, measure_splits
 from fairfold.splitting.fold_effect import LeaveOutRidge, cross_validated_scores, fold_effect, micro_macro_scores
 from fairfold.splitting.measures import relative_label_distribution
 from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts, n_hidden, observed_labels
-from fairfold.weak_labels.plateau import FrequencyDistribution
 from fairfold.win_percentage import evaluate_feature_sets
 from fairfold.win_percentage.multilabel_sets import evaluate_multilabel_sets
 

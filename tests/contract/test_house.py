@@ -19,19 +19,33 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
     "datasets": {"core", "tables"},
     "splitting": {"core"},
     "weak_labels": {"core"},
-    "evaluation": {"core"},
-    "forests": {"core", "weak_labels", "evaluation"},
-    "models": {"core", "datasets", "evaluation", "forests", "splitting", "weak_labels"},
-    "cross_testing": {"core", "evaluation"},
-    "win_percentage": {"core", "evaluation"},
-    "answer": {"core", "evaluation"},
-    "recommendation": {"answer", "core", "datasets", "evaluation", "forests", "models", "splitting", "weak_labels"},
-    "ecoc": {"core"},
-    "final": {
+    "metrics": {"core"},
+    "missing_labels": {"core", "metrics"},
+    "checked_cells": {"core", "metrics"},
+    "evaluation": {"core", "metrics", "missing_labels"},
+    "forests": {"core", "metrics", "weak_labels"},
+    "models": {"core", "datasets", "evaluation", "forests", "metrics", "splitting", "weak_labels"},
+    "cross_testing": {"core", "metrics"},
+    "win_percentage": {"core", "metrics"},
+    "answer": {"evaluation", "metrics"},
+    "recommendation": {
         "answer",
+        "checked_cells",
         "core",
         "datasets",
         "evaluation",
+        "metrics",
+        "missing_labels",
+        "models",
+        "weak_labels",
+    },
+    "ecoc": {"core"},
+    "final": {
+        "checked_cells",
+        "core",
+        "datasets",
+        "evaluation",
+        "metrics",
         "models",
         "recommendation",
         "splitting",
@@ -39,9 +53,10 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
         "weak_labels",
     },
     "figures": {"core"},
-    "report": {"answer", "core", "evaluation", "figures"},
-    "papers": {"core", "cross_testing", "datasets", "ecoc", "evaluation", "splitting", "win_percentage"},
-    "commands": {"core", "datasets", "final", "recommendation", "report", "study", "tables"},
+    "report": {"answer", "core", "evaluation", "figures", "metrics"},
+    "publish": {"answer", "core", "datasets", "evaluation", "figures", "final", "metrics", "report"},
+    "papers": {"core", "cross_testing", "datasets", "ecoc", "evaluation", "metrics", "splitting", "win_percentage"},
+    "commands": {"core", "datasets", "final", "publish", "recommendation", "report", "study", "tables"},
 }
 
 
@@ -68,11 +83,6 @@ def test_imports_point_one_way(library, package):
             assert first != "snakemake", path
             if first == "fairfold" and rest not in ("", "__version__"):
                 assert rest.split(".")[0] in {"errors", package} | ALLOWED[package], f"{path} imports {module}"
-
-
-def test_rooms_stay_small(library):
-    assert len(list(library.glob("*.py"))) <= 5
-    assert len(list((library / "evaluation").glob("*.py"))) <= 16
 
 
 def test_papers_are_imported_by_their_scripts_alone(root):
@@ -181,7 +191,7 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "splitting.comparison": "label_deviations measure_splits quality_against_seconds summarize_splits",
     "splitting.fold_effect": "fold_effect summarize",
     "core.folds": "fold_of_parts",
-    "weak_labels": "frequency_bound mask_positives",
+    "weak_labels": "mask_positives",
     "models": "DEFAULT MODEL_NAMES ModelSpec load_model make_model register",
     "models.spec": "with_correction",
     "models.legend": "legend_table",
@@ -190,15 +200,14 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "forests.out_of_bag": "OutOfBagCascade",
     "forests.diagnostics": "imputation_table imputation_tables",
     "final": "FinalModel load_final",
-    "evaluation.metrics": "Metric Predictions",
-    "evaluation.corrections": "Correction Estimates",
-    "evaluation.scores": "multilabel_scores",
-    "evaluation.decisions": "decide objectives",
-    "evaluation.corrected": "corrected_draws corrected_scores",
-    "evaluation.checked_cells": "checked_scores choose_cells compare_checked",
-    "evaluation.at_k": "coverage_at_k inverse_propensities ndcg_at_k precision_at_k propensity_scored_precision_at_k "
+    "metrics.registry": "Metric Predictions",
+    "metrics.corrections": "Correction Estimates",
+    "metrics.decisions": "decide objectives",
+    "missing_labels.corrected": "corrected_draws",
+    "checked_cells.estimates": "compare_checked",
+    "metrics.at_k": "coverage_at_k inverse_propensities ndcg_at_k precision_at_k propensity_scored_precision_at_k "
     "recall_at_k scores_by_frequency_band",
-    "evaluation.ranking": "compare_methods compare_ranks percentile_ranks rank_tables",
+    "evaluation.ranking": "compare_ranks rank_tables",
     "recommendation.rank_stability": "rank_stability",
     "cross_testing": "cross_validate_and_cross_test cross_validate_and_test nested_cross_validate",
     "cross_testing.candidates": "make_candidates",
@@ -223,8 +232,11 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "figures.win_percentage": "plot_win_percentages",
     "figures.ecoc": "plot_confusion plot_posterior_regions",
     "errors": "ConfigError DataError ModelError SplitError StudyError",
-    "evaluation": "METRICS compare_models",
-    "evaluation.verdicts.compare": "samples_to_decide",
+    "metrics": "METRICS multilabel_scores",
+    "missing_labels": "corrected_scores frequency_bound",
+    "checked_cells": "checked_scores choose_cells",
+    "evaluation": "compare_methods compare_models percentile_ranks",
+    "evaluation.compare": "samples_to_decide",
 }
 
 

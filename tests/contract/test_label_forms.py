@@ -8,14 +8,15 @@ from scipy import sparse
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.cross_testing import cross_validate_and_cross_test, cross_validate_and_test, nested_cross_validate
 from fairfold.errors import StudyError
-from fairfold.evaluation import at_k
-from fairfold.evaluation.corrected import corrected_draws, corrected_scores
 from fairfold.evaluation.hierarchical import hierarchical_scores, information_accretion
-from fairfold.evaluation.metrics import METRICS
-from fairfold.evaluation.scores import multilabel_scores
 from fairfold.final.labels import label_scores, likely_label_errors, precision_at
 from fairfold.forests.boosting import MultilabelBoosting
 from fairfold.forests.diagnostics import imputation_table
+from fairfold.metrics import at_k
+from fairfold.metrics.registry import METRICS
+from fairfold.metrics.scores import multilabel_scores
+from fairfold.missing_labels.corrected import corrected_draws, corrected_scores
+from fairfold.missing_labels.plateau import frequency_distribution
 from fairfold.models import make_model
 from fairfold.models.kernel_ridge import KernelRidgeClassifier
 from fairfold.models.many_label_ridge import ManyLabelRidge
@@ -45,7 +46,6 @@ from fairfold.weak_labels import (
     tice,
 )
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
-from fairfold.weak_labels.plateau import frequency_distribution
 from fairfold.win_percentage.multilabel_sets import evaluate_multilabel_sets
 
 N = 48

@@ -38,21 +38,21 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from fairfold.errors import DataError
-from fairfold.evaluation.corrected import corrected_scores
+from fairfold.missing_labels.corrected import corrected_scores
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.evaluation.ranking import rank_tables
 from fairfold.evaluation.score_tables import printed_scores, summarize_scores
-from fairfold.evaluation.scores import multilabel_scores
-from fairfold.evaluation.decisions import all_thresholds
+from fairfold.metrics.scores import multilabel_scores
+from fairfold.metrics.decisions import all_thresholds
 from fairfold.figures.legend import Legend
 from fairfold.figures.ranks import plot_percentile_ranks
 from fairfold.models.legend import legend_table
 from fairfold.recommendation.comparison import recommend
 from fairfold.recommendation.complete_scores import complete_scores, with_notes
 from fairfold.report.tables import table_html, table_of
-from fairfold.weak_labels.plateau import FrequencyDistribution
+from fairfold.missing_labels.plateau import FrequencyDistribution
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 3))
@@ -118,7 +118,7 @@ def results(root, tmp_path_factory):
     """Return the output of a copy of the library with three more entries."""
     folder = tmp_path_factory.mktemp("extended")
     shutil.copytree(root / "workflow", folder / "workflow", ignore=shutil.ignore_patterns("__pycache__"))
-    path = folder / "workflow/fairfold/evaluation/metrics.py"
+    path = folder / "workflow/fairfold/metrics/registry.py"
     text = path.read_text()
     assert text.count("METRICS = {\n") == 1
     path.write_text(text.replace("METRICS = {\n", ENTRIES))

@@ -9,8 +9,8 @@ from scipy import sparse
 
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import Entry
-from fairfold.evaluation.decisions import all_thresholds
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.decisions import all_thresholds
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.weak_labels import (
     calibrate,
     fit_calibration,

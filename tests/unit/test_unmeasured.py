@@ -10,13 +10,13 @@ from sklearn.model_selection import KFold
 
 from fairfold import forests
 from fairfold.errors import ModelError
-from fairfold.evaluation.scores import multilabel_scores
 from fairfold.final.labels import label_scores, likely_label_errors
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.growth import grow_tree, measured_values
 from fairfold.forests.imputers import FluidLabelAddition, PosteriorImputer, StrictLabelComplement
 from fairfold.forests.trees import MultilabelForest
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.models import MODEL_NAMES, load_model, make_model
 from fairfold.models.kernel_ridge import KernelRidgeClassifier
 from fairfold.models.measured import MeasuredRows, on_measured

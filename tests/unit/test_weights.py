@@ -8,12 +8,12 @@ from sklearn.linear_model import LogisticRegression
 from fairfold.core.groups import NO_METADATA, SampleMetadata, fit_arguments
 from fairfold.errors import DataError, ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.scores import multilabel_scores
 from fairfold.final.labels import label_scores
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.growth import _draw_weights
 from fairfold.forests.trees import MultilabelForest
+from fairfold.metrics.registry import BASIC_METRICS
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.models import MODEL_NAMES, load_model, make_model
 from fairfold.models.binary import one_per_label
 from fairfold.models.kernel_ridge import KernelRidgeClassifier

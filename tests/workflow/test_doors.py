@@ -31,7 +31,7 @@ def extended(copy_of_project):
     (library / "figures/recall.py").write_text(FIGURE)
     with (copy_of_project / "resources/datasets.yaml").open("a") as catalog:
         catalog.write(f"\n{DATASET}")
-    metrics = library / "evaluation/metrics.py"
+    metrics = library / "metrics/registry.py"
     assert metrics.read_text().count("METRICS = {\n") == 1
     metrics.write_text(metrics.read_text().replace("METRICS = {\n", METRIC))
     return copy_of_project

@@ -22,12 +22,12 @@ from fairfold.datasets.dataset import Task
 from fairfold.datasets.settings import Data
 from fairfold.ecoc.settings import ECOC
 from fairfold.errors import ConfigError, ModelError
-from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, MANY_LABELS, REFERENCE_LABELS
 from fairfold.final.settings import Final
+from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, MANY_LABELS, REFERENCE_LABELS
 from fairfold.models.own_sources import check_entry, checksum_of
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
 from fairfold.models.settings import MLCComparison, Models
-from fairfold.report.publish.settings import Publish
+from fairfold.publish.settings import Publish
 from fairfold.splitting import methods as splitters
 from fairfold.splitting.methods import METHOD_NAMES
 from fairfold.splitting.settings import Folds, Splitting

@@ -9,9 +9,9 @@ from fairfold import final, forests
 from fairfold.core.files import concat_tables, read_table, write_table
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import read_predictions
-from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.ranking import rank_tables
 from fairfold.evaluation.score_tables import score_tables, summarize_scores
+from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.recommendation.checked import with_checked_rates, with_checked_scores
 from fairfold.recommendation.comparison import recommend
 from fairfold.recommendation.complete_scores import correction_quality

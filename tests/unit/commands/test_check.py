@@ -14,7 +14,7 @@ from fairfold.commands import check
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import FinalPredictions, write_predictions
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.recommendation.checked import read_checked
 
 HOSTILE = ["=1+1", "+1", "-2+3", "@SUM(A1)", "\t tab", "x;=1", "'=1", "new\nline", "nan", '"q"', "\u202e", "-3", "7"]

@@ -12,7 +12,7 @@ from fairfold.__main__ import main
 from fairfold.commands.publish import gather_facts
 from fairfold.datasets import Dataset, load_catalog
 from fairfold.errors import DataError, StudyError
-from fairfold.report.publish import crate
+from fairfold.publish import crate
 from fairfold.study import check_config
 
 COLUMNS = ["output_file", "date", "rule", "log-file(s)", "input-file(s)", "shellcmd", "status", "plan"]

@@ -6,8 +6,8 @@ import yaml
 
 from fairfold.core.config import check_command_line, load_yaml, typed
 from fairfold.errors import ConfigError
-from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.forests.models import VARIANTS
+from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.models import MODEL_NAMES
 from fairfold.splitting.methods import METHOD_NAMES
 from fairfold.study import check_config

@@ -18,8 +18,8 @@ from fairfold.core.validation import (
     with_nan,
 )
 from fairfold.errors import DataError, ModelError, SplitError
-from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests import make_model
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.splitting import RandomSplit
 from fairfold.splitting.measures import label_distribution
 from fairfold.weak_labels import mask_positives, tice

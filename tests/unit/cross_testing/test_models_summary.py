@@ -6,7 +6,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from fairfold.cross_testing.models_summary import summarize_models
 from fairfold.errors import DataError
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.metrics.registry import BASIC_METRICS
 
 CANDIDATES = ["A", "RF+ET", "never"]
 

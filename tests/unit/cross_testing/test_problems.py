@@ -19,7 +19,7 @@ from fairfold.cross_testing.procedures import (
     nested_cross_validate,
 )
 from fairfold.errors import DataError, ModelError, SplitError
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.models import make_model
 
 PROCEDURES = (nested_cross_validate, cross_validate_and_test, cross_validate_and_cross_test)

@@ -9,8 +9,8 @@ from scipy import sparse
 
 from fairfold.errors import DataError, SplitError
 from fairfold.evaluation import compare_models
-from fairfold.evaluation.verdicts.compare import samples_to_decide
-from fairfold.evaluation.verdicts.intervals import Joint, compare_with, total_variance, uncertainty
+from fairfold.evaluation.compare import samples_to_decide
+from fairfold.evaluation.intervals import Joint, compare_with, total_variance, uncertainty
 
 COLUMNS = ["model", "score", "difference", "low", "high", "p_adjusted", "verdict"]
 

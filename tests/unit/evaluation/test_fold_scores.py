@@ -6,8 +6,8 @@ from scipy import sparse
 from fairfold.core.arrays import finite_rows
 from fairfold.errors import DamagedFileError, DataError, ModelError
 from fairfold.evaluation.fold_scores import FinalPredictions, score_on_folds, write_predictions
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.registry import BASIC_METRICS, METRICS
+from fairfold.metrics.scores import multilabel_scores
 
 
 class Oracle:

@@ -18,7 +18,7 @@ from fairfold.evaluation.hierarchical import (
     score_hierarchy,
     summarize_hierarchies,
 )
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.metrics.registry import BASIC_METRICS
 
 CAFA = Path(__file__).parent / "cafa"
 TERMS = [f"EX:{j:07d}" for j in range(16)]

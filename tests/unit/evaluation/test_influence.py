@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fairfold.evaluation.corrected import CORRECTED, corrected_scores
-from fairfold.evaluation.metrics import METRICS
-from fairfold.evaluation.scores import multilabel_scores
-from fairfold.evaluation.verdicts.influence import FoldScorer, jackknife
+from fairfold.evaluation.influence import FoldScorer, jackknife
+from fairfold.metrics.registry import METRICS
+from fairfold.metrics.scores import multilabel_scores
+from fairfold.missing_labels.corrected import CORRECTED, corrected_scores
 
 SMOOTH = [name for name, metric in METRICS.items() if metric.influence is not None]
 INVERSE = np.array([1.0, 2.0, 1.5, 3.0, 2.5, 1.2, 1.1])

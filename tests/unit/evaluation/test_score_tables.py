@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 
 from fairfold.datasets import load_catalog
-from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.evaluation.score_tables import learning_curves, printed_scores, summarize_scores
 from fairfold.forests import MODEL_NAMES
+from fairfold.metrics.registry import BASIC_METRICS
 
 COLUMNS = ["dataset", "missing_rate", "model", "fold", "level", "is_final", "metric", "value", "reason"]
 

@@ -3,11 +3,11 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from fairfold.evaluation.at_k import count_positives, inverse_propensities, recall_at_k, scores_by_frequency_band
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS, metrics_of
 from fairfold.evaluation.score_tables import score_many_labels, summarize_many_labels
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.at_k import count_positives, inverse_propensities, recall_at_k, scores_by_frequency_band
+from fairfold.metrics.registry import BASIC_METRICS, metrics_of
+from fairfold.metrics.scores import multilabel_scores
 
 UNIT = {"dataset": "flags", "missing_rate": 30, "model": "kNN"}
 

@@ -11,7 +11,6 @@ from sklearn.metrics import average_precision_score
 
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
-from fairfold.evaluation.scores import multilabel_scores
 from fairfold.final import importance
 from fairfold.final.importance import (
     MOST_FEATURES,
@@ -20,6 +19,7 @@ from fairfold.final.importance import (
     permutation_losses,
     summarize_losses,
 )
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.models import make_model
 
 

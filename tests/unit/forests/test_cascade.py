@@ -9,12 +9,12 @@ from sklearn.utils import check_random_state
 
 from fairfold.core.seeds import seed_for
 from fairfold.errors import ModelError
-from fairfold.evaluation.metrics import BASIC_METRICS, HIGHER_IS_BETTER
 from fairfold.forests import make_model
 from fairfold.forests.cascade import CascadeForest
 from fairfold.forests.embedding import TreeEmbedding
 from fairfold.forests.levels import MAX_SHARE
 from fairfold.forests.trees import MultilabelForest
+from fairfold.metrics.registry import BASIC_METRICS, HIGHER_IS_BETTER
 from fairfold.weak_labels import (
     fluid_label_addition,
     label_frequency,

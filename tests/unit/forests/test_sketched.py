@@ -10,7 +10,6 @@ from fairfold.core.arrays import are_above, csr_of_rows
 from fairfold.core.sparse_rows import joined_rows, weighted_sum
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
-from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests import load_model, make_model
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.levels import Level
@@ -18,6 +17,7 @@ from fairfold.forests.shapes import choose_shapes, grow_mixture
 from fairfold.forests.sketched import FLOOR, SketchedForest, mean_of_forests, sums_of_leaves
 from fairfold.forests.sketches import MOST_EXACT, random_signs, sketch
 from fairfold.forests.trees import MultilabelForest, TreeShape
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.models import make_model as make_any
 from fairfold.weak_labels import mask_positives
 

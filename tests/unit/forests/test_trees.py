@@ -8,9 +8,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeRegressor
 
 from fairfold.errors import ModelError
-from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests.binning import BinnedMatrix
 from fairfold.forests.trees import MultilabelForest
+from fairfold.metrics.scores import multilabel_scores
 
 REFERENCES = {"random_forest": RandomForestRegressor, "extra_trees": ExtraTreesRegressor}
 KINDS = tuple(REFERENCES)

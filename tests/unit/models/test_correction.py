@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
 
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.models import make_model
 from fairfold.models.correction import CorrectedClassifier
 from fairfold.splitting import IterativeStratification

@@ -251,7 +251,7 @@ def test_labels_that_nobody_has_are_never_expected_and_others_are_checked():
 
 
 def test_the_default_model_pools_it_with_forests_where_labels_are_many(tmp_path):
-    from fairfold.evaluation.scores import multilabel_scores
+    from fairfold.metrics.scores import multilabel_scores
     from fairfold.models import load_model
 
     random = np.random.default_rng(1)

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairfold.errors import ModelError
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.models import load_model, make_model
 from fairfold.models.one_level import OneLevelModel
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairfold.datasets import Dataset, prepare
-from fairfold.evaluation.metrics import METRICS
+from fairfold.metrics.registry import METRICS
 from fairfold.models import make_model
 from fairfold.papers.mlc_comparison import OBJECTIVES, PUBLISHED_NAMES, rank_among, score_splits, summarize_ranks
 

@@ -6,8 +6,8 @@ import pytest
 
 from fairfold.errors import DataError
 from fairfold.evaluation.fold_scores import FinalPredictions, write_predictions
-from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.registry import BASIC_METRICS
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.recommendation.checked import (
     ANSWER,
     cells_of_sheet,

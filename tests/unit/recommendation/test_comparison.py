@@ -9,7 +9,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from fairfold.errors import DataError, StudyError
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.recommendation.comparison import USES, _compared, compare_with_best, nearest_rate, recommend
 
 # This file contains scores of two methods and the results of baycomp's two_on_single. These are the probabilities that

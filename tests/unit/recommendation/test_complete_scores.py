@@ -5,12 +5,13 @@ from scipy import sparse
 
 from fairfold.core.folds import BEFORE
 from fairfold.errors import DataError
-from fairfold.evaluation import corrected
-from fairfold.evaluation.corrected import corrected_draws, corrected_scores, frequency_if_hard
-from fairfold.evaluation.corrections import SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.corrections import SENSITIVITY
+from fairfold.metrics.registry import BASIC_METRICS, METRICS, Metric
+from fairfold.metrics.scores import multilabel_scores
+from fairfold.missing_labels import corrected
+from fairfold.missing_labels.corrected import corrected_draws, corrected_scores, frequency_if_hard
+from fairfold.missing_labels.plateau import FrequencyDistribution
 from fairfold.recommendation.complete_scores import (
     ALL_MODELS,
     complete_scores,
@@ -19,7 +20,6 @@ from fairfold.recommendation.complete_scores import (
     with_notes,
 )
 from fairfold.weak_labels import mask_positives
-from fairfold.weak_labels.plateau import FrequencyDistribution
 
 N, N_LABELS, N_DRAWS = 160, 4, 40
 FREQUENCY = FrequencyDistribution(np.array([0.4, 0.5, 0.6, 1.0]), np.array([0.25, 0.5, 0.24, 0.01]))

@@ -7,9 +7,9 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.metrics.registry import BASIC_METRICS
+from fairfold.missing_labels.plateau import FrequencyDistribution
 from fairfold.recommendation.guessing import best_model, guess, n_models_above_chance, score_guessing
-from fairfold.weak_labels.plateau import FrequencyDistribution
 
 AS_GIVEN = FrequencyDistribution.certain(1.0)
 FOLD_OF = np.arange(240) % 3

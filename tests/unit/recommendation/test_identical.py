@@ -3,7 +3,7 @@
 import numpy as np
 
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.recommendation.complete_scores import complete_scores
 from fairfold.recommendation.identical import identical_models
 

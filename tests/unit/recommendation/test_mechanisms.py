@@ -7,8 +7,8 @@ from scipy.special import expit
 
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.registry import BASIC_METRICS
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.recommendation.mechanisms import (
     COLUMNS,
     evidence_against,

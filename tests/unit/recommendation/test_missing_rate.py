@@ -3,9 +3,9 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 
+from fairfold.missing_labels.plateau import frequency_distribution
 from fairfold.recommendation.missing_rate import estimate_missing_rate
 from fairfold.weak_labels import mask_labels, mask_positives
-from fairfold.weak_labels.plateau import frequency_distribution
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score, confusion_matrix, precision_recall_curve
 
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.recommendation.predictions import (
     MOST_LABELS,
     decisions,

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairfold.errors import DataError
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.recommendation.comparison import compare_with_best
 from fairfold.recommendation.regret import regret_tables
 

@@ -6,12 +6,12 @@ import pytest
 
 from fairfold.evaluation import compare_models
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.metrics.registry import BASIC_METRICS
+from fairfold.missing_labels.plateau import FrequencyDistribution
 from fairfold.recommendation.comparison import recommend
 from fairfold.recommendation.complete_scores import complete_scores
 from fairfold.recommendation.leaderboard import leaderboard
 from fairfold.recommendation.verdicts import COLUMNS, study_verdicts
-from fairfold.weak_labels.plateau import FrequencyDistribution
 
 UNIT = {"dataset": "mine", "missing_rate": 0}
 

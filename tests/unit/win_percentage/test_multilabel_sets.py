@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from fairfold.errors import DataError, ModelError, SplitError
-from fairfold.evaluation.metrics import METRICS
+from fairfold.metrics.registry import METRICS
 from fairfold.models import make_model
 from fairfold.models.registry import first_level_from
 from fairfold.win_percentage.multilabel_sets import evaluate_multilabel_sets, evaluate_numbered_sets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from fairfold.evaluation.verdicts.compare import GUESSING
+from fairfold.evaluation.compare import GUESSING
 
 NO_BETTER = "No model is better than guessing."
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairfold.evaluation.metrics import METRICS, metrics_of
-from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, UNDECIDED
+from fairfold.evaluation.compare import BEST, EQUIVALENT, UNDECIDED
+from fairfold.metrics.registry import METRICS, metrics_of
 
 DECIDING = metrics_of("threshold")[0]
 """Metric of decisions that the leaderboard shows beside the score of the study."""

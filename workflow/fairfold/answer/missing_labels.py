@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from fairfold.evaluation.metrics import METRICS
+from fairfold.metrics.registry import METRICS
 
 CHECK = "check 100 cells (`fairfold check`), or declare `--labels-are` complete or incomplete"
 

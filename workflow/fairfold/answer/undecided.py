@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from fairfold.evaluation.compare import BEST, EQUIVALENT, UNDECIDED, samples_to_decide
 from fairfold.evaluation.corrected_t import ROPE
-from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, UNDECIDED, samples_to_decide
 
 _MOST_TIMES = 100  # Larger multiples of the samples are no advice.
 

@@ -19,7 +19,7 @@ from fairfold.errors import DataError, StudyError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairfold.report.publish.facts import Facts, Source
+    from fairfold.publish.facts import Facts, Source
 
 FOLDER = "publication"
 _IMPORTANCE = "feature_importance.csv"
@@ -91,7 +91,7 @@ def publish(study: Path, target: Path, *, with_data: bool = False) -> list[str]:
     DataError
         If the folder has no study.
     """
-    from fairfold.report.publish.folder import write_publication
+    from fairfold.publish.folder import write_publication
 
     return write_publication(gather_facts(study, with_data=with_data), target)
 
@@ -116,13 +116,13 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
     DataError
         If the folder has no study.
     """
-    from fairfold.commands.summaries import folds_of, groups_of, n_rounded, outcomes_of, predictors_of
     from fairfold.core.files import read_table
     from fairfold.core.versions import gather_versions
     from fairfold.datasets import Dataset
     from fairfold.final.labels import n_resamplings
+    from fairfold.publish.facts import Facts
+    from fairfold.publish.summaries import folds_of, groups_of, n_rounded, outcomes_of, predictors_of
     from fairfold.recommendation.complete_scores import N_DRAWS
-    from fairfold.report.publish.facts import Facts
     from fairfold.study import REFERENCE, chosen_by, hyperparameters, specifications
 
     config = _configuration(study)
@@ -225,9 +225,9 @@ def _jobs(study: Path) -> pd.DataFrame:
 def _sources(study: Path, config: dict[str, Any]) -> Iterator[Source]:
     """Yield the files and the datasets of the catalog that the study reads."""
     from fairfold.datasets import load_catalog
-    from fairfold.report.publish.crate import checksum
-    from fairfold.report.publish.facts import Source
-    from fairfold.report.publish.folder import CHECKS, places_of_files
+    from fairfold.publish.crate import checksum
+    from fairfold.publish.facts import Source
+    from fairfold.publish.folder import CHECKS, places_of_files
 
     own, catalog = config["data"]["own"], load_catalog()
     public = {file.sha256: name for name in catalog for file in catalog[name].files if file.sha256}

@@ -20,8 +20,8 @@ from fairfold.core.config import parse_yaml
 from fairfold.core.files import atomic_path
 from fairfold.core.limits import most_unpacked
 from fairfold.errors import ConfigError, DataError, first_sentence, shortened
-from fairfold.report.publish.crate import METADATA, checksum
-from fairfold.report.publish.folder import CHECKS, places_of_files
+from fairfold.publish.crate import METADATA, checksum
+from fairfold.publish.folder import CHECKS, places_of_files
 from fairfold.tables.rows import sentences
 
 _CONFIGURATION = "study.yaml"

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 from scipy import sparse
-from sklearn.base import ClassifierMixin
 
 from fairfold.core.arrays import Matrix
 from fairfold.errors import ModelError
 
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
+
 _ROUNDING = 1e-6  # Tolerance for rounding in single precision.
+_LEAST_PROBABILITY = 1e-3
 
 
 class ProbabilityError(ModelError):
@@ -68,3 +72,24 @@ def label_probabilities(model: ClassifierMixin, X: Matrix, n_labels: int) -> Mat
         worst = lowest if -lowest > highest - 1 else highest
         raise ProbabilityError(f"predict_proba gives {worst:.4g}; probabilities are numbers from 0 to 1")
     return P
+
+
+def logits(P: np.ndarray) -> np.ndarray:
+    """Compute log odds of probabilities, clipped to [0.001, 0.999].
+
+    Parameters
+    ----------
+    P : ndarray
+        Probabilities.
+
+    Returns
+    -------
+    ndarray
+        Log odds.
+
+    Examples
+    --------
+    >>> logits(np.array([0.0, 0.5, 0.9])).round(2)
+    array([-6.91,  0.  ,  2.2 ])
+    """
+    return scipy.special.logit(np.clip(P, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY))

@@ -22,7 +22,7 @@ from fairfold.cross_testing.names import CROSS_TESTING, INTERPRETABLE, NESTED
 from fairfold.cross_testing.permutation import P_VALUE_FORMS
 from fairfold.cross_testing.procedures import Outcome, compare_procedures
 from fairfold.errors import DataError, StudyError
-from fairfold.evaluation.metrics import BASIC_METRICS
+from fairfold.metrics.registry import BASIC_METRICS
 
 _COLUMNS = [
     *("repetition", "procedure", "score", "observed_score", *BASIC_METRICS),
@@ -96,7 +96,7 @@ def repeat_on_weak_labels(
         ``scores`` has one row per repetition and procedure, with these columns:
 
         - ``repetition, procedure, score, observed_score``.
-        - Metrics of :func:`~fairfold.evaluation.scores.multilabel_scores` on the true labels of all tests pooled.
+        - Metrics of :func:`~fairfold.metrics.scores.multilabel_scores` on the true labels of all tests pooled.
         - ``chosen``: names of the chosen models. Nested cross-validation has one per outer fold, joined by ``;``.
         - ``n_samples, n_tested``, and ``n_fits`` without permutations.
         - ``p_classical, p_mid, p_randomized, p_exact, n_permutations``.

@@ -13,8 +13,8 @@ from fairfold.core.probabilities import label_probabilities
 from fairfold.core.validation import unmeasured_cells
 from fairfold.cross_testing.estimator_engine import EstimatorEngine
 from fairfold.errors import ModelError, unknown_name
-from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.registry import BASIC_METRICS
+from fairfold.metrics.scores import multilabel_scores
 
 LabelScoring = str | Callable[..., float]
 
@@ -26,7 +26,7 @@ class LabelScore:
     ----------
     scoring : str or callable
         ``"accuracy"`` for the share of samples without a wrong label at a threshold of 0.5, or a metric of
-        :func:`~fairfold.evaluation.scores.multilabel_scores`. A callable ``(Y, P) -> float`` receives labels and
+        :func:`~fairfold.metrics.scores.multilabel_scores`. A callable ``(Y, P) -> float`` receives labels and
         probabilities, both of shape (n_samples, n_labels), and larger results are better. With sample weights, it is
         called as ``(Y, P, weights)``.
 

@@ -26,7 +26,7 @@ from fairfold.cross_testing.multilabel_engine import LabelScore, LabelScoring, M
 from fairfold.cross_testing.plans import TEST, Engine, Plan
 from fairfold.cross_testing.svm_engine import SVMEngine
 from fairfold.errors import DataError, ModelError, SplitError, first_sentence
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.scores import multilabel_scores
 
 _ONE_CLASS = "Give one class per sample, or one column of 0/1 per label (see scikit-learn's MultiLabelBinarizer)."
 Splitter = Any

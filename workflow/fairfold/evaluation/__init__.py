@@ -1,4 +1,4 @@
-"""Metrics, scores on folds, and comparisons of methods."""
+"""Scores on test folds, and comparisons of models and methods."""
 
 import lazy_loader
 

@@ -1,2 +1,2 @@
-from .metrics import METRICS as METRICS
-from .verdicts.compare import compare_models as compare_models
+from .compare import compare_models as compare_models
+from .ranking import compare_methods as compare_methods, percentile_ranks as percentile_ranks

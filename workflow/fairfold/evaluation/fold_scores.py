@@ -18,9 +18,9 @@ from fairfold.core.groups import SampleMetadata
 from fairfold.core.usage import cpu_seconds
 from fairfold.core.validation import check_weights
 from fairfold.errors import DataError, ModelError, StudyError, unknown_name
-from fairfold.evaluation.decisions import is_decided
-from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.decisions import is_decided
+from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS
+from fairfold.metrics.scores import multilabel_scores
 
 MANY_SAMPLES = 20_000
 """Number of samples from which on out-of-fold predictions are stored in single precision, which halves their files."""
@@ -412,7 +412,7 @@ def score_on_folds(
         Function that takes the number of the test fold and returns observed labels, of shape (n_samples, n_labels).
         The predictions are scored a second time on these labels. None computes no such scores.
     threshold : float, default=0.5
-        Threshold of predicted labels, see :func:`~fairfold.evaluation.scores.multilabel_scores`.
+        Threshold of predicted labels, see :func:`~fairfold.metrics.scores.multilabel_scores`.
     score : str, default="average_precision"
         Metric that is scored at the final level in addition to ``BASIC_METRICS``, if it is not one of them. Labels are
         predicted for it, unless the estimator has no thresholds.

@@ -28,8 +28,8 @@ from fairfold.core.folds import parts_of
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.validation import check_label_matrix
 from fairfold.errors import DataError
-from fairfold.evaluation.corrected_cells import Cells
 from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.metrics.ranked_cells import Cells
 
 THRESHOLDS = np.arange(0.01, 1, 0.01)
 """Thresholds of CAFA's evaluator, identical to the last bit."""

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 
 from fairfold.core.rounding import equalize_ties
 from fairfold.errors import DataError
-from fairfold.evaluation.metrics import HIGHER_IS_BETTER
 from fairfold.evaluation.score_tables import check_columns
+from fairfold.metrics.registry import HIGHER_IS_BETTER
 
 
 def percentile_ranks(

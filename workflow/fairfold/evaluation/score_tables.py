@@ -12,10 +12,10 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.folds import parts_of
 from fairfold.errors import DataError
-from fairfold.evaluation.at_k import BANDS, count_positives, inverse_propensities, scores_by_frequency_band
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import FURTHER_METRICS, PLACES, metrics_of
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.at_k import BANDS, count_positives, inverse_propensities, scores_by_frequency_band
+from fairfold.metrics.registry import FURTHER_METRICS, PLACES, metrics_of
+from fairfold.metrics.scores import multilabel_scores
 
 UNITS = ("dataset", "missing_rate", "model")
 
@@ -212,9 +212,9 @@ def score_many_labels(
         Out-of-fold predictions. Those selected by average precision are scored.
     bands : sequence of int, default=(5, 20, 100)
         Largest number of training positives in each band except the last. See
-        :func:`~fairfold.evaluation.at_k.scores_by_frequency_band`.
+        :func:`~fairfold.metrics.at_k.scores_by_frequency_band`.
     propensity : mapping of str to float or None, default=None
-        Parameters ``A`` and ``B`` of :func:`~fairfold.evaluation.at_k.inverse_propensities`. None uses its defaults.
+        Parameters ``A`` and ``B`` of :func:`~fairfold.metrics.at_k.inverse_propensities`. None uses its defaults.
     sample_weight : ndarray of shape (n_samples,) or None, default=None
         Positive weight of each sample in the scores at k. Scores by band weight all samples equally.
     **unit : object
@@ -230,8 +230,8 @@ def score_many_labels(
     Raises
     ------
     DataError
-        For the reasons given in :func:`~fairfold.evaluation.at_k.scores_by_frequency_band` and
-        :func:`~fairfold.evaluation.at_k.inverse_propensities`.
+        For the reasons given in :func:`~fairfold.metrics.at_k.scores_by_frequency_band` and
+        :func:`~fairfold.metrics.at_k.inverse_propensities`.
     """
     names = metrics_of("top")
     at_k, by_frequency = [], []

@@ -15,8 +15,8 @@ from fairfold.core.validation import LabelFrequency, is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
 from fairfold.errors import ModelError
-from fairfold.evaluation.corrections import NOT_CORRECTED
-from fairfold.evaluation.metrics import METRICS
+from fairfold.metrics.corrections import NOT_CORRECTED
+from fairfold.metrics.registry import METRICS
 from fairfold.recommendation.complete_scores import is_correctable
 from fairfold.recommendation.leaderboard import BEST
 

@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from fairfold.core.arrays import Matrix, with_data
 from fairfold.core.missing_values import MissingValueFiller
 from fairfold.datasets import Dataset
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.scores import multilabel_scores
 
 MOST_GROUPS = 40
 MOST_FEATURES = 2000  # maximum number of numerical features for computing correlations

@@ -19,7 +19,7 @@ from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.missing_values import MissingValueFiller
 from fairfold.core.validation import UNMEASURED, Negatives, check_label_matrix
 from fairfold.errors import DataError
-from fairfold.evaluation.corrections import mcc
+from fairfold.metrics.corrections import mcc
 from fairfold.recommendation.predictions import most_common_labels
 
 N_RESAMPLINGS = 500

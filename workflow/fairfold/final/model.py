@@ -16,6 +16,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
+from fairfold.checked_cells.estimates import MISSING_RATE
 from fairfold.core.arrays import Matrix, to_dense
 from fairfold.core.files import read_arrays, write_arrays, write_json
 from fairfold.core.groups import SampleMetadata
@@ -25,9 +26,8 @@ from fairfold.core.validation import is_corrected
 from fairfold.datasets import Dataset
 from fairfold.datasets.categories import Categories
 from fairfold.errors import DataError, ModelError, first_sentence, shortened
-from fairfold.evaluation.checked_cells import MISSING_RATE
-from fairfold.evaluation.decisions import Objective
 from fairfold.evaluation.fold_scores import labels_for
+from fairfold.metrics.decisions import Objective
 from fairfold.models import load_model, make_model
 from fairfold.tables.decimals import Learned
 from fairfold.tables.names import check_unique, composed
@@ -148,7 +148,7 @@ class FinalModel:
             must have the order of ``features``.
         objective : str, array-like of shape (n_labels,) or (n_labels, 2), or None, default=None
             Metric that decisions maximize, or costs of wrong decisions; see
-            :func:`~fairfold.evaluation.decisions.decide`. None uses the model's default threshold.
+            :func:`~fairfold.metrics.decisions.decide`. None uses the model's default threshold.
         by : {"pooled", "label"} or None, default=None
             Whether decisions use one threshold for all labels, or one for each label. None shares it unless the metric
             is a mean over labels.

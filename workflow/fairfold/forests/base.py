@@ -24,12 +24,12 @@ from fairfold.core.precision import DistinctValues
 from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.validation import check_training_labels, check_weights, check_whole_number, has_unmeasured, with_nan
 from fairfold.errors import ModelError, first_sentence
-from fairfold.evaluation.decisions import Objective, decide
 from fairfold.forests.levels import Level
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketched import FLOOR, mean_of_forests, n_kept
 from fairfold.forests.sketches import MOST_EXACT, N_SKETCHED
 from fairfold.forests.storage import save_model
+from fairfold.metrics.decisions import Objective, decide
 
 # Parameter -> smallest valid integer.
 _WHOLE_NUMBERS = {"n_trees": 1, "max_levels": 0, "min_samples_leaf": 1, "patience": 1, "n_pairs": 1}
@@ -88,7 +88,7 @@ class MultilabelModel(DropTrainingDataMixin, ClassifierMixin, BaseEstimator, ABC
         objective : str, array-like of shape (n_labels,) or (n_labels, 2), or None, default=None
             Score that the predictions maximize: ``"hamming"``, ``"mcc"``, ``"f1_micro"``, ``"f1_macro"``,
             ``"f1_samples"`` or ``"subset"``. An array contains the costs of missed labels, or of wrong predictions and
-            of missed labels; see :func:`~fairfold.evaluation.decisions.decide`. None uses the parameter ``threshold``.
+            of missed labels; see :func:`~fairfold.metrics.decisions.decide`. None uses the parameter ``threshold``.
         by : {"pooled", "label"} or None, default=None
             Whether all labels share one threshold or each label has its own. None shares it unless the metric is a mean
             over labels.

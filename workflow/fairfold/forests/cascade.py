@@ -28,13 +28,13 @@ from fairfold.core.rounding import ROUNDING, first_best
 from fairfold.core.seeds import seed_for
 from fairfold.core.validation import ESTIMATE, LabelFrequency, is_corrected
 from fairfold.errors import ModelError
-from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import FluidLabelAddition, LabelComplement, LabelImputer, StrictLabelComplement
 from fairfold.forests.levels import FORESTS, Encoder, FeatureKind, Grower, Level
 from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
+from fairfold.metrics.registry import BASIC_METRICS
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.weak_labels import tice
 
 LengthControl = Literal["single", "first-drop", "imputation-limit", "training-tolerance", "best-training", "best-oob"]

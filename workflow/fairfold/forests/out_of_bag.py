@@ -24,15 +24,15 @@ from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.rounding import ROUNDING, first_best
 from fairfold.core.usage import release_memory
 from fairfold.core.validation import LabelFrequency, check_label_frequency, is_corrected
-from fairfold.evaluation.decisions import all_thresholds, label_sets
-from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.scores import multilabel_scores
 from fairfold.forests.base import BaseCascade
 from fairfold.forests.imputers import PosteriorImputer
 from fairfold.forests.levels import Encoder, FeatureKind, Grower, Level
 from fairfold.forests.sketched import mean_of_forests
 from fairfold.forests.sketches import N_NEW, random_signs
 from fairfold.forests.trees import LARGE, MultilabelForest
+from fairfold.metrics.decisions import all_thresholds, label_sets
+from fairfold.metrics.registry import BASIC_METRICS
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.weak_labels import calibrate, fit_calibration, fitted_label_frequency, posterior
 
 _SELECTS_LEVEL = "average_precision"
@@ -103,9 +103,9 @@ class OutOfBagCascade(BaseCascade):
         ``best_level_``. Not saved with the model.
     thresholds_ : dict of dict of list
         Thresholds on the posteriors for each objective, see
-        ``fairfold.evaluation.decisions.all_thresholds``.
+        ``fairfold.metrics.decisions.all_thresholds``.
     label_sets_ : dict of str to ndarray
-        Label sets of the training samples, see ``fairfold.evaluation.decisions.label_sets``.
+        Label sets of the training samples, see ``fairfold.metrics.decisions.label_sets``.
     best_level_ : int
         Level used by ``predict`` and ``predict_proba``.
     best_levels_ : dict of str to int

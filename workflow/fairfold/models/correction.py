@@ -13,7 +13,7 @@ from fairfold.core.groups import SampleMetadata
 from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.validation import LabelFrequency, check_weights
 from fairfold.errors import ModelError
-from fairfold.evaluation.decisions import all_thresholds, label_sets
+from fairfold.metrics.decisions import all_thresholds, label_sets
 from fairfold.models.out_of_fold import fit_out_of_fold, observed_probabilities
 from fairfold.models.registry import make_model
 from fairfold.models.sparse_labels import accepts_sparse_labels
@@ -62,9 +62,9 @@ class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorM
     out_of_fold_proba_ : {ndarray, sparse matrix} of shape (n_samples, n_labels)
         Calibrated out-of-sample probabilities that labels of training samples are observed.
     thresholds_ : dict of dict of list
-        Thresholds by objective; see ``fairfold.evaluation.decisions.all_thresholds``.
+        Thresholds by objective; see ``fairfold.metrics.decisions.all_thresholds``.
     label_sets_ : dict of str to ndarray
-        Label sets of the training samples; see ``fairfold.evaluation.decisions.label_sets``.
+        Label sets of the training samples; see ``fairfold.metrics.decisions.label_sets``.
     classes_ : ndarray of shape (n_labels,)
         Column numbers of the labels, from 0.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairfold.evaluation.metrics import BASIC_METRICS, FURTHER_METRICS, METRICS
+from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, METRICS
 from fairfold.models.registry import NO_OWN, register_own, spec_of
 
 _COLUMNS = ["kind", "name", "label", "text", "family", "palette_index", "use", "direction", "leads"]
@@ -37,7 +37,7 @@ def legend_table(
         - ``name``, ``label`` and ``text``: the name, the label of axes and the name in sentences.
         - ``family`` and ``palette_index``, for models: the family that sets the color and marker, and their position in
           the palette. Families without a fixed position take free ones in display order.
-        - ``use``, ``direction`` and ``leads``, for metrics: see :class:`~fairfold.evaluation.metrics.Metric`.
+        - ``use``, ``direction`` and ``leads``, for metrics: see :class:`~fairfold.metrics.registry.Metric`.
 
     Raises
     ------

@@ -23,10 +23,10 @@ from fairfold.core.probabilities import label_probabilities
 from fairfold.core.threads import one_thread_each
 from fairfold.core.validation import check_weights, has_unmeasured
 from fairfold.errors import ModelError, first_sentence
-from fairfold.evaluation.metrics import BASIC_METRICS
 from fairfold.forests.base import MultilabelModel
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketches import MOST_EXACT
+from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.models.measured import on_measured
 from fairfold.models.sparse_labels import accepts_sparse_labels
 

@@ -31,9 +31,9 @@ from fairfold.core.sparse_rows import weighted_sum
 from fairfold.core.usage import release_memory
 from fairfold.core.validation import UNMEASURED, LabelFrequency, check_binary, check_weights
 from fairfold.errors import ModelError
-from fairfold.evaluation.decisions import all_thresholds, label_sets
 from fairfold.forests.sketched import FLOOR
 from fairfold.forests.trees import LARGE
+from fairfold.metrics.decisions import all_thresholds, label_sets
 from fairfold.models.out_of_fold import clone_with, fit_out_of_fold, observed_probabilities
 from fairfold.models.time_budget import Members, Sizes, choose_members
 from fairfold.weak_labels.calibration import (
@@ -93,9 +93,9 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     label_frequency_ : float or ndarray of shape (n_labels,)
         The label frequency that ``predict_proba`` corrects for.
     thresholds_ : dict of dict of list
-        Thresholds by objective; see ``fairfold.evaluation.decisions.all_thresholds``.
+        Thresholds by objective; see ``fairfold.metrics.decisions.all_thresholds``.
     label_sets_ : dict of str to ndarray
-        Label sets of the training samples; see ``fairfold.evaluation.decisions.label_sets``.
+        Label sets of the training samples; see ``fairfold.metrics.decisions.label_sets``.
     classes_ : ndarray of shape (n_labels,)
         Column numbers of the labels, from 0.
     """

@@ -23,10 +23,10 @@ from fairfold.core.usage import cpu_seconds, max_rss, reset_peak_memory
 from fairfold.datasets.dataset import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import FoldTables, score_on_folds
-from fairfold.evaluation.metrics import FURTHER_METRICS, REPORTED
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.levels import Level
 from fairfold.forests.models import make_first_level
+from fairfold.metrics.registry import FURTHER_METRICS, REPORTED
 from fairfold.models.registry import NO_OWN, make_model, register_own, spec_of
 from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts, observed_labels
 

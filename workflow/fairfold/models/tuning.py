@@ -13,8 +13,8 @@ from sklearn.model_selection import RandomizedSearchCV
 
 from fairfold.core.arrays import Matrix
 from fairfold.core.probabilities import label_probabilities
-from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.registry import BASIC_METRICS
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.splitting import IterativeStratification
 from fairfold.splitting.group_warnings import fitting_folds, ignore_uneven_folds
 

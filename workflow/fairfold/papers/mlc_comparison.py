@@ -24,8 +24,8 @@ from fairfold.core.seeds import seed_for
 from fairfold.core.usage import cpu_seconds
 from fairfold.datasets import Dataset
 from fairfold.evaluation.fold_scores import labels_for
-from fairfold.evaluation.metrics import METRICS
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.registry import METRICS
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.splitting import IterativeStratification
 
 PUBLISHED_NAMES = {

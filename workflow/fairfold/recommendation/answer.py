@@ -12,9 +12,9 @@ from fairfold.answer.leaderboard import DECIDING, NOT_TESTED, SAME, better_for_d
 from fairfold.answer.missing_labels import missing_labels_sentences
 from fairfold.answer.undecided import samples_sentence
 from fairfold.errors import shortened
+from fairfold.evaluation.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
 from fairfold.evaluation.corrected_t import ROPE
-from fairfold.evaluation.metrics import METRICS
-from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
+from fairfold.metrics.registry import METRICS
 
 _MOST_LABELS = 3
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

@@ -9,11 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.answer.leaderboard import DECIDING, NO_SCORE, SAME
-from fairfold.core.arrays import Matrix, finite_rows, to_dense
-from fairfold.core.files import read_table
-from fairfold.core.validation import with_nan
-from fairfold.errors import DataError
-from fairfold.evaluation.checked_cells import (
+from fairfold.checked_cells.estimates import (
     MISSING_RATE,
     WRONG_SHARE,
     CheckedScores,
@@ -22,10 +18,14 @@ from fairfold.evaluation.checked_cells import (
     choose_cells,
     compare_checked,
 )
-from fairfold.evaluation.corrections import SENSITIVITY
+from fairfold.core.arrays import Matrix, finite_rows, to_dense
+from fairfold.core.files import read_table
+from fairfold.core.validation import with_nan
+from fairfold.errors import DataError
+from fairfold.evaluation.compare import BEST, GUESSING, UNDECIDED, WORSE
 from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
-from fairfold.evaluation.metrics import BASIC_METRICS
-from fairfold.evaluation.verdicts.compare import BEST, GUESSING, UNDECIDED, WORSE
+from fairfold.metrics.corrections import SENSITIVITY
+from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.recommendation.complete_scores import ALL_MODELS
 
 ANSWER = "correct_label"
@@ -68,7 +68,7 @@ def sheet_to_fill(
     earlier : DataFrame or None, default=None
         Cells of earlier sheets, from :func:`cells_of_sheet`.
     **options : object
-        Further parameters of :func:`~fairfold.evaluation.checked_cells.choose_cells`.
+        Further parameters of :func:`~fairfold.checked_cells.estimates.choose_cells`.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def cells_of_sheet(sheet: pd.DataFrame, ids: Sequence[object], label_names: Sequ
     Returns
     -------
     DataFrame
-        Table for :func:`~fairfold.evaluation.checked_cells.checked_scores`.
+        Table for :func:`~fairfold.checked_cells.estimates.checked_scores`.
 
     Raises
     ------

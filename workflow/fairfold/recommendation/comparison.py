@@ -2,7 +2,7 @@
 
 Models are compared by their scores on the labels of the test folds as they are, or by their estimated scores on
 complete labels if labels are declared incomplete. Only the lowest missing rate of the study counts. Predictions are
-compared by simultaneous intervals (:mod:`fairfold.evaluation.verdicts.intervals`). Scores without predictions are
+compared by simultaneous intervals (:mod:`fairfold.evaluation.intervals`). Scores without predictions are
 compared by two-sided corrected paired t-tests over folds, adjusted over all pairs of models by the method of Benjamini
 & Hochberg, because any pair could have included the best model.
 """
@@ -16,11 +16,11 @@ import pandas as pd
 
 from fairfold.core.rounding import equalize_ties, first_best
 from fairfold.errors import DataError
+from fairfold.evaluation.compare import EQUIVALENT, WORSE
 from fairfold.evaluation.corrected_t import ROPE, correlation_of_folds, one_sided_p_values
-from fairfold.evaluation.corrections import SENSITIVITY
-from fairfold.evaluation.metrics import METRICS, metrics_of
 from fairfold.evaluation.score_tables import check_columns
-from fairfold.evaluation.verdicts.compare import EQUIVALENT, WORSE
+from fairfold.metrics.corrections import SENSITIVITY
+from fairfold.metrics.registry import METRICS, metrics_of
 from fairfold.recommendation.certainty import CERTAINTY, POWER, certainty_columns
 
 USES = {use: metrics_of(use) for use in ("ranking", "threshold")}
@@ -240,7 +240,7 @@ def compare_with_best(
         ``share_tested`` contains the share of the samples in the test fold. Without it, the folds must be those of one
         cross-validation.
     metric : str
-        Name of a metric in :data:`~fairfold.evaluation.metrics.METRICS`.
+        Name of a metric in :data:`~fairfold.metrics.registry.METRICS`.
     alpha : float, default=0.05
         Level of the tests.
     rope : float, default=0.01

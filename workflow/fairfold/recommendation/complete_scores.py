@@ -1,7 +1,7 @@
 """Score labels as they are, or estimate scores on complete labels, with confidence intervals.
 
 Predictions of each test fold are scored. Unless the label frequency is 1, which takes labels as they are, the score is
-corrected by :mod:`fairfold.evaluation.corrected`. The
+corrected by :mod:`fairfold.missing_labels.corrected`. The
 interval covers the scatter over samples, which are resampled within each fold, and the uncertainty of the label
 frequency. All models use the same resamples. Repetitions of cross-validation reuse the resamples of the first one,
 because the same samples must not narrow the interval like new samples. The interval is for the mean score of the models
@@ -14,7 +14,7 @@ hidden on purpose, the score on all labels shows the error of estimates. The int
 score of new samples, because it is the score of the same samples.
 
 Two further estimates show the effect of labels that are not missing at random: ``if_hard`` and ``if_easy`` assume that
-hard, or easy, positives are missing more often, see :func:`~fairfold.evaluation.corrected.frequency_if_hard`.
+hard, or easy, positives are missing more often, see :func:`~fairfold.missing_labels.corrected.frequency_if_hard`.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.folds import Part, parts_of, share_tested
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.validation import capped_frequency
-from fairfold.evaluation.corrected import Corrected, corrected_scores, draw_samples, frequency_if_hard
-from fairfold.evaluation.corrections import NOT_CORRECTED, ODDS_FACTOR, SENSITIVITY
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS, Metric, over_labels
 from fairfold.evaluation.score_tables import check_columns
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.corrections import NOT_CORRECTED, ODDS_FACTOR, SENSITIVITY
+from fairfold.metrics.registry import BASIC_METRICS, METRICS, Metric, over_labels
+from fairfold.metrics.scores import multilabel_scores
+from fairfold.missing_labels.corrected import Corrected, corrected_scores, draw_samples, frequency_if_hard
+from fairfold.missing_labels.plateau import FrequencyDistribution
 from fairfold.recommendation.optimism import FACTORS, frequency_shifts, optimism
-from fairfold.weak_labels.plateau import FrequencyDistribution
 
 LEVEL = 0.95
 N_DRAWS = 200  # bootstrap samples of each fold
@@ -126,7 +126,7 @@ def complete_scores(
     Raises
     ------
     DataError
-        As :func:`~fairfold.evaluation.corrected.corrected_scores`.
+        As :func:`~fairfold.missing_labels.corrected.corrected_scores`.
 
     Notes
     -----
@@ -240,7 +240,7 @@ def is_correctable(metric: Metric, *, hierarchical: bool) -> bool:
     Parameters
     ----------
     metric : Metric
-        Entry of :data:`~fairfold.evaluation.metrics.METRICS`.
+        Entry of :data:`~fairfold.metrics.registry.METRICS`.
     hierarchical : bool
         Whether the labels form a hierarchy.
 

@@ -16,12 +16,12 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix
 from fairfold.core.folds import parts_of
 from fairfold.core.validation import unmeasured_cells
+from fairfold.evaluation.compare import GUESSING
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS
-from fairfold.evaluation.verdicts.compare import GUESSING
+from fairfold.metrics.registry import BASIC_METRICS, METRICS
+from fairfold.missing_labels.plateau import FrequencyDistribution
 from fairfold.recommendation.complete_scores import complete_scores
 from fairfold.recommendation.verdicts import study_verdicts
-from fairfold.weak_labels.plateau import FrequencyDistribution
 
 _MOST_LABELS = 200  # most frequent labels with a probability, for sparse labels; as models keep
 _ALPHA = 0.05

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from fairfold.answer.leaderboard import DECIDING, NO_SCORE, NOT_TESTED, SAME
-from fairfold.evaluation.corrections import SENSITIVITY
-from fairfold.evaluation.metrics import METRICS
-from fairfold.evaluation.verdicts.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
+from fairfold.evaluation.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
+from fairfold.metrics.corrections import SENSITIVITY
+from fairfold.metrics.registry import METRICS
 from fairfold.recommendation.comparison import uses_with
 
 _COLUMNS = ["dataset", "model", "score", "low", "high", *SENSITIVITY, "at_bound", "over_labels", "observed"]

@@ -15,10 +15,10 @@ import pandas as pd
 from fairfold.core.arrays import Matrix
 from fairfold.core.groups import SampleMetadata
 from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.missing_labels.scar_test import scar_tests
 from fairfold.recommendation.complete_scores import ALL_MODELS, complete_scores
 from fairfold.recommendation.missing_rate import MissingRate, estimate_missing_rate
 from fairfold.recommendation.reference import Reference
-from fairfold.weak_labels.scar_test import scar_tests
 
 ALPHA = 0.05
 HARDER = 2  # assumed ratio of the label frequencies of easy and hard positives, for the range of missing rates
@@ -132,8 +132,8 @@ def observed_tests(
     Returns
     -------
     DataFrame
-        As :func:`~fairfold.weak_labels.scar_test.scar_tests`. If there are no predictions or no estimate, the numbers
-        are NaN and ``reason`` is set.
+        As :func:`~fairfold.missing_labels.scar_test.scar_tests`. If there are no predictions or no estimate, the
+        numbers are NaN and ``reason`` is set.
     """
     known = np.isfinite(P).all(axis=1)
     if missing.frequency is None or not known.any():
@@ -150,7 +150,7 @@ def evidence_against(tests: pd.DataFrame, row: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     tests : DataFrame
-        Tests of :func:`~fairfold.weak_labels.scar_test.scar_tests`.
+        Tests of :func:`~fairfold.missing_labels.scar_test.scar_tests`.
     row : DataFrame
         Estimate of :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate`.
 

@@ -2,9 +2,9 @@
 
 The missing rate is 1 - c, where c = P(observed | positive) is the label frequency, common to all labels. Labels cannot
 show c: P(observed | x) = c · P(positive | x), so noisy labels look the same as missing ones. Labels of an unknown
-state therefore have an upper bound only, from :func:`~fairfold.weak_labels.bound.frequency_bound`. For labels that are
-declared incomplete, :func:`~fairfold.weak_labels.plateau.frequency_distribution` estimates c. If such labels are hard
-to predict, positives that no feature explains look like missing ones, and the interval is wide.
+state therefore have an upper bound only, from :func:`~fairfold.missing_labels.bound.frequency_bound`. For labels that
+are declared incomplete, :func:`~fairfold.missing_labels.plateau.frequency_distribution` estimates c. If such labels are
+hard to predict, positives that no feature explains look like missing ones, and the interval is wide.
 ``docs/evidence/missing-labels.md`` lists the errors of the estimate on data with labels hidden on purpose.
 """
 
@@ -19,9 +19,9 @@ from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.validation import capped_frequency, unmeasured_cells
 from fairfold.datasets.dataset import LabelsAre
+from fairfold.missing_labels.bound import frequency_bound
+from fairfold.missing_labels.plateau import FrequencyDistribution, frequency_distribution
 from fairfold.recommendation.reference import Reference
-from fairfold.weak_labels.bound import frequency_bound
-from fairfold.weak_labels.plateau import FrequencyDistribution, frequency_distribution
 
 LEVEL = 0.95
 _NO_PREDICTIONS = "the model by whose predictions it is estimated has none in any fold"
@@ -74,7 +74,7 @@ def estimate_missing_rate(
         Observed labels after some were hidden on purpose.
     P : ndarray of shape (n_samples, k)
         Out-of-fold probabilities; NaN for samples without any. See
-        :func:`~fairfold.weak_labels.plateau.frequency_distribution`.
+        :func:`~fairfold.missing_labels.plateau.frequency_distribution`.
     labels : ndarray of shape (k,), default=None
         Indices of the labels of ``P``. None means all labels.
     labels_are : {"complete", "unknown", "incomplete"}, default="incomplete"
@@ -98,7 +98,7 @@ def estimate_missing_rate(
     Raises
     ------
     ModelError
-        As :func:`~fairfold.weak_labels.plateau.frequency_distribution`.
+        As :func:`~fairfold.missing_labels.plateau.frequency_distribution`.
 
     Examples
     --------

@@ -15,8 +15,8 @@ import scipy
 
 from fairfold.core.rounding import equalize_ties, first_best
 from fairfold.errors import DataError
-from fairfold.evaluation.metrics import METRICS
 from fairfold.evaluation.score_tables import check_columns, where_defined
+from fairfold.metrics.registry import METRICS
 from fairfold.recommendation.comparison import compare_with_best, nearest_rate
 
 CHOICES = ["dataset", "missing_rate", "metric", "strategy", "model", "value", "best_model", "best", "regret"]

@@ -21,7 +21,7 @@ from fairfold.core.folds import parts_of
 from fairfold.core.seeds import seed_sequence
 from fairfold.errors import DataError
 from fairfold.evaluation.corrected_t import correlation_of_folds
-from fairfold.evaluation.metrics import METRICS, Metric
+from fairfold.metrics.registry import METRICS, Metric
 
 TIMES = (2, 4)  # multiples of the number of samples to extrapolate to
 LEVEL = 0.95  # confidence level of intervals

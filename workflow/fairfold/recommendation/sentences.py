@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.answer.missing_labels import missing_rate_phrase
-from fairfold.evaluation.metrics import METRICS
+from fairfold.metrics.registry import METRICS
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.complete_scores import ALL_MODELS
 from fairfold.recommendation.leaderboard import rows_where

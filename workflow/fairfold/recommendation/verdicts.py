@@ -13,14 +13,14 @@ import pandas as pd
 from fairfold.core.arrays import Matrix, finite_rows
 from fairfold.core.folds import parts_of
 from fairfold.core.groups import SampleMetadata
+from fairfold.evaluation.compare import is_defined, joint_of, log_error, verdict_table
 from fairfold.evaluation.corrected_t import ROPE
 from fairfold.evaluation.fold_scores import FinalPredictions
-from fairfold.evaluation.metrics import BASIC_METRICS, METRICS
-from fairfold.evaluation.verdicts.compare import is_defined, joint_of, log_error, verdict_table
-from fairfold.evaluation.verdicts.influence import fold_scores
+from fairfold.evaluation.influence import fold_scores
+from fairfold.metrics.registry import BASIC_METRICS, METRICS
+from fairfold.missing_labels.plateau import FrequencyDistribution
 from fairfold.models.registry import stable_models
 from fairfold.recommendation.complete_scores import is_correctable
-from fairfold.weak_labels.plateau import FrequencyDistribution
 
 COLUMNS = ["model", "metric", "difference", "error", "low", "high", "p_value", "p_adjusted", "verdict"]
 
@@ -64,7 +64,7 @@ def study_verdicts(
     -------
     DataFrame
         Columns ``model, metric, difference, error, low, high, p_value, p_adjusted, verdict`` of
-        :func:`~fairfold.evaluation.verdicts.compare.verdict_table`. Models without predictions in a fold are left out,
+        :func:`~fairfold.evaluation.compare.verdict_table`. Models without predictions in a fold are left out,
         and so are metrics that the labels do not define.
     """
     units = np.arange(observed.shape[0]) if groups is None else groups

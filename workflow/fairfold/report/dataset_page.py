@@ -9,7 +9,7 @@ import pandas as pd
 
 from fairfold import __version__
 from fairfold.errors import shortened
-from fairfold.evaluation.metrics import METRICS
+from fairfold.metrics.registry import METRICS
 from fairfold.report.tables import table_html, table_of
 from fairfold.report.templates import render
 

@@ -12,10 +12,10 @@ from fairfold.answer.guessing import NO_BETTER, is_no_better_than_guessing
 from fairfold.answer.leaderboard import ALIKE, DECIDING, NOT_TESTED, SAME, better_for_decisions, number, shown
 from fairfold.answer.missing_labels import missing_labels_sentences, missing_rate_phrase
 from fairfold.answer.undecided import samples_sentence
+from fairfold.evaluation.compare import BEST, GUESSING, WORSE
 from fairfold.evaluation.corrected_t import ROPE
-from fairfold.evaluation.corrections import ODDS_FACTOR, SENSITIVITY
-from fairfold.evaluation.metrics import METRICS
-from fairfold.evaluation.verdicts.compare import BEST, GUESSING, WORSE
+from fairfold.metrics.corrections import ODDS_FACTOR, SENSITIVITY
+from fairfold.metrics.registry import METRICS
 from fairfold.report.labels import listed
 
 LEADERBOARD = "recommendation/leaderboard.csv"

@@ -1,4 +1,4 @@
-"""Hide labels, estimate the share of hidden labels, and impute them."""
+"""Hide labels on purpose, estimate label frequencies, and impute hidden labels."""
 
 import lazy_loader
 

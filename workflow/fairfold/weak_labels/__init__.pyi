@@ -1,4 +1,3 @@
-from .bound import frequency_bound as frequency_bound
 from .calibration import (
     calibrate as calibrate,
     fit_calibration as fit_calibration,
@@ -15,4 +14,3 @@ from .imputation import (
     strict_label_complement as strict_label_complement,
 )
 from .masking import mask_labels as mask_labels, mask_positives as mask_positives
-from .scar_test import scar_tests as scar_tests

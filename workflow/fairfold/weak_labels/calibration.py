@@ -22,6 +22,7 @@ from numba import njit
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, canonical, map_stored, to_dense
+from fairfold.core.probabilities import logits
 from fairfold.core.sparse_rows import values_at
 from fairfold.core.validation import (
     UNMEASURED,
@@ -31,7 +32,6 @@ from fairfold.core.validation import (
     is_corrected,
 )
 from fairfold.errors import ModelError
-from fairfold.weak_labels.plateau import logits
 from fairfold.weak_labels.rankings import Rankings
 
 # Depths of a ranking as multiples of the label's number of observed positives.

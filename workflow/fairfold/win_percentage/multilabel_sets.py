@@ -26,8 +26,8 @@ from fairfold.core.probabilities import label_probabilities
 from fairfold.core.seeds import seed_for, seed_sequence
 from fairfold.core.validation import check_dense_binary, check_weights, with_nan
 from fairfold.errors import DataError, ModelError, StudyError
-from fairfold.evaluation.metrics import BASIC_METRICS, metrics_of
-from fairfold.evaluation.scores import multilabel_scores
+from fairfold.metrics.registry import BASIC_METRICS, metrics_of
+from fairfold.metrics.scores import multilabel_scores
 from fairfold.win_percentage.feature_sets import checked_sets, draw_feature_sets, finite_matrix
 
 Observed = Callable[[int], Matrix]

@@ -1,0 +1,216 @@
+"""Test the methods section and its references."""
+
+import re
+
+import pytest
+
+from fairfold.models import MODEL_NAMES
+from fairfold.models.registry import spec_of
+from fairfold.publish.methods import as_latex, as_markdown, methods, references
+from fairfold.publish.sentences import load_phrases, sentences, state
+from fairfold.publish.tables import paper_tables
+from fairfold.report.contents import FOLDER
+from fairfold.splitting.methods import METHOD_NAMES
+from fairfold.splitting.methods import spec_of as splitter_spec
+
+
+def text_of(facts):
+    return as_markdown(methods(facts))
+
+
+def test_methods_state_what_ran(make_facts):
+    text = text_of(make_facts())
+    assert "The dataset plants (plants.csv, SHA-256 " in text
+    assert "has 120 samples, 2 features and 2 labels." in text
+    assert "into 5 folds by iterative stratification [@sechidis2011] followed by simulated annealing" in text
+    assert "All samples of plants with the same value of the column site are in the same fold." in text
+    assert (
+        "The labels of plants are declared incomplete: a 0 may be a missing positive, which was not observed. " in text
+    )
+    assert "About 8 % of the positives are missing (95 % interval 0 to 20 %), if they are missing at random." in text
+    assert "This estimate rests on the declaration that labels are incomplete." in text
+    assert "On plants, RF+ET has the best average precision: 0.900 (95 % interval 0.850 to 0.950)." in text
+    assert "different from it by average precision. kNN is significantly worse than it by average" in text
+    assert "1 of 1 bootstrap intervals" not in text
+    assert (
+        "0 of 1 bootstrap intervals of micro average precision contained the score of the same samples on all labels"
+        in text
+    )
+    assert "found no errors and 1 warning. Warning: column 'height' has 3 empty cells." in text
+
+
+def test_failures_and_rare_labels_come_first(make_facts):
+    found = state(facts := make_facts())
+    assert methods(facts)[0] == ("State of this study", " ".join(found))
+    assert found[0] == "kNN failed on plants at a missing rate of 0 % in 1 case: It ran out of memory."
+    assert found[1].endswith("whose scores are uncertain: moss (4).")
+
+
+def test_an_unfinished_study_claims_nothing_about_models(make_facts):
+    text = text_of(make_facts({}, is_done=False))
+    assert "files are missing or outdated (steps describe_study, recommend_models)." in text
+    assert "compared" not in text and "test" not in text.replace("latest", "")
+    assert "Models" not in text and "folds" not in text
+    assert "Missing parts are left out." in text and "Outdated" not in text
+
+
+def test_outdated_results_are_stated(make_facts):
+    old = state(make_facts(is_done=False))[1]
+    assert old.startswith("11 of these files come from older code") and "may not match the methods" in old
+
+
+def test_every_verdict_is_stated(make_facts):
+    facts = make_facts()
+    board = facts.table("recommendation/leaderboard.csv")
+    verdicts = ["best", "same as RF+ET", "no score"]
+    facts.memo["recommendation/leaderboard.csv"] = board.assign(verdict=verdicts, missing_rate=30)
+    text = text_of(facts)
+    assert "0.950), with 30 % of the positives hidden from training." in text
+    assert "kNN lacks a score in a fold and was not compared." in text
+    assert "logistic+ has the same scores as RF+ET." in text
+    facts = make_facts()
+    facts.memo["recommendation/leaderboard.csv"] = board.assign(verdict=["best", "not tested", "not tested"])
+    assert "logistic+ and kNN were not tested against it by average precision." in text_of(facts)
+    facts = make_facts()
+    facts.memo["recommendation/leaderboard.csv"] = board.assign(verdict="no score")
+    assert "On plants, no model has a score in every fold, so none is recommended." in text_of(facts)
+
+
+def test_failed_models_are_no_baselines(make_facts):
+    facts = make_facts()
+    scores = facts.table("tables/weak_label_scores.csv")
+    is_knn = scores["model"] == "kNN"
+    reason = scores["reason"].mask(is_knn, "It takes no weights. Remove the weights.")
+    scores = scores.assign(value=scores["value"].mask(is_knn), reason=reason)
+    facts.memo["tables/weak_label_scores.csv"] = scores
+    assert "kNN has no score, because of failures, and is not compared." in text_of(facts)
+    assert sentences("baselines", facts).startswith("The comparison contains baselines, trained")
+    assert (
+        "samples: linear (logistic+). The hyperparameters of logistic+ were not tuned. A name that ends"
+        in sentences("baselines", facts)
+    )
+    assert "The study compares 2 models by" in sentences("objectives", facts)
+    assert "in 5 cases: It takes no weights. Labels" in text_of(facts)
+
+
+def test_settings_of_the_data_are_described(make_facts, config):
+    own = config["data"]["own"]["plants"]
+    own |= {"weights": "w", "labels_are": "complete", "categorical": "one-hot", "label_filter": {"min_positives": 5}}
+    own |= {"samples": {"only": {"season": "summer"}}}
+    text = text_of(make_facts())
+    assert "The column w weights the samples of plants in training and in scores." in text
+    assert "Equal shares of the positives and negatives of plants were hidden" in text
+    assert "encoded as one-hot, by the values of all samples" in text and "joined" not in text
+    assert "Labels of plants with fewer than 5 positives were excluded." in text
+    assert "The samples of plants were selected from the file." in sentences("sample_size", make_facts())
+
+
+def test_references_are_those_that_are_cited(make_facts):
+    texts = [text for _, text in methods(make_facts())]
+    keys = re.findall(r"@\w+\{([\w-]+),", references(texts))
+    assert "sechidis2011" in keys and "breiman2001" in keys and "elkan2008" in keys
+    assert "ke2017" not in keys and "tiittanen2021" not in keys
+
+
+def test_every_citation_has_a_reference(root):
+    entries = set(re.findall(r"@\w+\{([\w-]+),", (FOLDER / "publish/references.bib").read_text()))
+    texts = [path.read_text() for path in [FOLDER / "publish/sentences.yaml", FOLDER / "publish/methods.yaml"]]
+    texts += [*[spec_of(name).phrase for name in MODEL_NAMES], *[splitter_spec(name).phrase for name in METHOD_NAMES]]
+    cited = {
+        key for text in texts for group in re.findall(r"\[(@[^\]]+)\]", text) for key in re.findall(r"@([\w-]+)", group)
+    }
+    cited |= {
+        re.search("source: (.*)", path.read_text())[1]
+        for path in (FOLDER / "publish").glob("*i*.yaml")
+        if "source" in path.read_text()
+    }
+    cited |= set(re.findall(r"@([\w-]+)", (root / "paper/paper.md").read_text()))
+    assert cited == entries
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_every_model_has_a_phrase(name):
+    spec = spec_of(name)
+    assert "a model of" not in spec.phrase and spec.traits
+
+
+def test_traits_of_models_are_those_of_the_texts():
+    texts = load_phrases("methods")
+    keys = ("reasons", "scaling", "rounded", "choices", "inside")
+    known = {trait for key in keys for _, traits in texts[key] for trait in traits}
+    known |= {*texts["baselines"], *[f"{way} gaps" for way in texts["ways"]]}
+    assert {trait for name in MODEL_NAMES for trait in spec_of(name).traits} == known - {"calibrated", "imputes"}
+
+
+def test_every_splitter_has_a_phrase():
+    assert [name for name in METHOD_NAMES if "the method" in splitter_spec(name).phrase] == []
+
+
+def test_latex_escapes_and_cites(make_facts):
+    text = as_latex(methods(make_facts()))
+    assert r"\citep{sechidis2011}" in text and "[@" not in text
+    assert re.search(r"SHA-256 [0-9a-f]{8}\\allowbreak\{\}[0-9a-f]{8}", text)
+    assert r"95 \% interval" in text and not re.search(r"(?<!\\)[%&_#]", text)
+
+
+def test_models_of_the_user_are_described(make_facts, config):
+    entry = {"class": "lab.Rules", "tune": {"depth": [1, 2]}}
+    config["models"]["own"] = {"rules": entry}
+    config["weak_labels"]["models"] = ["rules", "rules+", "kNN"]
+    facts = make_facts()
+    scores = facts.table("tables/weak_label_scores.csv")
+    facts.memo["tables/weak_label_scores.csv"] = scores.replace({"model": {"RF+ET": "rules", "logistic+": "rules+"}})
+    text = text_of(facts)
+    assert "rules, a model of the authors of this study (lab.Rules); rules+, a model of the authors" in text
+    assert "Hyperparameters of rules were searched in each training part with 20 candidates and 3 folds." in text
+    assert "A forest has" not in text and "features become the median of the training part, with a" in text
+    assert "marks them, in kNN. An unmeasured" in text
+
+
+def test_scores_on_observed_labels_are_not_called_estimates(make_facts):
+    facts = make_facts()
+    for name in ("complete_scores", "recommendation"):
+        facts.memo[f"tables/{name}.csv"] = facts.table(f"tables/{name}.csv").assign(low=float("nan"), high=float("nan"))
+    text = text_of(facts)
+    assert "The best model of a dataset has the highest micro average precision. The scores that" in text
+    assert "estimated for complete labels" not in text and "intervals come from" not in text
+    assert "estimated" not in next(table.caption for table in paper_tables(facts) if table.name == "scores")
+
+
+def test_the_score_of_the_study_is_named(make_facts, config):
+    config["weak_labels"]["score"] = "f1_macro"
+    text = text_of(make_facts())
+    assert "Models were ranked by macro F1, of the labels that each model predicts for this metric." in text
+    assert "Other metrics: micro AUROC, micro average precision and ranking loss;" in text
+    assert "The best model of a dataset has the highest macro F1. The scores that" in text
+    assert "needs no threshold" not in text
+    config["weak_labels"]["score"] = "hamming_loss"
+    text = text_of(make_facts())
+    assert "Models were ranked by Hamming loss at the threshold 0.5. Other metrics:" in text
+    assert "has the lowest Hamming loss" in text and "; at the threshold 0.5, micro MCC." in text
+
+
+def test_checked_cells_are_stated(make_facts):
+    facts = make_facts()
+    board, rates = facts.table("recommendation/leaderboard.csv"), facts.table("tables/missing_rates.csv")
+    assert "person checked" not in text_of(facts)
+    facts = make_facts()
+    facts.memo["recommendation/leaderboard.csv"] = board.assign(n_checked=60.0)
+    facts.memo["tables/missing_rates.csv"] = rates.assign(n_checked=[60.0, float("nan")])
+    text = text_of(facts)
+    assert "Missing positives by 60 checked cells: about 8 % of positives (0 to 20 %)." in text
+    assert "A person checked 60 cells (a sample and a label) of plants" in text
+    assert "not adjusted for several models" in text and "Scores in the tables are means over folds" in text
+    assert "0.950), by 60 checked cells." in text and "logistic+ may be as good. kNN is worse." in text
+    assert "significantly" not in text and "In the tables, each model was compared" in text
+    assert "The final model of plants is RF+ET, which was chosen without the checked cells." in text
+    caption = next(table.caption for table in paper_tables(facts) if table.name == "scores")
+    assert caption.endswith("These scores do not use the checked cells.")
+
+
+def test_a_score_without_correction_is_named(make_facts, config):
+    config["weak_labels"]["score"] = "subset_accuracy"
+    text = text_of(make_facts())
+    assert "estimated for complete labels, except subset accuracy. Their" in text
+    assert "highest subset accuracy, on observed labels, because it cannot be corrected for missing labels." in text
+    assert "Subset accuracy has no bootstrap interval." in text and "no labels were hidden" not in text

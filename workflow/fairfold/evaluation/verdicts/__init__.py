@@ -1,1 +1,0 @@
-"""Comparison of models by the influence of samples on their scores."""
