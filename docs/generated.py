@@ -412,7 +412,7 @@ def _raw(html: str) -> str:
 def published_figure(paper: str) -> str:
     """Draw the distances between the numbers of a paper and ours."""
     from fairfold.figures import save_figure
-    from fairfold.figures.published import plot_published
+    from fairfold.papers.figures.published import plot_published
 
     DRAWN.mkdir(exist_ok=True)
     name = f"published_{re.split(r'[^a-z]', paper.lower())[0]}.png"
@@ -423,7 +423,7 @@ def published_figure(paper: str) -> str:
 def stand_in_figure() -> str:
     """Draw Figure 5 of the win-percentage paper for simulated data with the sizes of its endpoints."""
     from fairfold.figures import save_figure
-    from fairfold.figures.win_percentage import plot_win_percentages
+    from fairfold.papers.figures.win_percentage import plot_win_percentages
 
     DRAWN.mkdir(exist_ok=True)
     wins = pd.read_csv(REGENERATED / "tables/win_percentage/stand_in_win_percentages.csv.gz")

@@ -8,9 +8,9 @@ samples of each size instead of the thousand in Figure 4 of Korjus, Hebart & Vic
 """
 
 from fairfold.datasets import prepare
-from fairfold.figures.cross_testing import plot_cross_testing
 from fairfold.papers.cross_testing_experiment import Setting, run_repetitions
 from fairfold.papers.cross_testing_points import summarize
+from fairfold.papers.figures.cross_testing import plot_cross_testing
 
 data = prepare("cross-testing-simulated")
 setting = Setting(data_sizes=(20, 60, 100, 180), test_fractions=(0.5,), n_permutations=100)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.datasets import prepare
-from fairfold.figures.win_percentage import plot_win_percentages
+from fairfold.papers.figures.win_percentage import plot_win_percentages
 from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, evaluate_all_pairs, null_interval
 
 data = prepare("breast-cancer")

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from fairfold.datasets import prepare
-from fairfold.figures.ecoc import plot_posterior_regions
 from fairfold.papers.ecoc_examples import EXAMPLES, posterior_map, predict_example
+from fairfold.papers.figures.ecoc import plot_posterior_regions
 
 data, example = prepare("iris"), EXAMPLES["posterior"]
 X, y = data.X[:, example.features], np.array(data.label_names)[data.Y]

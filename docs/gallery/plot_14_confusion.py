@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.datasets import load_digits
 
 from fairfold.ecoc import ECOCClassifier, PartitionedECOC
-from fairfold.figures.ecoc import plot_confusion
+from fairfold.papers.figures.ecoc import plot_confusion
 
 X, y = load_digits(return_X_y=True)
 model = PartitionedECOC(ECOCClassifier("svm"), n_splits=5, random_state=0).fit(X, y.astype(str))

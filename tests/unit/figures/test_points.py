@@ -11,21 +11,13 @@ from PIL import Image
 
 from fairfold.figures import STYLE, add_tooltips, add_tooltips_at, save_figure
 from fairfold.figures.cascades import plot_label_frequencies, plot_learning_curves
-from fairfold.figures.cross_testing import plot_cross_testing
 from fairfold.figures.cross_testing_models import plot_cross_testing_models
-from fairfold.figures.ecoc import (
-    plot_code_comparison,
-    plot_confusion,
-    plot_posterior_histogram,
-    plot_posterior_regions,
-)
 from fairfold.figures.fold_effect import plot_fold_effect
 from fairfold.figures.label_scores import plot_label_scores
 from fairfold.figures.many_labels import plot_scores_by_frequency
 from fairfold.figures.mechanisms import plot_mechanisms
 from fairfold.figures.model_wins import plot_model_win_percentages
 from fairfold.figures.predictions import plot_precision_recall, plot_reliability
-from fairfold.figures.published import plot_published
 from fairfold.figures.rank_stability import plot_rank_stability
 from fairfold.figures.ranks import plot_percentile_ranks
 from fairfold.figures.regret import plot_regret
@@ -36,13 +28,21 @@ from fairfold.figures.splitting import (
     plot_metric_behavior,
     plot_quality_against_seconds,
 )
-from fairfold.figures.win_percentage import (
+from fairfold.models.legend import legend_table
+from fairfold.papers.figures.cross_testing import plot_cross_testing
+from fairfold.papers.figures.ecoc import (
+    plot_code_comparison,
+    plot_confusion,
+    plot_posterior_histogram,
+    plot_posterior_regions,
+)
+from fairfold.papers.figures.published import plot_published
+from fairfold.papers.figures.win_percentage import (
     plot_illustration,
     plot_rank_weights,
     plot_sampling_error,
     plot_win_percentages,
 )
-from fairfold.models.legend import legend_table
 
 
 def points_in(path):

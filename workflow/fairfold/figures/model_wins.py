@@ -10,7 +10,7 @@ from fairfold.figures import findings
 from fairfold.figures.legend import Legend
 from fairfold.figures.spec import Figure, FigureSpec
 from fairfold.figures.style import LINE_COLORS, add_legend, legend_line, legend_patch, new_figure, panels_of
-from fairfold.figures.win_percentage import BAND, DOTTED, draw_wins
+from fairfold.figures.wins import BAND, DOTTED, draw_wins
 
 _LEAST = 0.005  # models that win less often have no line
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairfold.errors import ConfigError
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 else:  # These types are for annotations only. Figure modules load without matplotlib.
     Axes = Figure = Line2D = Any
+
+PACKAGES = ("fairfold.figures", "fairfold.papers.figures")
+"""Packages whose modules declare figures."""
 
 _DECLARED: dict[str, FigureSpec] = {}
 
@@ -124,13 +126,16 @@ class FigureSpec:
 
 
 def figure_specs() -> dict[str, FigureSpec]:
-    """Return the specs of all modules of this package.
+    """Return the specs of all modules of :data:`PACKAGES`.
 
     Returns
     -------
     dict of str to FigureSpec
         Specs by name, in the order of modules and declarations.
     """
-    for module in sorted(pkgutil.iter_modules([str(Path(__file__).parent)])):
-        import_module(f"fairfold.figures.{module.name}")
+    modules = {
+        each.name: package for package in PACKAGES for each in pkgutil.iter_modules(import_module(package).__path__)
+    }
+    for name in sorted(modules):
+        import_module(f"{modules[name]}.{name}")
     return dict(_DECLARED)

@@ -9,7 +9,7 @@ from scipy import stats
 
 from fairfold.errors import DataError
 from fairfold.figures import save_figure
-from fairfold.figures.win_percentage import (
+from fairfold.papers.figures.win_percentage import (
     CLASS_MARKS,
     LOOKS,
     plot_decision_maps,

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from fairfold.figures import save_figure
-from fairfold.figures.ecoc import (
+from fairfold.papers.figures.ecoc import (
     plot_code_comparison,
     plot_confusion,
     plot_posterior_histogram,

@@ -12,9 +12,10 @@ import pandas as pd
 
 from fairfold.errors import DataError
 from fairfold.figures import findings
-from fairfold.figures.points import interval, plot_points, significant, texts_of
+from fairfold.figures.points import plot_points, significant, texts_of
 from fairfold.figures.spec import Axes, Figure, FigureSpec
 from fairfold.figures.style import PALETTE, add_legend, legend_line, legend_patch, name_of, new_figure, style_of
+from fairfold.figures.wins import BAND, DOTTED, draw_curve, draw_wins, draws_axis
 
 PUBLISHED_LAW = (0.24, 0.48)  # factor and exponent of Equation 2
 
@@ -24,8 +25,6 @@ LOOKS = {
     **{"SDA": (PALETTE[4], "--"), "UDA": (PALETTE[5], "--"), "QDA": (PALETTE[1], "--")},
 }
 CLASS_MARKS = ((PALETTE[0], "o"), (PALETTE[3], "^"))  # first and second class
-BAND: dict[str, Any] = {"color": "#999999", "alpha": 0.35, "lw": 0}
-DOTTED: dict[str, Any] = {"linestyle": ":", "linewidth": 0.7}
 _NORMAL_95 = 1.96
 _BINS_PER_DECADE = 3  # boxes per power of ten of N / M
 _TAIL = 0.01  # share of the pairs in the right panels of Figure 4
@@ -137,7 +136,7 @@ def plot_illustration(curves: pd.DataFrame) -> Figure:
     figure, ((axis,),) = new_figure(3.4, 2.6)
     for name, curve in curves.groupby("classifier", sort=False):
         curve = curve.sort_values("n_draws")
-        _draw_wins(axis, name, curve, looks[name] | {"linestyle": "--"})
+        draw_curve(axis, name, curve, looks[name] | {"linestyle": "--"})
         axis.plot(curve["n_draws"], 100 * curve[["lower", "upper"]], color=looks[name]["color"], **limit)
     axis.set(xlabel="draws N", ylabel="win percentage (%)", xlim=(curves["n_draws"].min(), curves["n_draws"].max()))
     axis.set_ylim(bottom=0)
@@ -248,7 +247,7 @@ def plot_sampling_example(example: pd.DataFrame) -> Figure:
     if pd.notna(first["requested_dataset"]):
         title += f"\n(instead of {first['requested_dataset']}, which is missing)"
     axis.set(title=title, xlabel="draws N", ylabel="win percentage (%)", xscale="log")
-    _draws_axis(axis, example["n_draws"])
+    draws_axis(axis, example["n_draws"])
     kinds = [legend_patch("95 % of samples", **BAND), legend_line("95 %, their mean", color="#555555", **DOTTED)]
     add_legend(figure, [*_handles(looks), *kinds])
     return figure
@@ -364,41 +363,6 @@ def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     }
 
 
-def draw_wins(axis: Axes, wins: pd.DataFrame, looks: dict[str, dict[str, Any]], who: str = "classifier") -> None:
-    """Draw win percentages against the number of draws, with the results of equal classifiers and permuted labels.
-
-    Parameters
-    ----------
-    axis : Axes
-        Axes to change. The number of draws is on a logarithmic scale.
-    wins : DataFrame
-        Columns of :func:`plot_win_percentages`, for one dataset. A classifier without win percentages has no line.
-    looks : dict of str to dict
-        Appearance of the line of each classifier.
-    who : str, default="classifier"
-        Column with the names of the classifiers.
-    """
-    wins = wins.sort_values("n_draws")
-    null = wins.drop_duplicates("n_draws")
-    axis.fill_between(null["n_draws"], 100 * null["null_lower"], 100 * null["null_upper"], **BAND, zorder=0.8)
-    for name, curve in wins.groupby(who, sort=False):
-        if curve["win_percentage"].notna().any():
-            _draw_wins(axis, name, curve, looks[name])
-        permuted = 100 * curve[["permuted_lower", "permuted_upper"]]
-        if permuted.notna().any(axis=None):
-            axis.plot(curve["n_draws"], permuted, color=looks[name]["color"], zorder=1.5, **DOTTED)
-    axis.set_xscale("log")
-    _draws_axis(axis, wins["n_draws"])
-
-
-def _draw_wins(axis: Axes, name: str, curve: pd.DataFrame, look: dict[str, Any]) -> None:
-    """Draw win percentages; the texts of points include the limits if the table contains them."""
-    n_draws, wins = curve["n_draws"], 100 * curve["win_percentage"]
-    points = zip(n_draws, wins, 100 * curve.reindex(columns=["lower", "upper"]).to_numpy(), strict=True)
-    texts = [f"{name} wins {win:.1f} %{interval(low, high, '.1f')} at N = {n:,.0f}" for n, win, (low, high) in points]
-    plot_points(axis, n_draws, wins, texts, **look)
-
-
 def _handles(looks: dict[str, dict[str, Any]]) -> list:
     return [legend_line(**look) for look in looks.values()]
 
@@ -412,7 +376,7 @@ def _draw_bands(axis: Axes, part: pd.DataFrame, looks: dict[str, dict[str, Any]]
     for name, curve in part.sort_values("n_draws").groupby("classifier", sort=False):
         sides = 100 * curve[["lower", "upper"]].T.to_numpy()
         axis.fill_between(curve["n_draws"], *sides, color=looks[name]["color"], alpha=0.25, lw=0)
-        _draw_wins(axis, name, curve, looks[name])
+        draw_curve(axis, name, curve, looks[name])
     axis.set_ylim(bottom=0)
 
 
@@ -427,12 +391,6 @@ def _draw_boxes(axis: Axes, ratio: pd.Series, error: pd.Series) -> None:
     places: dict = {"positions": np.sqrt(edges.prod(axis=1)), "widths": 0.5 * np.diff(edges).ravel()}
     # The dots show outliers already.
     axis.boxplot(list(parts.values()), **places, **looks, showfliers=False, manage_ticks=False)
-
-
-def _draws_axis(axis: Axes, n_draws: pd.Series) -> None:
-    axis.set_xlim(n_draws.min(), n_draws.max())
-    axis.locator_params("x", numticks=6)
-    axis.set_ylim(bottom=0)
 
 
 def _draw_map(axis: Axes, grid: pd.DataFrame) -> None:

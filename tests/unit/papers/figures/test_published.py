@@ -6,7 +6,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from fairfold.figures import save_figure
-from fairfold.figures.published import plot_published
+from fairfold.papers.figures.published import plot_published
 
 COLUMNS = ["paper", "place", "what", "ours", "difference_in_se", "difference_in_digits"]
 

@@ -7,7 +7,7 @@ from matplotlib.colors import same_color
 
 from fairfold.errors import DataError
 from fairfold.figures import save_figure
-from fairfold.figures.cross_testing import MARKS, METRIC_LABELS, plot_cross_testing
+from fairfold.papers.figures.cross_testing import MARKS, METRIC_LABELS, plot_cross_testing
 
 SIZES, FRACTIONS = (20, 60, 100), (0.1, 0.5, 0.9)
 

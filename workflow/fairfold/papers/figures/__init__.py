@@ -1,0 +1,1 @@
+"""Figures of published works, redrawn from our numbers."""
