@@ -24,7 +24,8 @@ from fairfold.ecoc.settings import ECOC
 from fairfold.errors import ConfigError, ModelError
 from fairfold.final.settings import Final
 from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, MANY_LABELS, REFERENCE_LABELS
-from fairfold.models.own_sources import check_entry, checksum_of
+from fairfold.models.code import code_of_model
+from fairfold.models.own_sources import check_entry
 from fairfold.models.registry import MODEL_NAMES, register_own, settings_of, spec_of
 from fairfold.models.settings import MLCComparison, Models
 from fairfold.publish.settings import Publish
@@ -577,26 +578,8 @@ def model_of_study(config: Config, model: str) -> dict[str, Any]:
         "first_level": first_level(config, model),
         "forest": labels["forest"],
         "most_labels": labels["many_labels"]["most_labels"].get(model),
-        "own": checksums_of_own(config, [model]).get(spec_of(model).family, ""),
+        "code": code_of_model(model),
     }
-
-
-def checksums_of_own(config: Config, models: Sequence[str]) -> dict[str, str]:
-    """Return the checksums of the code of the user's own models, corrected or not.
-
-    Parameters
-    ----------
-    config : mapping
-        Checked configuration.
-    models : sequence of str
-        Models. Other models than the user's own are ignored.
-
-    Returns
-    -------
-    dict of str -> str
-        Checksum by model.
-    """
-    return {name: checksum_of(entry) for name, entry in _own_entries(config, models).items()}
 
 
 def _own_entries(config: Config, models: Sequence[str]) -> dict[str, Mapping[str, Any]]:

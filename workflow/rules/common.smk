@@ -33,12 +33,14 @@ logging.raiseExceptions = False
 from fairfold import study  # noqa: E402
 from fairfold.commands.forecast import memory_to_request, small_datasets  # noqa: E402
 from fairfold.core.config import typed  # noqa: E402
+from fairfold.core.project import REPORT  # noqa: E402
 from fairfold.core.provenance import code_of  # noqa: E402
 from fairfold.core.runs import remove_damage  # noqa: E402
 from fairfold.errors import StudyError  # noqa: E402
+from fairfold.models.code import code_of_models  # noqa: E402
 from fairfold.models.registry import spec_of  # noqa: E402
 from fairfold.papers.published.comparison import COMPARISONS, OUR_TABLES  # noqa: E402
-from fairfold.report.contents import FOLDER, figures_of, load_contents, pages_of  # noqa: E402
+from fairfold.report.contents import figures_of, load_contents, pages_of  # noqa: E402
 from fairfold.splitting.methods import METHOD_NAMES  # noqa: E402
 
 # Snakemake does not convert nested values such as `--config folds="{'n_splits': 7}"` from text.

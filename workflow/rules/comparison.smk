@@ -52,6 +52,6 @@ rule compare_models:
         curves={model: CURVE_SETTINGS[model] for model in CURVE_MODELS * HAS_CURVES},
         curve=CURVE_OPTIONS,
         curve_rate=CURVES["rate"],
-        own=study.checksums_of_own(config, [*MODELS, *CURVE_MODELS]),
+        code_of_models=code_of_models([*MODELS, *CURVE_MODELS]),
     script:
         "../scripts/compare_models.py"

@@ -53,7 +53,7 @@ rule cross_test_models:
         setting={name: CHOSEN_FROM[name] for name in CHOICE_OPTIONS},
         splitter=config["folds"]["method"],
         models={model: study.model_settings(config, model, CHOSEN_FROM) for model in CHOSEN_FROM["candidates"]},
-        own=study.checksums_of_own(config, CHOSEN_FROM["candidates"]),
+        code_of_models=code_of_models(CHOSEN_FROM["candidates"]),
     script:
         "../scripts/cross_test_models.py"
 

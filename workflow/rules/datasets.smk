@@ -50,7 +50,7 @@ rule describe_study:
     params:
         config=config,
         used=study.used_models(config),
-        own=study.checksums_of_own(config, config["weak_labels"]["models"]),
+        code_of_models=code_of_models(config["weak_labels"]["models"]),
         labels_are=[CATALOG[dataset].labels_are for dataset in DESCRIBED_DATASETS],
         left_out=LEFT_OUT,
     script:

@@ -42,7 +42,7 @@ rule fit_final_model:
         score=WEAK_LABELS["score"],
         hidden=30,
         settings={model: study.model_settings(config, model) for model in FINAL_MODELS},
-        own=study.checksums_of_own(config, FINAL_MODELS),
+        code_of_models=code_of_models(FINAL_MODELS),
     script:
         "../scripts/fit_final_model.py"
 

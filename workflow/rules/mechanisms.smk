@@ -30,7 +30,9 @@ rule score_mechanism:
         models={model: study.model_settings(config, model, MECHANISMS) for model in TRAINED},
         threshold=WEAK_LABELS["forest"]["threshold"],
         splitter=config["folds"]["method"],
-        own=study.checksums_of_own(config, MECHANISM_MODELS),
+        code_of_models=lambda wildcards: code_of_models(
+            [*TRAINED, study.difficulty_by(TRAINED)] if wildcards.mechanism == "difficulty" else TRAINED
+        ),
     script:
         "../scripts/score_mechanism.py"
 

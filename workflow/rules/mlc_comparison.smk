@@ -14,6 +14,7 @@ rule compare_with_study:
     threads: 8
     params:
         seed=config["seed"],
+        code_of_models=code_of_models([MLC["model"]]),
         options={
             **{name: MLC[name] for name in ("model", "n_splits", "test_size")},
             "settings": study.settings_of(MLC["model"], config["weak_labels"]["forest"], "text"),

@@ -27,7 +27,7 @@ rule repeat_weak_labels:
         models={model: study.model_settings(config, model, STABILITY) for model in STABILITY_MODELS},
         first_levels={model: study.first_level(config, model) for model in STABILITY_MODELS},
         forest={**WEAK_LABELS["forest"], **STABILITY["forest"]},
-        own=study.checksums_of_own(config, STABILITY_MODELS),
+        code_of_models=code_of_models(STABILITY_MODELS),
     script:
         "../scripts/repeat_weak_labels.py"
 

@@ -27,7 +27,7 @@ rule render_report:
     log:
         "results/logs/render_report.log",
     params:
-        code=code_of(SCRIPTS / "render_report.py", FOLDER),
+        code=code_of(SCRIPTS / "render_report.py", REPORT),
     script:
         "../scripts/render_report.py"
 
@@ -42,7 +42,7 @@ rule pack_figures:
     log:
         "results/logs/pack_figures.log",
     params:
-        code=code_of(SCRIPTS / "pack_figures.py", FOLDER),
+        code=code_of(SCRIPTS / "pack_figures.py", REPORT),
     script:
         "../scripts/pack_figures.py"
 
@@ -58,7 +58,7 @@ rule publish:
     localrule: True  # runs Snakemake to list the jobs of the study
     params:
         settings=config["publish"],
-        code=code_of(SCRIPTS / "publish.py", FOLDER),
+        code=code_of(SCRIPTS / "publish.py", REPORT),
     script:
         "../scripts/publish.py"
 

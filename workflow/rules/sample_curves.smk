@@ -24,7 +24,7 @@ rule score_by_samples:
     params:
         curve=CURVE_OPTIONS,
         settings=lambda wildcards: CURVE_SETTINGS[wildcards.model],
-        own=study.checksums_of_own(config, CURVE_MODELS),
+        code_of_models=lambda wildcards: code_of_models([wildcards.model]),
     script:
         "../scripts/score_by_samples.py"
 

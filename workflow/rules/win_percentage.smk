@@ -115,7 +115,7 @@ rule evaluate_feature_sets:
             else {"sets": [0, N_PERMUTED_SETS], "permutations": numbers_of_job(PERMUTATIONS)(wildcards)}
         ),
         exchange=MODEL_SETS["exchange"],
-        own=study.checksums_of_own(config, SETS_MODELS),
+        code_of_models=code_of_models(SETS_MODELS),
     script:
         "../scripts/evaluate_feature_sets.py"
 

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 
 from adapter import logged
-from fairfold import papers
 from fairfold.core.files import write_table
 from fairfold.core.memory import key_of_job, reused
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
+from fairfold.papers.ecoc_examples import compare_codes
 
 with logged(snakemake.log):
 
@@ -15,7 +15,7 @@ with logged(snakemake.log):
         """Compare all codes on the dataset."""
         data = Dataset.load(snakemake.input[0])
         options = {**snakemake.params.options, "seed": snakemake.params.seed, "n_jobs": snakemake.threads}
-        table = papers.ecoc_examples.compare_codes(data.X, np.array(data.label_names)[data.Y], **options)
+        table = compare_codes(data.X, np.array(data.label_names)[data.Y], **options)
         table.insert(0, "dataset", data.id)
         return table
 

@@ -1,10 +1,11 @@
 """Split a small dataset, train models at all missing rates, correct their scores, and draw learning curves."""
 
 from adapter import logged
-from fairfold import models, recommendation
 from fairfold.core.files import write_arrays
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
 from fairfold.models.registry import register_own
+from fairfold.models.training import Unit
+from fairfold.recommendation import steps
 from fairfold.splitting.methods import study_folds
 
 TRAINED = ("scores", "imputation", "predictions", "seconds")
@@ -15,18 +16,16 @@ with logged(snakemake.log):
     register_own(own)
     write_arrays(made.folds, fold_of=study_folds(Dataset.load(dataset), **params.folds, seed=seed))
     for number, rate in enumerate(params.rates):
-        unit = models.training.Unit.load(dataset, made.folds, rate, **params.unit, seed=seed, own=own, code=params.code)
+        unit = Unit.load(dataset, made.folds, rate, **params.unit, seed=seed, own=own)
         predictions = []
         if rate in params.trained:
             files = {name: made[name][params.trained.index(rate)] for name in TRAINED}
-            recommendation.steps.train(unit, params.models, files, snakemake.threads)
+            steps.train(unit, params.models, files, snakemake.threads)
             predictions = [files["predictions"]]
         files = {
             name.removeprefix("corrected_"): made[name][number] for name, _ in made.items() if "corrected_" in name
         }
-        recommendation.steps.correct(
-            unit, predictions, files, n_labels=params.n_labels, **params.correction, n_jobs=snakemake.threads
-        )
+        steps.correct(unit, predictions, files, n_labels=params.n_labels, **params.correction, n_jobs=snakemake.threads)
     for (model, settings), scores, curve in zip(params.curves.items(), made.curve_scores, made.curves, strict=True):
         options = {"model": model, "missing_rate": params.curve_rate, "settings": settings, **params.curve}
-        recommendation.steps.score_by_samples(dataset, made.folds, {"scores": scores, "curve": curve}, **options)
+        steps.score_by_samples(dataset, made.folds, {"scores": scores, "curve": curve}, **options)

@@ -4,7 +4,7 @@ import pandas as pd
 
 from adapter import logged
 from fairfold.core.files import read_table, write_table
-from fairfold.datasets import load_catalog
+from fairfold.datasets.catalog import load_catalog
 from fairfold.papers.published.comparison import compare_published
 
 PREFIX = "published_"

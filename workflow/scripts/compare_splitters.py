@@ -2,7 +2,7 @@
 
 from adapter import logged
 from fairfold.core.files import write_arrays, write_table
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
 from fairfold.splitting.comparison import compare_splitters
 
 with logged(snakemake.log):

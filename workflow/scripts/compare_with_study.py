@@ -3,11 +3,11 @@
 import pandas as pd
 
 from adapter import logged
-from fairfold import papers
 from fairfold.core.files import write_table
 from fairfold.core.memory import key_of_job, reused
-from fairfold.datasets import Dataset
-from fairfold.models import make_model
+from fairfold.datasets.dataset import Dataset
+from fairfold.models.registry import make_model
+from fairfold.papers.mlc_comparison import rank_among, score_splits
 
 with logged(snakemake.log):
 
@@ -15,7 +15,7 @@ with logged(snakemake.log):
         """Score and rank the model."""
         data, params = Dataset.load(snakemake.input.data), snakemake.params
         options = {"make_model": make_model, "seed": params.seed, "n_jobs": snakemake.threads, **params.options}
-        scores = papers.mlc_comparison.score_splits(data, **options)
-        return papers.mlc_comparison.rank_among(scores, pd.read_csv(snakemake.input.published))
+        scores = score_splits(data, **options)
+        return rank_among(scores, pd.read_csv(snakemake.input.published))
 
     write_table(reused(key_of_job(snakemake), compare), snakemake.output[0])

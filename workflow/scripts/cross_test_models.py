@@ -4,15 +4,14 @@ import pandas as pd
 from tqdm import tqdm
 
 from adapter import logged
-from fairfold import cross_testing
 from fairfold.core.files import write_table
 from fairfold.core.memory import key_of_job, reused
-from fairfold.datasets import Dataset
-from fairfold.models import make_model
-from fairfold.models.registry import register_own
+from fairfold.cross_testing.models import repeat_on_weak_labels
+from fairfold.datasets.dataset import Dataset
+from fairfold.models.registry import make_model, register_own
 from fairfold.splitting.group_warnings import fitting_folds
 from fairfold.splitting.methods import folds_by
-from fairfold.weak_labels import mask_labels
+from fairfold.weak_labels.masking import mask_labels
 
 with logged(snakemake.log):
     register_own(snakemake.config["models"])
@@ -25,7 +24,7 @@ with logged(snakemake.log):
         options = {**of_models, "categories": data.category_columns}
         # Procedures with a test part select models on half of the groups.
         n_splits = fitting_folds(params.setting["n_splits"], data.groups, n_parts=2)
-        tables = cross_testing.models.repeat_on_weak_labels(
+        tables = repeat_on_weak_labels(
             lambda seed: {
                 name: make_model(name, **given, **options, random_state=seed) for name, given in params.models.items()
             },

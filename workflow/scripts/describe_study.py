@@ -9,10 +9,10 @@ import yaml
 from adapter import logged
 from fairfold.core.files import concat_tables, write_table, write_text
 from fairfold.core.versions import gather_versions
-from fairfold.datasets import Dataset
 from fairfold.datasets.audit import audit_dataset, finding_lines, stop_on_errors
 from fairfold.datasets.audit.rows import row_table
 from fairfold.datasets.columns import account_for_columns
+from fairfold.datasets.dataset import Dataset
 from fairfold.models.description import describe_models
 from fairfold.models.legend import legend_table
 from fairfold.splitting.group_warnings import group_warnings

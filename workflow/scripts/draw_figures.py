@@ -2,7 +2,7 @@
 
 from adapter import logged
 from fairfold.core.files import read_table
-from fairfold.figures import save_figure
+from fairfold.figures.saving import save_figure
 from fairfold.figures.spec import figure_specs
 
 with logged(snakemake.log):

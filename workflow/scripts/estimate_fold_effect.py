@@ -3,7 +3,7 @@
 from adapter import logged
 from fairfold.core.files import write_table
 from fairfold.core.seeds import seed_for
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
 from fairfold.splitting.fold_effect import fold_effect, summarize
 from fairfold.splitting.group_warnings import fitting_folds
 from fairfold.splitting.methods import folds_by

@@ -4,13 +4,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from adapter import logged
-from fairfold import win_percentage
 from fairfold.core.files import read_arrays, write_table
 from fairfold.core.memory import key_of_job, reused
-from fairfold.datasets import Dataset
-from fairfold.models import make_model
-from fairfold.models.registry import first_level_from, register_own
+from fairfold.datasets.dataset import Dataset
+from fairfold.models.registry import first_level_from, make_model, register_own
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
+from fairfold.win_percentage.multilabel_sets import evaluate_numbered_sets
 
 with logged(snakemake.log):
     register_own(snakemake.config["models"])
@@ -23,7 +22,7 @@ with logged(snakemake.log):
         of_data = {"label_frequency": data.label_frequency(rate), "hierarchy": data.hierarchy}
         names = ("hidden labels", data.id, rate)
         hidden = hide_in_training_parts(data.Y, folds, rate / 100, seed=params.seed, names=names, **rules)
-        found = win_percentage.multilabel_sets.evaluate_numbered_sets(
+        found = evaluate_numbered_sets(
             {name: make_model(name, **settings, **of_data) for name, settings in params.models.items()},
             *(data.X, data.Y, folds[0]),
             observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from adapter import logged
-from fairfold import final
 from fairfold.core.files import read_arrays, read_json, read_table, write_table, write_text
-from fairfold.datasets import Dataset
 from fairfold.datasets.columns import account_line
+from fairfold.datasets.dataset import Dataset
 from fairfold.final.card import model_card, recommended_model
+from fairfold.final.examined import examine_labels
+from fairfold.final.model import fit_final, with_checked_frequency, with_checked_labels
 from fairfold.models.registry import register_own
 from fairfold.recommendation.checked import read_checked
 from fairfold.report.dataset_page import render_dataset_page
@@ -19,16 +20,14 @@ with logged(snakemake.log):
     name = params.model or recommended_model(read_table(*files.recommendation), data.id, params.score)
 
     scores, rates = (next(map(read_table, files[key]), None) for key in ("scores", "rates"))
-    settings = final.model.with_checked_frequency(params.settings[name], rates)
+    settings = with_checked_frequency(params.settings[name], rates)
     cells = next((read_checked(path, data.version) for path in files.checked), None)
-    corrected, checked = final.model.with_checked_labels(data, cells)
-    fitted = final.model.fit_final(corrected, name, settings, **options)
+    corrected, checked = with_checked_labels(data, cells)
+    fitted = fit_final(corrected, name, settings, **options)
     card = model_card(corrected, name, settings=settings, seed=params.seed, scores=scores, checked=checked)
 
     fold_of = read_arrays(files.folds)["fold_of"][0]
-    examined = final.examined.examine_labels(
-        data, name, params.settings[name], fold_of, hidden=params.hidden, **options
-    )
+    examined = examine_labels(data, name, params.settings[name], fold_of, hidden=params.hidden, **options)
 
     fitted.save(Path(made.model).parent)
     write_text(card, made.card)

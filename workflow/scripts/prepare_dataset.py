@@ -4,8 +4,8 @@ import logging
 import os
 
 from adapter import logged
-from fairfold.datasets import load_catalog, prepare
-from fairfold.datasets.preparation import environment_mirrors
+from fairfold.datasets.catalog import load_catalog
+from fairfold.datasets.preparation import environment_mirrors, prepare
 from fairfold.datasets.requirements import check_requirements
 
 # Keep the original error stream before the log file replaces it.

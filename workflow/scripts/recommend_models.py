@@ -5,12 +5,14 @@ from pathlib import Path
 import pandas as pd
 
 from adapter import logged
-from fairfold import final, forests
 from fairfold.core.files import concat_tables, read_table, write_table
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
 from fairfold.evaluation.fold_scores import read_predictions
 from fairfold.evaluation.ranking import rank_tables
 from fairfold.evaluation.score_tables import score_tables, summarize_scores
+from fairfold.final.described import describe_predictions
+from fairfold.forests.diagnostics import imputation_tables
+from fairfold.forests.models import PUBLISHED_MODELS
 from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.recommendation.checked import with_checked_rates, with_checked_scores
 from fairfold.recommendation.comparison import recommend
@@ -40,11 +42,11 @@ with logged(snakemake.log):
         if made[name]:
             write_table(table, made[name])
     if made.of_paper:
-        tables = rank_tables(scores[scores["model"].isin(forests.models.PUBLISHED_MODELS)], alpha=params.alpha)
+        tables = rank_tables(scores[scores["model"].isin(PUBLISHED_MODELS)], alpha=params.alpha)
         for name, path in zip(("ranks", "comparisons", "cliques"), made.of_paper, strict=True):
             write_table(tables[name], path)
     if made.imputation:
-        tables = forests.diagnostics.imputation_tables(concat_tables(files.imputation))
+        tables = imputation_tables(concat_tables(files.imputation))
         for name, path in zip(("imputation", "frequencies", "errors"), made.imputation, strict=True):
             write_table(tables[name], path)
 
@@ -77,5 +79,5 @@ with logged(snakemake.log):
     board = read_table(made.leaderboard)
     for number, data in enumerate(map(Dataset.load, files.datasets)):
         predictions = read_predictions(path for path in files.predictions if Path(path).parts[-3] == data.id)
-        for name, table in final.described.describe_predictions(data, predictions, board, seed=params.seed).items():
+        for name, table in describe_predictions(data, predictions, board, seed=params.seed).items():
             write_table(table, made[name][number])

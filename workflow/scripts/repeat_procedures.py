@@ -3,15 +3,15 @@
 from tqdm import tqdm
 
 from adapter import logged
-from fairfold import papers
 from fairfold.core.files import write_table
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
+from fairfold.papers.cross_testing_experiment import Setting, run_repetitions
 
 with logged(snakemake.log):
     data, experiment = Dataset.load(snakemake.input[0]), snakemake.params.experiment
     sizes, shares = experiment["data_sizes"], experiment["test_fractions"]
-    setting = papers.cross_testing_experiment.Setting(sizes, shares, **snakemake.params.search)
-    table = papers.cross_testing_experiment.run_repetitions(
+    setting = Setting(sizes, shares, **snakemake.params.search)
+    table = run_repetitions(
         *(data.X, data.Y, tqdm(range(*snakemake.params.repetitions)), setting),
         seed=snakemake.params.seed,
         name=data.id,

@@ -8,10 +8,9 @@ from adapter import logged
 from fairfold.core.files import read_arrays, write_table
 from fairfold.core.memory import key_of_job, reused
 from fairfold.core.seeds import seed_for
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
 from fairfold.forests.models import make_first_level
-from fairfold.models import make_model
-from fairfold.models.registry import register_own
+from fairfold.models.registry import make_model, register_own
 from fairfold.recommendation.rank_stability import repeat_study
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 

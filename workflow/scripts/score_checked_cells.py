@@ -2,7 +2,7 @@
 
 from adapter import logged
 from fairfold.core.files import write_table
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
 from fairfold.evaluation.fold_scores import read_predictions
 from fairfold.recommendation.checked import checked_table, read_checked
 

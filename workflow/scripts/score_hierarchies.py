@@ -6,7 +6,7 @@ import pandas as pd
 
 from adapter import logged
 from fairfold.core.files import read_table, write_table
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
 from fairfold.evaluation.fold_scores import read_predictions
 from fairfold.evaluation.hierarchical import score_hierarchy, summarize_hierarchies
 

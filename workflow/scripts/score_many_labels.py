@@ -7,7 +7,7 @@ import pandas as pd
 
 from adapter import logged
 from fairfold.core.files import read_arrays, read_table, write_table
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
 from fairfold.evaluation.fold_scores import read_predictions
 from fairfold.evaluation.score_tables import score_many_labels, summarize_many_labels
 from fairfold.weak_labels.masking import observed_labels

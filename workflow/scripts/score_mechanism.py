@@ -7,10 +7,9 @@ import numpy as np
 from adapter import logged
 from fairfold.core.files import read_arrays, write_table
 from fairfold.core.seeds import seed_for, seed_sequence
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
 from fairfold.evaluation.fold_scores import FinalPredictions, score_on_folds
-from fairfold.models import make_model
-from fairfold.models.registry import register_own
+from fairfold.models.registry import make_model, register_own
 from fairfold.recommendation.mechanisms import scores_under_mechanism, without_scores
 from fairfold.weak_labels.masking import mask_positives
 

@@ -2,7 +2,7 @@
 
 from adapter import logged
 from fairfold.core.files import write_arrays
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
 from fairfold.splitting.methods import study_folds
 
 with logged(snakemake.log):

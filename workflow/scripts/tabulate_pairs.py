@@ -4,13 +4,14 @@ import pandas as pd
 from tqdm import tqdm
 
 from adapter import logged
-from fairfold import papers
 from fairfold.core.files import concat_tables, read_arrays, write_table
-from fairfold.datasets import Dataset
+from fairfold.datasets.dataset import Dataset
+from fairfold.papers.win_percentage_illustration import illustration_tables
 from fairfold.papers.win_percentage_sampling import sampling_errors, sampling_example, sampling_laws, synthetic_rmse
 from fairfold.papers.win_percentage_tables import classifier_table, dataset_row, density_table, draws_table
-from fairfold.win_percentage import GAUSSIAN_CLASSIFIERS, PairEvaluation, gaussian_features
-from fairfold.win_percentage.pair_evaluation import histograms_from_arrays
+from fairfold.win_percentage.feature_sets import gaussian_features
+from fairfold.win_percentage.names import GAUSSIAN_CLASSIFIERS
+from fairfold.win_percentage.pair_evaluation import PairEvaluation, histograms_from_arrays
 from fairfold.win_percentage.tables import random_label_table, win_table
 from fairfold.win_percentage.win import draws_grid
 
@@ -49,7 +50,7 @@ with logged(snakemake.log):
         "example": sampling_example(histograms, GAUSSIAN_CLASSIFIERS, **of_example),
         "errors": errors,
         "law": sampling_laws(errors, {name: each.n_sets for name, each in histograms.items()}),
-        **papers.win_percentage_illustration.illustration_tables(random_state=params.seed),
+        **illustration_tables(random_state=params.seed),
     }
     for name, table in tables.items():
         write_table(table, snakemake.output[name])

@@ -74,7 +74,6 @@ def test_one_more_model_trains_no_other(unit, trained):
         {"seed": 2},
         {"missing_rate": 30},
         {"threshold": 0.4},
-        {"code": "edited"},
         {"levels_by": "complete"},
         {"hidden": np.zeros((0, 3), dtype=np.int64)},
     ],
@@ -86,11 +85,11 @@ def test_what_a_result_depends_on_trains_again(unit, trained, change):
     assert trained == ["logistic"] * 2
 
 
-def test_settings_and_own_code_of_a_model_train_it_again(unit, trained):
+def test_settings_and_code_of_a_model_train_it_again(unit, trained):
     train_models(unit, [FOREST, LOGISTIC])
     trained.clear()
     train_models(unit, [dataclasses.replace(FOREST, settings={**SETTINGS, "n_trees": 4}), LOGISTIC])
-    train_models(unit, [FOREST, dataclasses.replace(LOGISTIC, own="edited")])
+    train_models(unit, [FOREST, dataclasses.replace(LOGISTIC, code="edited")])
     assert trained == ["text"] * 2 + ["RF+ET"] * 2 + ["logistic"] * 2
 
 

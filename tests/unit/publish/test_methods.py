@@ -4,12 +4,12 @@ import re
 
 import pytest
 
+from fairfold.core.project import REPORT
 from fairfold.models import MODEL_NAMES
 from fairfold.models.registry import spec_of
 from fairfold.publish.methods import as_latex, as_markdown, methods, references
 from fairfold.publish.sentences import load_phrases, sentences, state
 from fairfold.publish.tables import paper_tables
-from fairfold.report.contents import FOLDER
 from fairfold.splitting.methods import METHOD_NAMES
 from fairfold.splitting.methods import spec_of as splitter_spec
 
@@ -113,15 +113,15 @@ def test_references_are_those_that_are_cited(make_facts):
 
 
 def test_every_citation_has_a_reference(root):
-    entries = set(re.findall(r"@\w+\{([\w-]+),", (FOLDER / "publish/references.bib").read_text()))
-    texts = [path.read_text() for path in [FOLDER / "publish/sentences.yaml", FOLDER / "publish/methods.yaml"]]
+    entries = set(re.findall(r"@\w+\{([\w-]+),", (REPORT / "publish/references.bib").read_text()))
+    texts = [path.read_text() for path in [REPORT / "publish/sentences.yaml", REPORT / "publish/methods.yaml"]]
     texts += [*[spec_of(name).phrase for name in MODEL_NAMES], *[splitter_spec(name).phrase for name in METHOD_NAMES]]
     cited = {
         key for text in texts for group in re.findall(r"\[(@[^\]]+)\]", text) for key in re.findall(r"@([\w-]+)", group)
     }
     cited |= {
         re.search("source: (.*)", path.read_text())[1]
-        for path in (FOLDER / "publish").glob("*i*.yaml")
+        for path in (REPORT / "publish").glob("*i*.yaml")
         if "source" in path.read_text()
     }
     cited |= set(re.findall(r"@([\w-]+)", (root / "paper/paper.md").read_text()))

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
+from fairfold.core.project import REPORT
 from fairfold.errors import ConfigError
 from fairfold.figures import spec as specs
 from fairfold.figures.spec import FigureSpec
 from fairfold.report.contents import (
-    FOLDER,
     Item,
     Section,
     figures_of,
@@ -68,13 +68,13 @@ def test_declared_contents_are_whole():
     texts += [item.caption for section in contents for item in section.items]
     named = [text for text in texts if text.endswith(".rst")]
     assert named
-    assert all((FOLDER / name).is_file() for name in named)
+    assert all((REPORT / name).is_file() for name in named)
 
 
 def test_each_caption_file_is_used():
     captions = {item.caption for section in load_contents() for item in section.items}
     captions |= {section.intro for section in load_contents()} | {"workflow.rst"}
-    assert {path.name for path in FOLDER.glob("*.rst")} == {name for name in captions if name.endswith(".rst")}
+    assert {path.name for path in REPORT.glob("*.rst")} == {name for name in captions if name.endswith(".rst")}
 
 
 def test_each_figure_stands_once():

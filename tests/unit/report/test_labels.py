@@ -2,7 +2,8 @@
 
 import pytest
 
-from fairfold.report.contents import load_contents, setting
+from fairfold.core.config import setting
+from fairfold.report.contents import load_contents
 from fairfold.report.labels import labels_sentences
 from fairfold.report.templates import plain_text, text_html
 from fairfold.study import check_config

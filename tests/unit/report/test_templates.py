@@ -5,7 +5,7 @@ import re
 import jinja2
 import pytest
 
-from fairfold.report.contents import FOLDER
+from fairfold.core.project import REPORT
 from fairfold.report.templates import plain_text, render, text_html
 
 CONFIG = {"name": "<b>bold</b>", "items": ["a", "b"]}
@@ -45,7 +45,7 @@ def luminance(color):
 
 def test_text_stands_out_in_light_and_dark():
     """The contrast of text is at least 4.5 to 1, as WCAG 2 requires at level AA."""
-    style = (FOLDER / "report.css").read_text()
+    style = (REPORT / "report.css").read_text()
     schemes = [dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in re.findall(r":root \{(.*?)\}", style, re.S)]
     light, dark = schemes[:2]
     assert light["back"] != dark["back"]

@@ -5,7 +5,7 @@ Data with many labels have sparse labels and probabilities. Cells that a sparse 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -344,3 +344,25 @@ def append_columns(X: Matrix, *new: np.ndarray) -> Matrix:
     if not new:
         return X
     return sparse.hstack([X, *new], format="csr") if sparse.issparse(X) else np.hstack([X, *new])
+
+
+def rows_of(ranges: Sequence[Sequence[int]]) -> np.ndarray:
+    """Return the rows of several ranges, one after the other.
+
+    Parameters
+    ----------
+    ranges : sequence of (int, int)
+        Start and stop of each range. If the start is larger, the rows from start - 1 down to stop follow.
+
+    Returns
+    -------
+    ndarray of int
+        The rows.
+
+    Examples
+    --------
+    >>> rows_of([[2, 4], [2, 0]]).tolist()
+    [2, 3, 1, 0]
+    """
+    parts = [np.arange(a, b) if a <= b else np.arange(b, a)[::-1] for a, b in ranges]
+    return np.concatenate(parts).astype(np.int64)

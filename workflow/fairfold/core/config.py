@@ -242,3 +242,29 @@ if __name__ == "__main__":  # The profiles run this before Snakemake reads the f
         check_command_line(sys.argv[1:])
     except StudyError as error:
         sys.exit(str(error))
+
+
+def setting(key: str, config: Mapping[str, Any]) -> Any:
+    """Return the value of a configuration key.
+
+    Parameters
+    ----------
+    key : str
+        Key with dots, such as ``ecoc.examples``.
+    config : mapping
+        Configuration of the study.
+
+    Returns
+    -------
+    object or None
+        The value, or None if the configuration has no such key.
+
+    Examples
+    --------
+    >>> setting("ecoc.examples", {"ecoc": {"examples": ["flags"]}})
+    ['flags']
+    """
+    value: Any = config
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fairfold.core.arrays import Matrix, append_columns
+from fairfold.core.arrays import Matrix, append_columns, rows_of
 from fairfold.core.folds import BEFORE
 from fairfold.core.validation import has_unmeasured, unmeasured_cells
 from fairfold.datasets import expression, formats
@@ -440,8 +440,6 @@ def _with_label_rows(data: Dataset, entry: Entry) -> Dataset:
     """Restore the order of the labels."""
     if not entry.label_rows:
         return data
-    from fairfold.datasets.audit.row_order import rows_of
-
     rows, n_samples = rows_of(entry.label_rows), data.shape[0]
     if not np.array_equal(np.sort(rows), np.arange(n_samples)):
         raise DataError(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fairfold.core.plugins import plugin_modules
 from fairfold.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 else:  # These types are for annotations only. Figure modules load without matplotlib.
     Axes = Figure = Line2D = Any
-
-PACKAGES = ("fairfold.figures", "fairfold.papers.figures")
-"""Packages whose modules declare figures."""
 
 _DECLARED: dict[str, FigureSpec] = {}
 
@@ -126,16 +122,12 @@ class FigureSpec:
 
 
 def figure_specs() -> dict[str, FigureSpec]:
-    """Return the specs of all modules of :data:`PACKAGES`.
+    """Return the specs of all modules that declare figures, also those of papers.
 
     Returns
     -------
     dict of str to FigureSpec
         Specs by name, in the order of modules and declarations.
     """
-    modules = {
-        each.name: package for package in PACKAGES for each in pkgutil.iter_modules(import_module(package).__path__)
-    }
-    for name in sorted(modules):
-        import_module(f"{modules[name]}.{name}")
+    plugin_modules("fairfold.figures", "fairfold.papers.figures")
     return dict(_DECLARED)

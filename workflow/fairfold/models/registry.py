@@ -64,6 +64,28 @@ def spec_of(name: str, own: Mapping[str, Any] | None = None) -> ModelSpec:
     return _SPECS[name]
 
 
+def home_of(name: str) -> str:
+    """Return the dotted name of the module that declares a built-in model.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+
+    Returns
+    -------
+    str
+        Module of ``fairfold.models.catalog``. Empty for other models.
+
+    Examples
+    --------
+    >>> from fairfold.models.registry import home_of
+    >>> home_of("logistic+")
+    'fairfold.models.catalog.logistic_regression'
+    """
+    return _DECLARED[name][1] if name in _DECLARED else ""
+
+
 def stable_models() -> frozenset[str]:
     """Return the names of models whose predictions depend smoothly on the training samples.
 

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from fairfold.core.files import read_arrays
 from fairfold.core.folds import check_repeats, parts_of
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.memory import key_of, memory
+from fairfold.core.provenance import code_of_modules
 from fairfold.core.seeds import seed_for
 from fairfold.core.usage import cpu_seconds, max_rss, reset_peak_memory
 from fairfold.datasets.dataset import Dataset
@@ -60,8 +62,6 @@ class Unit:
         Score of the study.
     own : mapping, default=NO_OWN
         Section ``models`` of the configuration, with the user's own models.
-    code : str, default=""
-        Checksum of the code that determines the results.
     """
 
     data: Dataset
@@ -74,7 +74,6 @@ class Unit:
     levels_by: Literal["observed", "complete"] = "observed"
     score: str = "average_precision"
     own: Mapping[str, Any] = field(default_factory=lambda: NO_OWN)
-    code: str = ""
 
     @classmethod
     def load(
@@ -179,7 +178,7 @@ class Unit:
         return seed_for(self.seed, self.data.id, self.missing_rate, fold)
 
     def key(self) -> str:
-        """Compute a checksum of everything except the models that determines the results.
+        """Compute a checksum of everything except the models that determines the results, including the code.
 
         Returns
         -------
@@ -192,7 +191,7 @@ class Unit:
         labels = data.labels_are, data.missing_rate, data.category_columns, hierarchy
         # Scores of every study are those without this setting.
         score = (self.score,) if self.score in FURTHER_METRICS else ()
-        options = self.threshold, self.levels_by, self.code, *score
+        options = self.threshold, self.levels_by, code_of_modules(__name__), *score
         return key_of(arrays, labels, data.id, self.missing_rate, self.seed, *options)
 
 
@@ -212,8 +211,8 @@ class Model:
         Settings of the first level.
     most_labels : int or None, default=None
         Maximum number of labels for which the model is trained.
-    own : str, default=""
-        Checksum of the code of a user-defined model.
+    code : str, default=""
+        Checksum of the code of the model, from :func:`~fairfold.models.code.code_of_model`.
     """
 
     name: str
@@ -221,7 +220,7 @@ class Model:
     first_level: str | None = None
     forest: Mapping[str, Any] = field(default_factory=dict)
     most_labels: int | None = None
-    own: str = ""
+    code: str = ""
 
 
 def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, FoldTables]:
@@ -364,8 +363,6 @@ def train_model(
     if levels:
         shared = [(fold, "first_level", took) for fold, (_, took) in levels.items()]
         seconds = pd.concat([seconds, pd.DataFrame(shared, columns=[*seconds])], ignore_index=True)
-    if model.own:
-        from fairfold.models.isolated import stop_worker  # Most models do not need loky.
-
-        stop_worker()
+    if model.name.removesuffix("+") in unit.own["own"]:
+        resolve_name("fairfold.models.isolated:stop_worker")()  # Most models do not need loky.
     return tables._replace(seconds=seconds.assign(max_rss=max_rss()))

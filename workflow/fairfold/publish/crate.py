@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from fairfold import __version__
+from fairfold.core.config import setting
 from fairfold.core.files import write_json
 from fairfold.publish.facts import Facts
-from fairfold.report.contents import setting
 
 METADATA = "ro-crate-metadata.json"
 MAIN = "workflow/Snakefile"

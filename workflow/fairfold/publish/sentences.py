@@ -17,12 +17,12 @@ from fairfold.answer.missing_labels import CHECK, missing_labels_sentences, miss
 from fairfold.core.config import load_yaml
 from fairfold.core.markdown import escape_markdown
 from fairfold.core.plugins import declared
+from fairfold.core.project import REPORT
 from fairfold.errors import shortened
 from fairfold.evaluation.compare import EQUIVALENT, UNDECIDED
 from fairfold.metrics.decisions import is_decided
 from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, METRICS, REFERENCE_LABELS
 from fairfold.publish.facts import DECIDING, LEAD, LEADERBOARD, SCORES, Facts, notes_of
-from fairfold.report.contents import FOLDER
 from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.failures import failures_of
 from fairfold.report.labels import listed
@@ -36,8 +36,8 @@ _WITH_LEVELS = ("deep forest", "pool")  # traits of models that contain a deep f
 _PARTS = {"placed": "the trees of", "filled": "the regression of"}  # of a pool, by treatment of missing features
 _LEAST_LABELS = 2  # of a comparison of labels
 _FURTHER_FITS = ("tables/mechanisms.csv", "tables/rank_stability.csv")
-_AUDIT, _OF_TEST_FILE = "fairfold.datasets.audit", "test file"
-REFERENCES = (FOLDER / "publish" / "references.bib").read_text(encoding="utf-8")
+_OF_TEST_FILE = "test file"
+REFERENCES = (REPORT / "publish" / "references.bib").read_text(encoding="utf-8")
 """Works that sentences cite, in BibTeX."""
 _KEY = f"@(?:{'|'.join(re.findall(r'^ *@[a-z]+{([^ ,]+),', REFERENCES, re.MULTILINE))})"
 CITED = re.compile(rf" ?\[({_KEY}(?:; {_KEY})*)\]")
@@ -59,7 +59,7 @@ def load_phrases(name: str) -> dict[str, Any]:
     dict
         Content of the file.
     """
-    return load_yaml(FOLDER / "publish" / f"{name}.yaml")
+    return load_yaml(REPORT / "publish" / f"{name}.yaml")
 
 
 def sentences(name: str, facts: Facts, dataset: str | None = None) -> str:
@@ -165,7 +165,7 @@ def without_citations(text: str) -> str:
 @cache
 def _templates(*, is_markdown: bool = False) -> jinja2.Environment:
     options: dict[str, Any] = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
-    loader = jinja2.FileSystemLoader(FOLDER / "publish")
+    loader = jinja2.FileSystemLoader(REPORT / "publish")
     environment = jinja2.Environment(loader=loader, autoescape=lambda name: ".html" in (name or ""), **options)
     if is_markdown:
         plain = (Markup, jinja2.Undefined)
@@ -218,7 +218,7 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         "changes": _changes(name, facts) if name in facts.own else [],
         "checks": [
             name_of_check.replace("_", " ")
-            for check, (spec, _) in declared(_AUDIT).items()
+            for check, (spec, _) in declared("fairfold.datasets.audit").items()
             if check != _OF_TEST_FILE and (facts.own.get(name, {}).get("groups") or "group" not in check)
             for name_of_check in (check, *spec.others)
         ],

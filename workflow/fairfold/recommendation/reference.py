@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fairfold import models
 from fairfold.core.arrays import Matrix
 from fairfold.core.files import read_arrays, write_arrays
 from fairfold.recommendation.predictions import most_common_labels
@@ -101,10 +100,12 @@ def train_reference(unit: Unit, model: Model, n_labels: int | None, n_jobs: int 
     Reference
         Out-of-fold predictions.
     """
+    from fairfold.models.training import train_models  # This import is slow.
+
     labels = None
     if n_labels is not None:
         seen = observed_labels(unit.data.Y, unit.hidden_in_tests, None, unit.data.negatives)
         labels = most_common_labels(seen, n_labels)
         unit = unit.with_labels(labels)
-    predictions = models.training.train_models(unit, [model], n_jobs)[model.name].predictions
+    predictions = train_models(unit, [model], n_jobs)[model.name].predictions
     return Reference(predictions.by("average_precision"), labels)

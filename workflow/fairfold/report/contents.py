@@ -8,12 +8,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairfold.core.config import load_yaml
-from fairfold.core.project import PROJECT
+from fairfold.core.config import load_yaml, setting
+from fairfold.core.project import REPORT
 from fairfold.errors import ConfigError, unknown_name
 from fairfold.figures.spec import FigureSpec, figure_specs
 
-FOLDER = PROJECT / "workflow" / "report"
 KINDS = (
     *("failures", "figure", "table", "sentences", "published", "thresholds", "costs", "versions"),
     *("file", "final"),
@@ -165,14 +164,14 @@ class Figure(NamedTuple):
         return self.spec.section.replace("-", "_")
 
 
-def load_contents(path: Path = FOLDER / "contents.yaml") -> list[Section]:
+def load_contents(path: Path = REPORT / "contents.yaml") -> list[Section]:
     """Load the sections of the report.
 
     Figures that the file does not list come last in their section.
 
     Parameters
     ----------
-    path : Path, default=FOLDER / "contents.yaml"
+    path : Path, default=REPORT / "contents.yaml"
         Path of the contents file.
 
     Returns
@@ -346,32 +345,6 @@ def is_on(entry: Item | Section, config: Mapping[str, Any]) -> bool:
         return True
     value = setting(entry.when, config)
     return any(value) if isinstance(value, list) else bool(value)
-
-
-def setting(key: str, config: Mapping[str, Any]) -> Any:
-    """Return the value of a configuration key.
-
-    Parameters
-    ----------
-    key : str
-        Key with dots, such as ``ecoc.examples``.
-    config : mapping
-        Configuration of the study.
-
-    Returns
-    -------
-    object or None
-        The value, or None if the configuration has no such key.
-
-    Examples
-    --------
-    >>> setting("ecoc.examples", {"ecoc": {"examples": ["flags"]}})
-    ['flags']
-    """
-    value: Any = config
-    for part in key.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value
 
 
 def owner(file: str, contents: Iterable[Section]) -> tuple[Section, Item] | None:

@@ -10,7 +10,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from fairfold.report.contents import FOLDER, setting
+from fairfold.core.config import setting
+from fairfold.core.project import REPORT
 from fairfold.report.labels import labels_sentences
 
 _SETTINGS = {"raw_enabled": False, "file_insertion_enabled": False, "report_level": 5, "math_output": "MathML"}
@@ -57,7 +58,7 @@ def plain_text(text: str, config: Mapping[str, Any], labels_of: str | None = Non
     >>> plain_text("Seed {{ snakemake.config.seed }}.", {"seed": 7})
     'Seed 7.'
     """
-    source = (FOLDER / text).read_text(encoding="utf-8") if text.endswith(".rst") else text
+    source = (REPORT / text).read_text(encoding="utf-8") if text.endswith(".rst") else text
     written = _texts().from_string(source).render(snakemake=SimpleNamespace(config=config)).strip()
     return written if labels_of is None else f"{written} {labels_sentences(setting(labels_of, config), config)}"
 
@@ -88,11 +89,11 @@ def text_html(text: str, config: Mapping[str, Any], labels_of: str | None = None
 
 @functools.cache
 def _pages() -> jinja2.Environment:
-    loader, strict = jinja2.FileSystemLoader(FOLDER), jinja2.StrictUndefined
+    loader, strict = jinja2.FileSystemLoader(REPORT), jinja2.StrictUndefined
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=strict, trim_blocks=True, lstrip_blocks=True
     )
-    environment.globals["asset"] = lambda name: Markup((FOLDER / name).read_text(encoding="utf-8"))
+    environment.globals["asset"] = lambda name: Markup((REPORT / name).read_text(encoding="utf-8"))
     return environment
 
 

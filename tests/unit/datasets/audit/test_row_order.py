@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from fairfold.core.arrays import rows_of
 from fairfold.datasets.audit import audit_table, row_order
 from fairfold.datasets.audit.alignment import Alignment
-from fairfold.datasets.audit.row_order import ranges_of, rows_of
+from fairfold.datasets.audit.row_order import ranges_of
 
 N = 240
 ROWS = np.arange(N)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import fft
 
+from fairfold.core.arrays import rows_of
 from fairfold.datasets.audit.alignment import Alignment
 from fairfold.datasets.audit.changes import change_points, changes
 from fairfold.datasets.audit.spec import Audited, Check, Finding
@@ -362,28 +363,6 @@ def ranges_of(rows: np.ndarray) -> list[tuple[int, int]]:
         ranges.append((first, last + 1) if step == 1 else (first + 1, last))
         begin = end + 1
     return ranges
-
-
-def rows_of(ranges: Sequence[Sequence[int]]) -> np.ndarray:
-    """Return the rows of several ranges, one after the other.
-
-    Parameters
-    ----------
-    ranges : sequence of (int, int)
-        Start and stop of each range. If the start is larger, the rows from start - 1 down to stop follow.
-
-    Returns
-    -------
-    ndarray of int
-        The rows.
-
-    Examples
-    --------
-    >>> rows_of([[2, 4], [2, 0]]).tolist()
-    [2, 3, 1, 0]
-    """
-    parts = [np.arange(a, b) if a <= b else np.arange(b, a)[::-1] for a, b in ranges]
-    return np.concatenate(parts).astype(np.int64)
 
 
 def simplest(aligned: Alignment, found: Order) -> Order:
