@@ -1,7 +1,8 @@
 """Concatenate tables with the same columns."""
 
 from adapter import logged
-from fairfold.core.files import concat_tables, write_table
 
 with logged(snakemake.log):
+    from fairfold.core.files import concat_tables, write_table
+
     write_table(concat_tables(snakemake.input), snakemake.output[0])

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from adapter import logged
-from fairfold.commands.publish import publish
 
 with logged(snakemake.log):
+    from fairfold.commands.publish import publish
+
     publish(Path(), Path(snakemake.output[0]).with_suffix(""))

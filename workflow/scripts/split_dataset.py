@@ -1,11 +1,12 @@
 """Split the samples of a dataset into folds several times with one method."""
 
 from adapter import logged
-from fairfold.core.files import write_arrays
-from fairfold.datasets.dataset import Dataset
-from fairfold.splitting.methods import study_folds
 
 with logged(snakemake.log):
+    from fairfold.core.files import write_arrays
+    from fairfold.datasets.dataset import Dataset
+    from fairfold.splitting.methods import study_folds
+
     params, data = snakemake.params, Dataset.load(snakemake.input[0])
     numbers = {"n_splits": int(params.n_splits), "repeats": int(params.repeats), "seed": params.seed}
     write_arrays(snakemake.output.folds, fold_of=study_folds(data, params.splitter, **numbers))

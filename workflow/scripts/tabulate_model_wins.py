@@ -1,11 +1,10 @@
 """Tabulate the win percentages of the models on random feature sets."""
 
 from adapter import logged
-from fairfold.core.files import concat_tables, write_table
-from fairfold.win_percentage.multilabel_tables import multilabel_win_tables
 
 with logged(snakemake.log):
-    evaluated = concat_tables(snakemake.input)
-    tables = multilabel_win_tables(evaluated, alpha=snakemake.params.alpha)
-    for name, path in snakemake.output.items():
-        write_table(tables[name], path)
+    from fairfold.core.files import concat_tables, write_tables
+    from fairfold.win_percentage.multilabel_tables import multilabel_win_tables
+
+    tables = multilabel_win_tables(concat_tables(snakemake.input), alpha=snakemake.params.alpha)
+    write_tables(tables, snakemake.output)

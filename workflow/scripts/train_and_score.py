@@ -1,10 +1,11 @@
 """Train models on every fold of one dataset at one missing rate, and score them on all labels of the data."""
 
 from adapter import logged
-from fairfold.models.training import Unit
-from fairfold.recommendation.steps import train
 
 with logged(snakemake.log):
+    from fairfold.models.training import Unit
+    from fairfold.recommendation.steps import train
+
     params, rate = snakemake.params, int(snakemake.wildcards.rate)
     options = {**params.unit, "seed": params.seed, "own": snakemake.config["models"]}
     unit = Unit.load(*snakemake.input, rate, **options)

@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -205,6 +205,26 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """
     with atomic_open(path, "w", newline="", encoding="utf-8") as stream:
         protect_table(table).to_csv(stream, index=False, lineterminator="\n")
+
+
+def write_tables(
+    tables: Mapping[str, pd.DataFrame | Sequence[pd.DataFrame]], paths: Mapping[str, str | Sequence[str]]
+) -> None:
+    """Write tables, or lists of tables, to the files of the same names.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame or sequence of DataFrame
+        Tables by name.
+    paths : mapping of str to str or sequence of str
+        File of each table, or a file for each table of a list. A table without a file is not written.
+    """
+    for name, found in tables.items():
+        files = paths.get(name, ())
+        files = [files] if isinstance(files, str) else files
+        several = found if isinstance(found, Sequence) else [found] * len(files)
+        for table, path in zip(several, files, strict=True):
+            write_table(table, path)
 
 
 def read_table(path: str | os.PathLike[str], *texts: str) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -86,7 +86,7 @@ def _name_of_cache() -> str:
     return name
 
 
-def reused(key: str, compute: Callable[[], Result]) -> Result:
+def reused(key: str, compute: Callable[..., Result], *arguments: Any, **settings: Any) -> Result:
     """Return the cached result of an earlier call with the same key, or compute it.
 
     Parameters
@@ -95,13 +95,15 @@ def reused(key: str, compute: Callable[[], Result]) -> Result:
         Checksum of everything that the result depends on, including the code.
     compute : callable
         Function that computes the result.
+    *arguments, **settings : object
+        Arguments of the function, which the key represents.
 
     Returns
     -------
     object
         Result of ``compute``.
     """
-    return memory().cache(_call, ignore=["compute"])(key, compute)
+    return memory().cache(_call, ignore=["compute"])(key, partial(compute, *arguments, **settings))
 
 
 def _call(key: str, compute: Callable[[], Result]) -> Result:

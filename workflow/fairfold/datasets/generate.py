@@ -883,3 +883,14 @@ def _check_class_sizes(class_sizes: tuple[int, int, int, int, int], n_samples: i
             f"label_matrix_like: class_sizes must be five ascending integers from 1 to n_samples = {n_samples} ("
             f"minimum, lower quartile, median, upper quartile, maximum), not {class_sizes!r}."
         )
+
+
+def metric_behaviors() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the labels and folds of :func:`metric_behavior` for all patterns.
+
+    Returns
+    -------
+    dict of str to (ndarray, ndarray)
+        Labels and folds by pattern.
+    """
+    return {pattern: metric_behavior(pattern) for pattern in PATTERNS}

@@ -25,6 +25,7 @@ from fairfold.datasets.columns import account_line, identifiers, roles_of
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.fetch import fetch
 from fairfold.datasets.hierarchies import read_hierarchy
+from fairfold.datasets.requirements import check_requirements
 from fairfold.errors import ConfigError, DataError, shortened
 from fairfold.tables import svmlight
 from fairfold.tables.label_values import label_error
@@ -33,6 +34,44 @@ from fairfold.tables.reading import read
 from fairfold.tables.table import Table, first_cell, label_columns, position_of
 
 logger = logging.getLogger(__name__)
+
+
+def prepare_for_study(dataset: str, config: Mapping[str, Any], screen: logging.Handler | None = None) -> Dataset:
+    """Prepare a dataset of a study.
+
+    Parameters
+    ----------
+    dataset : str
+        Id of the dataset.
+    config : mapping
+        Checked configuration.
+    screen : logging.Handler or None, default=None
+        Handler that also receives how decimal marks of a user's file are read.
+
+    Returns
+    -------
+    Dataset
+        The dataset.
+
+    Raises
+    ------
+    DataError
+        If the data cannot be read, or a user's data are too small or too uniform for the study.
+    """
+    settings = config["data"]
+    is_own = dataset in settings["own"]
+    if is_own and screen:
+        logging.getLogger("fairfold.tables.decimals").addHandler(screen)
+    data = prepare(
+        dataset,
+        catalog=load_catalog().with_own(settings["own"]).with_variants(settings["variants"]),
+        mirrors=[*settings["mirrors"], *environment_mirrors()],
+        cache=settings["cache"],
+        offline=settings["offline"],
+    )
+    if is_own:  # Datasets of the catalog are large enough.
+        check_requirements(data, config)
+    return data
 
 
 def environment_mirrors() -> list[str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fairfold.core.files import atomic_path
-from fairfold.figures.spec import Figure
+from fairfold.core.files import atomic_path, read_table
+from fairfold.figures.spec import Figure, figure_specs
 from fairfold.figures.style import STYLE
 
 DPI = 200  # resolution of pixel images
@@ -80,3 +80,24 @@ def _thinned(points: list[tuple[float, float, str]], inches: np.ndarray) -> list
         kept = np.sort(np.unique(places // cell, axis=0, return_index=True)[1])
         cell *= 1.2
     return [points[position] for position in kept]
+
+
+def draw_figures(
+    figures: Mapping[str, tuple[str, Mapping[str, Any]]],
+    tables: Mapping[str, Iterable[str]],
+    paths: Mapping[str, Iterable[str]],
+) -> None:
+    """Draw figures from tables in files.
+
+    Parameters
+    ----------
+    figures : mapping of str to (str, mapping)
+        Name of the specification and options of each figure.
+    tables : mapping of str to iterable of str
+        Tables that each figure reads.
+    paths : mapping of str to iterable of str
+        Files of each figure to write.
+    """
+    specs = figure_specs()
+    for figure, (name, options) in figures.items():
+        save_figure(specs[name].draw(*map(read_table, tables[figure]), **options), paths[figure])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fairfold.core.arrays import to_dense
+from fairfold.core.files import read_table, write_table
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError
-from fairfold.evaluation.fold_scores import FinalPredictions
+from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
 from fairfold.final.labels import label_scores
 from fairfold.recommendation import predictions
 from fairfold.recommendation.guessing import n_models_above_chance
@@ -68,3 +71,24 @@ def describe_predictions(
         "decisions": predictions.decisions(Y, best, names),
     }
     return {name: pd.DataFrame({"dataset": data.id, "model": best_model, **table}) for name, table in tables.items()}
+
+
+def describe_all(datasets: Sequence[str], predictions: Sequence[str], made: Any, *, seed: int) -> None:
+    """Write the tables of :func:`describe_predictions` of all datasets.
+
+    Parameters
+    ----------
+    datasets : sequence of str
+        Files of the datasets.
+    predictions : sequence of str
+        Files with predictions, in the folders ``DATASET/rate-RATE``.
+    made : mapping of str to str or sequence of str
+        File ``leaderboard``, and a file to write for each dataset and table.
+    seed : int
+        Seed of the study.
+    """
+    board = read_table(made["leaderboard"])
+    for number, data in enumerate(map(Dataset.load, datasets)):
+        predicted = read_predictions(path for path in predictions if Path(path).parts[-3] == data.id)
+        for name, table in describe_predictions(data, predicted, board, seed=seed).items():
+            write_table(table, made[name][number])

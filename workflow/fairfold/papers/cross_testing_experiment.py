@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import add
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
+from tqdm import tqdm
 
 from fairfold.core.folds import MakeFolds, crossvalind_folds, stratified_folds
 from fairfold.core.seeds import seed_sequence
@@ -37,6 +38,7 @@ from fairfold.cross_testing.plans import (
     nested_plan,
 )
 from fairfold.cross_testing.svm_engine import SVMEngine
+from fairfold.datasets.dataset import Dataset
 from fairfold.errors import DataError
 
 N_SPLITS = 5
@@ -225,3 +227,35 @@ def run_tests(
     for name, accuracy, others, draw in zip(plans, observed, permuted.T, draws, strict=True):
         forms = {f"p_{form}": value for form, value in p_values(accuracy, others, draw).items()}
         yield {**unit, "procedure": name, "accuracy": accuracy, **forms, "n_permutations": len(others)}
+
+
+def run_experiment(
+    dataset: str, experiment: Mapping[str, Any], search: Mapping[str, Any], repetitions: Sequence[int], *, seed: int
+) -> pd.DataFrame:
+    """Repeat the three procedures and their permutation tests on samples of a dataset.
+
+    Parameters
+    ----------
+    dataset : str
+        File of the dataset.
+    experiment : mapping
+        Entry of ``cross_testing.experiments`` in the configuration.
+    search : mapping
+        Further parameters of :class:`Setting`.
+    repetitions : sequence of int
+        First repetition, and the one after the last.
+    seed : int
+        Seed of the study.
+
+    Returns
+    -------
+    DataFrame
+        Table of :func:`run_repetitions`, with the columns ``figure, dataset, x_name, x`` first.
+    """
+    data, sizes, shares = Dataset.load(dataset), experiment["data_sizes"], experiment["test_fractions"]
+    setting = Setting(sizes, shares, **search)
+    table = run_repetitions(data.X, data.Y, tqdm(range(*repetitions)), setting, seed=seed, name=data.id)
+    x_name = "test_fraction" if len(shares) > 1 else "data_size"
+    names = {"figure": experiment["figure"], "dataset": experiment["title"], "x_name": x_name}
+    table = table.assign(**names, x=table[x_name])
+    return table[[*names, "x", *table.columns.drop([*names, "x"])]]

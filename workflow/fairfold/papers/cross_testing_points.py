@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import scipy
 
+from fairfold.core.files import concat_tables, read_table, write_table, write_tables
+from fairfold.cross_testing.models_summary import summarize_models
 from fairfold.cross_testing.names import INTERPRETABLE
 
 _REASONS = {
@@ -116,3 +121,33 @@ def _compare(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     # Without scatter, such as if all results of both are significant, an equal value has distance 0.
     in_se = (difference / (sd * np.sqrt(1 / n + 1 / n_ours))).mask(difference == 0, 0.0)
     return theirs.assign(source="published", difference_in_se=in_se.to_numpy())
+
+
+def tabulate(files: Any, made: Any, *, figures: Sequence[str], candidates: Sequence[str], alpha: float) -> None:
+    """Tabulate the points of the figures, the procedures on weak labels, and their interpretable results.
+
+    Parameters
+    ----------
+    files : namespace of str or sequence of str
+        Tables of all jobs ``repetitions``, ``choices``, ``seconds``, and the table ``published``.
+    made : mapping of str to str or sequence of str
+        Files to write: ``interpretation``; ``repetitions`` and a file of ``points`` for each figure if there are
+        repetitions; three files ``models`` if there are choices.
+    figures : sequence of str
+        Figures of the paper.
+    candidates : sequence of str
+        Models among which procedures choose on weak labels.
+    alpha : float
+        Level of the tests.
+    """
+    write_table(interpretation_table(), made["interpretation"])
+    if files.repetitions:
+        write_tables({"repetitions": concat_tables(files.repetitions)}, made)
+        repetitions, published = read_table(made["repetitions"][0]), read_table(files.published)
+        parts = [repetitions[repetitions["figure"] == figure] for figure in figures]
+        write_tables({"points": [summarize(part, alpha=alpha, published=published) for part in parts]}, made)
+    if files.choices:
+        choices, seconds, summary = made["models"]
+        write_table(concat_tables(files.choices), choices)
+        write_table(concat_tables(files.seconds), seconds)
+        write_table(summarize_models(read_table(choices), candidates, alpha=alpha), summary)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,10 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 
+from fairfold.core.files import concat_tables, write_table
+from fairfold.core.memory import key_of, reused
 from fairfold.core.seeds import seed_for
+from fairfold.datasets.dataset import Dataset
 from fairfold.ecoc.classifier import ECOCClassifier
 from fairfold.ecoc.coding import DESIGNS, make_coding
 from fairfold.ecoc.learners import PlattScaling, make_learner
@@ -347,3 +351,97 @@ def _rows_of(
     for binary_loss, decoding in product(REAL_LOSSES, DECODINGS):
         error = scored.kfold_loss(binary_loss=binary_loss, decoding=decoding)
         yield {"coding": design, "binary_loss": binary_loss, "decoding": decoding, "error": error, "log_loss": loss}
+
+
+def compare_codes_on(dataset: str, **options: Any) -> pd.DataFrame:
+    """Compare codes, binary losses and decodings on a dataset.
+
+    Parameters
+    ----------
+    dataset : str
+        File of the dataset.
+    **options : object
+        Parameters of :func:`compare_codes`.
+
+    Returns
+    -------
+    DataFrame
+        Table of :func:`compare_codes`, with the dataset in the first column.
+    """
+    data = Dataset.load(dataset)
+    table = compare_codes(data.X, np.array(data.label_names)[data.Y], **options)
+    table.insert(0, "dataset", data.id)
+    return table
+
+
+def tables_of_example(name: str, dataset: str, *, n_splits: int, seed: int, n_jobs: int = 1) -> dict[str, pd.DataFrame]:
+    """Compute cross-validated predictions of an example, and describe them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the example, one of ``EXAMPLES``.
+    dataset : str
+        File of its dataset.
+    n_splits : int
+        Number of folds.
+    seed : int
+        Seed of the study.
+    n_jobs : int, default=1
+        Number of threads.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Tables ``predictions, posteriors, values, rows, summary, classes, map, samples``. The last two are empty for an
+        example with more than two features.
+    """
+    data, example = Dataset.load(dataset), EXAMPLES[name]
+    X, y = data.X if example.features is None else data.X[:, example.features], np.array(data.label_names)[data.Y]
+    found = predict_example(example, X, y, n_splits=n_splits, seed=seed, n_jobs=n_jobs)
+    predictions, posteriors = found.predictions, found.posteriors
+    maps = pd.DataFrame(columns=["x", "y", "class", "posterior", "feature_1", "feature_2"])
+    samples = pd.DataFrame(columns=["x", "y", "class"])
+    if example.features is not None:
+        names = [data.feature_names[column] for column in example.features]
+        maps = posterior_map(found.model, X, names, **example.predict)
+        samples = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "class": y})
+    return {
+        "predictions": predictions,
+        "posteriors": posteriors,
+        "values": found.values.assign(example=name),
+        "rows": random_rows(predictions, seed=seed),
+        "summary": summarize_example(predictions, posteriors, name=name),
+        "classes": predictions["class"].value_counts().reindex(data.label_names).reset_index(),
+        "map": maps,
+        "samples": samples,
+    }
+
+
+def predict_examples(
+    datasets: Mapping[str, str], made: Mapping[str, Any], *, n_splits: int, seed: int, code: str, n_jobs: int = 1
+) -> None:
+    """Compute the tables of examples. Those of an earlier run with the same settings are reused.
+
+    Parameters
+    ----------
+    datasets : mapping of str to str
+        File of the dataset of each example.
+    made : mapping of str to str or sequence of str
+        Files to write: a file per example for each table of :func:`tables_of_example`, and all summaries in
+        ``examples``.
+    n_splits : int
+        Number of folds.
+    seed : int
+        Seed of the study.
+    code : str
+        Checksum of the code.
+    n_jobs : int, default=1
+        Number of threads.
+    """
+    for number, (name, path) in enumerate(datasets.items()):
+        key = key_of(name, Path(path).read_bytes(), seed, n_splits, code)
+        tables = reused(key, tables_of_example, name, path, n_splits=n_splits, seed=seed, n_jobs=n_jobs)
+        for kind, table in tables.items():
+            write_table(table, made[kind][number])
+    write_table(concat_tables(made["summary"]), made["examples"])

@@ -229,3 +229,23 @@ def summarize_ranks(ranks: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def compare_with_study(dataset: str, published: str, **options: Any) -> pd.DataFrame:
+    """Score a model on several splits of a dataset, and rank it among the methods of the published comparison.
+
+    Parameters
+    ----------
+    dataset : str
+        File of the dataset.
+    published : str
+        Table of the published comparison.
+    **options : object
+        Parameters of :func:`score_splits`.
+
+    Returns
+    -------
+    DataFrame
+        Table of :func:`rank_among`.
+    """
+    return rank_among(score_splits(Dataset.load(dataset), **options), pd.read_csv(published))

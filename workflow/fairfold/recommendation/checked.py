@@ -21,6 +21,7 @@ from fairfold.checked_cells.estimates import (
 from fairfold.core.arrays import Matrix, finite_rows, to_dense
 from fairfold.core.files import read_table
 from fairfold.core.validation import with_nan
+from fairfold.datasets.dataset import Dataset
 from fairfold.errors import DataError
 from fairfold.evaluation.compare import BEST, GUESSING, UNDECIDED, WORSE
 from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
@@ -282,6 +283,35 @@ def checked_table(
     shares = [{"model": ALL_MODELS, "metric": name, **first[name]._asdict()} for name in (MISSING_RATE, WRONG_SHARE)]
     table = pd.concat([*tables, pd.DataFrame(shares)], ignore_index=True).assign(n_checked=first.n_checked)
     return table[["model", "metric", *table.columns.drop(["model", "metric"])]]
+
+
+def score_checked(
+    dataset: str, predictions: Sequence[str], cells: str, *, threshold: float, score: str
+) -> pd.DataFrame:
+    """Estimate the scores of all models from the checked cells of a dataset.
+
+    Parameters
+    ----------
+    dataset : str
+        File of the dataset.
+    predictions : sequence of str
+        Files with the predictions of the models.
+    cells : str
+        File of the checked cells.
+    threshold : float
+        A label is predicted if its probability exceeds this threshold.
+    score : str
+        Score of the study.
+
+    Returns
+    -------
+    DataFrame
+        Table of :func:`checked_table`, with the dataset in the first column.
+    """
+    data = Dataset.load(dataset)
+    checked = read_checked(Path(cells), data.version)
+    table = checked_table(data.Y, dict(read_predictions(predictions)), checked, threshold, score)
+    return table.assign(dataset=data.id)[["dataset", *table]]
 
 
 def with_checked_rates(missing_rates: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFrame:

@@ -94,3 +94,19 @@ def caption_of(file: str, config: Mapping[str, Any], contents: Iterable[Section]
 
 def _description(section: Section, item: Item, config: Mapping[str, Any]) -> str:
     return f"{section.title}: {item.title}\n{plain_text(item.caption, config, item.labels_of)}"
+
+
+def pack(files: Iterable[str], target: str, config: Mapping[str, Any]) -> None:
+    """Write files of a study to an archive in its folder of results.
+
+    Parameters
+    ----------
+    files : iterable of str
+        Files below the folder of the archive, as in :func:`write_archive`.
+    target : str
+        Path of the archive.
+    config : mapping
+        Configuration of the study.
+    """
+    results = Path(target).parent
+    write_archive(results, [Path(path).relative_to(results).as_posix() for path in files], config, target)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from fairfold import __version__
+from fairfold.core.files import read_json, read_table
 from fairfold.errors import shortened
 from fairfold.metrics.registry import METRICS
 from fairfold.report.tables import table_html, table_of
@@ -168,3 +170,32 @@ def _label_error_tables(label_errors: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _table(title: str, table: pd.DataFrame, most_rows: int) -> dict[str, Any]:
     return {"title": title, "html": table_html(table_of(table, most_rows), title)}
+
+
+def render_page_of_files(made: Mapping[str, str], dataset: str, data: str) -> str:
+    """Render the page of a final model from the tables next to it.
+
+    Parameters
+    ----------
+    made : mapping of str to str
+        Files ``columns, scores, label_errors, precision, importance``.
+    dataset : str
+        Id of the dataset.
+    data : str
+        One sentence that describes the data.
+
+    Returns
+    -------
+    str
+        HTML page.
+    """
+    return render_dataset_page(
+        dataset,
+        read_json(made["columns"])["name"],
+        data,
+        label_scores=read_table(made["scores"], "label"),
+        label_errors=read_table(made["label_errors"], "sample", "label"),
+        precision=read_table(made["precision"]),
+        importance=read_table(made["importance"], "features"),
+        folder=str(Path(made["columns"]).parent),
+    )

@@ -93,3 +93,24 @@ def _has_score(rows: pd.DataFrame) -> bool:
 def _fate(dataset: str, parts: Sequence[str], failures: pd.DataFrame) -> str:
     first = failures["reason"].iloc[0].rstrip(".")
     return f"{dataset!r} in {', '.join(parts)} (all {failures['times'].sum()} attempts failed, the first thus: {first})"
+
+
+def check_target(target: str, parts: Sequence[str], paths: Sequence[str]) -> None:
+    """Raise an error if no model of a target could be scored on a dataset.
+
+    Parameters
+    ----------
+    target : str
+        Name of the target, such as ``"study"``, which has a report.
+    parts, paths : sequence of str
+        Parts of the study, and a table of each; see :func:`check_scored`.
+
+    Raises
+    ------
+    ModelError
+        As in :func:`check_scored`.
+    """
+    tables: dict[str, list[str]] = {}
+    for part, path in zip(parts, paths, strict=True):
+        tables.setdefault(part, []).append(path)
+    check_scored(tables, "'Not computed' in results/report.html" if target == "study" else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from fairfold import __version__
-from fairfold.core.files import read_json, read_table
+from fairfold.core.files import read_json, read_table, write_text
 from fairfold.core.versions import gather_versions
 from fairfold.report.answers import group_sentences
 from fairfold.report.contents import PAGES, Item, Section, is_on, load_contents, owner, pages_of, select
@@ -299,3 +299,21 @@ _BUILDERS: dict[str, Callable[[Item, Study], dict[str, Any] | None]] = {
     **{"sentences": _sentences, "published": _published, "thresholds": _thresholds},
     **{"costs": _costs, "versions": _versions, "file": _file, "final": _final},
 }
+
+
+def write_pages(files: Iterable[str], pages: Mapping[str, str], config: Mapping[str, Any]) -> None:
+    """Write the pages of a study.
+
+    Parameters
+    ----------
+    files : iterable of str
+        Files of the study, below the folder of the pages.
+    pages : mapping of str to str
+        File to write for each page, among them ``report``.
+    config : mapping
+        Configuration, with defaults.
+    """
+    results = Path(pages["report"]).parent
+    shown = [Path(path).relative_to(results).as_posix() for path in files]
+    for page, path in pages.items():
+        write_text(render_report(results, shown, config, page=page), path)

@@ -5,14 +5,15 @@ The tables correspond to Tables 1 and 2 and Figure 1 of Tiittanen, Holm & Törö
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.files import concat_tables, read_table, write_table, write_tables
 from fairfold.core.folds import check_folds
 from fairfold.splitting.labels import check_labels
 from fairfold.splitting.measures import (
@@ -164,6 +165,22 @@ class Comparison(NamedTuple):
     labels: pd.DataFrame
     seconds: pd.DataFrame
 
+    def tables_of(self, dataset: str) -> dict[str, pd.DataFrame]:
+        """Return the three tables with the dataset in the first column.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the dataset.
+
+        Returns
+        -------
+        dict of str to DataFrame
+            Tables by name.
+        """
+        tables = {"quality": self.quality, "labels": self.labels, "seconds": self.seconds}
+        return {name: table.assign(dataset=dataset)[["dataset", *table]] for name, table in tables.items()}
+
 
 def compare_splitters(
     Y: Matrix,
@@ -196,7 +213,7 @@ def compare_splitters(
     groups : ndarray of shape (n_samples,), default=None
         Group of each sample. Samples of a group stay in one fold.
     given : ndarray of shape (n_samples,), default=None
-        Folds that the dataset defines. They replace the folds of every method.
+        Folds that the dataset defines. If there is one split, they replace the folds of every method.
     n_jobs : int, default=1
         Number of methods that run in parallel.
 
@@ -205,7 +222,7 @@ def compare_splitters(
     Comparison
         Folds, and tables of their quality and run time.
     """
-    if given is not None:
+    if given is not None and n_repeats == 1:
         found = [(given[np.newaxis], np.zeros(1))] * len(methods)
     else:
         options = {"seed": seed, "names": names, "groups": groups}
@@ -276,3 +293,27 @@ def quality_against_seconds(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.
     """
     mean = seconds.groupby(["dataset", "splitter"])["seconds"].mean().reset_index()
     return summary.query("measure == 'rLD'").merge(mean, on=["dataset", "splitter"], validate="one_to_one")
+
+
+def tabulate_splits(
+    datasets: Iterable[Any], patterns: Mapping[str, tuple[Matrix, np.ndarray]], files: Any, made: Mapping[str, str]
+) -> None:
+    """Tabulate the label matrices, and the evenness of folds and run time of each splitter.
+
+    Parameters
+    ----------
+    datasets : iterable of Dataset
+        The data.
+    patterns : mapping of str to (matrix, ndarray)
+        Labels and folds that show how the measures behave, by name.
+    files : namespace of str or sequence of str
+        Tables of all datasets ``quality, labels, seconds``, and the table ``public_code`` of published numbers.
+    made : mapping of str to str
+        Files ``matrices, patterns, quality, labels, summary, seconds`` to write.
+    """
+    deviations = [label_deviations(fold_of, Y).assign(pattern=name) for name, (Y, fold_of) in patterns.items()]
+    matrices = pd.DataFrame([{"dataset": data.id, **describe_labels(data.Y)} for data in datasets])
+    joined = {name: concat_tables(files[name]) for name in ("quality", "labels")}
+    write_tables({"matrices": matrices, "patterns": pd.concat(deviations), **joined}, made)
+    write_table(summarize_splits(read_table(made["quality"]), read_table(files.public_code)), made["summary"])
+    write_table(quality_against_seconds(read_table(made["summary"]), concat_tables(files.seconds)), made["seconds"])

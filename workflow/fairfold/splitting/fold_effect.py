@@ -13,8 +13,9 @@ G. Forman & M. Scholz (2010), Apples-to-apples in cross-validation studies, SIGK
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,8 @@ from fairfold.core.rounding import ROUNDING, equalize_ties
 from fairfold.core.seeds import seed_for, seed_sequence
 from fairfold.core.validation import UNMEASURED, check_dense_binary
 from fairfold.errors import DataError, SplitError
+from fairfold.splitting.group_warnings import fitting_folds
+from fairfold.splitting.methods import folds_by
 
 METRICS = ("average_precision", "roc_auc", "f1")
 AVERAGES = ("micro", "macro")
@@ -484,3 +487,36 @@ def _check_data(X: Matrix, Y: Matrix) -> tuple[np.ndarray, np.ndarray]:
     if not np.isfinite(X).all():
         raise DataError(f"X: {np.count_nonzero(~np.isfinite(X))} of {X.size} values are not finite. Impute them.")
     return X.astype(np.float64), Y.astype(np.int64)
+
+
+def estimate_fold_effect(
+    data: Any, methods: Sequence[str], *, n_splits: int, seed: int, effort: Mapping[str, int]
+) -> dict[str, pd.DataFrame]:
+    """Measure the effect of the splitting method on scores of a dataset.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    methods : sequence of str
+        Names of splitters, among them ``"random"``.
+    n_splits : int
+        Number of folds.
+    seed : int
+        Seed of the study.
+    effort : mapping of str to int
+        Further parameters of :func:`fold_effect`, such as ``n_repeats``.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table ``estimates`` of :func:`fold_effect`, and ``summary`` of :func:`summarize` with the dataset in the first
+        column.
+    """
+    n_splits = fitting_folds(n_splits, data.groups, n_parts=2)
+    make_folds = {method: folds_by(method, n_splits) for method in methods}
+    options = {"n_splits": n_splits, "groups": data.groups, "seed": seed_for(seed, "fold effect", data.id), **effort}
+    estimates = fold_effect(make_folds, data.X, data.Y, **options)
+    summary = summarize(estimates, baseline="random")
+    summary.insert(0, "dataset", data.id)
+    return {"estimates": estimates, "summary": summary}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from fairfold.core.files import read_table
+from fairfold.datasets.catalog import load_catalog
 from fairfold.papers.published import cross_testing, ecoc, splitting, weak_label_claims, weak_labels, win_percentage
 from fairfold.papers.published.rows import COLUMNS, Tables, by_distance
 
 # File of resources/published -> function that adds our numbers
+_PREFIX = "published_"
 COMPARISONS: Mapping[str, Callable[[pd.DataFrame, Tables, Mapping[str, Any]], pd.DataFrame]] = {
     "splitting_table1": splitting.compare_label_matrices,
     "splitting_table2": splitting.compare_splits,
@@ -75,3 +78,34 @@ def compare_published(published: Tables, ours: Tables, config: Mapping[str, Any]
         text = notes.str.removesuffix(ending) + f" lacks {dataset}, which is left out (tables/unavailable.csv)"
         comparison["note"] = notes.mask(notes.str.startswith("not computed here") & notes.str.endswith(ending), text)
     return by_distance(comparison)
+
+
+def compare_files(files: Mapping[str, str | Sequence[str]], config: Mapping[str, Any]) -> pd.DataFrame:
+    """Compare published numbers with the results of a study.
+
+    Parameters
+    ----------
+    files : mapping of str to str or sequence of str
+        Tables of :func:`compare_published` by name, with the prefix ``published_`` for published ones. Other files are
+        ``config`` and those without a path.
+    config : mapping
+        Configuration of the study.
+
+    Returns
+    -------
+    DataFrame
+        Table of :func:`compare_published`.
+    """
+    given = {name: paths for name, paths in files.items() if name != "config" and paths}
+    published = {
+        name.removeprefix(_PREFIX): pd.read_csv(path, dtype=str, keep_default_na=False)
+        for name, path in given.items()
+        if name.startswith(_PREFIX)
+    }
+    ours = {
+        name: pd.concat(map(read_table, [paths] if isinstance(paths, str) else paths), ignore_index=True)
+        for name, paths in given.items()
+        if not name.startswith(_PREFIX)
+    }
+    ours["sizes"] = pd.DataFrame([{"dataset": name, **entry.expected} for name, entry in load_catalog().items()])
+    return compare_published(published, ours, config)

@@ -1,0 +1,55 @@
+"""Steps of a study that fit the final model and examine the labels with it, from files to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fairfold.core.files import read_arrays, read_table, write_tables, write_text
+from fairfold.datasets.columns import account_line
+from fairfold.datasets.dataset import Dataset
+from fairfold.final.card import model_card, recommended_model
+from fairfold.final.examined import examine_labels
+from fairfold.final.model import fit_final, with_checked_frequency, with_checked_labels
+from fairfold.recommendation.checked import read_checked
+
+
+def fit_and_examine(files: Any, made: Any, params: Any, n_jobs: int = 1) -> tuple[str, str]:
+    """Fit the final model to all rows of a dataset, and examine the labels with it.
+
+    Parameters
+    ----------
+    files : namespace of str or sequence of str
+        Files ``dataset`` and ``folds``, and lists of at most one file: ``recommendation``, ``checked``, ``rates``,
+        ``scores``.
+    made : mapping of str to str
+        Files to write: ``model`` with others in its folder, ``card``, and the tables of
+        :func:`~fairfold.final.examined.examine_labels`.
+    params : namespace
+        ``model`` (its name, or None for the recommended one), ``score``, ``seed``, ``hidden``, and the ``settings`` of
+        each model that can be recommended.
+    n_jobs : int, default=1
+        Number of threads.
+
+    Returns
+    -------
+    dataset : str
+        Id of the dataset.
+    sentence : str
+        One sentence that describes the data.
+    """
+    data, options = Dataset.load(files.dataset), {"seed": params.seed, "n_jobs": n_jobs}
+    name = params.model or recommended_model(read_table(*files.recommendation), data.id, params.score)
+    scores, rates = (next(map(read_table, paths), None) for paths in (files.scores, files.rates))
+    settings = with_checked_frequency(params.settings[name], rates)
+    cells = next((read_checked(Path(path), data.version) for path in files.checked), None)
+    corrected, checked = with_checked_labels(data, cells)
+    fitted = fit_final(corrected, name, settings, **options)
+    card = model_card(corrected, name, settings=settings, seed=params.seed, scores=scores, checked=checked)
+    fold_of = read_arrays(files.folds)["fold_of"][0]
+    examined = examine_labels(data, name, params.settings[name], fold_of, hidden=params.hidden, **options)
+    # Nothing is written before all has been computed.
+    fitted.save(Path(made["model"]).parent)
+    write_text(card, made["card"])
+    write_tables(examined, made)
+    return data.id, f"{data.shape[0]:,} samples; {account_line(data)}."

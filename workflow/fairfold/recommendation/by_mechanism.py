@@ -1,0 +1,126 @@
+"""Step of a study that hides labels by a mechanism and compares estimated scores with true ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairfold.core.arrays import Matrix
+from fairfold.core.files import read_arrays
+from fairfold.core.seeds import seed_for, seed_sequence
+from fairfold.datasets.dataset import Dataset
+from fairfold.evaluation.fold_scores import FinalPredictions, score_on_folds
+from fairfold.models.registry import make_model
+from fairfold.recommendation.mechanisms import scores_under_mechanism, without_scores
+from fairfold.weak_labels.masking import mask_positives
+
+_COUNTED = "zeros of these labels are confirmed, so missing positives are counted, not estimated"
+
+
+def score_mechanism(
+    dataset: str,
+    folds: str,
+    mechanism: str,
+    wrong_positives: int,
+    *,
+    missing_rate: int,
+    compared: Sequence[str],
+    reference: str,
+    difficulty_by: str | None,
+    models: Mapping[str, Mapping[str, Any]],
+    threshold: float,
+    splitter: str,
+    seed: int,
+    n_jobs: int = 1,
+) -> pd.DataFrame:
+    """Hide labels of a dataset once by a mechanism, train models on the observed labels, and estimate their scores.
+
+    Parameters
+    ----------
+    dataset, folds : str
+        Files of the dataset and of its folds.
+    mechanism : str
+        Mechanism of :func:`~fairfold.weak_labels.mask_positives`.
+    wrong_positives : int
+        Percentage of observed positives that are wrong.
+    missing_rate : int
+        Percentage of positives to hide.
+    compared : sequence of str
+        Models to score.
+    reference : str
+        Model whose predictions estimate missing labels.
+    difficulty_by : str or None
+        Model whose probabilities define difficult labels, for the mechanism ``"difficulty"``.
+    models : mapping of str to mapping
+        Parameters of :func:`~fairfold.models.make_model` by model.
+    threshold : float
+        Probability above which a label counts as predicted.
+    splitter : str
+        Name of the splitter that made the folds.
+    seed : int
+        Seed of the study.
+    n_jobs : int, default=1
+        Number of threads.
+
+    Returns
+    -------
+    DataFrame
+        Table of :func:`~fairfold.recommendation.mechanisms.scores_under_mechanism`, with the dataset, the missing rate,
+        the mechanism and the percentage of wrong positives in the first columns. If the mechanism does not apply to the
+        dataset, one row with the reason.
+    """
+    data, fold_of = Dataset.load(dataset), read_arrays(folds)["fold_of"][0]
+    unit = {
+        "dataset": data.id,
+        "missing_rate": missing_rate,
+        "mechanism": mechanism,
+        "wrong_positives": wrong_positives,
+    }
+    names = ("mechanisms", *unit.values())
+
+    def predict(model: str, Y: Matrix, rate: int, *names: Any) -> tuple[FinalPredictions, str]:
+        settings = {**models.get(model, {}), "label_frequency": data.label_frequency(rate), "n_jobs": n_jobs}
+        tables = score_on_folds(
+            partial(_make, model, {**settings, "categories": data.category_columns}, seed, names),
+            *(data.X, Y, fold_of),
+            observed=lambda fold: Y,
+            threshold=threshold,
+            groups=data.groups,
+            sample_weight=data.weights,
+        )
+        failures = tables.findings.get("reason", [])  # one reason per failed fold
+        return tables.predictions, next(iter(failures), "")
+
+    if data.negatives == "confirmed":
+        table = without_scores(_COUNTED)
+    elif mechanism == "group" and data.groups is None:
+        table = without_scores("the data have no groups")
+    else:
+        by: dict[str, Any] = {"mechanism": mechanism, "groups": data.groups if mechanism == "group" else None}
+        if difficulty_by is not None:
+            difficult, _ = predict(difficulty_by, data.Y, 0, "mechanisms", data.id)
+            by["reference"] = np.clip(difficult.by("average_precision"), 0, 1)
+        drawn = seed_sequence(seed, *names)
+        shares: dict[str, Any] = {"rate": missing_rate / 100, "wrong_positives": wrong_positives / 100}
+        observed = mask_positives(data.Y, **shares, random_state=drawn, **by)
+        trained = dict.fromkeys([*compared, reference])
+        found = {model: predict(model, observed, missing_rate, *names) for model in trained}
+        table = scores_under_mechanism(
+            *(data.Y, observed, {model: found[model][0] for model in compared}, found[reference][0]),
+            threshold=threshold,
+            groups=data.groups,
+            sample_weight=data.weights,
+            balanced=data.fold_of is None and splitter != "random",
+            random_state=seed_for(seed, *names, "draws"),
+        )
+        own = table["model"].map({model: reason for model, (_, reason) in found.items()})
+        table["reason"] = table["reason"].where(table["reason"] != "", own)
+    return table.assign(**unit)[[*unit, *table]]
+
+
+def _make(model: str, settings: Mapping[str, Any], seed: int, names: tuple, fold: int) -> Any:
+    return make_model(model, **settings, random_state=seed_for(seed, *names, fold))
