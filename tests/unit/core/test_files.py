@@ -19,6 +19,7 @@ from fairfold.core.files import (
     remove_leftovers,
     write_arrays,
     write_table,
+    write_tables,
 )
 from fairfold.errors import DamagedFileError, DataError
 
@@ -229,3 +230,14 @@ def test_tables_are_put_below_each_other_in_their_order(tmp_path):
     table = concat_tables([tmp_path / "b.csv", tmp_path / "a.csv"])
     expected = pd.DataFrame({"dataset": ["2021", "NA"], "value": 0.1})
     pd.testing.assert_frame_equal(table, expected, check_dtype=False)
+
+
+def test_tables_go_to_the_files_of_their_names(tmp_path):
+    one, two = pd.DataFrame({"a": [1]}), pd.DataFrame({"a": [2]})
+    paths = {name: str(tmp_path / name) for name in ("single", "first", "second", "listed")}
+    files = {"single": paths["single"], "several": [paths["first"], paths["second"]], "one": [paths["listed"]]}
+    write_tables({"single": one, "several": [one, two], "one": two, "nowhere": two, "none": two}, {**files, "none": []})
+    assert {path.name for path in tmp_path.iterdir()} == paths.keys()
+    assert [read_table(path)["a"].tolist() for path in paths.values()] == [[1], [1], [2], [2]]
+    with pytest.raises(ValueError, match="zip"):
+        write_tables({"several": [one]}, files)

@@ -102,7 +102,7 @@ def test_a_job_is_reused_for_the_same_inputs_wildcards_and_parameters():
 
     def run(rate=50, seed=1):
         job = SimpleNamespace(input=["data"], wildcards={"rate": rate}, params={"seed": seed})
-        return reused(key_of_job(job), lambda: double(rate))
+        return reused(key_of_job(job), double, values=rate)
 
     assert run() == run() == 100
     assert len(calls) == 1

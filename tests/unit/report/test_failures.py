@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairfold.errors import ModelError
-from fairfold.report.failures import check_scored, failures_of
+from fairfold.report.failures import check_scored, check_target, failures_of
 
 
 def test_folds_of_the_same_fate_are_put_together():
@@ -109,3 +109,13 @@ def test_tables_of_one_part_are_looked_at_together(written):
 
 def test_an_undefined_score_is_no_failure(written):
     check_scored({"weak_labels": written(SCORES.assign(reason=""))})
+
+
+def test_the_message_of_a_study_names_its_report(written):
+    failed = SCORES[SCORES["dataset"] == "a"].assign(value=np.nan, reason="No.")
+    paths = written(failed, failed)
+    with pytest.raises(ModelError, match=r"'Not computed' in results/report\.html"):
+        check_target("study", ["weak_labels", "weak_labels"], paths)
+    with pytest.raises(ModelError, match="the column 'reason' of"):
+        check_target("weak_labels", ["weak_labels", "weak_labels"], paths)
+    check_target("study", [], [])
