@@ -1,0 +1,5 @@
+"""Features of tables with text, categories, dates and numbers."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

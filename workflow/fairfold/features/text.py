@@ -1,0 +1,222 @@
+"""Text as frequencies of words and characters, weighted by inverse document frequency (TF-IDF)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from fairfold.core.arrays import Matrix
+from fairfold.core.threads import one_thread_each
+
+WORDS: dict[str, Any] = {"analyzer": "word", "ngram_range": (1, 2), "token_pattern": r"(?u)\w+"}
+CHARACTERS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 4)}
+MOST_READ = 5_000_000
+"""Number of characters of a column that give n-grams. In longer columns, only the start of each cell does."""
+_RARE_FROM = 100  # training samples from which terms of a single sample are left out
+_SEED = 0  # of the randomized decomposition
+
+
+class Terms(NamedTuple):
+    """Terms of a training part, separated by line breaks, which no term contains, with their weights."""
+
+    kind: str
+    terms: str
+    idf: np.ndarray
+
+
+@dataclass
+class TextEncoder:
+    """Encoder of one column of text.
+
+    Parameters
+    ----------
+    most : int, default=20000
+        Maximum number of words and word pairs, and of n-grams of characters. The most frequent ones are kept.
+    n_components : int or None, default=None
+        Number of dense features, by truncated singular value decomposition of the frequencies [1]_. None keeps sparse
+        frequencies.
+    with_words : bool, default=True
+        Whether words and word pairs are counted. Names and codes need only the n-grams of characters.
+
+    Attributes
+    ----------
+    parts_ : list
+        Words and n-grams of characters with their inverse document frequencies.
+    reach_ : int
+        Number of characters from the start of a cell from which n-grams are made.
+    directions_ : ndarray of shape (n_components, n_terms) or None
+        Directions of the decomposition.
+
+    Notes
+    -----
+    N-grams of characters represent languages without spaces, inflected words, typing errors and emoji. Terms are lower
+    case and in Unicode normal form C. A term of ``t`` occurrences in a cell has the frequency ``1 + log(t)``. Each kind
+    of terms has Euclidean length 1 in each cell.
+
+    References
+    ----------
+    .. [1] Deerwester, Dumais, Furnas, Landauer & Harshman (1990). "Indexing by latent semantic analysis".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.features.text import TextEncoder
+    >>> encoder = TextEncoder(with_words=False)
+    >>> encoder.fit_transform(np.array(["oak", "oaks"], dtype=object)).shape
+    (2, 15)
+    """
+
+    most: int = 20_000
+    n_components: int | None = None
+    with_words: bool = True
+    parts_: list[Terms] = field(default_factory=list, init=False)
+    reach_: int = field(default=0, init=False)
+    directions_: np.ndarray | None = field(default=None, init=False)
+
+    def fit_transform(self, texts: np.ndarray) -> Matrix:
+        """Choose the terms, and encode the training samples.
+
+        Parameters
+        ----------
+        texts : ndarray of object of shape (n_samples,)
+            Cells; ``""`` is missing.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features, dense if ``n_components`` is given.
+        """
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        texts = _prepared(texts)
+        self.reach_ = reach(texts)
+        self.parts_, found = [], []
+        least = 2 if len(texts) >= _RARE_FROM else 1
+        for kind, read in self._readings(texts):
+            vectorizer = TfidfVectorizer(**_settings(kind), min_df=least, max_features=self.most)
+            try:
+                found.append(_unit_rows(vectorizer.fit_transform(read)))
+            except ValueError:  # No term is left.
+                continue
+            self.parts_.append(Terms(kind, "\n".join(vectorizer.get_feature_names_out()), vectorizer.idf_))
+        joined = sparse.hstack(found, format="csr") if found else sparse.csr_array((len(texts), 0))
+        self.directions_ = _directions(joined, self.n_components)
+        return self._reduced(joined)
+
+    def transform(self, texts: np.ndarray) -> Matrix:
+        """Encode cells with the terms of the training samples.
+
+        Parameters
+        ----------
+        texts : ndarray of object of shape (n_samples,)
+            Cells; ``""`` is missing.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        """
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        texts = _prepared(texts)
+        read, found = dict(self._readings(texts)), []
+        for part in self.parts_:
+            vectorizer = TfidfVectorizer(**_settings(part.kind), vocabulary=part.terms.split("\n"))
+            vectorizer.idf_ = part.idf
+            found.append(_unit_rows(vectorizer.transform(read[part.kind])))
+        joined = sparse.hstack(found, format="csr") if found else sparse.csr_array((len(texts), 0))
+        return self._reduced(joined)
+
+    def names(self) -> list[str]:
+        """Return the names of the features, without the name of the column.
+
+        Returns
+        -------
+        list of str
+            Words, n-grams in quotation marks, or numbers of components.
+        """
+        if self.directions_ is not None:
+            return [f"component {number}" for number in range(1, len(self.directions_) + 1)]
+        words, characters = (
+            [term for part in self.parts_ if part.kind == kind for term in part.terms.split("\n")]
+            for kind in ("words", "characters")
+        )
+        return [*words, *(f"'{term}'" for term in characters)]
+
+    def _readings(self, texts: np.ndarray) -> Iterator[tuple[str, list[str]]]:
+        """Yield the parts of the cells from which each kind of terms is made."""
+        if self.with_words:
+            yield "words", list(texts)
+        yield "characters", [text[: self.reach_] for text in texts]
+
+    def _reduced(self, frequencies: Matrix) -> Matrix:
+        if self.n_components is None:
+            return frequencies
+        if self.directions_ is None:
+            return frequencies.toarray()
+        with one_thread_each():
+            return frequencies @ self.directions_.T
+
+
+def reach(texts: np.ndarray) -> int:
+    """Choose the number of characters per cell that keeps the characters of a column below ``MOST_READ``.
+
+    Parameters
+    ----------
+    texts : ndarray of object of shape (n_samples,)
+        Cells.
+
+    Returns
+    -------
+    int
+        Number of characters: the length of the longest cell, or less.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairfold.features.text import reach
+    >>> reach(np.array(["short", "a longer text"], dtype=object))
+    13
+    """
+    lengths = np.sort([len(text) for text in texts])
+    n_shorter = np.arange(len(lengths))
+    totals = np.cumsum(lengths) - lengths + lengths * (len(lengths) - n_shorter)  # if cells end at this length
+    fitting = np.searchsorted(totals, MOST_READ, side="right")
+    if fitting == len(lengths):
+        return int(lengths[-1]) if len(lengths) else 0
+    rest = MOST_READ - int(lengths[:fitting].sum())
+    return rest // (len(lengths) - int(fitting))
+
+
+def _settings(kind: str) -> dict[str, Any]:
+    return {**(WORDS if kind == "words" else CHARACTERS), "sublinear_tf": True, "norm": None}
+
+
+def _unit_rows(frequencies: Matrix) -> Matrix:
+    """Scale rows to length 1. Sums in the order of the terms have the same last bits in training and later."""
+    from sklearn.preprocessing import normalize
+
+    frequencies.sort_indices()
+    return normalize(frequencies, copy=False)
+
+
+def _prepared(texts: np.ndarray) -> np.ndarray:
+    return np.array([text if text.isascii() else unicodedata.normalize("NFC", text) for text in texts], dtype=object)
+
+
+def _directions(frequencies: Matrix, n_components: int | None) -> np.ndarray | None:
+    """Decompose frequencies; None if there are no more terms than components, or a single sample."""
+    if n_components is None or frequencies.shape[1] <= n_components:
+        return None
+    from sklearn.decomposition import TruncatedSVD
+
+    most = min(n_components, frequencies.shape[0] - 1)
+    if most < 1:
+        return None
+    with one_thread_each(), np.errstate(divide="ignore", invalid="ignore"):  # Equal texts have no variance.
+        return TruncatedSVD(most, random_state=_SEED).fit(frequencies).components_
