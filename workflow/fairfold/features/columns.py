@@ -8,11 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from fairfold.core.arrays import Matrix
 from fairfold.features.cells import as_numbers, as_texts, as_times, find_format, refuse
 from fairfold.features.roles import LEFT_OUT, ColumnRole
-from fairfold.features.text import TextEncoder
+from fairfold.features.text import Components, TextEncoder
 
 LEAST_SAMPLES = 2
 """Minimum number of training samples of a category with a feature of its own. Rarer categories share one."""
@@ -207,26 +208,57 @@ class TextColumnEncoder:
     Parameters
     ----------
     encoder : TextEncoder
-        Encoder of cells.
+        Encoder of cells as frequencies of terms.
+    components : Components or None, default=None
+        Dense features that are computed from the frequencies.
+    keeps_terms : bool, default=True
+        Whether the frequencies are features.
+
+    Examples
+    --------
+    >>> from fairfold.features.text import Components, TextEncoder
+    >>> encoder = TextColumnEncoder(TextEncoder(), Components(1), keeps_terms=False)
+    >>> encoder.fit_transform(pd.Series(["oak", "ash", "oak"])).shape
+    (3, 1)
+    >>> encoder.names("tree")
+    ['tree: component 1']
     """
 
     encoder: TextEncoder
+    components: Components | None = None
+    keeps_terms: bool = True
 
     def fit_transform(self, column: pd.Series) -> Matrix:
         """Choose the terms, and encode the training samples."""
-        return self.encoder.fit_transform(as_texts(column))
+        frequencies = self.encoder.fit_transform(as_texts(column))
+        if self.components is not None:
+            self.components.fit(frequencies)
+        return self._features(frequencies)
 
     def transform(self, column: pd.Series) -> Matrix:
-        """Encode a column as frequencies of terms."""
-        return self.encoder.transform(as_texts(column))
+        """Encode a column as components, frequencies of terms, or both."""
+        return self._features(self.encoder.transform(as_texts(column)))
 
     def names(self, column: str) -> list[str]:
-        """Return a name for each term."""
-        return [f"{column}: {name}" for name in self.encoder.names()]
+        """Return a name for each component and each term."""
+        terms = self.encoder.names()
+        dense = [] if self.components is None else self.components.names(terms)
+        return [f"{column}: {name}" for name in [*dense, *(terms if self.keeps_terms else [])]]
+
+    @property
+    def n_terms(self) -> int:
+        """Number of frequencies, which are the last features."""
+        return len(self.encoder.names()) if self.keeps_terms else 0
+
+    def _features(self, frequencies: Matrix) -> Matrix:
+        if self.components is None:
+            return frequencies
+        dense = self.components.transform(frequencies)
+        return sparse.hstack([dense, frequencies], format="csr") if self.keeps_terms else dense
 
 
 def encoder_for(
-    role: ColumnRole, *, most: int, n_components: int | None = None, day_first: bool = False
+    role: ColumnRole, *, most: int, text: str = "sparse", n_components: int = 100, day_first: bool = False
 ) -> ColumnEncoder | None:
     """Create the encoder of a role.
 
@@ -236,8 +268,10 @@ def encoder_for(
         Role of the column.
     most : int
         Maximum number of terms of each kind in a text.
-    n_components : int or None, default=None
-        Number of dense features of a text; None for sparse frequencies.
+    text : {"sparse", "dense", "both"}, default="sparse"
+        Features of a text: frequencies of terms, components, or both.
+    n_components : int, default=100
+        Number of components of a text.
     day_first : bool, default=False
         Whether the day comes before the month in dates.
 
@@ -262,7 +296,9 @@ def encoder_for(
         case ColumnRole(role="date"):
             return DateEncoder(day_first)
         case ColumnRole(role="text" | "short text"):
-            return TextColumnEncoder(TextEncoder(most, n_components, with_words=role.role == "text"))
+            terms = TextEncoder(most, with_words=role.role == "text")
+            components = None if text == "sparse" else Components(n_components)
+            return TextColumnEncoder(terms, components, keeps_terms=text != "dense")
     return NumberEncoder()
 
 

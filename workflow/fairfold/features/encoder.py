@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -15,10 +17,10 @@ from fairfold.core.arrays import Matrix
 from fairfold.core.missing_values import MissingValueFiller
 from fairfold.core.validation import check_whole_number
 from fairfold.errors import DataError, ModelError, shortened
-from fairfold.features.columns import encoder_for
+from fairfold.features.columns import TextColumnEncoder, encoder_for
 from fairfold.features.roles import Declared, find_roles
 
-TextFeatures = Literal["auto", "sparse", "dense"]
+TextFeatures = Literal["auto", "sparse", "dense", "both"]
 
 
 @dataclass(eq=False, repr=False)
@@ -33,10 +35,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     roles : mapping of str to str or sequence, default=None
         Roles of columns that differ from those that :func:`find_roles` finds. A sequence declares a category with the
         order of its values.
-    text : {"auto", "sparse", "dense"}, default="auto"
+    text : {"auto", "sparse", "dense", "both"}, default="auto"
         Features of texts and short texts. ``"sparse"`` gives TF-IDF frequencies of words and characters, which suit
-        linear models. ``"dense"`` gives ``n_components`` components for each column, which suit trees. ``"auto"`` gives
-        frequencies, in a dense array if all columns together have few features.
+        linear models. ``"dense"`` gives ``n_components`` components for each column, which suit trees. ``"both"`` gives
+        components and frequencies. ``"auto"`` gives frequencies, in a dense array if all columns together have few
+        features.
     n_components : int, default=100
         Number of components of each text with dense features, by truncated singular value decomposition. Texts with
         fewer terms keep them.
@@ -55,12 +58,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Number of columns.
     feature_columns_ : ndarray of object of shape (n_features,)
         Column of each feature, for example to sum importances by column.
+    are_terms_ : ndarray of bool of shape (n_features,)
+        Whether each feature is the frequency of a term.
 
     Notes
     -----
-    An array is sparse (CSR) if it contains frequencies of texts. It has no NaN: a column of numbers with missing cells
-    becomes two, the number with the median for missing cells, and an indicator. Dense arrays keep NaN. A table of
-    numbers only gives exactly the array of these numbers.
+    An array is sparse (CSR) if it contains frequencies of terms. It has no NaN, except for ``text="both"``: a column of
+    numbers with missing cells becomes two, the number with the median for missing cells, and an indicator. Dense arrays
+    keep NaN. A table of numbers only gives exactly the array of these numbers.
 
     Columns that ``fit`` did not have are ignored. Unknown categories and words are no error.
 
@@ -171,12 +176,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Names such as ``age``, ``color=red``, ``seen: month``, ``notes: green leaves`` and ``notes: 'eaf'``.
         """
         check_is_fitted(self, "roles_")
-        return np.array([name for name, _ in self._named_features()], dtype=object)
+        return np.array([name for name, *_ in self._described_features()], dtype=object)
 
     @property
     def feature_columns_(self) -> np.ndarray:
         """Column of each feature."""
-        return np.array([column for _, column in self._named_features()], dtype=object)
+        return np.array([column for _, column, _ in self._described_features()], dtype=object)
+
+    @property
+    def are_terms_(self) -> np.ndarray:
+        """Whether each feature is the frequency of a term."""
+        return np.array([is_term for *_, is_term in self._described_features()], dtype=bool)
 
     def _fit(self, X: pd.DataFrame) -> Matrix:
         if self.text not in get_args(TextFeatures):
@@ -185,11 +195,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             check_whole_number(name, getattr(self, name), 1)
         frame = _as_frame(X)
         self.roles_ = find_roles(frame, declared=self.roles, day_first=self.day_first)
-        n_components = self.n_components if self.text == "dense" else None
-        found = {
-            role.column: encoder_for(role, most=self.max_terms, n_components=n_components, day_first=self.day_first)
-            for role in self.roles_
-        }
+        text = "sparse" if self.text == "auto" else self.text
+        settings = partial(encoder_for, most=self.max_terms, text=text, n_components=self.n_components)
+        found = {role.column: settings(role, day_first=self.day_first) for role in self.roles_}
         self._encoders = {name: encoder for name, encoder in found.items() if encoder is not None}
         parts = [encoder.fit_transform(frame[name]) for name, encoder in self._encoders.items()]
         n_features = sum(part.shape[1] for part in parts)
@@ -197,12 +205,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise DataError("table: no column gives a feature. Declare the role of a column, or add a column.")
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
         self.n_features_in_ = len(frame.columns)
-        are_frequencies = any(map(sparse.issparse, parts))
-        self.is_sparse_ = are_frequencies and (self.text == "sparse" or n_features > self.n_components)
+        has_terms = any(map(sparse.issparse, parts))
+        self.is_sparse_ = has_terms and (self.text != "auto" or n_features > self.n_components)
         self._fillers = {
             name: MissingValueFiller().fit(part)
             for name, part in zip(self._encoders, parts, strict=True)
-            if self.is_sparse_ and not sparse.issparse(part)
+            if self.is_sparse_ and self.text != "both" and not sparse.issparse(part)
         }
         return self._joined(parts)
 
@@ -213,19 +221,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         filled = [part if by is None else by.transform(part) for part, by in zip(parts, fillers, strict=True)]
         return sparse.hstack([sparse.csr_array(part) for part in filled], format="csr")
 
-    def _named_features(self) -> list[tuple[str, str]]:
-        """Return the unique name and the column of each feature."""
-        found, used = [], set()
+    def _described_features(self) -> Iterator[tuple[str, str, bool]]:
+        """Yield the unique name of each feature, its column, and whether it is the frequency of a term."""
+        used = set()
         for column, encoder in self._encoders.items():
             names = encoder.names(column)
             if column in self._fillers:
                 names += [f"{names[feature]} is missing" for feature in self._fillers[column].gapped_]
-            for name in names:
+            n_dense = len(names) - (encoder.n_terms if isinstance(encoder, TextColumnEncoder) else 0)
+            for number, name in enumerate(names):
                 while name in used:
                     name += "'"
                 used.add(name)
-                found.append((name, column))
-        return found
+                yield name, column, number >= n_dense
 
 
 def _as_frame(X: Any) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -37,9 +37,6 @@ class TextEncoder:
     ----------
     most : int, default=20000
         Maximum number of words and word pairs, and of n-grams of characters. The most frequent ones are kept.
-    n_components : int or None, default=None
-        Number of dense features, by truncated singular value decomposition of the frequencies [1]_. None keeps sparse
-        frequencies.
     with_words : bool, default=True
         Whether words and word pairs are counted. Names and codes need only the n-grams of characters.
 
@@ -49,18 +46,12 @@ class TextEncoder:
         Words and n-grams of characters with their inverse document frequencies.
     reach_ : int
         Number of characters from the start of a cell from which n-grams are made.
-    directions_ : ndarray of shape (n_components, n_terms) or None
-        Directions of the decomposition.
 
     Notes
     -----
     N-grams of characters represent languages without spaces, inflected words, typing errors and emoji. Terms are lower
     case and in Unicode normal form C. A term of ``t`` occurrences in a cell has the frequency ``1 + log(t)``. Each kind
     of terms has Euclidean length 1 in each cell.
-
-    References
-    ----------
-    .. [1] Deerwester, Dumais, Furnas, Landauer & Harshman (1990). "Indexing by latent semantic analysis".
 
     Examples
     --------
@@ -72,11 +63,9 @@ class TextEncoder:
     """
 
     most: int = 20_000
-    n_components: int | None = None
     with_words: bool = True
     parts_: list[Terms] = field(default_factory=list, init=False)
     reach_: int = field(default=0, init=False)
-    directions_: np.ndarray | None = field(default=None, init=False)
 
     def fit_transform(self, texts: np.ndarray) -> Matrix:
         """Choose the terms, and encode the training samples.
@@ -88,8 +77,8 @@ class TextEncoder:
 
         Returns
         -------
-        {ndarray, sparse matrix} of shape (n_samples, n_features)
-            Features, dense if ``n_components`` is given.
+        csr_array of shape (n_samples, n_terms)
+            Frequencies.
         """
         from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -104,9 +93,7 @@ class TextEncoder:
             except ValueError:  # No term is left.
                 continue
             self.parts_.append(Terms(kind, "\n".join(vectorizer.get_feature_names_out()), vectorizer.idf_))
-        joined = sparse.hstack(found, format="csr") if found else sparse.csr_array((len(texts), 0))
-        self.directions_ = _directions(joined, self.n_components)
-        return self._reduced(joined)
+        return _joined(found, len(texts))
 
     def transform(self, texts: np.ndarray) -> Matrix:
         """Encode cells with the terms of the training samples.
@@ -118,8 +105,8 @@ class TextEncoder:
 
         Returns
         -------
-        {ndarray, sparse matrix} of shape (n_samples, n_features)
-            Features.
+        csr_array of shape (n_samples, n_terms)
+            Frequencies.
         """
         from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -129,8 +116,7 @@ class TextEncoder:
             vectorizer = TfidfVectorizer(**_settings(part.kind), vocabulary=part.terms.split("\n"))
             vectorizer.idf_ = part.idf
             found.append(_unit_rows(vectorizer.transform(read[part.kind])))
-        joined = sparse.hstack(found, format="csr") if found else sparse.csr_array((len(texts), 0))
-        return self._reduced(joined)
+        return _joined(found, len(texts))
 
     def names(self) -> list[str]:
         """Return the names of the features, without the name of the column.
@@ -138,10 +124,8 @@ class TextEncoder:
         Returns
         -------
         list of str
-            Words, n-grams in quotation marks, or numbers of components.
+            Words, and n-grams of characters in quotation marks.
         """
-        if self.directions_ is not None:
-            return [f"component {number}" for number in range(1, len(self.directions_) + 1)]
         words, characters = (
             [term for part in self.parts_ if part.kind == kind for term in part.terms.split("\n")]
             for kind in ("words", "characters")
@@ -154,13 +138,95 @@ class TextEncoder:
             yield "words", list(texts)
         yield "characters", [text[: self.reach_] for text in texts]
 
-    def _reduced(self, frequencies: Matrix) -> Matrix:
-        if self.n_components is None:
-            return frequencies
+
+@dataclass
+class Components:
+    """Dense features of texts, by truncated singular value decomposition of the frequencies [1]_.
+
+    Parameters
+    ----------
+    most : int, default=100
+        Maximum number of components. Texts with no more terms keep the frequencies.
+
+    Attributes
+    ----------
+    directions_ : ndarray of shape (n_components, n_terms) or None
+        Directions of the decomposition; None if the frequencies are kept.
+
+    References
+    ----------
+    .. [1] Deerwester, Dumais, Furnas, Landauer & Harshman (1990). "Indexing by latent semantic analysis".
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from fairfold.features.text import Components
+    >>> frequencies = sparse.csr_array([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> abs(Components(1).fit(frequencies).transform(frequencies).round(6)).tolist()
+    [[0.0], [0.0], [2.0]]
+    """
+
+    most: int = 100
+    directions_: np.ndarray | None = field(default=None, init=False)
+
+    def fit(self, frequencies: Matrix) -> Self:
+        """Decompose the frequencies of the training samples.
+
+        Parameters
+        ----------
+        frequencies : csr_array of shape (n_samples, n_terms)
+            Frequencies.
+
+        Returns
+        -------
+        Components
+            The fitted decomposition.
+        """
+        from sklearn.decomposition import TruncatedSVD
+
+        n_samples, n_terms = frequencies.shape
+        self.directions_ = None
+        if n_terms > self.most and n_samples > 1:
+            # Equal texts have no variance.
+            with one_thread_each(), np.errstate(divide="ignore", invalid="ignore"):
+                decomposition = TruncatedSVD(min(self.most, n_samples - 1), random_state=_SEED).fit(frequencies)
+            self.directions_ = decomposition.components_
+        return self
+
+    def transform(self, frequencies: Matrix) -> np.ndarray:
+        """Project frequencies on the directions.
+
+        Parameters
+        ----------
+        frequencies : csr_array of shape (n_samples, n_terms)
+            Frequencies.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Components.
+        """
         if self.directions_ is None:
             return frequencies.toarray()
         with one_thread_each():
             return frequencies @ self.directions_.T
+
+    def names(self, terms: list[str]) -> list[str]:
+        """Return the names of the components, or the terms if they are kept.
+
+        Parameters
+        ----------
+        terms : list of str
+            Names of the terms.
+
+        Returns
+        -------
+        list of str
+            Names such as ``component 1``.
+        """
+        if self.directions_ is None:
+            return terms
+        return [f"component {number}" for number in range(1, len(self.directions_) + 1)]
 
 
 def reach(texts: np.ndarray) -> int:
@@ -209,14 +275,5 @@ def _prepared(texts: np.ndarray) -> np.ndarray:
     return np.array([text if text.isascii() else unicodedata.normalize("NFC", text) for text in texts], dtype=object)
 
 
-def _directions(frequencies: Matrix, n_components: int | None) -> np.ndarray | None:
-    """Decompose frequencies; None if there are no more terms than components, or a single sample."""
-    if n_components is None or frequencies.shape[1] <= n_components:
-        return None
-    from sklearn.decomposition import TruncatedSVD
-
-    most = min(n_components, frequencies.shape[0] - 1)
-    if most < 1:
-        return None
-    with one_thread_each(), np.errstate(divide="ignore", invalid="ignore"):  # Equal texts have no variance.
-        return TruncatedSVD(most, random_state=_SEED).fit(frequencies).components_
+def _joined(found: list[Matrix], n_samples: int) -> Matrix:
+    return sparse.hstack(found, format="csr") if found else sparse.csr_array((n_samples, 0))
