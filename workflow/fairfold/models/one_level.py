@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from fairfold.core.probabilities import label_probabilities
 from fairfold.core.threads import one_thread_each
 from fairfold.core.validation import check_weights, has_unmeasured
 from fairfold.errors import ModelError, first_sentence
+from fairfold.features import TableEncoder
 from fairfold.forests.base import MultilabelModel
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketches import MOST_EXACT
@@ -39,6 +40,9 @@ class OneLevelModel(MultilabelModel):
     ----------
     estimator : estimator object
         Unfitted scikit-learn classifier of several labels with ``predict_proba``.
+    encoder : TableEncoder or None, default=None
+        Unfitted encoder of data frames. Arrays are used as they are. If the encoder gives frequencies of terms, an
+        estimator with a parameter ``are_terms`` receives their positions.
     threshold : float, default=0.5
         Probability above which ``predict`` returns 1.
     hierarchy : Hierarchy or None, default=None
@@ -53,6 +57,8 @@ class OneLevelModel(MultilabelModel):
     ----------
     estimator_ : estimator object
         Fitted classifier.
+    encoder_ : TableEncoder or None
+        Fitted encoder, None if features were arrays.
     best_level_ : int
         Always 0.
     best_levels_ : dict of str -> int
@@ -71,6 +77,7 @@ class OneLevelModel(MultilabelModel):
 
     estimator: BaseEstimator
     _: KW_ONLY
+    encoder: TableEncoder | None = None
     threshold: float = 0.5
     hierarchy: Hierarchy | None = None
     n_jobs: int | None = 1
@@ -105,7 +112,7 @@ class OneLevelModel(MultilabelModel):
         """
         X = self._checked_features(X, reset=True)
         Y = self._checked_labels(Y, X.shape[0])
-        estimator = on_measured(clone(self.estimator).set_params(**self._given()), Y)
+        estimator = on_measured(clone(self.estimator).set_params(**self._given(), **self._terms()), Y)
         codes = None if groups is None else group_codes(groups, Y.shape[0])
         given = fit_arguments(estimator, codes, check_weights(sample_weight, Y.shape[0], ModelError))
         with self._at_work("be fitted"):
@@ -127,6 +134,10 @@ class OneLevelModel(MultilabelModel):
 
     def _checked_features(self, X: Matrix, *, reset: bool) -> Matrix:
         """Convert features to an array, and check their columns against ``fit``."""
+        if reset:
+            self.encoder_ = clone(self.encoder) if self.encoder is not None and isinstance(X, pd.DataFrame) else None
+        if (encoder := getattr(self, "encoder_", None)) is not None:
+            return self._encoded(X, encoder, reset=reset)
         names = column_names(X)
         if reset:
             self.feature_names_in_ = names
@@ -142,6 +153,22 @@ class OneLevelModel(MultilabelModel):
         elif n_features != getattr(self, "n_features_in_", n_features):
             raise ModelError(f"X has {n_features} features, but the model was fitted on {self.n_features_in_}.")
         return X
+
+    def _encoded(self, X: Any, encoder: TableEncoder, *, reset: bool) -> Matrix:
+        if not isinstance(X, pd.DataFrame):
+            raise ModelError("X is an array, but the model was fitted on a data frame. Pass a data frame.")
+        if not reset:
+            return encoder.transform(X)
+        encoded = encoder.fit_transform(X)
+        self.feature_names_in_, self.n_features_in_ = encoder.feature_names_in_, X.shape[1]
+        return encoded
+
+    def _terms(self) -> dict[str, np.ndarray]:
+        """Tell a pool which features are frequencies of terms."""
+        if self.encoder_ is None or "are_terms" not in self.estimator.get_params(deep=False):
+            return {}
+        are_terms = self.encoder_.are_terms_
+        return {"are_terms": are_terms} if are_terms.any() else {}
 
     def learns_sparse(self, Y: Matrix) -> bool:
         """Return whether the estimator is fitted to a CSR array of labels.

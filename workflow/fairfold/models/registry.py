@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fairfold.core.plugins import declared
 from fairfold.core.validation import check_label_frequency
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
     from fairfold.core.hierarchy import Hierarchy
     from fairfold.core.validation import LabelFrequency
+    from fairfold.features import TableEncoder
 
 DEFAULT = "Stack+"
 
 _DECLARED = declared("fairfold.models.catalog")
 _SPECS: dict[str, ModelSpec] = {name: spec for name, (spec, _) in _DECLARED.items()}
 MODEL_NAMES = tuple(_SPECS)
+N_COMPONENTS_OF_LINEAR = 300
 NO_OWN: Mapping[str, Any] = {"own": {}, "tuning": {}}
 
 
@@ -147,6 +149,7 @@ def make_model(
     *,
     label_frequency: LabelFrequency = 1.0,
     categories: Sequence[Sequence[int]] = (),
+    features: TableEncoder | Literal["auto"] | None = None,
     hierarchy: Hierarchy | None = None,
     n_jobs: int | None = 1,
     random_state: Any = None,
@@ -165,6 +168,10 @@ def make_model(
     categories : sequence of sequence of int, default=()
         One-hot columns of each categorical feature. Models with native support for categories join them into one
         feature. Other models use the columns as they are.
+    features : TableEncoder, "auto" or None, default=None
+        Encoder of data frames with text, categories and dates, fitted with the model; see
+        :class:`~fairfold.features.TableEncoder`. ``"auto"`` chooses the features of text that suit the model. None
+        accepts numbers only. Arrays are used as they are.
     hierarchy : Hierarchy or None, default=None
         Hierarchy of the labels. If given, the probability of a label is at most that of its parents, and a label is
         predicted or imputed only together with its ancestors.
@@ -207,12 +214,24 @@ def make_model(
         raise ModelError(f"model {name} cannot be created: {error}.") from None
     if "label_frequency" in model.get_params(deep=False):
         model.set_params(label_frequency=label_frequency)
-    if not hasattr(model, "staged_predict_proba"):
+    if features is not None:
+        encoder = _encoder_for(model, spec) if features == "auto" else features
+        model = resolve_name("fairfold.models.one_level:OneLevelModel")(model, encoder=encoder)
+    elif not hasattr(model, "staged_predict_proba"):
         model = resolve_name("fairfold.models.one_level:OneLevelModel")(model)
     if hierarchy is not None and "hierarchy" not in model.get_params(deep=False):
         raise ModelError(f"model {name} has levels but no parameter hierarchy. Add this parameter to the model.")
     given = {} if hierarchy is None else {"hierarchy": hierarchy}
     return model.set_params(**given, n_jobs=n_jobs, random_state=random_state)
+
+
+def _encoder_for(model: ClassifierMixin, spec: ModelSpec) -> TableEncoder:
+    """Create an encoder: components and terms of text for a pool, more components for linear models than for trees."""
+    from fairfold.features import TableEncoder
+
+    if "are_terms" in model.get_params(deep=False):
+        return TableEncoder(text="both")
+    return TableEncoder(text="dense", n_components=N_COMPONENTS_OF_LINEAR if "linear" in spec.traits else 100)
 
 
 def settings_of(name: str, forest: Mapping[str, Any], variant: str) -> dict[str, Any]:

@@ -65,6 +65,11 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     of_large : sequence of (str, estimator object) or None, default=None
         Members for at least ``LARGE`` samples with dense labels. Members with a parameter ``n_trees`` grow fewer trees
         in inverse proportion to the samples. None uses ``estimators``.
+    of_terms : sequence of (str, estimator object), default=()
+        Members for the frequencies of terms, the most trusted members. They are used only if ``are_terms`` is given.
+    are_terms : ndarray of bool of shape (n_features,) or None, default=None
+        Whether each feature is the frequency of a term, as in :class:`~fairfold.features.TableEncoder`. The other
+        members are fitted to the other features, as a dense array. None if there are no such frequencies.
     minutes : float or None, default=None
         Processor minutes of one fit, estimated from the sizes of the data; see
         :func:`~fairfold.models.time_budget.choose_members`. The largest pool that fits is used, or members get cheaper
@@ -106,6 +111,8 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
     _: KW_ONLY
     of_many: Sequence[tuple[str, BaseEstimator]] | None = None
     of_large: Sequence[tuple[str, BaseEstimator]] | None = None
+    of_terms: Sequence[tuple[str, BaseEstimator]] = ()
+    are_terms: np.ndarray | None = None
     minutes: float | None = None
     n_splits: int = 5
     label_frequency: LabelFrequency = 1.0
@@ -139,6 +146,7 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         ModelError
             If the pool has no members, one of them rejects the data, or ``minutes`` is out of range.
         """
+        by_terms, X = self._by_kind(X)
         estimators = self._members_for(X, Y)
         if not estimators:
             raise ModelError("estimators is empty. Provide at least one classifier.")
@@ -146,9 +154,12 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         self.estimators_, calibrations, unseen = [], [], []
         weights = check_weights(sample_weight, Y.shape[0], ModelError)
         samples = SampleMetadata(groups, weights)
-        for _, estimator in estimators:
+        of_terms = () if by_terms is None else self.of_terms
+        for features, (_, estimator) in [*((by_terms, each) for each in of_terms), *((X, each) for each in estimators)]:
             member = clone_with(estimator, random_state=seed, n_jobs=self.n_jobs, label_frequency=self.label_frequency)
-            fitted, P = fit_out_of_fold(member, X, Y, n_splits=self.n_splits, random_state=seed, metadata=samples)
+            fitted, P = fit_out_of_fold(
+                member, features, Y, n_splits=self.n_splits, random_state=seed, metadata=samples
+            )
             self.estimators_.append(fitted)
             if isinstance(fitted, DropTrainingDataMixin):
                 fitted.drop_training_data()  # The probabilities are kept in calibrated form only.
@@ -171,6 +182,13 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
         release_memory()
         self.classes_ = np.arange(Y.shape[1]).astype(object)
         return self
+
+    def _by_kind(self, X: Matrix) -> tuple[Matrix | None, Matrix]:
+        """Separate the frequencies of terms, if there are any, from the other features."""
+        if self.are_terms is None:
+            return None, X
+        X = sparse.csr_array(X)
+        return X[:, np.flatnonzero(self.are_terms)], X[:, np.flatnonzero(~self.are_terms)].toarray()
 
     def _members_for(self, X: Matrix, Y: Matrix) -> Members:
         """Select the members and their settings for the data."""
@@ -205,8 +223,13 @@ class StackedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMix
             Calibrated probability that each label is observed.
         """
         *calibrations, last = self._calibrations
+        by_terms, X = self._by_kind(X)
+        n_of_terms = 0 if by_terms is None else len(self.of_terms)
         members = zip(self.estimators_, calibrations, strict=True)
-        P = [calibrate(observed_probabilities(one, X, len(self.classes_)), by) for one, by in members]
+        P = [
+            calibrate(observed_probabilities(one, by_terms if number < n_of_terms else X, len(self.classes_)), by)
+            for number, (one, by) in enumerate(members)
+        ]
         return calibrate(_pool(self.weights_, P), last)
 
     def predict_proba(self, X: Matrix) -> Matrix:

@@ -19,6 +19,7 @@ def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedCla
     For data with many labels, the pool consists of a forest with one level and a ridge regression. More levels do not
     improve the scores there. For large data, boosting comes first, and the forest has one level, because it gains
     little there for most of the run time. Boosting with symmetric trees finds interactions that other members miss.
+    Ridge regression on the frequencies of terms is an additional member for tables with text.
 
     Parameters
     ----------
@@ -39,6 +40,7 @@ def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedCla
     from fairfold.models.kernel_ridge import KernelRidgeClassifier
     from fairfold.models.many_label_ridge import ManyLabelRidge
     from fairfold.models.stacking import StackedClassifier
+    from fairfold.models.text_ridge import TextRidge
 
     forests = ("forests", OutOfBagCascade(n_trees=n_trees, max_levels=max_levels))
     boosting = ("boosting", MultilabelBoosting(kind="random_forest", max_features="sqrt"))
@@ -51,6 +53,7 @@ def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedCla
         [forests, boosting, kernel_ridge, symmetric],
         of_many=of_many,
         of_large=[boosting, kernel_ridge, ("forests", few_trees), symmetric],
+        of_terms=[("text ridge", TextRidge())],
         **options,
     )
 
