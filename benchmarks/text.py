@@ -1,0 +1,127 @@
+"""Compare models on a table with text, at complete labels and with half of the positives hidden.
+
+    python benchmarks/text.py TABLE.csv.gz --labels PREFIX [--rows N] [--models NAME ...] [--rates 0 50]
+
+The models of fairfold encode the table in each training part (`features="auto"`). So do the baselines: logistic
+regression and a linear SVM with Platt scaling for each label, on the frequencies of `TableEncoder` and of words by
+scikit-learn's `TfidfVectorizer`. Components of text are compared with those of skrub (`pip install skrub`) by logistic
+regression. Folds and hidden positives are the same for all models. Positives are hidden in training parts only.
+
+Rows are added to resources/measured/text.csv, and rows of the same table, size, rate and model are replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.compose import make_column_transformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from fairfold.core.probabilities import label_probabilities
+from fairfold.features import TableEncoder, find_roles
+from fairfold.models import make_model
+from fairfold.models.binary import one_per_label
+from fairfold.splitting import IterativeStratification
+from fairfold.weak_labels import mask_positives
+
+KEPT = Path("resources", "measured", "text.csv")
+KEYS = ["data", "rows", "rate", "model"]
+N_FOLDS, LEAST_POSITIVES, SEED = 3, 10, 0
+OURS = ("Stack+", "logistic", "logistic+", "kernel-ridge", "joint-GB", "kNN")
+
+
+def regression(C: float = 1.0) -> BaseEstimator:
+    """Return one-versus-rest logistic regression."""
+    return OneVsRestClassifier(LogisticRegression(C=C, max_iter=1000))
+
+
+def baselines(frame: pd.DataFrame) -> dict[str, Callable[[], BaseEstimator]]:
+    """Return functions that make the baselines for a table."""
+    texts = [role.column for role in find_roles(frame) if role.role in {"text", "short text"}]
+    words = [(TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)), column) for column in texts]
+    svm = one_per_label(LinearSVC())
+    found: dict[str, Callable[[], BaseEstimator]] = {
+        "logistic regression": lambda: make_pipeline(TableEncoder(text="sparse"), regression()),
+        "logistic regression, C = 10": lambda: make_pipeline(TableEncoder(text="sparse"), regression(10)),
+        "linear SVM": lambda: Pipeline([("table", TableEncoder(text="sparse")), ("svm", clone(svm))]),
+        "logistic regression on 100 components": lambda: make_pipeline(
+            TableEncoder(text="dense"), StandardScaler(), regression()
+        ),
+    }
+    if words:
+        of_words = make_column_transformer(*words)
+        found["logistic regression on TfidfVectorizer"] = lambda: make_pipeline(clone(of_words), regression())
+        found["linear SVM on TfidfVectorizer"] = lambda: Pipeline([("words", clone(of_words)), ("svm", clone(svm))])
+    if find_spec("skrub") is not None:
+        found["logistic regression on 100 components of skrub"] = _on_skrub
+    return found
+
+
+def _on_skrub() -> BaseEstimator:
+    from skrub import StringEncoder, TableVectorizer
+
+    encoder = TableVectorizer(high_cardinality=StringEncoder(n_components=100, random_state=SEED))
+    return make_pipeline(encoder, StandardScaler(), regression())
+
+
+def measure(make: Callable[[], BaseEstimator], frame: pd.DataFrame, Y: np.ndarray, rate: int) -> dict[str, float]:
+    """Return scores of out-of-fold probabilities, and the processor seconds of all folds."""
+    observed = mask_positives(Y, rate / 100, random_state=SEED) if rate else Y
+    fold_of = IterativeStratification(N_FOLDS, random_state=SEED).assign(Y)
+    P, start = np.empty(Y.shape), time.process_time()
+    for fold in range(N_FOLDS):
+        train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+        model = make().fit(frame.iloc[train], observed[train])
+        P[test] = label_probabilities(model, frame.iloc[test], Y.shape[1])
+    scores = {average: average_precision_score(Y, P, average=average) for average in ("micro", "macro")}
+    return {**scores, "seconds": time.process_time() - start}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", type=Path)
+    parser.add_argument("--labels", required=True, help="prefix of the label columns")
+    parser.add_argument("--rows", type=int, help="number of random rows; all by default")
+    parser.add_argument("--models", nargs="+", help="all by default")
+    parser.add_argument("--rates", nargs="+", type=int, default=[0, 50], help="percentages of hidden positives")
+    options = parser.parse_args()
+    table = pd.read_csv(options.table)
+    if options.rows:
+        table = table.sample(min(options.rows, len(table)), random_state=SEED)
+    are_labels = table.columns.str.startswith(options.labels)
+    frame, Y = table.loc[:, ~are_labels], table.loc[:, are_labels].to_numpy()
+    Y = Y[:, Y.sum(axis=0) >= LEAST_POSITIVES]
+    makers = baselines(frame)
+    makers |= {name: lambda name=name: make_model(name, features="auto", random_state=SEED) for name in OURS}
+    versions = " ".join(f"{name} {version(name)}" for name in ("fairfold", "scikit-learn", "numpy"))
+    name = options.table.name.split(".")[0]
+    for rate in options.rates:
+        for model in options.models or makers:
+            found = measure(makers[model], frame, Y, rate)
+            row = {"data": name, "rows": len(Y), "rate": rate, "model": model, "labels": Y.shape[1], **found}
+            print(*(f"{value:.4f}" if isinstance(value, float) else value for value in row.values()), flush=True)
+            _keep(pd.DataFrame([{**row, "seed": SEED, "versions": versions}]))
+
+
+def _keep(row: pd.DataFrame) -> None:
+    kept = [pd.read_csv(KEPT)] if KEPT.is_file() else []
+    table = pd.concat([*kept, row]).drop_duplicates(KEYS, keep="last").sort_values(KEYS)
+    table.to_csv(KEPT, index=False, float_format="%.4f")
+
+
+if __name__ == "__main__":
+    main()
