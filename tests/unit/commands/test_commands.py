@@ -405,7 +405,6 @@ class TestStudy:
             (["--missing-rates", "0"], "--missing-rates needs a table. Name its file first"),
             (["--seed", "7"], "--seed needs a table"),
             (["{table}", "--labels", "label_", "--folds", "1"], "--folds: found 1"),
-            (["{table}", "--labels", "label_", "--categorical", "x"], "known are as-is, one-hot, ordinal"),
             (["{table}", "--labels", "label_", "--hierarchy", "away.obo"], "--hierarchy: there is no file away.obo"),
         ],
     )

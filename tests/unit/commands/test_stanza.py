@@ -44,7 +44,7 @@ def test_a_label_with_fewer_negatives_than_folds_is_warned_of(capsys):
         (["--score", "foo"], "--score: unknown value 'foo'"),
         (["--missing-rates", "140"], "--missing-rates: found 140"),
         (["--folds", "1"], "--folds: found 1"),
-        (["--categorical", "foo"], "--categorical: unknown value 'foo'"),
+        (["--categorical", "mass", "--text", "mass"], "column 'mass' cannot be both text and category. Choose one."),
         (["--ignore", "a", "a"], "--ignore: found a value twice"),
         (["--dates", "a", "--repeats", "3"], "--repeats: found 3, but --dates gives a single split"),
         (["--seed", "-1"], "--seed: found -1"),

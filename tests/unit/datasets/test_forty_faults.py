@@ -63,9 +63,9 @@ FAULTS = {
         NUMBERS,
         r"row 4 .*'height'.*#DIV",
     ),
-    "text that is no category": (
-        changed("loam", "loam"),
-        {"categorical": None},
+    "text in a column of numbers": (
+        TABLE,
+        {"categorical": None, "features": {"soil": "number"}},
         r"row 1 .*'soil'.*'loam'.*no",
     ),
     "a category of a hundred and one values": (

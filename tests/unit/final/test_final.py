@@ -391,7 +391,7 @@ def write_bytes_as_probe(home):
         (lambda home: (home / "columns.json").write_text("[" * 200_000), "columns.json is damaged"),
         (lambda home: (home / "columns.json").write_text("[]"), "columns.json is damaged"),
         (lambda home: write_bytes_as_probe(home), "probe.npz is damaged"),
-        (lambda home: (home / "columns.json").write_text('{"format": 9}'), r"^\S+columns.json has format 9, not 3"),
+        (lambda home: (home / "columns.json").write_text('{"format": 9}'), r"^\S+columns.json has format 9, not 4"),
         (lambda home: (home / "model.fairfold").unlink(), "model.fairfold"),
     ],
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairfold.commands.running import check_file
 from fairfold.commands.stanza import add_options, check_labels, errors_in_options, in_options, stanza_of
-from fairfold.errors import ConfigError, DataError, shortened, unknown_name
+from fairfold.errors import ConfigError, DataError, shortened
 
 if TYPE_CHECKING:
     from fairfold.datasets import Dataset
@@ -99,12 +99,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _read(path: Path, options: argparse.Namespace) -> Dataset:
     from fairfold.datasets import load_catalog, prepare
-    from fairfold.datasets.categories import ENCODINGS
     from fairfold.tables.svmlight import format_of
 
     check_file(path)
-    if options.categorical not in (None, *ENCODINGS):
-        raise ConfigError(unknown_name("value of --categorical", options.categorical, ENCODINGS))
     stanza = stanza_of(options, str(path)) | {"format": format_of(path)}
     with errors_in_options():
         return prepare(load_catalog().with_own({"table": stanza})["table"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairfold.errors import ConfigError, StudyError
@@ -34,6 +34,7 @@ _ADVICE = [
     (r"\(ignore, id\)", "(--ignore, --id)"),
     (r"(?<!-)\bas id or groups\b", "with --id or --groups"),
     (r"\(categorical: one-hot\)", "(--categorical one-hot)"),
+    (r"\(features\)", "(--text, --categorical)"),
     (r"\blabel_filter \(min_positives: (\d+)\)", r"--min-positives \1"),
     (r"\blabel_filter: \{min_positives: (\d+)\}", r"--min-positives \1"),
     (r"\bCorrect labels\.prefix of [\w+-]+", "Correct --labels"),
@@ -44,6 +45,8 @@ _ADVICE = [
     (r"\bhold_out\.n_splits\b", "--folds"),
 ]
 COLUMN: dict[str, Any] = {"metavar": "COLUMN"}
+COLUMNS: dict[str, Any] = {**COLUMN, "nargs": "+", "default": []}
+_ROLES = {"text": "text", "categorical": "category", "numeric": "number", "dates_as_features": "date"}
 
 
 def add_options(add: Any, **labels: Any) -> None:
@@ -63,9 +66,12 @@ def add_options(add: Any, **labels: Any) -> None:
     add("--min-positives", type=int, metavar="N", help=positives)
     add("--id", **COLUMN, help="column that identifies the samples")
     add("--groups", **COLUMN, help="column of groups, such as patients, that folds keep together")
-    add("--ignore", nargs="+", default=[], **COLUMN, help="columns to leave out")
-    categorical = "how text columns become features: one-hot, ordinal or as-is (default: text is refused)"
-    add("--categorical", metavar="ENCODING", help=categorical)
+    add("--ignore", **COLUMNS, help="columns to leave out")
+    add("--text", **COLUMNS, help="columns of text, which is read word by word")
+    categorical = "columns of categories; or one-hot, ordinal or as-is, to encode all text columns"
+    add("--categorical", **COLUMNS, help=categorical)
+    add("--numeric", **COLUMNS, help="columns of numbers, in which other text is an error")
+    add("--dates-as-features", **COLUMNS, help="columns of dates or times")
 
 
 def check_labels(options: argparse.Namespace) -> None:
@@ -151,8 +157,24 @@ def stanza_of(options: argparse.Namespace, path: str) -> dict[str, Any]:
     is_prefix = not others and not first[-1:].isalnum()  # A name such as T1 may be a column.
     labels: dict[str, Any] = {"prefix": first} if is_prefix else {"names": options.labels}
     labels |= {key: given[key] for key in ("hierarchy", "propagate", "presence") if key in given}
-    keys = ("id", "groups", "ignore", "categorical", "weights", "dates", "day_first", "labels_are", "missing_rate")
+    keys = ("id", "groups", "ignore", "weights", "dates", "day_first", "labels_are", "missing_rate")
     stanza = {"path": path, "labels": labels} | {key: given[key] for key in keys if key in given}
+    stanza |= _features(given)
     if "min_positives" in given:
         stanza["label_filter"] = {"min_positives": given["min_positives"]}
     return stanza
+
+
+def _features(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys for roles of features."""
+    from fairfold.datasets.categories import ENCODINGS  # This import is slow.
+
+    named = given.get("categorical", [])
+    if len(named) == 1 and named[0] in ENCODINGS:
+        return {"categorical": named[0]}
+    roles: dict[str, str] = {}
+    for option, role in _ROLES.items():
+        for column in given.get(option, []):
+            if roles.setdefault(column, role) != role:
+                raise ConfigError(f"column {column!r} cannot be both {roles[column]} and {role}. Choose one.")
+    return {"features": roles} if roles else {}

@@ -30,7 +30,8 @@ CONFIGURATION = "study.yaml"
 _WHOLE_STUDY = "results/scored/study.done"  # The target `all` would add a job without work.
 _OF_A_TABLE = (
     *("labels", "presence", "min_positives", "hierarchy", "propagate"),
-    *("id", "groups", "ignore", "categorical", "weights", "dates", "day_first"),
+    *("id", "groups", "ignore", "weights", "dates", "day_first"),
+    *("text", "categorical", "numeric", "dates_as_features"),
     *("labels_are", "missing_rate"),
     *("models", "missing_rates", "score", "folds", "repeats", "seed", "strict"),
 )

@@ -179,7 +179,9 @@ class Entry:
     ignore : tuple of str
         Names and patterns of columns to omit from a user's file.
     categorical : {"one-hot", "ordinal", "as-is"} or None
-        Encoding of text columns, or None if they are refused.
+        Encoding of text columns before the study, or None if features are made of them in each training part.
+    features : mapping of str to (str or sequence of str)
+        Declared roles of columns, by name; see :func:`~fairfold.features.find_roles`.
     labels_are : {"complete", "unknown", "incomplete"}
         State of the labels; see :class:`~fairfold.datasets.Dataset`.
     missing_rate : float or None
@@ -231,6 +233,7 @@ class Entry:
     hold_out: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     ignore: tuple[str, ...] = ()
     categorical: Encoding | None = None
+    features: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     labels_are: LabelsAre = "unknown"
     missing_rate: float | None = None
     citation: str = ""
@@ -243,6 +246,7 @@ class Entry:
             if (name := getattr(self, field)) is not None:
                 object.__setattr__(self, field, composed(name))
         object.__setattr__(self, "ignore", tuple(map(composed, self.ignore)))
+        object.__setattr__(self, "features", {composed(name): role for name, role in self.features.items()})
         object.__setattr__(self, "labels", {way: _composed_labels(way, value) for way, value in self.labels.items()})
 
     @classmethod
@@ -376,8 +380,8 @@ class Entry:
         is_table, has_labels = self.format in ("csv", "arff"), self.task == "multilabel"
         if not is_table and (self.ignore or self.id_column is not None):
             raise ConfigError(f"{where}: id and ignore are for csv and arff, not for {self.format}. Leave them out.")
-        for key in ("categorical", "groups", "folds", "weights", "dates"):
-            if getattr(self, key) is not None and not (is_table and has_labels):
+        for key in ("categorical", "features", "groups", "folds", "weights", "dates"):
+            if getattr(self, key) and not (is_table and has_labels):
                 raise ConfigError(f"{where}: {key} is for csv and arff with several labels. Leave it out.")
         for key, is_given in {"labels_are": self.labels_are != "unknown", "hierarchy": self.hierarchical}.items():
             if is_given and not has_labels:

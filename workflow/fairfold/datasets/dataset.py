@@ -28,6 +28,7 @@ from fairfold.core.validation import (
     with_nan,
 )
 from fairfold.datasets.categories import Categories
+from fairfold.datasets.typed import TypedColumns, TypedSamples
 from fairfold.errors import DataError
 
 Task = Literal["multilabel", "multiclass", "binary"]
@@ -36,6 +37,8 @@ LabelsAre = Literal["complete", "unknown", "incomplete"]
 
 LEFT_OUT: Mapping[str, str] = {
     **{kind: kind for kind in ("id", "groups", "folds", "dates", "weights", "ignored")},
+    "identifier": "identifiers without use",
+    "constant": "constants",
     "filtered": "labels dropped by label_filter",
 }
 """Kinds of columns that are neither features nor labels, and what logs and tables call them."""
@@ -70,6 +73,9 @@ class Dataset:
         Different texts from the column ``left_out["id"]``, or None without such a column.
     categories : Categories or None, default=None
         Values of the text columns that became features. These features are the last ones. None without text columns.
+    typed : TypedColumns or None, default=None
+        Texts, categories and dates, of which features are made in each training part. ``X`` contains positions of their
+        cells, as its last columns. None without such columns.
     groups : ndarray of shape (n_samples,) or None, default=None
         Group of each sample as int64 from 0, from the column ``left_out["groups"]``, or None without groups.
     group_names : tuple of str, default=()
@@ -118,6 +124,7 @@ class Dataset:
     left_out: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     sample_ids: np.ndarray | None = None
     categories: Categories | None = None
+    typed: TypedColumns | None = None
     groups: np.ndarray | None = None
     group_names: tuple[str, ...] = ()
     fold_of: np.ndarray | None = None
@@ -191,6 +198,40 @@ class Dataset:
         return tuple(tuple(range(end - size, end)) for size, end in zip(sizes, ends.tolist(), strict=True))
 
     @property
+    def samples(self) -> Matrix | TypedSamples:
+        """Samples as models take them: ``X``, or rows of a table if there are texts, categories or dates."""
+        return self.as_samples(self.X)
+
+    def as_samples(self, X: Matrix) -> Matrix | TypedSamples:
+        """Return rows like those of ``X`` as models take them.
+
+        Parameters
+        ----------
+        X : {ndarray, csr_array} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        {ndarray, csr_array} or TypedSamples of shape (n_rows, n_features)
+            The rows as they are, or with cells for positions.
+        """
+        return X if self.typed is None else TypedSamples(X, self.numbers, self.typed)
+
+    @property
+    def features(self) -> dict[str, Any] | None:
+        """How models make features of these samples; see :func:`~fairfold.models.make_model`."""
+        if self.typed is None:
+            return None
+        roles = dict.fromkeys(self.numbers, "number") | self.typed.declared
+        return {"roles": roles, "day_first": self.typed.day_first}
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Names of the features that are numbers in the file, or were made before the study."""
+        n_typed = 0 if self.typed is None else len(self.typed.names)
+        return self.feature_names[: len(self.feature_names) - n_typed]
+
+    @property
     def is_by_time(self) -> bool:
         """Whether folds are periods of time. The training part of a period then contains only earlier samples."""
         return self.fold_of is not None and bool((self.fold_of == BEFORE).any())
@@ -250,8 +291,9 @@ class Dataset:
             facts["categories"] = dataclasses.asdict(self.categories)
         if self.hierarchy is not None:
             facts["namespaces"] = self.hierarchy.namespaces
-        facts_as_bytes = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
-        arrays: dict[str, Any] = {"facts": facts_as_bytes, **_pack("X", self.X), **_pack("Y", codes)}
+        arrays: dict[str, Any] = {"facts": _as_bytes(facts), **_pack("X", self.X), **_pack("Y", codes)}
+        if self.typed is not None:
+            arrays["typed"] = _as_bytes(self.typed.as_dict())
         arrays |= {name: values for name in _OF_SAMPLES if (values := getattr(self, name)) is not None}
         if self.hierarchy is not None:
             arrays["edges"] = self.hierarchy.edges
@@ -288,6 +330,8 @@ class Dataset:
                 facts["categories"] = Categories(categories["encoding"], values)
             if (namespaces := facts.pop("namespaces", None)) is not None:
                 facts["hierarchy"] = Hierarchy(arrays["edges"], len(facts["label_names"]), tuple(namespaces))
+            if "typed" in arrays:
+                facts["typed"] = TypedColumns.from_dict(json.loads(arrays["typed"].tobytes()))
             facts |= {name: arrays.get(name) for name in _OF_SAMPLES}
             data = cls(X=_unpack("X", arrays), Y=_unpack("Y", arrays), **facts)
             _check_parts(data)
@@ -346,6 +390,10 @@ def sizes_of(path: str | os.PathLike[str]) -> tuple[int, int, int]:
     return n_samples, -(-shapes["X_data"][0] // n_samples), n_labels
 
 
+def _as_bytes(facts: Mapping[str, Any]) -> np.ndarray:
+    return np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+
+
 def _pack(name: str, matrix: Matrix) -> dict[str, np.ndarray]:
     if not sparse.issparse(matrix):
         return {name: matrix}
@@ -376,6 +424,13 @@ def _check_parts(data: Dataset) -> None:
         if values is not None and values.shape != shape:
             found = f"{name.replace('_', ' ')} are {values.dtype} of {values.shape}"
             raise ValueError(f"{found}, for {n_samples} samples and {n_labels} labels")
+    if data.typed is not None:
+        for at, (name, cells) in enumerate(
+            data.typed.cells.items(), start=len(data.feature_names) - len(data.typed.cells)
+        ):
+            positions = data.X[:, at]
+            if data.feature_names[at] != name or not np.isin(positions[~np.isnan(positions)], range(len(cells))).all():
+                raise ValueError(f"column {name!r} does not fit its cells")
     if data.Y.size and not UNMEASURED <= data.Y.min() <= data.Y.max() <= (1 if is_multilabel else n_labels - 1):
         raise ValueError("labels have unknown codes")
     if data.hierarchy is not None and data.hierarchy.first_violation(data.Y) is not None:

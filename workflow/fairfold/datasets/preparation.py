@@ -22,10 +22,11 @@ from fairfold.datasets import expression, formats
 from fairfold.datasets.catalog import Catalog, Entry, load_catalog
 from fairfold.datasets.categories import Categories, natural_order
 from fairfold.datasets.columns import account_line, identifiers, roles_of
-from fairfold.datasets.dataset import Dataset
+from fairfold.datasets.dataset import LEFT_OUT, Dataset
 from fairfold.datasets.fetch import fetch
 from fairfold.datasets.hierarchies import read_hierarchy
 from fairfold.datasets.requirements import check_requirements
+from fairfold.datasets.typed import TypedColumns
 from fairfold.errors import ConfigError, DataError, shortened
 from fairfold.tables import svmlight
 from fairfold.tables.label_values import label_error
@@ -193,8 +194,13 @@ def _read_table(entry: Entry, path: Path, paths: Sequence[Path], kind: Literal["
         text=[*([] if wanted is None else [wanted]), *entry.roles.values()],
         labels=None if is_apart else functools.partial(_label_columns, entry, paths=paths),
         ignored=entry.ignore,
-        categorical=bool(entry.categorical),
+        categorical=_known_text(entry) if kind == "csv" and is_multilabel else bool(entry.categorical),
     )
+
+
+def _known_text(entry: Entry) -> bool | dict[str, bool]:
+    """Return whether columns may contain text, and for declared columns whether they do."""
+    return bool(entry.categorical) or {name: role not in ("number", "boolean") for name, role in entry.features.items()}
 
 
 def _read_csv(entry: Entry, paths: Sequence[Path]) -> Dataset:
@@ -361,6 +367,14 @@ def _split_labels(entry: Entry, table: Table, labels: Sequence[str]) -> Dataset:
         X = append_columns(X, categories.encode(table.text, table.source))
         _check_distinct(features, categories, table.source)
         features, left_out = [*features, *categories.features], {**left_out, "categories": categories}
+    elif categorical:
+        text = {name: table.text[name] for name in categorical}
+        known = {name: role for name, role in entry.features.items() if name in text}
+        typed, without_use = TypedColumns.find(text, source=table.source, declared=known, day_first=entry.day_first)
+        X = append_columns(X, typed.positions(text))
+        features, left_out = [*features, *typed.names], {**left_out, "typed": typed if typed.names else None}
+        kinds = {kind: tuple(name for name, role in without_use.items() if role.role == kind) for kind in LEFT_OUT}
+        left_out["left_out"] = {**left_out["left_out"], **{kind: names for kind, names in kinds.items() if names}}
     return dataclasses.replace(_dataset(entry, X, Y, features, names), hierarchy=table.hierarchy, **left_out)
 
 

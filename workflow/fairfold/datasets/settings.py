@@ -10,6 +10,7 @@ from fairfold.core.settings import Count, Name, NonEmpty, NonNegative, Settings,
 from fairfold.datasets import hierarchies
 from fairfold.datasets.categories import Encoding
 from fairfold.datasets.dataset import LabelsAre, Task
+from fairfold.features.roles import Role
 
 Part = Literal["weak-labels", "splitting", "cross-testing", "win-percentage", "ecoc"]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -207,10 +208,15 @@ class OwnDataset(Source):
     """Columns to leave out, by name or by a pattern such as `meta_*`. For `csv` and `arff`."""
 
     categorical: Encoding | None = None
-    """Encoding of text columns with at most 100 values. Without it, text columns are refused, except for nominal
-    attributes of ARFF files, which become `one-hot`. `one-hot` makes a 0/1 feature `column=value` for each value.
-    `ordinal` numbers the sorted values. `as-is` passes a category to LightGBM and HistGB, and is one-hot elsewhere.
-    For `csv` and `arff` with several labels."""
+    """Encoding of all text columns before the study, for columns with at most 100 values. Without it, [each training
+    part makes features](/guide/text-categories-dates.md) of texts, categories and dates; nominal attributes of ARFF
+    files become `one-hot`. `one-hot` makes a 0/1 feature `column=value` for each value. `ordinal` numbers the sorted
+    values. `as-is` passes a category to LightGBM and HistGB, and is one-hot elsewhere. For `csv` and `arff` with
+    several labels."""
+
+    features: dict[Text, Role | Annotated[list[Text], Unique, NonEmpty]] | None = None
+    """Roles of columns that are not found right: `number`, `boolean`, `category`, `short text`, `text`, `date`,
+    `identifier` or `constant`. A list is a category with the order of its values."""
 
     @model_validator(mode="after")
     def _check_missing_rate(self) -> Self:

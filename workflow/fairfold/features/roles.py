@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,8 @@ import pandas as pd
 from fairfold.errors import DataError, unknown_name
 from fairfold.features.cells import NUMBER, TRUTHS, as_texts, find_format
 
-ROLES = ("number", "boolean", "category", "short text", "text", "date", "identifier", "constant")
+Role = Literal["number", "boolean", "category", "short text", "text", "date", "identifier", "constant"]
+ROLES: tuple[Role, ...] = get_args(Role)
 LEFT_OUT = frozenset({"identifier", "constant"})
 """Roles of columns that give no features."""
 MOST_CATEGORIES = 40

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,7 @@ def feature_groups(data: Dataset, *, most: int = MOST_GROUPS) -> dict[str, np.nd
     """
     values = {} if data.categories is None else data.categories.values
     of_categories = {name: _places(name, data.feature_names) for name in values}
+    of_categories |= {name: [at] for at, name in enumerate(data.feature_names) if at >= len(data.numbers)}
     taken = {at for places in of_categories.values() for at in places}
     numbers = [at for at in range(data.X.shape[1]) if at not in taken]
     if not (numbers or taken) or len(numbers) > MOST_FEATURES:
@@ -81,7 +83,13 @@ def _joined(data: Dataset, numbers: np.ndarray, n_groups: int) -> dict[str, np.n
 
 
 def permutation_losses(
-    model: ClassifierMixin, X: Matrix, Y: Matrix, groups: Mapping[str, Sequence[int] | np.ndarray], *, seed: int
+    model: ClassifierMixin,
+    X: Matrix,
+    Y: Matrix,
+    groups: Mapping[str, Sequence[int] | np.ndarray],
+    *,
+    seed: int,
+    as_samples: Callable[[Matrix], Any] = lambda X: X,
 ) -> pd.DataFrame:
     """Compute the loss in average precision when a group of features is permuted among held-out samples.
 
@@ -97,6 +105,8 @@ def permutation_losses(
         Columns of each group. They are permuted together.
     seed : int
         Seed of the permutations.
+    as_samples : callable, default=identity
+        Function that takes rows like those of ``X`` and returns what the model takes.
 
     Returns
     -------
@@ -131,12 +141,13 @@ def permutation_losses(
         chosen, n_samples = np.sort(rng.choice(n_samples, most, replace=False)), most
         X, Y = X[chosen], Y[chosen]
     drawn = [(name, number, rng.permutation(n_samples)) for name in groups for number in range(N_PERMUTATIONS)]
-    score = multilabel_scores(Y, model.predict_proba(X), metrics=[_METRIC])[_METRIC]
+    score = multilabel_scores(Y, model.predict_proba(as_samples(X)), metrics=[_METRIC])[_METRIC]
     n_at_once, rows = max(_CELLS_AT_ONCE // (n_samples * max(X.shape[1], Y.shape[1])), 1), []
     for first in range(0, len(drawn), n_at_once):
         some = drawn[first : first + n_at_once]
         parts = [_with_columns(X, groups[name], order) for name, _, order in some]
-        P = model.predict_proba(sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(X) else np.vstack(parts))
+        joined = sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(X) else np.vstack(parts)
+        P = model.predict_proba(as_samples(joined))
         for at, (name, number, _) in enumerate(some):
             found = multilabel_scores(Y, P[at * n_samples : (at + 1) * n_samples], metrics=[_METRIC])[_METRIC]
             rows.append((name, number, score - found))

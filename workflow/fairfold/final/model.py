@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,9 +35,10 @@ from fairfold.tables.names import check_unique, composed
 MODEL, COLUMNS, CARD, PROBE = "model.fairfold", "columns.json", "README.md", "probe.npz"
 N_PROBES = 5
 SAME = 1e-9  # Maximum difference of predictions, which allows for rounding on other processors.
-FORMAT = 3  # Format 2 had a checksum of the names only.
+FORMAT = 4  # Format 3 had no texts.
 _MOST_TRIES = 3  # to load a model while a study replaces its files
 _LEAST_FREQUENCY = 0.01
+_WORDS = ("one", "a small tree", "", "the north of the river", "three")  # one for each probe
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,9 @@ class FinalModel:
         Number format of the training table, which determines how new tables are read.
     incomplete : tuple of str or None
         Columns with missing cells in the training table. None if they are unknown.
+    typed : mapping of str to str
+        Roles of the columns of text, categories and dates, from which the model makes features. They are the last of
+        ``features``.
 
     Examples
     --------
@@ -96,6 +100,7 @@ class FinalModel:
     missing_value: str | None = None
     learned: Learned | None = None
     incomplete: tuple[str, ...] | None = None
+    typed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def corrects(self) -> bool:
@@ -107,12 +112,13 @@ class FinalModel:
     @property
     def numeric(self) -> tuple[str, ...]:
         """Names of the numerical columns that the model needs, in the order of its features."""
-        return self.features[: len(self.features) - len(self.categories.features)] if self.categories else self.features
+        made = self.categories.features if self.categories else self.typed
+        return self.features[: len(self.features) - len(made)]
 
     @property
     def text(self) -> tuple[str, ...]:
         """Names of the text columns that the model needs."""
-        return tuple(self.categories.values) if self.categories else ()
+        return tuple(self.categories.values if self.categories else self.typed)
 
     def save(self, folder: str | Path) -> None:
         """Write ``model.fairfold``, ``columns.json`` and, if there is a probe, ``probe.npz``.
@@ -122,7 +128,17 @@ class FinalModel:
         folder : str or Path
             Folder of the model, which is created if necessary.
         """
-        fields = "dataset", "name", "features", "labels", "identifier", "categories", "missing_value", "incomplete"
+        fields = (
+            "dataset",
+            "name",
+            "features",
+            "labels",
+            "identifier",
+            "categories",
+            "missing_value",
+            "incomplete",
+            "typed",
+        )
         parts = {"format": FORMAT, **{name: getattr(self, name) for name in fields}, "numbers": self.learned}
         self.model.columns_checksum_ = _checksum(parts)
         self.model.save(Path(folder) / MODEL)
@@ -170,15 +186,35 @@ class FinalModel:
         ModelError
             If an objective is given, but the model has no calibrated probabilities.
         """
-        index = table.index if isinstance(table, pd.DataFrame) else None
-        X = self._numbers(table) if isinstance(table, pd.DataFrame) else table
+        X = self._columns(table) if isinstance(table, pd.DataFrame) else table
+        found = self.predicted(X, objective=objective, by=by)
+        is_named = isinstance(table, pd.DataFrame)
+        return {kind: values.set_axis(table.index) if is_named else values for kind, values in found.items()}
+
+    def predicted(
+        self, X: Any, *, objective: Objective | None = None, by: Literal["pooled", "label"] | None = None
+    ) -> dict[str, pd.DataFrame]:
+        """Predict the labels of samples of :meth:`with_text`.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Samples.
+        objective, by
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        dict of str -> DataFrame
+            As of :meth:`predict`.
+        """
         found = {"probability": _array(self.model.predict_proba(X))}
         if self.corrects:
             found["posterior"] = found["probability"]
             if hasattr(self.model, "predict_observed_proba"):
                 found["probability"] = _array(self.model.predict_observed_proba(X))
         found["decision"] = _array(self.model.predict(X, objective=objective, by=by))
-        return {kind: pd.DataFrame(values, index=index, columns=list(self.labels)) for kind, values in found.items()}
+        return {kind: pd.DataFrame(values, columns=list(self.labels)) for kind, values in found.items()}
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
         """Check that every feature has a column.
@@ -260,7 +296,33 @@ class FinalModel:
             X = np.where(float(self.missing_value or "nan") == X, np.nan, X)
         return X
 
-    def _numbers(self, table: pd.DataFrame) -> np.ndarray:
+    def with_text(self, X: np.ndarray, text: Mapping[str, np.ndarray], source: str, *, before: int = 0) -> Any:
+        """Join numbers and text as the model takes them.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_numeric)
+            Values of the numerical columns.
+        text : mapping of str to ndarray of shape (n_samples,)
+            Cells of the text columns.
+        source : str
+            Name of the table in error messages.
+        before : int, default=0
+            Number of rows of the table before these rows, for messages.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features) or DataFrame of shape (n_samples, n_columns)
+            Features, or columns of which the model makes features.
+        """
+        if self.categories is not None:
+            return np.hstack([X, self.categories.encode(text, source, before=before)])
+        if not self.typed:
+            return X
+        cells = {name: np.asarray(text[name], dtype=object) for name in self.typed}
+        return pd.DataFrame({**dict(zip(self.numeric, X.T, strict=True)), **cells})
+
+    def _columns(self, table: pd.DataFrame) -> Any:
         table = table.set_axis([composed(str(name)) for name in table.columns], axis=1)
         check_unique([name for name in table.columns if name in {*self.numeric, *self.text}], "the table")
         self.check_columns(table.columns, "the table")
@@ -280,7 +342,7 @@ class FinalModel:
         text = {name: cells[name].replace({self.missing_value: ""}).to_numpy() for name in self.text}
         empty = self.empty_columns(X, text) if len(table) else set()
         self.check_filled([name for name in (*self.numeric, *self.text) if name in empty], "the table")
-        return X if self.categories is None else np.hstack([X, self.categories.encode(text, "the table")])
+        return self.with_text(X, text, "the table")
 
 
 def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, n_jobs: int = 1) -> FinalModel:
@@ -306,14 +368,24 @@ def fit_final(data: Dataset, name: str, settings: dict[str, Any], *, seed: int, 
     """
     random_state = seed_for(seed, "final", data.id)
     model = make_for(data, name, settings, n_jobs=n_jobs, random_state=random_state)
-    model.fit(data.X, labels_for(model, data.Y), **SampleMetadata(data.groups, data.weights).as_options())
+    model.fit(data.samples, labels_for(model, data.Y), **SampleMetadata(data.groups, data.weights).as_options())
     set_n_jobs(model, 1)
     identifier = next(iter(data.left_out.get("id", ())), None)
-    made_up = _made_up(data.X, random_state)
-    probe = made_up, _array(model.predict_proba(made_up))
+    made_up = _made_up(data.X[:, : len(data.numbers)], random_state)
     columns = data.feature_names, data.label_names, identifier, data.categories
     learned = Learned(data.decimal_mark, _whole_columns(data))
-    return FinalModel(data.id, name, model, *columns, probe, data.missing_value, learned, _incomplete(data))
+    typed = {} if data.typed is None else {role.column: role.role for role in data.typed.roles}
+    final = FinalModel(data.id, name, model, *columns, None, data.missing_value, learned, _incomplete(data), typed)
+    return replace(final, probe=(made_up, _array(model.predict_proba(_probed(final, made_up)))))
+
+
+def _probed(final: FinalModel, numbers: Matrix) -> Any:
+    """Return made-up samples as the model takes them, with words for texts."""
+    if not final.typed:
+        return numbers
+    words, gaps = np.array(_WORDS, dtype=object), np.full(len(_WORDS), "", dtype=object)
+    cells = {name: words if role in ("text", "short text") else gaps for name, role in final.typed.items()}
+    return final.with_text(numbers, cells, "the probe")
 
 
 def with_checked_labels(data: Dataset, cells: pd.DataFrame | None) -> tuple[Dataset, tuple[int, int]]:
@@ -386,7 +458,7 @@ def make_for(data: Dataset, name: str, settings: Mapping[str, Any], **options: A
     estimator object
         Unfitted model.
     """
-    options |= {"categories": data.category_columns, "hierarchy": data.hierarchy}
+    options |= {"categories": data.category_columns, "hierarchy": data.hierarchy, "features": data.features}
     return make_model(name, **{"label_frequency": data.label_frequency(), **settings}, **options)
 
 
@@ -405,9 +477,9 @@ def _incomplete(data: Dataset) -> tuple[str, ...]:
 
 def _whole_columns(data: Dataset) -> tuple[str, ...]:
     """Return the names of features with only whole numbers."""
-    X = sparse.csc_array(data.X)
+    X = sparse.csc_array(data.X[:, : len(data.numbers)])
     stored = np.split(X.data, X.indptr[1:-1])
-    return tuple(name for name, values in zip(data.feature_names, stored, strict=False) if not (values % 1 > 0).any())
+    return tuple(name for name, values in zip(data.numbers, stored, strict=False) if not (values % 1 > 0).any())
 
 
 def _array(predictions: Matrix) -> np.ndarray:
@@ -486,6 +558,7 @@ def _load(folder: Path, n_jobs: int) -> FinalModel:
         categories, missing_value = _categories(parts["categories"]), parts["missing_value"]
         learned = Learned(**numbers) if (numbers := parts["numbers"]) else None
         incomplete = None if (gaps := parts["incomplete"]) is None else tuple(composed(str(name)) for name in gaps)
+        typed = {composed(str(name)): str(role) for name, role in parts["typed"].items()}
     except OSError as error:
         raise ModelError(
             f"{folder} is not a final model ({COLUMNS}: {error.strerror}). The study of a table, "
@@ -502,24 +575,25 @@ def _load(folder: Path, n_jobs: int) -> FinalModel:
             "Restore the file, or refit the model."
         )
     set_n_jobs(model, n_jobs)
-    probe = _checked_probe(folder, model, len(features))
-    more = categories, probe, missing_value, learned, incomplete
-    return FinalModel(dataset, name, model, features, labels, identifier, *more)
+    more = missing_value, learned, incomplete, typed
+    final = FinalModel(dataset, name, model, features, labels, identifier, categories, None, *more)
+    return replace(final, probe=_checked_probe(folder, final))
 
 
-def _checked_probe(folder: Path, model: ClassifierMixin, n_features: int) -> tuple[Matrix, np.ndarray] | None:
+def _checked_probe(folder: Path, final: FinalModel) -> tuple[Matrix, np.ndarray] | None:
     if not (folder / PROBE).exists():
         return None
     try:
         arrays = read_arrays(folder / PROBE, "made by fairfold")
         X, P = arrays["X"], arrays["P"]
-        if X.shape != (len(P), n_features) or P.shape != (len(P), len(model.classes_)):
+        n_columns = len(final.features) - len(final.typed)
+        if X.shape != (len(P), n_columns) or P.shape != (len(P), len(final.model.classes_)):
             raise ValueError(f"shapes {X.shape} and {P.shape}")
         X = sparse.csr_array(X) if arrays["is_sparse"] else X
     except (AttributeError, DataError, ValueError, KeyError, IndexError, TypeError) as error:
         raise ModelError(f"{folder / PROBE} is damaged ({error}); refit the model.") from None
     try:
-        difference = np.abs(_array(model.predict_proba(X)) - P).max(initial=0.0)
+        difference = np.abs(_array(final.model.predict_proba(_probed(final, X))) - P).max(initial=0.0)
     except Exception as error:  # A damaged model can raise any exception.
         raise ModelError(f"{folder / MODEL} is damaged ({first_sentence(error)}); refit the model.") from None
     if not difference <= SAME:

@@ -121,4 +121,4 @@ def posteriors_of_dataset(
         return make_for(data, name, settings, n_jobs=n_jobs, random_state=seed_of_fold)
 
     metadata = {"groups": data.groups, "sample_weight": data.weights}
-    return out_of_fold_posteriors(make, data.X, Y, fold_of, labels=labels, **metadata, look=look)
+    return out_of_fold_posteriors(make, data.samples, Y, fold_of, labels=labels, **metadata, look=look)

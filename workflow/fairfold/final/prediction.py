@@ -87,10 +87,8 @@ def predict_file(
         for part, table in enumerate(_tables(final, source, rows_at_once)):
             empty &= final.empty_columns(table.values, table.text)
             ids = _identifiers(final, table, n_samples)
-            X = table.values
-            if final.categories is not None:
-                X = np.hstack([X, final.categories.encode(table.text, str(source), before=n_samples)])
-            found = final.predict(X, objective=objective, by=by)
+            X = final.with_text(table.values, table.text, str(source), before=n_samples)
+            found = final.predicted(X, objective=objective, by=by)
             wide = [ids, *(found[kind].add_prefix(f"{kind}_") for kind in found)]
             rows = pd.concat(wide, axis=1) if top is None else _likeliest(ids, found, top)
             protect_table(rows).to_csv(stream, index=False, header=part == 0, lineterminator="\n")

@@ -22,6 +22,7 @@ from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.probabilities import label_probabilities
 from fairfold.core.threads import one_thread_each
 from fairfold.core.validation import check_weights, has_unmeasured
+from fairfold.datasets.typed import TypedSamples
 from fairfold.errors import ModelError, first_sentence
 from fairfold.features import TableEncoder
 from fairfold.forests.base import MultilabelModel
@@ -134,6 +135,8 @@ class OneLevelModel(MultilabelModel):
 
     def _checked_features(self, X: Matrix, *, reset: bool) -> Matrix:
         """Convert features to an array, and check their columns against ``fit``."""
+        if isinstance(X, TypedSamples):
+            X = X.frame()
         if reset:
             self.encoder_ = clone(self.encoder) if self.encoder is not None and isinstance(X, pd.DataFrame) else None
         if (encoder := getattr(self, "encoder_", None)) is not None:

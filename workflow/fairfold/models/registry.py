@@ -149,7 +149,7 @@ def make_model(
     *,
     label_frequency: LabelFrequency = 1.0,
     categories: Sequence[Sequence[int]] = (),
-    features: TableEncoder | Literal["auto"] | None = None,
+    features: TableEncoder | Mapping[str, Any] | Literal["auto"] | None = None,
     hierarchy: Hierarchy | None = None,
     n_jobs: int | None = 1,
     random_state: Any = None,
@@ -168,10 +168,10 @@ def make_model(
     categories : sequence of sequence of int, default=()
         One-hot columns of each categorical feature. Models with native support for categories join them into one
         feature. Other models use the columns as they are.
-    features : TableEncoder, "auto" or None, default=None
+    features : TableEncoder, mapping, "auto" or None, default=None
         Encoder of data frames with text, categories and dates, fitted with the model; see
-        :class:`~fairfold.features.TableEncoder`. ``"auto"`` chooses the features of text that suit the model. None
-        accepts numbers only. Arrays are used as they are.
+        :class:`~fairfold.features.TableEncoder`. ``"auto"`` chooses the features of text that suit the model, and a
+        mapping contains further parameters of the encoder. None accepts numbers only. Arrays are used as they are.
     hierarchy : Hierarchy or None, default=None
         Hierarchy of the labels. If given, the probability of a label is at most that of its parents, and a label is
         predicted or imputed only together with its ancestors.
@@ -215,7 +215,9 @@ def make_model(
     if "label_frequency" in model.get_params(deep=False):
         model.set_params(label_frequency=label_frequency)
     if features is not None:
-        encoder = _encoder_for(model, spec) if features == "auto" else features
+        encoder = features
+        if features == "auto" or isinstance(features, Mapping):
+            encoder = _encoder_for(model, spec).set_params(**({} if features == "auto" else features))
         model = resolve_name("fairfold.models.one_level:OneLevelModel")(model, encoder=encoder)
     elif not hasattr(model, "staged_predict_proba"):
         model = resolve_name("fairfold.models.one_level:OneLevelModel")(model)

@@ -188,7 +188,8 @@ class Unit:
         data = self.data
         arrays = data.X, data.Y, data.groups, data.weights, self.fold_of, self.hidden, self.hidden_in_tests
         hierarchy = None if data.hierarchy is None else data.hierarchy.as_dict()
-        labels = data.labels_are, data.missing_rate, data.category_columns, hierarchy
+        columns = () if data.typed is None else (data.typed.key,)
+        labels = data.labels_are, data.missing_rate, data.category_columns, hierarchy, *columns
         # Scores of every study are those without this setting.
         score = (self.score,) if self.score in FURTHER_METRICS else ()
         options = self.threshold, self.levels_by, code_of_modules(__name__), *score
@@ -254,7 +255,8 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     calls = [(key_of(of_unit, model), unit, model) for model in models]
     waiting = [model for model, call in zip(models, calls, strict=True) if not train.check_call_in_cache(*call)]
     logging.info("Train %s.", ", ".join(model.name for model in waiting) or "no model: all results are cached")
-    shared = {model.first_level: model.forest for model in waiting if model.first_level is not None}
+    can_share = unit.data.typed is None  # Otherwise each model makes features before its first level.
+    shared = {model.first_level: model.forest for model in waiting if model.first_level is not None and can_share}
     # Compiled code needs writable arrays. Memory maps are read-only.
     parallel = Parallel(n_jobs=n_jobs, max_nbytes=None)
     grown = parallel(delayed(grow_first_level)(unit, name, forest) for name, forest in shared.items())
@@ -328,6 +330,7 @@ def train_model(
         "label_frequency": data.label_frequency(unit.missing_rate),
         "categories": data.category_columns,
         "hierarchy": data.hierarchy,
+        "features": data.features,
     }
 
     def make(fold: int) -> ClassifierMixin:
@@ -347,7 +350,7 @@ def train_model(
 
     tables = score_on_folds(
         make,
-        *(data.X, data.Y, unit.fold_of),
+        *(data.samples, data.Y, unit.fold_of),
         observed=unit.observed,
         observed_in_test=lambda fold: seen,
         threshold=unit.threshold,

@@ -197,6 +197,12 @@ class ArffFile:
         text = [each for each in self.attributes if each.kind.startswith("{") or each.kind.casefold() in _OF_TEXT]
         return [each.name for each in text if not each.numbers() and each.name not in apart]
 
+    def words(self, known: Mapping[str, bool]) -> list[str]:
+        """Find further attributes of words or texts; see :func:`fairfold.tables.read`."""
+        for name in known:
+            position_of(self.columns, name, self.path)
+        return [name for name in self.columns if known.get(name, name in self.text_columns())]
+
     @property
     def nominal(self) -> list[str]:
         """Further text attributes whose values the file declares."""

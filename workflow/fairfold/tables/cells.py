@@ -31,6 +31,7 @@ from fairfold.tables.workbook import NOT_AVAILABLE, fault_of
 _TEXT_GAPS = GAPS - {"-", "nil", "none"}  # These may be names of categories.
 _CERTAIN_GAPS = frozenset({"", "?", NOT_AVAILABLE.casefold()})  # in files that distinguish missing cells from text
 _AT_ONCE = 1 << 16  # cells of a block
+_LONG = 200  # characters of the longest cell of a column that is stored with equal room for every cell
 _INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([ T]\d\d:\d\d.*)?|\d\d?[./]\d\d?[./](\d\d){1,2}")
 
@@ -362,7 +363,9 @@ def converted(
                 faults.append((cells.text[at].index(cell), order, functools.partial(text_of, cell, at, layout=layout)))
                 break
         else:
-            text[layout.columns[at]] = np.array([known[cell] for cell in cells.text[at]])
+            longest = max(map(len, known.values()), default=0)  # An array of text has equal room for every cell.
+            dtype = str if longest <= _LONG else object
+            text[layout.columns[at]] = np.array([known[cell] for cell in cells.text[at]], dtype=dtype)
     for at in filter(cells.others.__contains__, place_of):
         name, (rows, others), numbers = layout.columns[at], cells.others[at], {}
         counts = Counter(others)
@@ -439,8 +442,8 @@ def number_in(cell: str, column: str, position: str, missing: str | None = None,
     else:
         fault = ", which is not a number"
         advice = (
-            "Set the column as id or groups, leave it out (ignore), or make features of text columns "
-            "(categorical: one-hot)."
+            "Correct it, set the column as id or groups, leave it out (ignore), or declare that it contains text "
+            "(features)."
         )
     problem = f"{position}, column {column!r}: found {textwrap.shorten(cell, 60)!r}{fault}."
     raise CellError(problem, advice, unsaved and unsaved[1])

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fairfold.core.arrays import GAPS
 from fairfold.errors import DataError
 from fairfold.tables.cells import (
     Cells,
@@ -177,12 +178,28 @@ class RowFile:
             )
         )
 
+    def words(self, known: Mapping[str, bool]) -> list[str]:
+        """Find further columns of words, texts or dates; see :func:`fairfold.tables.read`."""
+        for name in known:
+            position_of(self.columns, name, self.file.path)
+        found = {name for name, is_text in known.items() if is_text}
+        for at, (_, cells) in self.cells.others.items():
+            counts = Counter(cells)
+            n_texts = sum(counts[cell] for cell in self._texts(cells))
+            n_gaps = sum(n for cell, n in counts.items() if cell.casefold() in GAPS)
+            if self.columns[at] not in known and n_texts and 2 * n_texts >= len(self.cells.numbers) - n_gaps:
+                found.add(self.columns[at])
+        return [name for name in self.columns if name in found]
+
+    def _texts(self, cells: Sequence[str]) -> Iterator[str]:
+        """Yield the different cells that are text."""
+        return (cell for cell in dict.fromkeys(cells) if is_text(cell) and not (self.file.text and form_of(cell)))
+
     def text_columns(self) -> list[str]:
         """Find further columns as :func:`text_columns_of` does."""
         found, dates = set(), []
         for at, (rows, cells) in self.cells.others.items():
-            texts = (cell for cell in dict.fromkeys(cells) if is_text(cell) and not (self.file.text and form_of(cell)))
-            if (text := next(texts, None)) is not None:
+            if (text := next(self._texts(cells), None)) is not None:
                 found.add(self.columns[at])
                 dates.append((rows[cells.index(text)], at, text))
         for row, at, text in sorted(dates):

@@ -39,7 +39,7 @@ def read(
     text: Collection[str | int] = (),
     labels: Callable[[Sequence[str]], Iterable[str]] | None = None,
     ignored: Collection[str] = (),
-    categorical: bool = True,
+    categorical: bool | Mapping[str, bool] = True,
 ) -> Table:
     r"""Read a table in any format: delimited text, Excel, Parquet, Feather, ARFF or svmlight.
 
@@ -62,9 +62,10 @@ def read(
         labels, or paths of a hierarchy, which become columns of 0 and 1.
     ignored : collection of str, default=()
         Names of columns to omit, and patterns such as ``meta_*``.
-    categorical : bool, default=True
+    categorical : bool or mapping of str to bool, default=True
         Whether other columns may contain text, which is returned. Otherwise it is an error, except in ARFF files that
-        declare its values.
+        declare its values. A mapping tells for some columns whether they are text; of the others, those with more
+        numbers than texts may contain no text, because it is probably a mistake.
 
     Returns
     -------
@@ -96,7 +97,9 @@ def read(
         source = ArffFile(path, gaps=True, text=text, ignored=ignored)
     else:
         source = RowFile(path, header=header, missing=missing, gaps=gaps, text=text, ignored=ignored)
-    words = source.text_columns() if categorical else source.nominal
+    words: Sequence[str] = source.text_columns() if categorical is True else source.nominal
+    if isinstance(categorical, Mapping):
+        words = source.words(categorical)
     if labels is None:
         return source.table(categorical=words)
     return _read_words(source, lambda: [*labels(source.columns)], words)

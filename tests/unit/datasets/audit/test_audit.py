@@ -208,10 +208,11 @@ def test_warnings_fail_only_with_strict(tmp_path, capsys):
 def test_text_columns(tmp_path, capsys):
     _, X, Y = make()
     table = table_of(X, Y).assign(site=np.where(np.arange(N) % 3, "north", "south"))
-    assert audit(tmp_path, table) == 1
-    assert "make features of text columns (--categorical one-hot)" in capsys.readouterr().err
-    assert audit(tmp_path, table, "--categorical", "one") == 1
-    assert "unknown value of --categorical 'one': did you mean 'one-hot'?" in capsys.readouterr().err
+    assert audit(tmp_path, table) == audit(tmp_path, table, "--text", "site") == 0
+    assert audit(tmp_path, table, "--numeric", "site") == 1
+    assert "column 'site': found 'south', which is not a number" in capsys.readouterr().err
+    assert audit(tmp_path, table, "--categorical", "sit") == 1
+    assert "unknown column 'sit': did you mean 'site'?" in capsys.readouterr().err
     assert audit(tmp_path, table, "--categorical", "one-hot") == 0
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ _BY_EFFECT = (
     *("label with fewer positives than folds", "label with fewer negatives than folds"),
 )
 """Kinds of findings by their usual effect on scores, the largest first: wrong scores, optimistic folds, leaks."""
+
+_MOST_TERMS = 2000  # of each kind in a text, to find leaks and copies
 
 
 def audit_table(
@@ -265,12 +268,43 @@ def findings(
     tuple of (str, Finding)
         Name of the check and one of its findings.
     """
-    table = Audited(data, n_splits, random_state, tuple(about_groups), test)
+    examined, other = with_features(data, test)
+    table = Audited(examined, n_splits, random_state, tuple(about_groups), other, columns=data)
     with one_thread_each(), np.errstate(all="ignore"):
         for name, (check, _) in declared("fairfold.datasets.audit").items():
             if name != "size" and table.is_small:  # A study refuses it, and a row of a million columns takes minutes.
                 continue
             yield from ((name, finding) for finding in check.find(table))
+
+
+def with_features(data: Dataset, test: Dataset | None = None) -> tuple[Dataset, Dataset | None]:
+    """Make features of texts, categories and dates, so that checks for numbers find leaks and copies in them, too.
+
+    Parameters
+    ----------
+    data : Dataset
+        Prepared dataset.
+    test : Dataset or None, default=None
+        Test data with the same columns.
+
+    Returns
+    -------
+    data : Dataset
+        Data with numbers only.
+    test : Dataset or None
+        Test data with the same features.
+    """
+    if data.typed is None:
+        return data, test
+    from fairfold.features.encoder import TableEncoder  # Most tables do not need it.
+
+    encoder = TableEncoder(data.typed.declared, max_terms=_MOST_TERMS, day_first=data.typed.day_first)
+    numbers = data.numbers
+    X = encoder.fit_transform(data.typed.frame(data.X, numbers))
+    made: dict[str, Any] = {"feature_names": tuple(encoder.get_feature_names_out()), "typed": None}
+    if test is None or test.typed is None:
+        return replace(data, X=X, **made), None
+    return replace(data, X=X, **made), replace(test, X=encoder.transform(test.typed.frame(test.X, numbers)), **made)
 
 
 def _row(check: str, severity: str, found: list[Finding]) -> tuple[str, str, str, str, str]:

@@ -67,13 +67,14 @@ def find_scales(table: Audited) -> Iterator[Finding]:
     Finding
         A warning for each column.
     """
-    X = table.data.X
+    data = table.of_file
+    X = data.X[:, : len(data.numbers)]
     if table.n_samples < _FEWEST_ROWS or sparse.issparse(X):
         return
     scales = {j: _scales(X[np.isfinite(X[:, j]) & (X[:, j] != 0), j]) for j in np.flatnonzero(_may_have_two(X))}
     found = {j: scale for j, scale in scales.items() if scale is not None}
     for j, (power, limit, n_large) in found.items() if _COLUMNS * len(found) >= X.shape[1] else ():
-        column, rows = table.data.feature_names[j], np.flatnonzero(np.abs(X[:, j]) >= limit)
+        column, rows = data.feature_names[j], np.flatnonzero(np.abs(X[:, j]) >= limit)
         message = f"column {column!r} contains two scales, one {10**power:,} times the other; write all values in "
         evidence = f"{n_large} values from {limit:g}, the first in row {rows[0] + 1}"
         yield Finding("warning", f"column {column!r}", f"{message}one unit", evidence)

@@ -44,7 +44,7 @@ def find_names(table: Audited) -> Iterator[Finding]:
     Finding
         A warning for each column.
     """
-    data, used = table.data, "and is used as a feature; if it is one,"
+    data, used = table.of_file, "and is used as a feature; if it is one,"
     for j, column in enumerate(data.feature_names):
         kind = kind_of_name(plain_name(column))
         if kind == "identifier" and not _is_binary(data.X[:, [j]]):
@@ -125,7 +125,7 @@ def find_gaps(table: Audited) -> Iterator[Finding]:
     Finding
         A warning for each column.
     """
-    data, n_splits = table.data, table.n_splits
+    data, n_splits = table.of_file, table.n_splits
     if sparse.issparse(data.X):
         return
     has_value = ~np.isnan(data.X)
@@ -163,7 +163,7 @@ def find_rounded(table: Audited) -> Iterator[Finding]:
     """
     from fairfold.core.precision import DistinctValues  # This import loads scikit-learn.
 
-    data = table.data
+    data = table.of_file
     for j in DistinctValues(moves=False).fit(data.X).columns_:
         column, values = data.feature_names[j], np.unique(_column(data.X, j))
         with np.errstate(over="ignore"):
@@ -196,10 +196,10 @@ def find_values(table: Audited) -> Iterator[Finding]:
     """
     if table.n_samples < _FEWEST_ROWS:
         return
-    if sparse.issparse(table.data.X):
+    if sparse.issparse(table.of_file.X):
         yield from _sparse_placeholders(table)
         return
-    for column, values in zip(table.data.feature_names, table.data.X.T, strict=True):
+    for column, values in zip(table.of_file.numbers, table.of_file.X.T, strict=False):  # without texts
         if np.isnan(values).all():
             continue
         where, sizes = f"column {column!r}", np.unique(np.abs(values[~np.isnan(values)]))
@@ -216,11 +216,11 @@ def find_values(table: Audited) -> Iterator[Finding]:
 
 
 def _sparse_placeholders(table: Audited) -> Iterator[Finding]:
-    X = sparse.csc_array(table.data.X)
+    X = sparse.csc_array(table.of_file.X)
     for j in np.unique(np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))[np.isin(X.data, _CODES)]):
         values = _column(X, j).ravel()
         if (number := _placeholder(values)) is not None:
-            yield _about_placeholder(f"column {table.data.feature_names[j]!r}", values, number)
+            yield _about_placeholder(f"column {table.of_file.feature_names[j]!r}", values, number)
 
 
 def _about_placeholder(where: str, values: np.ndarray, number: float) -> Finding:

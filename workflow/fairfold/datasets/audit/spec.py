@@ -82,6 +82,8 @@ class Audited:
         Kinds and sentences of warnings about groups.
     test : Dataset, default=None
         Test data in another file, with the same columns.
+    columns : Dataset, default=None
+        The dataset with the columns of the file, if ``data`` has features of texts instead.
     """
 
     data: Dataset
@@ -89,6 +91,12 @@ class Audited:
     random_state: int = 0
     about_groups: tuple[tuple[str, str], ...] = ()
     test: Dataset | None = None
+    columns: Dataset | None = None
+
+    @property
+    def of_file(self) -> Dataset:
+        """The dataset with the columns of the file."""
+        return self.columns or self.data
 
     @property
     def n_samples(self) -> int:
