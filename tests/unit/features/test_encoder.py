@@ -319,6 +319,17 @@ def test_reach_limits_the_characters_of_a_column(monkeypatch):
     assert reach(np.array([], dtype=object)) == 0
 
 
+def test_long_columns_have_no_word_pairs(monkeypatch):
+    frame = pd.DataFrame({"notes": sentences(20)})
+    pairs = {f"notes: {first} {second}" for first in WORDS for second in WORDS}
+    assert pairs & {*TableEncoder().fit(frame).get_feature_names_out()}
+    monkeypatch.setattr("fairfold.features.text.MOST_PAIRED", 100)
+    encoder = TableEncoder().fit(frame)
+    names = {*encoder.get_feature_names_out()}
+    assert not pairs & names and "notes: leaf" in names
+    assert encoder.transform(frame).shape == (20, len(names))
+
+
 @pytest.mark.parametrize(
     ("roles", "cells", "message"),
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
@@ -13,8 +12,15 @@ from scipy import sparse
 from fairfold.core.arrays import Matrix
 from fairfold.core.threads import one_thread_each
 
-WORDS: dict[str, Any] = {"analyzer": "word", "ngram_range": (1, 2), "token_pattern": r"(?u)\w+"}
-CHARACTERS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 4)}
+_WORDS: dict[str, Any] = {"analyzer": "word", "token_pattern": r"(?u)\w+"}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "words": {**_WORDS, "ngram_range": (1, 2)},
+    "single words": {**_WORDS, "ngram_range": (1, 1)},
+    "characters": {"analyzer": "char_wb", "ngram_range": (2, 4)},
+}
+"""Settings of scikit-learn's vectorizer for each kind of terms."""
+MOST_PAIRED = 20_000_000
+"""Number of characters of a column up to which word pairs are terms."""
 MOST_READ = 5_000_000
 """Number of characters of a column that give n-grams. In longer columns, only the start of each cell does."""
 _RARE_FROM = 100  # training samples from which terms of a single sample are left out
@@ -24,7 +30,7 @@ _SEED = 0  # of the randomized decomposition
 class Terms(NamedTuple):
     """Terms of a training part, separated by line breaks, which no term contains, with their weights."""
 
-    kind: str
+    kind: str  # a key of SETTINGS
     terms: str
     idf: np.ndarray
 
@@ -86,10 +92,11 @@ class TextEncoder:
         self.reach_ = reach(texts)
         self.parts_, found = [], []
         least = 2 if len(texts) >= _RARE_FROM else 1
-        for kind, read in self._readings(texts):
+        words = "words" if sum(map(len, texts)) <= MOST_PAIRED else "single words"
+        for kind in [words, "characters"] if self.with_words else ["characters"]:
             vectorizer = TfidfVectorizer(**_settings(kind), min_df=least, max_features=self.most)
             try:
-                found.append(_unit_rows(vectorizer.fit_transform(read)))
+                found.append(_unit_rows(vectorizer.fit_transform(self._read(texts, kind))))
             except ValueError:  # No term is left.
                 continue
             self.parts_.append(Terms(kind, "\n".join(vectorizer.get_feature_names_out()), vectorizer.idf_))
@@ -111,11 +118,11 @@ class TextEncoder:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         texts = _prepared(texts)
-        read, found = dict(self._readings(texts)), []
+        found = []
         for part in self.parts_:
             vectorizer = TfidfVectorizer(**_settings(part.kind), vocabulary=part.terms.split("\n"))
             vectorizer.idf_ = part.idf
-            found.append(_unit_rows(vectorizer.transform(read[part.kind])))
+            found.append(_unit_rows(vectorizer.transform(self._read(texts, part.kind))))
         return _joined(found, len(texts))
 
     def names(self) -> list[str]:
@@ -126,17 +133,12 @@ class TextEncoder:
         list of str
             Words, and n-grams of characters in quotation marks.
         """
-        words, characters = (
-            [term for part in self.parts_ if part.kind == kind for term in part.terms.split("\n")]
-            for kind in ("words", "characters")
-        )
-        return [*words, *(f"'{term}'" for term in characters)]
+        terms = ((part.kind, term) for part in self.parts_ for term in part.terms.split("\n"))
+        return [f"'{term}'" if kind == "characters" else term for kind, term in terms]
 
-    def _readings(self, texts: np.ndarray) -> Iterator[tuple[str, list[str]]]:
-        """Yield the parts of the cells from which each kind of terms is made."""
-        if self.with_words:
-            yield "words", list(texts)
-        yield "characters", [text[: self.reach_] for text in texts]
+    def _read(self, texts: np.ndarray, kind: str) -> list[str]:
+        """Return the parts of the cells from which terms of a kind are made."""
+        return [text[: self.reach_] for text in texts] if kind == "characters" else list(texts)
 
 
 @dataclass
@@ -260,7 +262,7 @@ def reach(texts: np.ndarray) -> int:
 
 
 def _settings(kind: str) -> dict[str, Any]:
-    return {**(WORDS if kind == "words" else CHARACTERS), "sublinear_tf": True, "norm": None}
+    return {**SETTINGS[kind], "sublinear_tf": True, "norm": None}
 
 
 def _unit_rows(frequencies: Matrix) -> Matrix:
