@@ -49,6 +49,15 @@ def test_stack_has_a_member_for_terms():
     assert by_terms.shape == Y.shape and stack.estimators_[1].n_features_in_ == (~stack.are_terms).sum()
 
 
+def test_terms_are_not_standardized():
+    frame, Y = table()
+    model = make_model("logistic", features="auto").fit(frame, Y)
+    encoded, are_terms = model.encoder_.transform(frame), model.encoder_.are_terms_
+    scaled = model.estimator_[:-1].transform(encoded)
+    assert abs(scaled[:, np.flatnonzero(are_terms)] - encoded[:, np.flatnonzero(are_terms)]).max() == 0
+    np.testing.assert_allclose(scaled[:, np.flatnonzero(~are_terms)].toarray().std(axis=0), 1)
+
+
 @pytest.mark.parametrize("name", ["Stack+", "logistic"])
 def test_numbers_give_the_same_predictions_as_an_array(name):
     X, Y = np.random.default_rng(0).normal(size=(60, 3)), table(60)[1]

@@ -27,8 +27,18 @@ from fairfold.models.categories import CategoryCodes
 class Standardized(StandardScaler):
     """Standardization that centers dense features only.
 
-    All features are divided by their standard deviations. Sparse features are not centered, which keeps them sparse.
+    Features are divided by their standard deviations, except for frequencies of terms, where this would give rare terms
+    the influence of frequent ones. Sparse features are not centered, which keeps them sparse.
+
+    Parameters
+    ----------
+    are_terms : ndarray of bool of shape (n_features,) or None, default=None
+        Whether each feature is the frequency of a term, as in :class:`~fairfold.features.TableEncoder`.
     """
+
+    def __init__(self, *, are_terms: np.ndarray | None = None) -> None:
+        super().__init__()
+        self.are_terms = are_terms
 
     def fit(self, X: Matrix, y: np.ndarray | None = None, sample_weight: np.ndarray | None = None) -> Self:
         """Compute means and standard deviations.
@@ -48,7 +58,10 @@ class Standardized(StandardScaler):
             The fitted estimator.
         """
         self.with_mean = not sparse.issparse(X)
-        return super().fit(X, y, sample_weight)
+        super().fit(X, y, sample_weight)
+        if self.are_terms is not None:
+            self.scale_[self.are_terms] = 1
+        return self
 
 
 class Steps(Pipeline):

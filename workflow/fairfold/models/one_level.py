@@ -42,8 +42,8 @@ class OneLevelModel(MultilabelModel):
     estimator : estimator object
         Unfitted scikit-learn classifier of several labels with ``predict_proba``.
     encoder : TableEncoder or None, default=None
-        Unfitted encoder of data frames. Arrays are used as they are. If the encoder gives frequencies of terms, an
-        estimator with a parameter ``are_terms`` receives their positions.
+        Unfitted encoder of data frames. Arrays are used as they are. If the encoder gives frequencies of terms,
+        parameters ``are_terms`` of the estimator and of its parts receive their positions.
     threshold : float, default=0.5
         Probability above which ``predict`` returns 1.
     hierarchy : Hierarchy or None, default=None
@@ -167,11 +167,10 @@ class OneLevelModel(MultilabelModel):
         return encoded
 
     def _terms(self) -> dict[str, np.ndarray]:
-        """Tell a pool which features are frequencies of terms."""
-        if self.encoder_ is None or "are_terms" not in self.estimator.get_params(deep=False):
+        """Collect the positions of frequencies of terms under the parameter names of the estimator."""
+        if self.encoder_ is None or not (are_terms := self.encoder_.are_terms_).any():
             return {}
-        are_terms = self.encoder_.are_terms_
-        return {"are_terms": are_terms} if are_terms.any() else {}
+        return {name: are_terms for name in self.estimator.get_params() if name.rpartition("__")[2] == "are_terms"}
 
     def learns_sparse(self, Y: Matrix) -> bool:
         """Return whether the estimator is fitted to a CSR array of labels.

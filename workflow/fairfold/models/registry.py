@@ -28,7 +28,6 @@ DEFAULT = "Stack+"
 _DECLARED = declared("fairfold.models.catalog")
 _SPECS: dict[str, ModelSpec] = {name: spec for name, (spec, _) in _DECLARED.items()}
 MODEL_NAMES = tuple(_SPECS)
-N_COMPONENTS_OF_LINEAR = 300
 NO_OWN: Mapping[str, Any] = {"own": {}, "tuning": {}}
 
 
@@ -228,12 +227,12 @@ def make_model(
 
 
 def _encoder_for(model: ClassifierMixin, spec: ModelSpec) -> TableEncoder:
-    """Create an encoder: components and terms of text for a pool, more components for linear models than for trees."""
+    """Create an encoder: components and terms of text for a pool, terms for linear models, components for others."""
     from fairfold.features import TableEncoder
 
     if "are_terms" in model.get_params(deep=False):
         return TableEncoder(text="both")
-    return TableEncoder(text="dense", n_components=N_COMPONENTS_OF_LINEAR if "linear" in spec.traits else 100)
+    return TableEncoder(text="sparse" if "linear" in spec.traits else "dense")
 
 
 def settings_of(name: str, forest: Mapping[str, Any], variant: str) -> dict[str, Any]:
