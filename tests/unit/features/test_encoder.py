@@ -117,6 +117,13 @@ def test_dates_equal_pandas(zone, as_text):
     ]
 
 
+def test_dates_of_arrow_equal_those_of_pandas():
+    times = pd.Series(pd.date_range("2020-01-01", periods=9, freq="35h"))
+    expected = TableEncoder().fit_transform(times.to_frame("t"))
+    for kind, found in (("timestamp[us][pyarrow]", expected), ("date32[pyarrow]", np.floor(expected[:, :5]))):
+        np.testing.assert_array_equal(TableEncoder().fit_transform(times.astype(kind).to_frame("t")), found)
+
+
 def test_hour_is_a_feature_only_if_it_varies():
     frame = pd.DataFrame({"t": pd.date_range("2020-01-01 12:00", periods=9)})
     assert "t: hour" not in TableEncoder().fit(frame).get_feature_names_out()

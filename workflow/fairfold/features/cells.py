@@ -96,7 +96,7 @@ def _as_text(cell: Any, column: pd.Series, row: int) -> str:
                 raise refuse(column, row, "text", advice) from None
         case int() | np.integer() | np.bool_() | str():
             return str(cell)
-        case datetime.date() | datetime.time() | pd.Period() | pd.Timedelta():
+        case datetime.date() | datetime.time() | pd.Interval() | pd.Period() | pd.Timedelta():
             return str(cell)
         case float() | np.floating() | Decimal():
             number = float(cell)
@@ -168,6 +168,8 @@ def as_times(column: pd.Series, form: str | None) -> pd.Series:
     """
     if isinstance(column.dtype, pd.PeriodDtype):
         column = column.dt.to_timestamp()
+    if isinstance(column.dtype, pd.ArrowDtype) and pd.api.types.is_datetime64_any_dtype(column.dtype):
+        column = pd.Series(pd.to_datetime(column.to_numpy(dtype=object, na_value=None), utc=True))
     if not pd.api.types.is_datetime64_any_dtype(column.dtype):
         texts = pd.Series(as_texts(column), index=column.index, name=column.name, dtype=object).str.strip()
         times = pd.to_datetime(texts.where(texts != ""), format=form or ISO, errors="coerce", utc=True)

@@ -24,7 +24,7 @@ _FEW = 10  # So few values are a category, even if they hardly repeat.
 _WORDS, _CHARACTERS = 4, 40  # Mean size of cells from which a column is text, which is read word by word.
 _REPEATS = 5  # Long cells that occur so often on average are answers to choose from, not text.
 _CODE_WIDTH = 5  # digits; four digits are usually a year
-_CODE = re.compile(r"\s*[\w.:-]{1,64}\s*", re.ASCII)
+_CODE = re.compile(r"\s*(?!\d{1,2}:\d\d)[\w.:-]{1,64}\s*", re.ASCII)
 _CODED, _CODED_OF_ONE_LENGTH = 0.95, 0.5  # minimum share of codes with digits
 
 
@@ -131,7 +131,7 @@ def _found(column: pd.Series, *, day_first: bool) -> ColumnRole:
         order = tuple(map(str, as_texts(pd.Series(dtype.categories, name=name))))
         return ColumnRole(name, "category", f"{len(order)} ordered values", order=order)
     texts = as_texts(column)
-    role = _role_of_texts(name, texts, day_first=day_first)
+    role = _role_of_texts(name, texts, day_first=day_first, is_category=isinstance(dtype, pd.CategoricalDtype))
     is_mixed = pd.api.types.is_object_dtype(dtype) and role.role in {"category", "short text", "text"}
     types = {type(cell).__name__ for cell in column[texts != ""]} if is_mixed else set()
     if len(types) > 1:
@@ -139,14 +139,16 @@ def _found(column: pd.Series, *, day_first: bool) -> ColumnRole:
     return role
 
 
-def _role_of_texts(name: str, texts: np.ndarray, *, day_first: bool) -> ColumnRole:
-    """Find the role of a column of text."""
+def _role_of_texts(name: str, texts: np.ndarray, *, day_first: bool, is_category: bool) -> ColumnRole:
+    """Find the role of a column of text, or of pandas' categories."""
     filled = texts[np.fromiter((not text.isspace() and text != "" for text in texts), dtype=bool, count=len(texts))]
     values: list[str] = np.unique(filled).tolist()
     if len(values) == 0:
         return ColumnRole(name, "constant", "all cells are empty")
     if len(values) == 1 and len(filled) == len(texts):
         return ColumnRole(name, "constant", "all cells are equal")
+    if is_category and len(values) <= MOST_CATEGORIES:
+        return ColumnRole(name, "category", _counted(values))
     if all(value.strip().lower() in TRUTHS for value in values):
         return ColumnRole(name, "boolean")
     if all(map(NUMBER.fullmatch, values)):
