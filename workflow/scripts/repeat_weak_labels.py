@@ -6,7 +6,7 @@ with logged(snakemake.log):
     from fairfold.core.files import write_table
     from fairfold.core.memory import key_of_job, reused
     from fairfold.models.registry import register_own
-    from fairfold.recommendation.rank_stability import repeat_on_splits
+    from fairfold.recommendation.repeated_study import repeat_on_splits
 
     register_own(snakemake.config["models"])
     files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards

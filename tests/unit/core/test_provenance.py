@@ -169,6 +169,12 @@ def test_a_figure_outdates_no_result(modules, by_script):
     assert found == {"draw_figures", "pack_figures", "publish", "render_report"}
 
 
+def test_a_splitter_trains_no_large_dataset_again(modules, by_script):
+    found = outdated(by_script, "fairfold.splitting.optisplit", modules)
+    assert {"split_dataset", "compare_splitters"} <= found
+    assert not found & {"train_and_score", "correct_scores", "score_by_samples", "fit_final_model"}
+
+
 def test_the_module_of_a_model_outdates_only_its_trainings(modules, by_script, by_model):
     assert not any(outdated(by_script, name, modules) for name in PLUGINS)
     of_logistic = outdated(by_model, "fairfold.models.catalog.logistic_regression", modules)
@@ -230,7 +236,7 @@ print(*[name for name in sys.modules if name.startswith("fairfold.")])
         ("split_dataset", [], "from fairfold.splitting.methods import make_splitter; make_splitter('annealed')"),
         ("train_and_score", ["logistic", "kNN+", "CaFE", "gcForest+", "joint-GB", "kernel-ridge", "Stack+"], ""),
         ("fit_final_model", ["dummy"], ""),
-        ("draw_figures", [], "figure_specs()"),
+        ("draw_figures", [], "from fairfold.figures.spec import figure_specs; figure_specs()"),
     ],
 )
 def test_all_modules_that_a_script_imports_count(root, modules, script, models, more):

@@ -5,10 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fairfold.core.files import write_arrays
-from fairfold.datasets import Dataset
 from fairfold.errors import DataError, ModelError
-from fairfold.recommendation.rank_stability import rank_stability, repeat_on_splits, repeat_study, stability_of
+from fairfold.recommendation.rank_stability import rank_stability, repeat_study, stability_of
 
 METRICS = ("roc_auc", "hamming_loss")
 MEASURES = ["kendall_tau", "tau_same_folds", "tau_lost", "rank_sd", "share_split", "best_agreement", "best_same_folds"]
@@ -327,24 +325,3 @@ def test_only_final_scores_are_kept(study):
     assert len(table) == 2 * 5 * 2 * 5
     assert set(table.loc[table["model"] == "fails", "reason"]) == {"no."}
     assert table["value"].isna().equals(table["model"] == "fails")
-
-
-def test_splits_do_not_depend_on_their_job(tmp_path):
-    X = np.random.default_rng(0).random((60, 3))
-    data = Dataset("toy", "multilabel", X, (X[:, :2] > 0.5).astype(np.int8), tuple("abc"), tuple("xy"))
-    data.save(tmp_path / "toy.npz")
-    write_arrays(tmp_path / "folds.npz", fold_of=np.array([np.arange(60) % 2, np.arange(60) // 30]))
-
-    def run(*repeats):
-        given = {
-            "models": {"RF+ET": {"n_trees": 2}, "logistic": {}},
-            "first_levels": {"RF+ET": "text", "logistic": None},
-        }
-        files = str(tmp_path / "toy.npz"), str(tmp_path / "folds.npz")
-        options = {"forest": {"n_trees": 2}, "n_trainings": 1, "seed": 1}
-        return repeat_on_splits(*files, 50, "random", repeats=repeats, **given, **options)
-
-    whole = run(0, 2)
-    pd.testing.assert_frame_equal(whole, pd.concat([run(0, 1), run(1, 2)], ignore_index=True))
-    assert [*whole][:3] == ["dataset", "missing_rate", "splitter"]
-    assert set(whole["repeat"]) == {0, 1} and (whole["reason"] == "").all()

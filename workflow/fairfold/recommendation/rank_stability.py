@@ -23,17 +23,11 @@ import pandas as pd
 import scipy
 
 from fairfold.core.arrays import Matrix
-from fairfold.core.files import read_arrays
 from fairfold.core.folds import check_folds, parts_of
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.rounding import ROUNDING
-from fairfold.core.seeds import seed_for
-from fairfold.datasets.dataset import Dataset
 from fairfold.evaluation.fold_scores import StagedEstimator, score_on_folds
 from fairfold.evaluation.ranking import percentile_ranks
-from fairfold.forests.models import make_first_level
-from fairfold.models.registry import make_model
-from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 _CELL = ["dataset", "missing_rate", "metric", "splitter"]
 _REPETITION = ["repeat", "training"]
@@ -130,74 +124,6 @@ def repeat_study(
             ).scores
             tables.append(scores[scores["is_final"]].assign(model=model, repeat=repeat, training=training))
     return pd.concat(tables, ignore_index=True)[[*_REPETITION, "model", "fold", "metric", "value", "reason"]]
-
-
-def repeat_on_splits(
-    dataset: str,
-    folds: str,
-    missing_rate: int,
-    splitter: str,
-    *,
-    models: Mapping[str, Mapping[str, Any]],
-    first_levels: Mapping[str, str | None],
-    forest: Mapping[str, Any],
-    repeats: Sequence[int],
-    seed: int,
-    **options: Any,
-) -> pd.DataFrame:
-    """Score models several times on each of some splits of a dataset.
-
-    Parameters
-    ----------
-    dataset, folds : str
-        Files of the dataset and of its folds.
-    missing_rate : int
-        Percentage of positives to hide.
-    splitter : str
-        Name of the splitter that made the folds.
-    models : mapping of str to mapping
-        Parameters of :func:`~fairfold.models.make_model` by model.
-    first_levels : mapping of str to (str or None)
-        Models with the first levels that they share, see :func:`repeat_study`.
-    forest : mapping
-        Settings of the first levels.
-    repeats : sequence of int
-        First split, and the one after the last.
-    seed : int
-        Seed of the study.
-    **options : object
-        Further parameters of :func:`repeat_study`.
-
-    Returns
-    -------
-    DataFrame
-        Its table, with the dataset, the missing rate and the splitter in the first columns.
-    """
-    data, fold_of = Dataset.load(dataset), read_arrays(folds)["fold_of"]
-    unit = {"dataset": data.id, "missing_rate": missing_rate, "splitter": splitter}
-    seed_of = partial(seed_for, seed, "rank stability", "forests", *unit.values())
-    rules: dict[str, Any] = {"negatives": data.negatives, "hierarchy": data.hierarchy}
-    known: dict[str, Any] = {"label_frequency": data.label_frequency(missing_rate), "hierarchy": data.hierarchy}
-
-    def make(model: str, *at: int) -> StagedEstimator:
-        given = {**models[model], **known, "categories": data.category_columns}
-        return make_model(model, **given, random_state=seed_of(*at))
-
-    def hide(fold_of: np.ndarray, *at: int) -> np.ndarray:
-        names = ("rank stability", "hidden labels", *unit.values(), *at)
-        return hide_in_training_parts(data.Y, fold_of, missing_rate / 100, seed=seed, names=names, **rules)
-
-    table = repeat_study(
-        *(make, first_levels, data.X, data.Y, fold_of),
-        make_first=lambda name, *at: make_first_level(name, **forest, random_state=seed_of(*at)),
-        hide=hide,
-        observed=partial(observed_labels, data.Y, negatives=data.negatives),
-        repeats=range(*repeats),
-        groups=data.groups,
-        sample_weight=data.weights,
-        **options,
-    )
-    return table.assign(**unit)[[*unit, *table]]
 
 
 def rank_stability(scores: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Steps of a study of one dataset, from files to files. A job runs one of them, or all of them for a small dataset."""
+"""Steps of a study of one dataset, from files to files."""
 
 from __future__ import annotations
 
@@ -18,46 +18,9 @@ from fairfold.models.registry import register_own, spec_of
 from fairfold.models.training import Model, Unit, train_models
 from fairfold.recommendation.sample_curves import sample_curves, scores_by_samples, shares_of_training
 from fairfold.recommendation.units import corrected_tables, estimate_of_unit, evidence_of_unit
-from fairfold.splitting.methods import study_folds
 from fairfold.weak_labels.masking import hide_in_training_parts, observed_labels
 
 _CORRECTED = ("folds", "scores", "verdicts", "guessing", "tests")
-_TRAINED = ("scores", "imputation", "predictions", "seconds")
-
-
-def compare(dataset: str, made: Any, params: Any, *, own: Mapping[str, Any], n_jobs: int = 1) -> None:
-    """Run all steps on a small dataset: split it, train models, correct their scores, and draw learning curves.
-
-    Parameters
-    ----------
-    dataset : str
-        File of the dataset.
-    made : mapping of str to str or sequence of str
-        Files to write: ``folds``; for each rate at which models are trained the files of :func:`train`; for each rate
-        those of :func:`correct`, with the prefix ``corrected_``; for each curve ``curve_scores`` and ``curves``.
-    params : namespace
-        Parameters of the rule.
-    own : mapping
-        Section ``models`` of the configuration, with the user's own models.
-    n_jobs : int, default=1
-        Number of threads.
-    """
-    register_own(own)
-    write_arrays(made["folds"], fold_of=study_folds(Dataset.load(dataset), **params.folds, seed=params.seed))
-    corrected = {name.removeprefix("corrected_"): made[name] for name in made.keys() if "corrected_" in name}  # noqa: SIM118
-    for number, rate in enumerate(params.rates):
-        unit = Unit.load(dataset, made["folds"], rate, **params.unit, seed=params.seed, own=own)
-        predictions = []
-        if rate in params.trained:
-            files = {name: made[name][params.trained.index(rate)] for name in _TRAINED}
-            train(unit, params.models, files, n_jobs)
-            predictions = [files["predictions"]]
-        files = {name: paths[number] for name, paths in corrected.items()}
-        correct(unit, predictions, files, n_labels=params.n_labels, **params.correction, n_jobs=n_jobs)
-    curves = zip(params.curves.items(), made["curve_scores"], made["curves"], strict=True)
-    for (model, settings), scores, curve in curves:
-        options = {"model": model, "missing_rate": params.curve_rate, "settings": settings, **params.curve}
-        score_by_samples(dataset, made["folds"], {"scores": scores, "curve": curve}, **options)
 
 
 def train(unit: Unit, models: Sequence[Mapping[str, Any]], made: Mapping[str, str], n_jobs: int = 1) -> None:
