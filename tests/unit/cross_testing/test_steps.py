@@ -31,6 +31,6 @@ def test_repetitions_do_not_depend_on_their_job(dataset):
     pd.testing.assert_frame_equal(whole["scores"], pd.concat(parts, ignore_index=True))
     for table in whole.values():
         assert [*table][:4] == ["dataset", "missing_rate", "scoring", "repetition"]
-    assert (whole["scores"]["reason"].fillna("") == "").all()
+    assert whole["scores"]["reason"].isna().all()
     nested = whole["scores"].query("procedure == 'nested'")["chosen"]
     assert nested.str.split(";").explode().isin(["logistic", "dummy"]).all()
