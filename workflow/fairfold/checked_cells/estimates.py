@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from fairfold.checked_cells import cell_model
 from fairfold.checked_cells.cell_model import Cells, Fit, fit_cells
 from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.groups import group_codes
 from fairfold.core.validation import UNMEASURED, check_whole_number
 from fairfold.errors import DataError, unknown_name
@@ -116,7 +117,7 @@ def choose_cells(
     design: Design = "optimal",
     groups: ArrayLike | None = None,
     checked: pd.DataFrame | None = None,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     wrong_positives: float = WRONG_POSITIVES,
     cost_per_sample: float = 0.0,
     cost_per_cell: float = 1.0,
@@ -210,7 +211,7 @@ def checked_scores(
     Y_observed: Matrix,
     P: Matrix,
     cells: pd.DataFrame,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     *,
     metrics: Iterable[str] = CHECKED_METRICS,
     wrong_positives: float = WRONG_POSITIVES,
@@ -312,8 +313,8 @@ def compare_checked(
     Y_observed: Matrix,
     predictions: Mapping[str, Matrix],
     cells: pd.DataFrame,
-    metric: str = "average_precision",
-    threshold: float = 0.5,
+    metric: str = SCORE,
+    threshold: float = THRESHOLD,
     *,
     scored: Mapping[str, Matrix] | None = None,
     wrong_positives: float = WRONG_POSITIVES,

@@ -9,9 +9,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from fairfold.errors import unknown_name
 
-MIN_SAMPLES_LEAF = 5
-"""Default minimum number of training samples in a leaf of the forests."""
-
 
 class Settings(BaseModel):
     """A section of the configuration: each key with its type, default and description."""

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from fairfold.core.defaults import SCORE
 from fairfold.core.settings import (
     Count,
     MetricName,
@@ -65,7 +66,7 @@ class CrossTestedModels(PermutedModelsPart):
     candidates: ModelNames = ["SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA", "RF+ET"]
     """Models to choose from. Earlier ones win ties."""
 
-    scoring: MetricName = "average_precision"
+    scoring: MetricName = SCORE
     """Score for the choice and the tests. Metrics of the use *ranking* or *threshold* are allowed."""
 
     n_splits: Annotated[int, Field(ge=2, le=127)] = 5

@@ -12,6 +12,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from fairfold.core.arrays import Matrix, finite_rows
+from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.folds import parts_of
 from fairfold.core.groups import numbered
 from fairfold.core.validation import check_weights
@@ -32,13 +33,13 @@ def compare_models(
     predictions: Mapping[str, Any],
     fold_of: ArrayLike,
     *,
-    metric: str = "average_precision",
+    metric: str = SCORE,
     groups: ArrayLike | None = None,
     weights: ArrayLike | None = None,
     label_frequency: Any = None,
     rope: float = ROPE,
     confidence: float = 0.95,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     inverse_propensity: np.ndarray | None = None,
     stable: Collection[str] = (),
 ) -> pd.DataFrame:

@@ -12,6 +12,7 @@ import pandas as pd
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, finite_rows, to_dense, with_data
+from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.files import read_arrays, write_arrays
 from fairfold.core.folds import parts_of, share_tested
 from fairfold.core.groups import SampleMetadata
@@ -384,8 +385,8 @@ def score_on_folds(
     observed: Callable[[int], Matrix],
     *,
     observed_in_test: Callable[[int], Matrix] | None = None,
-    threshold: float = 0.5,
-    score: str = "average_precision",
+    threshold: float = THRESHOLD,
+    score: str = SCORE,
     reported: Sequence[str] = (),
     fit_options: Callable[[int], Mapping[str, Any]] | None = None,
     adjust: Callable[[Any, Matrix], object] | None = None,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.defaults import THRESHOLD
 from fairfold.core.folds import Part
 from fairfold.core.validation import check_weights
 from fairfold.errors import DataError
@@ -47,7 +48,7 @@ def fold_scores(
     metric: str,
     *,
     units: np.ndarray,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     weights: np.ndarray | None = None,
     label_frequency: ArrayLike | None = None,
     inverse_propensity: np.ndarray | None = None,
@@ -116,7 +117,7 @@ class FoldScorer(NamedTuple):
     """
 
     metric: str
-    threshold: float = 0.5
+    threshold: float = THRESHOLD
     frequency: np.ndarray | None = None
     inverse_propensity: np.ndarray | None = None
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairfold.core.defaults import SCORE
 from fairfold.core.markdown import escape_markdown
 from fairfold.core.validation import LabelFrequency, is_corrected
 from fairfold.datasets import Dataset
@@ -23,7 +24,7 @@ from fairfold.recommendation.leaderboard import BEST
 _PACKAGES = ("fairfold", "numpy", "scipy", "scikit-learn", "lightgbm", "skops")
 
 
-def recommended_model(recommendation: pd.DataFrame, dataset: str, score: str = "average_precision") -> str:
+def recommended_model(recommendation: pd.DataFrame, dataset: str, score: str = SCORE) -> str:
     """Return the best model on a dataset by the score of the study, estimated on complete labels.
 
     Parameters

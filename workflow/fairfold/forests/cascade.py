@@ -22,6 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, append_columns
+from fairfold.core.defaults import MAX_LEVELS, MIN_SAMPLES_LEAF, N_TREES, PERCENTILE, THRESHOLD
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.rounding import ROUNDING, first_best
@@ -175,13 +176,13 @@ class CascadeForest(BaseCascade):
     crossing_over: bool = True
     imputation: Literal["lc", "slc", "fla"] | None = None
     length_control: LengthControl = "best-oob"
-    n_trees: int = 150
-    max_levels: int = 10
+    n_trees: int = N_TREES
+    max_levels: int = MAX_LEVELS
     early_stopping: bool = True
     n_pairs: int = 1
-    min_samples_leaf: int = 5
-    threshold: float = 0.5
-    percentile: float = 0.95
+    min_samples_leaf: int = MIN_SAMPLES_LEAF
+    threshold: float = THRESHOLD
+    percentile: float = PERCENTILE
     lc_threshold: float = 0.4
     full_samples: Sequence[Literal["encoder", "imputer"]] = ()
     shared_seed: bool = False

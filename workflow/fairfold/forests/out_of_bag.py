@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from fairfold.core.arrays import Matrix, RunningMean, append_columns, with_sparsity
+from fairfold.core.defaults import MAX_LEVELS, MIN_SAMPLES_LEAF, N_TREES, THRESHOLD
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.rounding import ROUNDING, first_best
@@ -154,11 +155,11 @@ class OutOfBagCascade(BaseCascade):
     features: Sequence[FeatureKind] = ("output",)
     imputation: Literal["slc", "fla"] | None = None
     shape: Literal["auto", "paper"] = "auto"
-    n_trees: int = 150
-    max_levels: int = 10
+    n_trees: int = N_TREES
+    max_levels: int = MAX_LEVELS
     patience: int = 2
-    min_samples_leaf: int = 5
-    threshold: float = 0.5
+    min_samples_leaf: int = MIN_SAMPLES_LEAF
+    threshold: float = THRESHOLD
     label_frequency: LabelFrequency = 1.0
     hierarchy: Hierarchy | None = None
     n_sketched: Literal["auto"] | int | None = "auto"

@@ -24,6 +24,7 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.defaults import MIN_SAMPLES_LEAF, N_TREES
 from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.seeds import seed_sequence
 from fairfold.core.usage import NEVER_TOO_MUCH, free_memory
@@ -61,7 +62,7 @@ class TreeShape(NamedTuple):
         Whether each label has its own trees.
     """
 
-    min_samples_leaf: int = 5
+    min_samples_leaf: int = MIN_SAMPLES_LEAF
     max_features: Literal["sqrt"] | int | float = "sqrt"
     max_samples: int | float = 0.5
     labelwise: bool = False
@@ -163,8 +164,8 @@ class MultilabelForest(DropTrainingDataMixin):
 
     kind: ForestKind
     _: KW_ONLY
-    n_trees: int = 150
-    min_samples_leaf: int = 5
+    n_trees: int = N_TREES
+    min_samples_leaf: int = MIN_SAMPLES_LEAF
     max_features: Literal["sqrt"] | int | float = "sqrt"
     max_samples: int | float = 0.5
     bootstrap: bool = True

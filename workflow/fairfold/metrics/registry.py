@@ -36,6 +36,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.defaults import THRESHOLD
 from fairfold.core.validation import UNMEASURED, with_nan
 from fairfold.metrics import at_k, corrections, plain_scores
 from fairfold.metrics.at_k import Terms, TopLabels
@@ -74,7 +75,7 @@ class Predictions:
 
     Y: Matrix
     P: Matrix
-    threshold: float = 0.5
+    threshold: float = THRESHOLD
     of_samples: np.ndarray | None = None
     inverse_propensity: np.ndarray | None = None
     label_frequency: np.ndarray = field(default_factory=lambda: np.ones(()))

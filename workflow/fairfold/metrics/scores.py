@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.defaults import THRESHOLD
 from fairfold.core.validation import UNMEASURED, check_weights
 from fairfold.errors import DataError, unknown_name
 from fairfold.metrics.plain_scores import check_pair
@@ -17,7 +18,7 @@ from fairfold.metrics.registry import BASIC_METRICS, METRICS, Metric, Prediction
 def multilabel_scores(
     Y_true: Matrix,
     P: Matrix,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     *,
     metrics: Iterable[str] = tuple(BASIC_METRICS),
     sample_weight: np.ndarray | None = None,

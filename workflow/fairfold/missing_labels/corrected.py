@@ -51,6 +51,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.defaults import THRESHOLD
 from fairfold.core.groups import group_codes
 from fairfold.core.seeds import seed_for
 from fairfold.core.validation import check_weights
@@ -70,7 +71,7 @@ def corrected_scores(
     Y_observed: Matrix,
     P: Matrix,
     label_frequency: ArrayLike,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     *,
     metrics: Iterable[str] = CORRECTED,
     sample_weight: ArrayLike | None = None,
@@ -135,7 +136,7 @@ def corrected_draws(
     Y_observed: Matrix,
     P: Matrix,
     label_frequency: ArrayLike | Callable[[np.ndarray], ArrayLike],
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     *,
     metrics: Iterable[str] = CORRECTED,
     sample_weight: ArrayLike | None = None,

@@ -8,15 +8,14 @@ from typing import Any
 
 import pandas as pd
 
+from fairfold.core.defaults import SCORE
 from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, METRICS
 from fairfold.models.registry import NO_OWN, register_own, spec_of
 
 _COLUMNS = ["kind", "name", "label", "text", "family", "palette_index", "use", "direction", "leads"]
 
 
-def legend_table(
-    models: Iterable[str], own: Mapping[str, Any] | None = None, score: str = "average_precision"
-) -> pd.DataFrame:
+def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None, score: str = SCORE) -> pd.DataFrame:
     """Tabulate how figures display metrics and models.
 
     Parameters

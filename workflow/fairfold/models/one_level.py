@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fairfold.core.arrays import Matrix, with_short_indices, with_sparsity
+from fairfold.core.defaults import THRESHOLD
 from fairfold.core.groups import fit_arguments, group_codes
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.core.probabilities import label_probabilities
@@ -79,7 +80,7 @@ class OneLevelModel(MultilabelModel):
     estimator: BaseEstimator
     _: KW_ONLY
     encoder: TableEncoder | None = None
-    threshold: float = 0.5
+    threshold: float = THRESHOLD
     hierarchy: Hierarchy | None = None
     n_jobs: int | None = 1
     random_state: int | np.random.RandomState | None = None

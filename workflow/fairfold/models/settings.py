@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from fairfold.core.defaults import SCORE
 from fairfold.core.settings import (
     Count,
     DatasetsPart,
@@ -65,7 +66,7 @@ class Tuning(Settings):
     n_candidates: Count = 20
     """Maximum number of parameter combinations. If there are more, this many are drawn at random."""
 
-    scoring: MetricName = "average_precision"
+    scoring: MetricName = SCORE
     """Score to optimize, as in `cross_testing.models.scoring`."""
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.files import read_arrays
 from fairfold.core.folds import check_repeats, parts_of
 from fairfold.core.groups import SampleMetadata
@@ -70,9 +71,9 @@ class Unit:
     hidden_in_tests: np.ndarray
     missing_rate: int
     seed: int
-    threshold: float = 0.5
+    threshold: float = THRESHOLD
     levels_by: Literal["observed", "complete"] = "observed"
-    score: str = "average_precision"
+    score: str = SCORE
     own: Mapping[str, Any] = field(default_factory=lambda: NO_OWN)
 
     @classmethod

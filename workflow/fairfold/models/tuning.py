@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import RandomizedSearchCV
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.defaults import SCORE
 from fairfold.core.probabilities import label_probabilities
 from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.metrics.scores import multilabel_scores
@@ -26,7 +27,7 @@ def tuned(
     *,
     n_splits: int = 3,
     n_candidates: int = 20,
-    scoring: str = "average_precision",
+    scoring: str = SCORE,
 ) -> RandomizedSearchCV:
     """Wrap a classifier in a hyperparameter search by cross-validation.
 

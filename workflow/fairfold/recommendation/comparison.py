@@ -14,6 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from fairfold.core.defaults import SCORE
 from fairfold.core.rounding import equalize_ties, first_best
 from fairfold.errors import DataError
 from fairfold.evaluation.compare import EQUIVALENT, WORSE
@@ -92,7 +93,7 @@ def recommend(
     *,
     identical: pd.DataFrame | None = None,
     verdicts: pd.DataFrame | None = None,
-    score: str = "average_precision",
+    score: str = SCORE,
     alpha: float = 0.05,
     rope: float = ROPE,
     n_repeats: int = 1,

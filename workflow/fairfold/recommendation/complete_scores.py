@@ -31,6 +31,7 @@ import pandas as pd
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, finite_rows
+from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.folds import Part, parts_of, share_tested
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.validation import capped_frequency
@@ -60,8 +61,8 @@ def complete_scores(
     known_frequency: float,
     *,
     bound: float | None = None,
-    threshold: float = 0.5,
-    score: str = "average_precision",
+    threshold: float = THRESHOLD,
+    score: str = SCORE,
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     hierarchical: bool = False,

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.answer.leaderboard import DECIDING, NO_SCORE, NOT_TESTED, SAME
+from fairfold.core.defaults import SCORE
 from fairfold.evaluation.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
 from fairfold.metrics.corrections import SENSITIVITY
 from fairfold.metrics.registry import METRICS
@@ -22,7 +23,7 @@ def leaderboard(
     recommendation: pd.DataFrame,
     folds: pd.DataFrame,
     seconds: pd.DataFrame,
-    score: str = "average_precision",
+    score: str = SCORE,
     guessing: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Rank the models of each dataset by the score of the study, or by another metric if it is undefined there.

@@ -23,6 +23,7 @@ import pandas as pd
 import scipy
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.defaults import THRESHOLD
 from fairfold.core.folds import check_folds, parts_of
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.rounding import ROUNDING
@@ -48,7 +49,7 @@ def repeat_study(
     make_first: Callable[..., StagedEstimator],
     repeats: Sequence[int],
     n_trainings: int,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
 ) -> pd.DataFrame:

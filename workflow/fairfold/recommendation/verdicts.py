@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.core.arrays import Matrix, finite_rows
+from fairfold.core.defaults import SCORE, THRESHOLD
 from fairfold.core.folds import parts_of
 from fairfold.core.groups import SampleMetadata
 from fairfold.evaluation.compare import is_defined, joint_of, log_error, verdict_table
@@ -30,8 +31,8 @@ def study_verdicts(
     predictions: Mapping[str, FinalPredictions],
     frequency: FrequencyDistribution | None,
     *,
-    threshold: float = 0.5,
-    score: str = "average_precision",
+    threshold: float = THRESHOLD,
+    score: str = SCORE,
     groups: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     hierarchical: bool = False,

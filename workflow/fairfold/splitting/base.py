@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from fairfold.core.defaults import N_SPLITS
 from fairfold.core.seeds import seed_sequence
 from fairfold.errors import SplitError, UnevenFoldsWarning
 from fairfold.splitting.labels import Rows, labels_to_balance
@@ -48,7 +49,7 @@ class FoldSplitter(BaseEstimator, ABC):
         ``fairfold.splitting.annealing.default_sweeps``. More sweeps give slightly better folds.
     """
 
-    n_splits: int = 5
+    n_splits: int = N_SPLITS
     _: KW_ONLY
     random_state: int | None = None
     refine: str | None = None

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.defaults import THRESHOLD
 from fairfold.core.folds import check_folds
 from fairfold.core.groups import group_codes
 from fairfold.core.rounding import ROUNDING, equalize_ties
@@ -126,7 +127,7 @@ class LeaveOutRidge:
         return scipy.linalg.solve(np.eye(len(rows)) - block @ block.T, self._residuals[rows], assume_a="pos")
 
 
-def label_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> np.ndarray:
+def label_scores(Y: np.ndarray, P: np.ndarray, threshold: float = THRESHOLD) -> np.ndarray:
     """Compute the average precision, AUROC and F1 of each label.
 
     The definitions are those of scikit-learn. All labels are scored at once.
@@ -178,7 +179,7 @@ def label_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> np.nda
     return np.where((positives > 0) & (positives < n_samples), scores, np.nan)
 
 
-def micro_macro_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> tuple[np.ndarray, int]:
+def micro_macro_scores(Y: np.ndarray, P: np.ndarray, threshold: float = THRESHOLD) -> tuple[np.ndarray, int]:
     """Compute micro scores of all sample–label pairs pooled, and macro means over the labels that have a score.
 
     Parameters
@@ -211,7 +212,7 @@ def micro_macro_scores(Y: np.ndarray, P: np.ndarray, threshold: float = 0.5) -> 
 
 
 def cross_validated_scores(
-    model: LeaveOutRidge, Y: np.ndarray, fold_of: np.ndarray, threshold: float = 0.5
+    model: LeaveOutRidge, Y: np.ndarray, fold_of: np.ndarray, threshold: float = THRESHOLD
 ) -> tuple[np.ndarray, int]:
     """Compute the cross-validated scores of a model on its pool.
 

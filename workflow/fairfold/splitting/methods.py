@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.defaults import N_SPLITS
 from fairfold.core.plugins import declared
 from fairfold.core.seeds import seed_for
 from fairfold.errors import SplitError, unknown_name
@@ -28,7 +29,7 @@ _DECLARED = declared("fairfold.splitting.catalog")
 METHOD_NAMES = tuple(_DECLARED)
 
 
-def make_splitter(name: str, n_splits: int = 5, *, random_state: int | None = None) -> FoldSplitter:
+def make_splitter(name: str, n_splits: int = N_SPLITS, *, random_state: int | None = None) -> FoldSplitter:
     """Create a splitter from its name.
 
     Parameters

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from fairfold.core.defaults import N_SPLITS
 from fairfold.core.settings import DatasetsPart, Settings, SplitterName, SplitterNames, TwoOrMore
 
 
@@ -16,7 +17,7 @@ class Folds(Settings):
     """Method that splits the samples. `annealed` runs iterative stratification and then simulated annealing, and gives
     the most even folds. The others are published methods."""
 
-    n_splits: TwoOrMore = 5
+    n_splits: TwoOrMore = N_SPLITS
     """Number of folds."""
 
     repeats: Annotated[int, Field(ge=1, le=100)] = 1

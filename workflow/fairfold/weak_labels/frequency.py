@@ -26,6 +26,7 @@ from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from fairfold.core.arrays import Matrix, stored_cells
+from fairfold.core.defaults import PERCENTILE
 from fairfold.core.validation import check_binary, check_dense_binary
 from fairfold.errors import ModelError, first_sentence, unknown_name
 from fairfold.weak_labels.rankings import check_shapes
@@ -34,7 +35,7 @@ VARIANTS = ("text", "authors-code")
 QUARTERS = 4
 
 
-def label_frequency(observed: Matrix, probabilities: Matrix, *, percentile: float = 0.95) -> np.ndarray:
+def label_frequency(observed: Matrix, probabilities: Matrix, *, percentile: float = PERCENTILE) -> np.ndarray:
     """Estimate each label's frequency by a high percentile of the probabilities of its observed positives.
 
     A classifier that is trained on observed labels estimates P(observed | x) = c_j · P(positive | x) (Elkan & Noto

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, stored_cells, with_sparsity
+from fairfold.core.defaults import THRESHOLD
 from fairfold.core.validation import check_binary, check_label_matrix
 from fairfold.errors import ModelError, unknown_name
 from fairfold.weak_labels.rankings import check_shapes, places_in_labels
@@ -117,7 +118,7 @@ def strict_label_complement(
     probabilities: Matrix,
     cap: np.ndarray,
     *,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     frequency: np.ndarray | None = None,
 ) -> Matrix:
     """Add the most probable unobserved labels (SLC), up to a cap and above a threshold.
@@ -176,7 +177,7 @@ def strict_label_complement(
 
 
 def fluid_label_addition(
-    observed: Matrix, probabilities: Matrix, frequency: np.ndarray, *, threshold: float = 0.5
+    observed: Matrix, probabilities: Matrix, frequency: np.ndarray, *, threshold: float = THRESHOLD
 ) -> Matrix:
     """Add unobserved labels that are probably positive (FLA): p / c_j above a threshold, without a cap.
 

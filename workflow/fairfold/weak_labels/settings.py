@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
+from fairfold.core.defaults import MAX_LEVELS, MIN_SAMPLES_LEAF, N_TREES, PERCENTILE, SCORE, THRESHOLD
 from fairfold.core.settings import (
-    MIN_SAMPLES_LEAF,
     Count,
     ForestPart,
     MaxLevels,
@@ -33,9 +33,9 @@ Mechanism = Literal["random", "difficulty", "rarity", "sample", "group"]
 class Forest(Settings):
     """Settings of the deep forests. `RandomForest` and `ExtraTrees` use only `n_trees`."""
 
-    n_trees: NTrees = 150
+    n_trees: NTrees = N_TREES
 
-    max_levels: MaxLevels = 10
+    max_levels: MaxLevels = MAX_LEVELS
 
     shape: Literal["auto", "paper"] = "auto"
     """Tree shape of deep forests with a `+`. `auto` chooses leaf size, draws and features per split by out-of-bag error
@@ -44,10 +44,10 @@ class Forest(Settings):
     min_samples_leaf: Count = MIN_SAMPLES_LEAF
     """Minimum number of training samples in a leaf of trees with the published shape."""
 
-    threshold: Proportion = 0.5
+    threshold: Proportion = THRESHOLD
     """Probability above which a label is predicted or imputed."""
 
-    percentile: Share = 0.95
+    percentile: Share = PERCENTILE
     """Quantile of out-of-bag probabilities that estimates the label frequency. `LCForest` and models with a `+` ignore
     it."""
 
@@ -177,7 +177,7 @@ class WeakLabels(Settings):
     """Significance level of the comparison of models. With 5 datasets or fewer, no difference is significant at
     0.05."""
 
-    score: ScoreName = "average_precision"
+    score: ScoreName = SCORE
     """Score that ranks models and selects the final one; see [all metrics](/reference/names.md). Models with calibrated
     probabilities predict labels for it, see [predict new data](/guide/predict-new-data.md). Other models use
     `forest.threshold`."""

@@ -20,6 +20,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.defaults import THRESHOLD
 from fairfold.core.folds import check_folds
 from fairfold.core.groups import Exchange, SampleMetadata, check_exchange, fit_arguments, group_codes, permuted_rows
 from fairfold.core.probabilities import label_probabilities
@@ -45,7 +46,7 @@ def evaluate_multilabel_sets(
     feature_sets: Iterable[ArrayLike],
     *,
     seeds: Sequence[int],
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     fit_options: FitOptions | None = None,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,

@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix
+from fairfold.core.defaults import N_SPLITS
 from fairfold.core.plugins import declared
 from fairfold.core.threads import one_thread_each
 from fairfold.datasets.audit.spec import Audited, Finding
@@ -47,7 +48,7 @@ def audit_table(
     ids: Any = None,
     names: tuple[Sequence[str], Sequence[str]] | None = None,
     random_state: int = 0,
-    n_splits: int = 5,
+    n_splits: int = N_SPLITS,
     test: tuple[Any, Any] | None = None,
 ) -> pd.DataFrame:
     """Check whether a table can be used to compare models.
@@ -124,7 +125,7 @@ def _arrays(X: Any, Y: Any, names: tuple[str, str]) -> tuple[Matrix, Matrix]:
 
 def audit_dataset(
     data: Dataset,
-    n_splits: int = 5,
+    n_splits: int = N_SPLITS,
     about_groups: Iterable[tuple[str, str]] = (),
     *,
     random_state: int = 0,
@@ -242,7 +243,7 @@ def stop_on_errors(table: pd.DataFrame) -> None:
 
 def findings(
     data: Dataset,
-    n_splits: int = 5,
+    n_splits: int = N_SPLITS,
     about_groups: Iterable[tuple[str, str]] = (),
     *,
     random_state: int = 0,

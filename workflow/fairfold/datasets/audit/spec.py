@@ -11,8 +11,8 @@ import numpy as np
 import scipy
 from scipy import sparse
 
+from fairfold.core.defaults import MIN_SAMPLES_LEAF, N_SPLITS
 from fairfold.core.seeds import seed_for
-from fairfold.core.settings import MIN_SAMPLES_LEAF
 from fairfold.core.validation import unmeasured_cells
 from fairfold.datasets.dataset import Dataset
 from fairfold.datasets.requirements import least_samples
@@ -87,7 +87,7 @@ class Audited:
     """
 
     data: Dataset
-    n_splits: int = 5
+    n_splits: int = N_SPLITS
     random_state: int = 0
     about_groups: tuple[tuple[str, str], ...] = ()
     test: Dataset | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairfold.core.defaults import MAX_LEVELS, N_TREES
 from fairfold.models.spec import OUT_OF_BAG, SINGLE, ModelSpec
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ TREES_OF_MANY = 100  # maximum number of trees of each kind
 LEAF_OF_LARGE = 5
 
 
-def make(n_trees: int = 150, max_levels: int = 10, **options: Any) -> StackedClassifier:
+def make(n_trees: int = N_TREES, max_levels: int = MAX_LEVELS, **options: Any) -> StackedClassifier:
     """Create an unfitted pool of forests, boosting of two kinds, and kernel ridge regression.
 
     For data with many labels, the pool consists of a forest with one level and a ridge regression. More levels do not

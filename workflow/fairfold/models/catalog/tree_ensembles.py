@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairfold.core.defaults import N_TREES
 from fairfold.models.spec import ModelSpec, with_correction
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-def make(class_name: str, n_trees: int = 150) -> BaseEstimator:
+def make(class_name: str, n_trees: int = N_TREES) -> BaseEstimator:
     """Create an unfitted random forest or extremely randomized trees of scikit-learn.
 
     Parameters
