@@ -34,8 +34,8 @@ from fairfold.datasets import load_catalog, prepare
 from fairfold.errors import DataError
 from fairfold.forests import MODEL_NAMES, make_model
 from fairfold.papers.cross_testing_experiment import draw_rows, published_candidates
+from fairfold.planning.check import check_config
 from fairfold.splitting.methods import METHOD_NAMES, make_splitter
-from fairfold.study import check_config
 from fairfold.weak_labels import mask_positives
 from fairfold.win_percentage import evaluate_all_pairs
 

@@ -32,13 +32,14 @@ from fairfold.core.files import read_json
 from fairfold.core.versions import gather_versions
 from fairfold.datasets import load_catalog, prepare
 from fairfold.papers.published.comparison import COMPARISONS, OUR_TABLES, compare_published
+from fairfold.planning.check import check_study
+from fairfold.planning.parts import leave_out
 from fairfold.report.contents import figures_of, load_contents, select
 from fairfold.report.costs import gather_costs
 from fairfold.report.failures import failures_of
 from fairfold.report.published import published_sentences
 from fairfold.report.results import read_results
 from fairfold.splitting.comparison import describe_labels
-from fairfold.study import check_study, leave_out
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED, KEPT = ROOT / "resources" / "published", ROOT / "resources" / "regenerated"
@@ -116,8 +117,8 @@ def main() -> None:
     parser.add_argument("--machine", default="", help="what it ran on, where this is not all of it")
     options = parser.parse_args()
     config, reasons = load_yaml(options.config), read_json(options.results / "unavailable.json")
-    check_study(config)
-    left_out = pd.DataFrame(leave_out(config, reasons), columns=["part", "dataset", "reason"])
+    study, rows = leave_out(check_study(config), reasons)
+    config, left_out = study.model_dump(by_alias=True), pd.DataFrame(rows, columns=["part", "dataset", "reason"])
     published = published_beside_ours(options.results, config)
     made = {
         "published": published,

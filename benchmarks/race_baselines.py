@@ -26,10 +26,12 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from fairfold import study
 from fairfold.core.files import write_table
 from fairfold.datasets import Dataset, prepare
 from fairfold.models.training import Model, Unit, train_model
+from fairfold.planning.check import catalog_of, check_study
+from fairfold.planning.models import model_of_study, unit_options
+from fairfold.planning.settings import Study
 from fairfold.splitting.methods import repeated_splits
 from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts
 
@@ -68,23 +70,22 @@ def versions() -> dict[str, str]:
     return dict.fromkeys(OURS, f"fairfold {commit}") | {model: f"{name} {installed[name]}" for model, name in found}
 
 
-def unit_of(config: dict, data: Dataset, rate: int) -> Unit:
-    folds, seed, labels = config["folds"], config["seed"], config["weak_labels"]
+def unit_of(study: Study, data: Dataset, rate: int) -> Unit:
+    folds = study.folds
     fold_of, _ = repeated_splits(
-        *(folds["method"], data.Y, folds["n_splits"], folds["repeats"]),
-        **{"seed": seed, "names": ("folds", data.id), "groups": data.named_groups},
+        *(folds.method, data.Y, folds.n_splits, folds.repeats),
+        **{"seed": study.seed, "names": ("folds", data.id), "groups": data.named_groups},
     )
-    given = {"seed": seed, "names": ("hidden labels", data.id, rate)}
+    given = {"seed": study.seed, "names": ("hidden labels", data.id, rate)}
     given |= {"negatives": data.negatives, "hierarchy": data.hierarchy}
     hidden = hide_in_training_parts(data.Y, fold_of, rate / 100, **given)
     in_tests = hide_in_test_parts(data.Y, fold_of[0], rate / 100, **given)
-    options = {"threshold": labels["forest"]["threshold"]} | {key: labels[key] for key in ("levels_by", "score")}
-    return Unit(data, fold_of, hidden, in_tests, rate, seed, **options)
+    return Unit(data, fold_of, hidden, in_tests, rate, study.seed, **unit_options(study))
 
 
-def run(config: dict, unit: Unit, model: str) -> dict[str, object]:
+def run(study: Study, unit: Unit, model: str) -> dict[str, object]:
     """Return the mean scores over folds and the mean CPU seconds of a fit."""
-    tables = train_model("", unit, Model(**study.model_of_study(config, model)))
+    tables = train_model("", unit, Model(**model_of_study(study, model)))
     final = tables.scores[tables.scores["is_final"] & tables.scores["metric"].isin(METRICS)]
     means = final.groupby("metric")["value"].agg(lambda values: values.mean(skipna=False)).reindex(METRICS)
     seconds = tables.seconds.query("step == 'fit'")["seconds"].mean()
@@ -98,9 +99,9 @@ def reason(model: str, minutes: int | None) -> str:
     return f"{NOT_RUN}: about {minutes} minutes, estimated from {origin}" if minutes else NOT_RUN
 
 
-def whole(done: pd.DataFrame, labels: dict) -> pd.DataFrame:
+def whole(done: pd.DataFrame, study: Study) -> pd.DataFrame:
     """Return a row for each model on each dataset at each missing rate, in the order of the configuration."""
-    grid = pd.MultiIndex.from_product([labels["datasets"], labels["missing_rates"], MODELS], names=UNIT)
+    grid = pd.MultiIndex.from_product([study.weak_labels.datasets, study.weak_labels.missing_rates, MODELS], names=UNIT)
     table = done.set_index(UNIT).reindex(grid).reset_index()
     pairs = zip(table["dataset"], table["model"], strict=True)
     missing = [reason(model, MINUTES.get(model, {}).get(dataset)) for dataset, model in pairs]
@@ -122,20 +123,18 @@ def show(table: pd.DataFrame) -> None:
 def main() -> None:
     config = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
     config["weak_labels"]["models"] = MODELS
-    catalog = study.check_study(config)
-    labels = config["weak_labels"]
+    study = check_study(config)
+    catalog, labels = catalog_of(study), study.weak_labels
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--datasets", nargs="+", choices=labels["datasets"], default=labels["datasets"])
+    parser.add_argument("--datasets", nargs="+", choices=labels.datasets, default=labels.datasets)
     parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
-    parser.add_argument(
-        "--rates", nargs="+", type=int, choices=labels["missing_rates"], default=labels["missing_rates"]
-    )
+    parser.add_argument("--rates", nargs="+", type=int, choices=labels.missing_rates, default=labels.missing_rates)
     parser.add_argument("--minutes", type=float, default=3, help="leave out rows that take longer (default: 3)")
     parser.add_argument("--file", type=Path, default=FILE)
     parser.add_argument("--show", action="store_true", help="print the means of the file instead")
     options = parser.parse_args()
     columns = [*UNIT, *METRICS, "seconds", "seed", "version", "reason"]
-    table = whole(pd.read_csv(options.file) if options.file.exists() else pd.DataFrame(columns=columns), labels)
+    table = whole(pd.read_csv(options.file) if options.file.exists() else pd.DataFrame(columns=columns), study)
     if options.show:
         show(table)
         return
@@ -149,8 +148,8 @@ def main() -> None:
                 if table.loc[row, "version"].notna().all() or is_long or model not in of_model:
                     continue
                 data = prepare(dataset, catalog=catalog) if data is None else data
-                found = run(config, unit_of(config, data, rate), model)
-                found |= {"seed": config["seed"], "version": of_model[model]}
+                found = run(study, unit_of(study, data, rate), model)
+                found |= {"seed": study.seed, "version": of_model[model]}
                 table.loc[row, list(found)] = list(found.values())
                 write_table(table, options.file)
                 sys.stdout.write(f"{dataset} {rate} {model} {found}\n")

@@ -57,7 +57,7 @@ _OF_THEIR_OWN = {  # settings with a separate table -> their path in the configu
 def configuration(part: str) -> str:
     """List the keys of a section such as ``weak_labels``, or of ``own_dataset``, ``own_model`` or ``variant``."""
     from fairfold.core.violations import node_at
-    from fairfold.study import Study
+    from fairfold.planning.settings import Study
 
     schema = Study.model_json_schema()
     place = _OF_THEIR_OWN.get(part, (part,))
@@ -448,8 +448,8 @@ def _distance(row: Any) -> str:
 def regenerated_figures(section: str) -> str:
     """Draw the figures of a report section whose tables are stored, each under its title."""
     from fairfold.figures import save_figure
+    from fairfold.planning.check import check_study
     from fairfold.report.contents import figures_of, load_contents
-    from fairfold.study import check_study
 
     kept = {str(path.relative_to(REGENERATED)).removesuffix(".gz"): path for path in REGENERATED.rglob("*.csv*")}
     kept["tables/published.csv"] = kept.pop("published.csv")

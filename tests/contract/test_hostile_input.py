@@ -19,7 +19,7 @@ from fairfold.core.config import load_yaml
 from fairfold.datasets import Dataset, expression, formats, load_catalog, prepare
 from fairfold.errors import ConfigError, StudyError
 from fairfold.forests import load_model, make_model
-from fairfold.study import check_config
+from fairfold.planning.check import check_config
 from fairfold.tables import arff, delimited
 
 bounded = settings(

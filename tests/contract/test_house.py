@@ -69,7 +69,21 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
         "splitting",
         "win_percentage",
     },
-    "commands": {"core", "datasets", "final", "publish", "recommendation", "report", "study", "tables"},
+    "planning": {
+        "core",
+        "cross_testing",
+        "datasets",
+        "ecoc",
+        "final",
+        "metrics",
+        "models",
+        "publish",
+        "report",
+        "splitting",
+        "weak_labels",
+        "win_percentage",
+    },
+    "commands": {"core", "datasets", "final", "planning", "publish", "recommendation", "report", "tables"},
 }
 
 

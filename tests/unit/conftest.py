@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from fairfold.study import check_config
+from fairfold.planning.check import check_config
 
 CONFIG = {
     "seed": 7,

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from fairfold.study import check_config
+from fairfold.planning.check import check_config
 
 OWN = {
     "seed": 3,

@@ -23,8 +23,8 @@ from fairfold.commands.study import LEARNING_CURVE
 from fairfold.datasets import Dataset, prepare
 from fairfold.datasets.catalog import Entry
 from fairfold.final.model import fit_final
+from fairfold.planning.check import check_config, check_study
 from fairfold.report.contents import figures_of, load_contents
-from fairfold.study import check_config, check_study
 
 ROOT = Path(__file__).resolve().parents[2]
 REGENERATED = ROOT / "resources" / "regenerated"
@@ -158,7 +158,7 @@ def test_each_command_can_be_run(reader, results, command):
     if command.startswith("fairfold predict"):
         assert re.search(r"predictions\.csv: (2|30) labels of", done.stdout), done.stdout
         return
-    if command == "python -m fairfold.study > config.schema.json":
+    if command == "python -m fairfold.planning.schema > config.schema.json":
         assert "weak_labels" in json.loads((reader / "config.schema.json").read_text())["properties"]
         return
     if command.startswith(("apptainer", "sh")):

@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from fairfold.papers.published.comparison import compare_published
-from fairfold.study import check_study
+from fairfold.planning.check import catalog_of, check_study
+from fairfold.planning.plan import plan
 
 
 def test_a_thousand_jobs_are_planned_in_half_a_minute(study, root):
@@ -49,6 +50,18 @@ def test_every_job_has_a_log_of_its_own_and_is_measured(study):
     assert len(set(logs)) == len(logs)
     for rule, job in jobs:
         assert ("benchmark" in job) is (rule in MEASURED), rule
+
+
+def test_the_plan_lists_the_files_of_all_jobs(study, tiny):
+    jobs = jobs_of(study({**tiny, "final": {"fit": True}}))
+    made = {
+        path
+        for rule, job in jobs
+        if rule != "check_scores"
+        for path in re.sub(r" \(\w+\)", "", job["output"]).split(", ")
+    }
+    whole = check_study({**tiny, "final": {"fit": True}})
+    assert made == {*plan(whole, catalog_of(whole)).targets["study"].files}
 
 
 def test_the_quick_study_has_few_jobs(study, root):
@@ -108,7 +121,7 @@ def test_snakemakes_own_advice_is_followed(study):
 
 ORDER = [
     *("input", "output", "log", "benchmark", "wildcard_constraints", "cache", "retries", "priority", "localrule"),
-    *("threads", "resources", "params", "message", "script"),
+    *("threads", "resources", "conda", "params", "message", "script"),
 ]
 
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 import yte
 
-from fairfold.commands.forecast import memory_to_request
+from fairfold.planning.forecast import memory_to_request
 
 PROFILE = "workflow/profiles/slurm"
 # Targets of the tiny study with few submissions and every kind of rule: in both kinds of groups, single, and with

@@ -1,57 +1,63 @@
 # One job for all steps of a small dataset up to corrected scores, because each step takes less time than its start.
 
-SMALL = small_datasets(config, CATALOG)
-# Learning curves on the folds of the comparison
-HAS_CURVES = (
-    bool(SMALL) and [*SAMPLE_CURVES["datasets"]] == SMALL and SAMPLE_CURVES["repeats"] == config["folds"]["repeats"]
-)
-SMALL_CURVES = expand(
-    "results/sample_curves/{{dataset}}/rate-{rate}/{model}", rate=CURVES["rate"], model=CURVE_MODELS * HAS_CURVES
-)
-
 
 ruleorder: compare_models > train_and_score > correct_scores > score_by_samples > split_dataset
 
 
 rule compare_models:
     input:
-        lambda wildcards: STRICT_AUDITS.get(wildcards.dataset, []),
+        strict_audit_of,
         dataset="results/datasets/{dataset}.npz",
     output:
         **{
-            f"corrected_{name}": expand(path, rate=ESTIMATED["rate"], allow_missing=True)
+            f"corrected_{name}": expand(path, rate=PLAN.weak_labels.estimated["rate"], allow_missing=True)
             for name, path in rules.correct_scores.output.items()
         },
         **{
-            name: expand(path, rate=UNITS["rate"], part=0, allow_missing=True)
+            name: expand(path, rate=STUDY.weak_labels.missing_rates, part=0, allow_missing=True)
             for name, path in rules.train_and_score.output.items()
         },
-        folds=FOLDS,
-        curve_scores=[f"{path}.csv" for path in SMALL_CURVES],
-        curves=[f"{path}_curve.csv" for path in SMALL_CURVES],
+        folds=folds_of(STUDY, STUDY.folds.n_splits, repeats=STUDY.folds.repeats),
+        curve_scores=expand(
+            rules.score_by_samples.output.scores,
+            rate=STUDY.weak_labels.sample_curves.missing_rate,
+            model=PLAN.sample_curves.of_small,
+            allow_missing=True,
+        ),
+        curves=expand(
+            rules.score_by_samples.output.curve,
+            rate=STUDY.weak_labels.sample_curves.missing_rate,
+            model=PLAN.sample_curves.of_small,
+            allow_missing=True,
+        ),
     log:
         "results/logs/compare_models/{dataset}.log",
     benchmark:
         "results/benchmarks/compare_models/{dataset}.tsv"
     wildcard_constraints:
-        dataset="|".join(map(re.escape, SMALL)) or "(?!)",
+        dataset=one_of(PLAN.weak_labels.small),
+    conda:
+        "../../envs/environment.yaml"
     # A process takes as long to start as some models to train.
-    threads: threads_of_each(max(len(SMALL), 1), most=max(len(MODELS) // 3, 1))
+    threads: threads_of_each(len(PLAN.weak_labels.small), most=max(len(STUDY.weak_labels.models) // 3, 1))
     resources:
         mem_mb=lambda wildcards, input, threads, attempt: memory_to_request(input.dataset, threads, attempt),
     params:
-        seed=config["seed"],
-        folds={"splitter": config["folds"]["method"]}
-        | {name: config["folds"][name] for name in ("n_splits", "repeats")},
-        rates=ESTIMATED["rate"],
-        trained=UNITS["rate"],
-        unit=UNIT_OPTIONS,
-        models=[study.model_of_study(config, model) for model in MODELS],
-        correction=CORRECTION,
+        seed=STUDY.seed,
+        folds={"splitter": STUDY.folds.method, "n_splits": STUDY.folds.n_splits, "repeats": STUDY.folds.repeats},
+        rates=PLAN.weak_labels.estimated["rate"],
+        trained=STUDY.weak_labels.missing_rates,
+        unit=models.unit_options(STUDY),
+        models=[models.model_of_study(STUDY, model) for model in STUDY.weak_labels.models],
+        correction=models.correction_options(STUDY),
         n_labels=rules.correct_scores.params.n_labels,
-        curves={model: CURVE_SETTINGS[model] for model in CURVE_MODELS * HAS_CURVES},
-        curve=CURVE_OPTIONS,
-        curve_rate=CURVES["rate"],
-        code_of_models=code_of_models([*MODELS, *CURVE_MODELS]),
+        curves={
+            model: models.model_settings(STUDY, model, STUDY.weak_labels.sample_curves)
+            for model in PLAN.sample_curves.of_small
+        },
+        curve=models.curve_options(STUDY),
+        curve_rate=STUDY.weak_labels.sample_curves.missing_rate,
+        code_of_models=code_of_models([*STUDY.weak_labels.models, *PLAN.sample_curves.models]),
+        code=code_of("compare_models"),
     script:
         "../scripts/compare_models.py"

@@ -1,36 +1,23 @@
 # Compare nested cross-validation, testing and cross-testing, with permutation tests, in many repetitions.
 
-CROSS_TESTING = config["cross_testing"]
-EXPERIMENTS = CROSS_TESTING["experiments"]
-CHOSEN_FROM = CROSS_TESTING["models"]
-CROSS_TESTING_FIGURES = sorted({each["figure"] for each in EXPERIMENTS.values()})
-CHOICE_TABLES = ["cross_testing/models", "timings/cross_testing_models", "tables/cross_testing_models"]
-CHOICE_OPTIONS = ("n_splits", "test_fraction", "n_permutations", "n_samples", "exchange")
-# A job runs a range of repetitions and is named after the first one. A killed run loses only its running jobs.
-EXPERIMENT_JOBS = {
-    "experiment": EXPERIMENTS,
-    "first": range(0, CROSS_TESTING["repetitions"], CROSS_TESTING["repetitions_per_job"]),
-}
-CHOICE_JOBS = {
-    "dataset": CHOSEN_FROM["datasets"],
-    "first": range(0, CHOSEN_FROM["repetitions"], CHOSEN_FROM["repetitions_per_job"]),
-}
-
 
 rule repeat_procedures:
     input:
-        lambda wildcards: f"results/datasets/{EXPERIMENTS[wildcards.experiment]['dataset']}.npz",
+        lambda wildcards: (f"results/datasets/{STUDY.cross_testing.experiments[wildcards.experiment].dataset}.npz"),
     output:
         "results/cross_testing/{experiment}/from-{first}.csv",
     log:
         "results/logs/repeat_procedures/{experiment}_{first}.log",
     benchmark:
         "results/benchmarks/repeat_procedures/{experiment}_{first}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     params:
-        seed=config["seed"],
-        repetitions=numbers_of_job(EXPERIMENT_JOBS["first"]),
-        experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
-        search={name: CROSS_TESTING[name] for name in ("parameters", "n_permutations", "folds")},
+        seed=STUDY.seed,
+        repetitions=numbers_of_job(PLAN.cross_testing.experiments["first"]),
+        experiment=lambda wildcards: STUDY.cross_testing.experiments[wildcards.experiment].model_dump(),
+        search=STUDY.cross_testing.model_dump(include={"parameters", "n_permutations", "folds"}),
+        code=code_of("repeat_procedures"),
     script:
         "../scripts/repeat_procedures.py"
 
@@ -46,41 +33,53 @@ rule cross_test_models:
     benchmark:
         "results/benchmarks/cross_test_models/{dataset}_{first}.tsv"
     priority: 1  # start the longest jobs early; only tables depend on them
+    conda:
+        "../../envs/environment.yaml"
     params:
-        seed=config["seed"],
-        repetitions=numbers_of_job(CHOICE_JOBS["first"]),
-        unit={name: CHOSEN_FROM[name] for name in ("missing_rate", "scoring")},
-        setting={name: CHOSEN_FROM[name] for name in CHOICE_OPTIONS},
-        splitter=config["folds"]["method"],
-        models={model: study.model_settings(config, model, CHOSEN_FROM) for model in CHOSEN_FROM["candidates"]},
-        code_of_models=code_of_models(CHOSEN_FROM["candidates"]),
+        seed=STUDY.seed,
+        repetitions=numbers_of_job(PLAN.cross_testing.choices["first"]),
+        unit=STUDY.cross_testing.models.model_dump(include={"missing_rate", "scoring"}),
+        setting=STUDY.cross_testing.models.model_dump(
+            include={"n_splits", "test_fraction", "n_permutations", "n_samples", "exchange"}
+        ),
+        splitter=STUDY.folds.method,
+        models={
+            model: models.model_settings(STUDY, model, STUDY.cross_testing.models)
+            for model in STUDY.cross_testing.models.candidates
+        },
+        code_of_models=code_of_models(STUDY.cross_testing.models.candidates),
+        code=code_of("cross_test_models"),
     script:
         "../scripts/cross_test_models.py"
 
 
 rule tabulate_cross_testing:
     input:
-        repetitions=expand(rules.repeat_procedures.output, **EXPERIMENT_JOBS),
+        repetitions=expand(rules.repeat_procedures.output, **PLAN.cross_testing.experiments),
         published=workflow.source_path("../../resources/published/cross_testing.csv"),
-        choices=expand(rules.cross_test_models.output.scores, **CHOICE_JOBS),
-        seconds=expand(rules.cross_test_models.output.seconds, **CHOICE_JOBS),
+        choices=expand(rules.cross_test_models.output.scores, **PLAN.cross_testing.choices),
+        seconds=expand(rules.cross_test_models.output.seconds, **PLAN.cross_testing.choices),
     output:
         interpretation="results/tables/interpretation.csv",
-        repetitions=["results/cross_testing/repetitions.csv"] * bool(EXPERIMENTS),
-        points=expand("results/tables/cross_testing_{figure}.csv", figure=CROSS_TESTING_FIGURES),
-        models=expand("results/{table}.csv", table=CHOICE_TABLES * bool(CHOSEN_FROM["datasets"])),
+        repetitions=["results/cross_testing/repetitions.csv"] if STUDY.cross_testing.experiments else [],
+        points=expand("results/tables/cross_testing_{figure}.csv", figure=PLAN.cross_testing.figures),
+        models=(
+            [
+                "results/cross_testing/models.csv",
+                "results/timings/cross_testing_models.csv",
+                "results/tables/cross_testing_models.csv",
+            ]
+            if STUDY.cross_testing.models.datasets
+            else []
+        ),
     log:
         "results/logs/tabulate_cross_testing.log",
+    conda:
+        "../../envs/environment.yaml"
     params:
-        figures=CROSS_TESTING_FIGURES,
-        candidates=CHOSEN_FROM["candidates"],
-        alpha=CROSS_TESTING["alpha"],
+        figures=PLAN.cross_testing.figures,
+        candidates=STUDY.cross_testing.models.candidates,
+        alpha=STUDY.cross_testing.alpha,
+        code=code_of("tabulate_cross_testing"),
     script:
         "../scripts/tabulate_cross_testing.py"
-
-
-FILES_OF["cross_testing"] = [
-    *expand(rules.repeat_procedures.output, **EXPERIMENT_JOBS),
-    *expand(rules.cross_test_models.output, **CHOICE_JOBS),
-    *[*rules.tabulate_cross_testing.output] * bool(EXPERIMENTS or CHOSEN_FROM["datasets"]),
-]

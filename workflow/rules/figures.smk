@@ -1,25 +1,20 @@
 # Draw the figures of fairfold.figures whose tables the study computes. A job draws the figures of one part.
 
-STUDY_FILES = list(dict.fromkeys(path for files in FILES_OF.values() for path in files))
-TABLES = [path for path in STUDY_FILES if re.match(r"results/tables/.*\.csv$", path)]
-DRAWN = {
-    Path(figure.path).name: figure
-    for figure in figures_of(CONTENTS, config, [path.removeprefix("results/") for path in TABLES])
-}
-FIGURES = [f"results/{figure.path}{suffix}" for figure in DRAWN.values() for suffix in (".pdf", ".png")]
-# Parts that draw the figures of their section of the report; `overview` draws those of all other sections.
-PARTS_WITH_FIGURES = ("splitting", "cross_testing", "win_percentage", "ecoc", "published")
-
 
 rule draw_overview:
     input:
         **read_by_figures("overview"),
     output:
-        **figures_for("overview"),
+        **figures_of_job("overview"),
     log:
         "results/logs/draw_overview.log",
+    conda:
+        "../../envs/environment.yaml"
     params:
-        figures=lambda wildcards, output: {name: [DRAWN[name].spec.name, DRAWN[name].options] for name in output.keys()},
+        figures=lambda wildcards, output: {
+            name: [PLAN.figures[name].spec.name, PLAN.figures[name].options] for name in output.keys()
+        },
+        code=code_of("draw_figures"),
     script:
         "../scripts/draw_figures.py"
 
@@ -28,7 +23,7 @@ use rule draw_overview as draw_splitting with:
     input:
         **read_by_figures("splitting"),
     output:
-        **figures_for("splitting"),
+        **figures_of_job("splitting"),
     log:
         "results/logs/draw_splitting.log",
 
@@ -37,7 +32,7 @@ use rule draw_overview as draw_cross_testing with:
     input:
         **read_by_figures("cross_testing"),
     output:
-        **figures_for("cross_testing"),
+        **figures_of_job("cross_testing"),
     log:
         "results/logs/draw_cross_testing.log",
 
@@ -46,7 +41,7 @@ use rule draw_overview as draw_win_percentage with:
     input:
         **read_by_figures("win_percentage"),
     output:
-        **figures_for("win_percentage"),
+        **figures_of_job("win_percentage"),
     log:
         "results/logs/draw_win_percentage.log",
 
@@ -55,7 +50,7 @@ use rule draw_overview as draw_ecoc with:
     input:
         **read_by_figures("ecoc"),
     output:
-        **figures_for("ecoc"),
+        **figures_of_job("ecoc"),
     log:
         "results/logs/draw_ecoc.log",
 
@@ -64,6 +59,6 @@ use rule draw_overview as draw_published with:
     input:
         **read_by_figures("published"),
     output:
-        **figures_for("published"),
+        **figures_of_job("published"),
     log:
         "results/logs/draw_published.log",

@@ -1,23 +1,22 @@
 # Fit the final model, recommended or named in the configuration, on all rows and examine the labels with it.
 
-FINAL = config["final"]
-FINAL_DATASETS = FINAL["datasets"] or WEAK_LABELS["datasets"]
-FINAL_MODELS = [FINAL["model"]] if FINAL["model"] else WEAK_LABELS["models"]
-
 
 rule fit_final_model:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=folds_of(config["folds"]["n_splits"]),
+        folds=folds_of(STUDY, STUDY.folds.n_splits),
         recommendation=recommended_of,
         # cells that a person has checked
-        checked=lambda wildcards: [f"{WEAK_LABELS['checked_cells']}/{wildcards.dataset}.csv"]
-        * (wildcards.dataset in CHECKED),
-        rates=lambda wildcards: [f"results/recommendation/checked/{wildcards.dataset}.csv"]
-        * (wildcards.dataset in CHECKED),
+        checked=lambda wildcards: checked_cells_of(wildcards.dataset),
+        rates=lambda wildcards: [
+            f"results/recommendation/checked/{wildcards.dataset}.csv" for _ in checked_cells_of(wildcards.dataset)
+        ],
         # empty if the study does not score the model
-        scores=lambda wildcards: ["results/tables/complete_scores.csv"]
-        * (wildcards.dataset in WEAK_LABELS["datasets"] and {*FINAL_MODELS} <= {*WEAK_LABELS["models"]}),
+        scores=lambda wildcards: (
+            ["results/tables/complete_scores.csv"]
+            if wildcards.dataset in STUDY.weak_labels.datasets and {*PLAN.final.models} <= {*STUDY.weak_labels.models}
+            else []
+        ),
     output:
         # The earlier model can predict until the new one replaces it.
         model=update("results/final/{dataset}/model.fairfold"),
@@ -33,24 +32,18 @@ rule fit_final_model:
         "results/logs/fit_final_model/{dataset}.log",
     benchmark:
         "results/benchmarks/fit_final_model/{dataset}.tsv"
-    threads: threads_of_each(len(FINAL_DATASETS), most=8)
+    conda:
+        "../../envs/environment.yaml"
+    threads: threads_of_each(len(PLAN.final.datasets), most=8)
     resources:
         mem_mb=memory_for,
     params:
-        seed=config["seed"],
-        model=FINAL["model"],
-        score=WEAK_LABELS["score"],
+        seed=STUDY.seed,
+        model=STUDY.final.model,
+        score=STUDY.weak_labels.score,
         hidden=30,
-        settings={model: study.model_settings(config, model) for model in FINAL_MODELS},
-        code_of_models=code_of_models(FINAL_MODELS),
+        settings={model: models.model_settings(STUDY, model) for model in PLAN.final.models},
+        code_of_models=code_of_models(PLAN.final.models),
+        code=code_of("fit_final_model"),
     script:
         "../scripts/fit_final_model.py"
-
-
-# A target of its own.
-FINAL_FILES = [
-    *expand(rules.fit_final_model.input.folds, dataset=FINAL_DATASETS),
-    *expand(rules.fit_final_model.output, dataset=FINAL_DATASETS),
-]
-# Further files of a study.
-FINAL_OF_STUDY = ["results/config.yaml", *FINAL_FILES * FINAL["fit"]]

@@ -1,7 +1,5 @@
 # A model among the methods of a published comparison.
 
-MLC = config["mlc_comparison"]
-
 
 rule compare_with_study:
     input:
@@ -11,16 +9,16 @@ rule compare_with_study:
         "results/mlc_comparison/{dataset}.csv",
     log:
         "results/logs/compare_with_study/{dataset}.log",
+    conda:
+        "../../envs/environment.yaml"
     threads: 8
     params:
-        seed=config["seed"],
-        code_of_models=code_of_models([MLC["model"]]),
+        seed=STUDY.seed,
+        code_of_models=code_of_models([STUDY.mlc_comparison.model]),
         options={
-            **{name: MLC[name] for name in ("model", "n_splits", "test_size")},
-            "settings": study.settings_of(MLC["model"], config["weak_labels"]["forest"], "text"),
+            **STUDY.mlc_comparison.model_dump(include={"model", "n_splits", "test_size"}),
+            "settings": models.settings_of(STUDY.mlc_comparison.model, models.forest_settings(STUDY), "text"),
         },
+        code=code_of("compare_with_study"),
     script:
         "../scripts/compare_with_study.py"
-
-
-FILES_OF["mlc_comparison"] = ["results/tables/mlc_comparison.csv"] * bool(MLC["datasets"])

@@ -1,50 +1,47 @@
 # Effect of the split on the ranks of models: the weak-label study on many splits, with several trainings on each.
 
-STABILITY = WEAK_LABELS["rank_stability"]
-STABILITY_MODELS = STABILITY["models"] or WEAK_LABELS["models"]
-STABILITY_JOBS = {
-    "dataset": STABILITY["datasets"],
-    "rate": STABILITY["missing_rates"],
-    "splitter": STABILITY["splitters"],
-    "first": range(0, STABILITY["repeats"], STABILITY["repeats_per_job"]),
-}
-
 
 rule repeat_weak_labels:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=folds_of(config["folds"]["n_splits"], "{splitter}", STABILITY["repeats"]),
+        folds=folds_of(STUDY, STUDY.folds.n_splits, "{splitter}", STUDY.weak_labels.rank_stability.repeats),
     output:
         "results/rank_stability/{dataset}/rate-{rate}/{splitter}/from-{first}.csv",
     log:
         "results/logs/repeat_weak_labels/{dataset}_{rate}_{splitter}_{first}.log",
     benchmark:
         "results/benchmarks/repeat_weak_labels/{dataset}_{rate}_{splitter}_{first}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     params:
-        seed=config["seed"],
-        repeats=numbers_of_job(STABILITY_JOBS["first"]),
-        options={"n_trainings": STABILITY["trainings"], "threshold": WEAK_LABELS["forest"]["threshold"]},
-        models={model: study.model_settings(config, model, STABILITY) for model in STABILITY_MODELS},
-        first_levels={model: study.first_level(config, model) for model in STABILITY_MODELS},
-        forest={**WEAK_LABELS["forest"], **STABILITY["forest"]},
-        code_of_models=code_of_models(STABILITY_MODELS),
+        seed=STUDY.seed,
+        repeats=numbers_of_job(PLAN.rank_stability.jobs["first"]),
+        options={
+            "n_trainings": STUDY.weak_labels.rank_stability.trainings,
+            "threshold": STUDY.weak_labels.forest.threshold,
+        },
+        models={
+            model: models.model_settings(STUDY, model, STUDY.weak_labels.rank_stability)
+            for model in PLAN.rank_stability.models
+        },
+        first_levels={model: models.first_level(STUDY, model) for model in PLAN.rank_stability.models},
+        forest=models.forest_settings(STUDY, STUDY.weak_labels.rank_stability),
+        code_of_models=code_of_models(PLAN.rank_stability.models),
+        code=code_of("repeat_weak_labels"),
     script:
         "../scripts/repeat_weak_labels.py"
 
 
 rule tabulate_rank_stability:
     input:
-        expand(rules.repeat_weak_labels.output, **STABILITY_JOBS),
+        PLAN.rank_stability.scores,
     output:
         "results/tables/rank_stability.csv",
     log:
         "results/logs/tabulate_rank_stability.log",
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        code=code_of("tabulate_rank_stability"),
     script:
         "../scripts/tabulate_rank_stability.py"
-
-
-FILES_OF["rank_stability"] = [
-    *expand(rules.repeat_weak_labels.input.folds, dataset=STABILITY["datasets"], splitter=STABILITY["splitters"]),
-    *rules.tabulate_rank_stability.input,
-    *[*rules.tabulate_rank_stability.output] * bool(STABILITY["datasets"]),
-]

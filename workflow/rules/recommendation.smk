@@ -1,22 +1,15 @@
 # Estimate the missing rate of each dataset and recommend models.
 
-LEAST = min(WEAK_LABELS["missing_rates"], default=0)
-CHECKED = [name for name in WEAK_LABELS["datasets"] if os.path.exists(f"{WEAK_LABELS['checked_cells']}/{name}.csv")]
-AS_THEY_ARE = {"dataset": WEAK_LABELS["datasets"], "rate": 0}
-CORRECTION = {
-    "reference": study.model_of_study(config, study.REFERENCE),
-    "splitter": config["folds"]["method"],
-    "rope": WEAK_LABELS["rope"],
-    "compared_rate": LEAST,
-}
-UNITS_AS_OBSERVED = {**UNITS, "rate": LEAST}
-
 
 rule correct_scores:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=FOLDS,
-        predictions=predictions_of_unit,
+        folds=folds_of(STUDY, STUDY.folds.n_splits, repeats=STUDY.folds.repeats),
+        predictions=lambda wildcards: [
+            f"results/weak_labels/{wildcards.dataset}/rate-{wildcards.rate}/predictions_{part}.npz"
+            for part in PLAN.weak_labels.parts
+            if int(wildcards.rate) in STUDY.weak_labels.missing_rates
+        ],
     output:
         hidden="results/weak_labels/{dataset}/rate-{rate}/hidden.npz",
         reference="results/weak_labels/{dataset}/rate-{rate}/reference.npz",
@@ -29,14 +22,16 @@ rule correct_scores:
         tests="results/weak_labels/{dataset}/rate-{rate}/scar_tests.csv",
     log:
         "results/logs/correct_scores/{dataset}_{rate}.log",
+    conda:
+        "../../envs/environment.yaml"
     resources:
         mem_mb=memory_for,
     params:
-        seed=config["seed"],
-        unit=UNIT_OPTIONS,
-        # with many labels, a few represent all
-        n_labels=lambda wildcards: study.REFERENCE_LABELS if wildcards.dataset in WITH_OWN_REFERENCE else None,
-        correction=CORRECTION,
+        seed=STUDY.seed,
+        unit=models.unit_options(STUDY),
+        n_labels=lambda wildcards: PLAN.weak_labels.n_reference_labels(wildcards.dataset),
+        correction=models.correction_options(STUDY),
+        code=code_of("correct_scores"),
     script:
         "../scripts/correct_scores.py"
 
@@ -44,47 +39,65 @@ rule correct_scores:
 rule score_checked_cells:
     input:
         dataset="results/datasets/{dataset}.npz",
-        cells=f"{WEAK_LABELS['checked_cells']}/{{dataset}}.csv",
-        predictions=expand(rules.train_and_score.output.predictions, rate=LEAST, part=PARTS_OF_UNIT, allow_missing=True),
+        cells=f"{STUDY.weak_labels.checked_cells}/{{dataset}}.csv",
+        predictions=expand(
+            rules.train_and_score.output.predictions,
+            rate=PLAN.weak_labels.least,
+            part=PLAN.weak_labels.parts,
+            allow_missing=True,
+        ),
     output:
         "results/recommendation/checked/{dataset}.csv",
     log:
         "results/logs/score_checked_cells/{dataset}.log",
+    conda:
+        "../../envs/environment.yaml"
     params:
-        threshold=WEAK_LABELS["forest"]["threshold"],
-        score=WEAK_LABELS["score"],
+        threshold=STUDY.weak_labels.forest.threshold,
+        score=STUDY.weak_labels.score,
+        code=code_of("score_checked_cells"),
     script:
         "../scripts/score_checked_cells.py"
 
 
 rule recommend_models:
     input:
-        datasets=expand("results/datasets/{dataset}.npz", dataset=WEAK_LABELS["datasets"]),
-        trained=expand(rules.train_and_score.output.scores, **UNITS, part=PARTS_OF_UNIT),
-        seconds=expand(rules.train_and_score.output.seconds, **UNITS, part=PARTS_OF_UNIT),
-        imputation=expand(rules.train_and_score.output.imputation, **UNITS, part=IMPUTING_PARTS),
-        predictions=expand(rules.train_and_score.output.predictions, **UNITS_AS_OBSERVED, part=PARTS_OF_UNIT),
-        missing_rates=expand(rules.correct_scores.output.missing_rate, **ESTIMATED),
-        corrected_folds=expand(rules.correct_scores.output.folds, **UNITS),
-        complete_scores=expand(rules.correct_scores.output.scores, **UNITS),
-        verdicts=expand(rules.correct_scores.output.verdicts, **UNITS),
-        guessing=expand(rules.correct_scores.output.guessing, **UNITS),
-        tests=expand(rules.correct_scores.output.tests, **AS_THEY_ARE),
-        checked=expand(rules.score_checked_cells.output, dataset=CHECKED),
-        curves=expand(rules.score_by_samples.output.curve, **CURVES),
+        datasets=expand("results/datasets/{dataset}.npz", dataset=STUDY.weak_labels.datasets),
+        trained=expand(rules.train_and_score.output.scores, **PLAN.weak_labels.units, part=PLAN.weak_labels.parts),
+        seconds=expand(rules.train_and_score.output.seconds, **PLAN.weak_labels.units, part=PLAN.weak_labels.parts),
+        imputation=expand(
+            rules.train_and_score.output.imputation, **PLAN.weak_labels.units, part=PLAN.weak_labels.imputing
+        ),
+        predictions=expand(
+            rules.train_and_score.output.predictions,
+            dataset=STUDY.weak_labels.datasets,
+            rate=PLAN.weak_labels.least,
+            part=PLAN.weak_labels.parts,
+        ),
+        missing_rates=expand(rules.correct_scores.output.missing_rate, **PLAN.weak_labels.estimated),
+        corrected_folds=expand(rules.correct_scores.output.folds, **PLAN.weak_labels.units),
+        complete_scores=expand(rules.correct_scores.output.scores, **PLAN.weak_labels.units),
+        verdicts=expand(rules.correct_scores.output.verdicts, **PLAN.weak_labels.units),
+        guessing=expand(rules.correct_scores.output.guessing, **PLAN.weak_labels.units),
+        tests=expand(rules.correct_scores.output.tests, dataset=STUDY.weak_labels.datasets, rate=0),
+        checked=expand(
+            rules.score_checked_cells.output,
+            dataset=[dataset for dataset in STUDY.weak_labels.datasets if checked_cells_of(dataset)],
+        ),
+        curves=expand(rules.score_by_samples.output.curve, **PLAN.sample_curves.curves),
     output:
-        **{"sample_curves": "results/tables/sample_curves.csv"} if SAMPLE_CURVES["datasets"] else {},
+        **({"sample_curves": "results/tables/sample_curves.csv"} if STUDY.weak_labels.sample_curves.datasets else {}),
         scores="results/tables/weak_label_scores.csv",
         seconds="results/timings/models.csv",
         summary="results/tables/score_summary.csv",
         learning="results/tables/learning_curves.csv",
-        imputation=expand("results/tables/{table}.csv", table=IMPUTATION_TABLES),
-        printed=expand("results/tables/weak_labels/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
+        imputation=PLAN.recommendation.imputation,
+        printed=expand("results/tables/weak_labels/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
         ranks="results/tables/percentile_ranks.csv",
         comparisons="results/tables/comparisons.csv",
         pairs="results/tables/pairs.csv",
-        cliques="results/tables/cliques.csv" if len(WEAK_LABELS["datasets"]) > 1 else [],
-        of_paper=expand("results/tables/{table}_published.csv", table=OF_PAPER),
+        cliques="results/tables/cliques.csv" if len(STUDY.weak_labels.datasets) > 1 else [],
+        of_paper=PLAN.recommendation.of_paper,
         missing_rates="results/tables/missing_rates.csv",
         tests="results/tables/scar_tests.csv",
         corrected_folds="results/recommendation/corrected_folds.csv",
@@ -96,26 +109,22 @@ rule recommend_models:
         # these contain run times and memory, which vary between runs
         leaderboard="results/recommendation/leaderboard.csv",
         sentences="results/recommendation/sentences.csv",
-        labels=expand("results/tables/labels/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
-        reliability=expand("results/tables/reliability/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
-        precision_recall=expand("results/tables/precision_recall/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
-        decisions=expand("results/tables/decisions/{dataset}.csv", dataset=WEAK_LABELS["datasets"]),
+        labels=expand("results/tables/labels/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
+        reliability=expand("results/tables/reliability/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
+        precision_recall=expand("results/tables/precision_recall/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
+        decisions=expand("results/tables/decisions/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
     log:
         "results/logs/recommend_models.log",
+    conda:
+        "../../envs/environment.yaml"
     params:
-        seed=config["seed"],
-        datasets=WEAK_LABELS["datasets"],
-        alpha=WEAK_LABELS["alpha"],
-        rope=WEAK_LABELS["rope"],
-        score=WEAK_LABELS["score"],
-        n_repeats=config["folds"]["repeats"],
-        hierarchical=HIERARCHICAL["dataset"],
+        seed=STUDY.seed,
+        datasets=STUDY.weak_labels.datasets,
+        alpha=STUDY.weak_labels.alpha,
+        rope=STUDY.weak_labels.rope,
+        score=STUDY.weak_labels.score,
+        n_repeats=STUDY.folds.repeats,
+        hierarchical=PLAN.weak_labels.hierarchical,
+        code=code_of("recommend_models"),
     script:
         "../scripts/recommend_models.py"
-
-
-FILES_OF["recommendation"] = [
-    *expand(rules.correct_scores.output, **ESTIMATED),
-    *rules.recommend_models.output,
-    rules.describe_study.output.sizes,  # shown by `fairfold recommend`
-]

@@ -1,78 +1,70 @@
 # Join tables of several jobs, render the pages of the study, and pack its figures.
 
-# Name -> tables with the same columns, which are concatenated.
-JOINED = {
-    "fold_effect": expand("results/splitting/fold_effect/{dataset}.csv", dataset=FOLD_EFFECT["datasets"]),
-    "mechanisms": MECHANISM_PARTS,
-    "ecoc/comparison": expand("results/ecoc/comparison/{dataset}.csv", dataset=COMPARED),
-    "mlc_comparison": expand("results/mlc_comparison/{dataset}.csv", dataset=MLC["datasets"]),
-}
-SHOWN = [
-    *TABLES,
-    *FIGURES,
-    *[path for path in FINAL_OF_STUDY if re.search("(_.*[.]csv|columns[.]json)$", path)],
-    *[path for path in STUDY_FILES if re.search("(cross_testing/models|recommendation/.*|quality_.*)[.]csv$", path)],
-]
-# The report, and a page for the parts of papers if the study has some.
-PAGES_OF_STUDY = pages_of(CONTENTS, [path.removeprefix("results/") for path in SHOWN], config)
-
 
 rule render_report:
     input:
-        SHOWN,
+        PLAN.shown,
         config="results/config.yaml",
         legend="results/legend.csv",
     output:
-        **{page: f"results/{page}.html" for page in PAGES_OF_STUDY},
+        **{page: f"results/{page}.html" for page in PLAN.pages},
     log:
         "results/logs/render_report.log",
+    conda:
+        "../../envs/environment.yaml"
     params:
-        code=code_of(SCRIPTS / "render_report.py", REPORT),
+        code=code_of("render_report", "report"),
     script:
         "../scripts/render_report.py"
 
 
 rule pack_figures:
     input:
-        TABLES,
-        FIGURES,
+        PLAN.tables,
+        files_of_figures(PLAN.figures.values()),
         config="results/config.yaml",
     output:
         "results/paper_figures.zip",
     log:
         "results/logs/pack_figures.log",
+    conda:
+        "../../envs/environment.yaml"
     params:
-        code=code_of(SCRIPTS / "pack_figures.py", REPORT),
+        code=code_of("pack_figures", "report"),
     script:
         "../scripts/pack_figures.py"
 
 
-# A target of its own.
 rule publish:
     input:
-        lambda wildcards: [*scored("study"), *FINAL_OF_STUDY],
+        PLAN.targets["study"].wanted,
     output:
         "results/publication.zip",
     log:
         "results/logs/publish.log",
     localrule: True  # runs Snakemake to list the jobs of the study
+    conda:
+        "../../envs/environment.yaml"
     params:
-        settings=config["publish"],
-        code=code_of(SCRIPTS / "publish.py", REPORT),
+        settings=STUDY.publish.model_dump(),
+        code=code_of("publish", "report"),
     script:
         "../scripts/publish.py"
 
 
 rule concat_tables:
     input:
-        lambda wildcards: JOINED[wildcards.joined],
+        lambda wildcards: PLAN.joined[wildcards.joined],
     output:
         "results/tables/{joined}.csv",
     log:
         "results/logs/concat_tables/{joined}.log",
     wildcard_constraints:
-        # An empty pattern would match every name; "(?!)" matches none.
-        joined="|".join(name for name, parts in JOINED.items() if parts) or "(?!)",
+        joined=one_of(name for name, parts in PLAN.joined.items() if parts),
     localrule: True  # short; in a submission, the tables of one part would wait for another part
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        code=code_of("concat_tables"),
     script:
         "../scripts/concat_tables.py"

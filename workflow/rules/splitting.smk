@@ -1,25 +1,25 @@
 # Split datasets into folds, compare the evenness of the methods, and estimate the effect on scores.
 
-SPLITTING = config["splitting"]
-FOLD_EFFECT = SPLITTING["fold_effect"]
-
 
 rule split_dataset:
     input:
         "results/datasets/{dataset}.npz",
-        lambda wildcards: STRICT_AUDITS.get(wildcards.dataset, []),
+        strict_audit_of,
     output:
         folds="results/folds/{dataset}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz",
     log:
         "results/logs/split_dataset/{dataset}_{splitter}_{n_splits}_{repeats}.log",
     cache: "omit-software"
     priority: 2  # all other jobs wait for data and folds
+    conda:
+        "../../envs/environment.yaml"
     params:
         # The cache identifies jobs by parameters, not by wildcards, so list everything that changes the folds.
         splitter="{splitter}",
         repeats="{repeats}",
-        seed=config["seed"],
+        seed=STUDY.seed,
         n_splits="{n_splits}",
+        code=code_of("split_dataset"),
     script:
         "../scripts/split_dataset.py"
 
@@ -36,12 +36,15 @@ rule compare_splitters:
         "results/logs/compare_splitters/{dataset}.log",
     benchmark:
         "results/benchmarks/compare_splitters/{dataset}.tsv"
-    threads: threads_of_each(len(SPLITTING["datasets"]), most=len(SPLITTING["methods"]))
+    conda:
+        "../../envs/environment.yaml"
+    threads: threads_of_each(len(STUDY.splitting.datasets), most=len(STUDY.splitting.methods))
     params:
-        seed=config["seed"],
-        n_splits=config["folds"]["n_splits"],
-        repeats=SPLITTING["repeats"],
-        splitters=SPLITTING["methods"],
+        seed=STUDY.seed,
+        n_splits=STUDY.folds.n_splits,
+        repeats=STUDY.splitting.repeats,
+        splitters=STUDY.splitting.methods,
+        code=code_of("compare_splitters"),
     script:
         "../scripts/compare_splitters.py"
 
@@ -56,21 +59,24 @@ rule estimate_fold_effect:
         "results/logs/estimate_fold_effect/{dataset}.log",
     benchmark:
         "results/benchmarks/estimate_fold_effect/{dataset}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     params:
-        seed=config["seed"],
-        n_splits=config["folds"]["n_splits"],
-        methods=list(dict.fromkeys(["random", *SPLITTING["methods"]])),
-        effort={name: FOLD_EFFECT[name] for name in ("n_halvings", "n_repeats")},
+        seed=STUDY.seed,
+        n_splits=STUDY.folds.n_splits,
+        methods=list(dict.fromkeys(["random", *STUDY.splitting.methods])),
+        effort=STUDY.splitting.fold_effect.model_dump(include={"n_halvings", "n_repeats"}),
+        code=code_of("estimate_fold_effect"),
     script:
         "../scripts/estimate_fold_effect.py"
 
 
 rule tabulate_splitting:
     input:
-        datasets=expand("results/datasets/{dataset}.npz", dataset=SPLITTING["datasets"]),
-        quality=expand(rules.compare_splitters.output.quality, dataset=SPLITTING["datasets"]),
-        labels=expand(rules.compare_splitters.output.labels, dataset=SPLITTING["datasets"]),
-        seconds=expand(rules.compare_splitters.output.seconds, dataset=SPLITTING["datasets"]),
+        datasets=expand("results/datasets/{dataset}.npz", dataset=STUDY.splitting.datasets),
+        quality=expand(rules.compare_splitters.output.quality, dataset=STUDY.splitting.datasets),
+        labels=expand(rules.compare_splitters.output.labels, dataset=STUDY.splitting.datasets),
+        seconds=expand(rules.compare_splitters.output.seconds, dataset=STUDY.splitting.datasets),
         public_code=workflow.source_path("../../resources/published/split_quality.csv"),
     output:
         matrices="results/tables/label_matrices.csv",
@@ -81,13 +87,9 @@ rule tabulate_splitting:
         seconds="results/timings/quality_against_seconds.csv",
     log:
         "results/logs/tabulate_splitting.log",
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        code=code_of("tabulate_splitting"),
     script:
         "../scripts/tabulate_splitting.py"
-
-
-FILES_OF["splitting"] = [
-    *expand(rules.compare_splitters.output, dataset=SPLITTING["datasets"]),
-    *expand(rules.estimate_fold_effect.output, dataset=FOLD_EFFECT["datasets"]),
-    *[*rules.tabulate_splitting.output] * bool(SPLITTING["datasets"]),
-    *["results/tables/fold_effect.csv"] * bool(FOLD_EFFECT["datasets"]),
-]

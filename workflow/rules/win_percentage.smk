@@ -1,18 +1,5 @@
 # Win percentages of Gaussian classifiers in random searches over feature pairs, and of forests over feature sets.
 
-WIN_PERCENTAGE = config["win_percentage"]
-PAIRS_OF = WIN_PERCENTAGE["datasets"]
-PAIR_SETTING = {name: WIN_PERCENTAGE[name] for name in ("n_splits", "n_repeats", "kurtosis_multiple")}
-PAIR_SETTING["n_best"] = WIN_PERCENTAGE["reevaluation"]["n_pairs"]
-PERMUTED_PAIRS = range(0, WIN_PERCENTAGE["n_permutations"], WIN_PERCENTAGE["permutations_per_job"])
-MODEL_SETS = WIN_PERCENTAGE["models"]
-SETS_OF = {"dataset": MODEL_SETS["datasets"], "rate": MODEL_SETS["missing_rate"]}
-SETS_MODELS = MODEL_SETS["models"] or WEAK_LABELS["models"]
-N_PERMUTED_SETS = MODEL_SETS["n_permuted_sets"] or MODEL_SETS["n_sets"]
-SETS = range(0, MODEL_SETS["n_sets"], MODEL_SETS["sets_per_job"])
-# Permutations start at 1, because 0 is the original order.
-PERMUTATIONS = range(1, MODEL_SETS["n_permutations"] + 1, MODEL_SETS["permutations_per_job"])
-
 
 rule evaluate_pairs:
     input:
@@ -28,14 +15,17 @@ rule evaluate_pairs:
         "results/logs/evaluate_pairs/{dataset}.log",
     benchmark:
         "results/benchmarks/evaluate_pairs/{dataset}.tsv"
-    threads: threads_of_each(len(PAIRS_OF), most=WIN_PERCENTAGE["jobs_per_dataset"])
+    conda:
+        "../../envs/environment.yaml"
+    threads: threads_of_each(len(STUDY.win_percentage.datasets), most=STUDY.win_percentage.jobs_per_dataset)
     params:
-        seed=config["seed"],
-        n_parts=WIN_PERCENTAGE["jobs_per_dataset"],
-        setting=PAIR_SETTING,
-        reevaluation={name: WIN_PERCENTAGE["reevaluation"][name] for name in ("n_splits", "n_repeats", "corrected")},
-        alpha=WIN_PERCENTAGE["alpha"],
-        search=WIN_PERCENTAGE["search"],
+        seed=STUDY.seed,
+        n_parts=STUDY.win_percentage.jobs_per_dataset,
+        setting=models.pair_setting(STUDY),
+        reevaluation=STUDY.win_percentage.reevaluation.model_dump(include={"n_splits", "n_repeats", "corrected"}),
+        alpha=STUDY.win_percentage.alpha,
+        search=STUDY.win_percentage.search.model_dump(),
+        code=code_of("evaluate_pairs"),
     script:
         "../scripts/evaluate_pairs.py"
 
@@ -49,23 +39,32 @@ rule permute_pairs:
         "results/logs/permute_pairs/{dataset}_{first}.log",
     benchmark:
         "results/benchmarks/permute_pairs/{dataset}_{first}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     params:
-        seed=config["seed"],
-        permutations=numbers_of_job(PERMUTED_PAIRS),
-        setting=PAIR_SETTING,
+        seed=STUDY.seed,
+        permutations=numbers_of_job(PLAN.win_percentage.permuted_pairs),
+        setting=models.pair_setting(STUDY),
+        code=code_of("permute_pairs"),
     script:
         "../scripts/permute_pairs.py"
 
 
 rule tabulate_pairs:
     input:
-        data=expand("results/datasets/{dataset}.npz", dataset=PAIRS_OF),
-        pairs=expand(rules.evaluate_pairs.output.pairs, dataset=PAIRS_OF),
-        best_pairs=expand(rules.evaluate_pairs.output.table, dataset=PAIRS_OF),
-        permuted=expand(rules.permute_pairs.output, dataset=PAIRS_OF, first=PERMUTED_PAIRS),
-        searches=expand(rules.evaluate_pairs.output.search, dataset=PAIRS_OF),
+        data=expand("results/datasets/{dataset}.npz", dataset=STUDY.win_percentage.datasets),
+        pairs=expand(rules.evaluate_pairs.output.pairs, dataset=STUDY.win_percentage.datasets),
+        best_pairs=expand(rules.evaluate_pairs.output.table, dataset=STUDY.win_percentage.datasets),
+        permuted=expand(
+            rules.permute_pairs.output,
+            dataset=STUDY.win_percentage.datasets,
+            first=PLAN.win_percentage.permuted_pairs,
+        ),
+        searches=expand(rules.evaluate_pairs.output.search, dataset=STUDY.win_percentage.datasets),
     output:
-        random_labels=["results/tables/win_percentage/random_labels.csv"] * (WIN_PERCENTAGE["n_permutations"] > 1),
+        random_labels=(
+            ["results/tables/win_percentage/random_labels.csv"] if STUDY.win_percentage.n_permutations > 1 else []
+        ),
         wins="results/tables/win_percentage/win_percentages.csv",
         draws="results/tables/win_percentage/draws_needed.csv",
         classifiers="results/tables/win_percentage/classifiers.csv",
@@ -81,13 +80,15 @@ rule tabulate_pairs:
         law="results/tables/win_percentage/sampling_law.csv",
     log:
         "results/logs/tabulate_pairs.log",
+    conda:
+        "../../envs/environment.yaml"
     params:
-        **{
-            name: WIN_PERCENTAGE[name]
-            for name in ("kurtosis_multiple", "most_draws", "alpha", "independent", "sampling")
-        },
-        seed=config["seed"],
-        titles=[CATALOG[dataset].title for dataset in PAIRS_OF],
+        **STUDY.win_percentage.model_dump(
+            include={"kurtosis_multiple", "most_draws", "alpha", "independent", "sampling"}
+        ),
+        seed=STUDY.seed,
+        titles=[CATALOG[dataset].title for dataset in STUDY.win_percentage.datasets],
+        code=code_of("tabulate_pairs"),
     script:
         "../scripts/tabulate_pairs.py"
 
@@ -95,7 +96,7 @@ rule tabulate_pairs:
 rule evaluate_feature_sets:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=folds_of(MODEL_SETS["n_splits"]),
+        folds=folds_of(STUDY, STUDY.win_percentage.models.n_splits),
     output:
         "results/win_percentage/models/{dataset}/rate-{rate}/{order}-from-{first}.csv",
     log:
@@ -104,43 +105,61 @@ rule evaluate_feature_sets:
         "results/benchmarks/evaluate_feature_sets/{dataset}_{rate}_{order}_{first}.tsv"
     wildcard_constraints:
         order="sets|permuted",
+    conda:
+        "../../envs/environment.yaml"
     params:
-        seed=config["seed"],
-        models={model: study.model_settings(config, model, MODEL_SETS) for model in SETS_MODELS},
-        threshold=WEAK_LABELS["forest"]["threshold"],
-        set_size=MODEL_SETS["set_size"],
+        seed=STUDY.seed,
+        models={
+            model: models.model_settings(STUDY, model, STUDY.win_percentage.models)
+            for model in PLAN.win_percentage.models
+        },
+        threshold=STUDY.weak_labels.forest.threshold,
+        set_size=STUDY.win_percentage.models.set_size,
         numbers=lambda wildcards: (
-            {"sets": numbers_of_job(SETS)(wildcards), "permutations": [0, 1]}
+            {"sets": numbers_of_job(PLAN.win_percentage.sets)(wildcards), "permutations": [0, 1]}
             if wildcards.order == "sets"
-            else {"sets": [0, N_PERMUTED_SETS], "permutations": numbers_of_job(PERMUTATIONS)(wildcards)}
+            else {
+                "sets": [0, PLAN.win_percentage.n_permuted_sets],
+                "permutations": numbers_of_job(PLAN.win_percentage.permutations)(wildcards),
+            }
         ),
-        exchange=MODEL_SETS["exchange"],
-        code_of_models=code_of_models(SETS_MODELS),
+        exchange=STUDY.win_percentage.models.exchange,
+        code_of_models=code_of_models(PLAN.win_percentage.models),
+        code=code_of("evaluate_feature_sets"),
     script:
         "../scripts/evaluate_feature_sets.py"
 
 
 rule tabulate_model_wins:
     input:
-        expand(rules.evaluate_feature_sets.output, **SETS_OF, order="sets", first=SETS),
-        expand(rules.evaluate_feature_sets.output, **SETS_OF, order="permuted", first=PERMUTATIONS),
+        expand(
+            rules.evaluate_feature_sets.output,
+            dataset=STUDY.win_percentage.models.datasets,
+            rate=STUDY.win_percentage.models.missing_rate,
+            order="sets",
+            first=PLAN.win_percentage.sets,
+        ),
+        expand(
+            rules.evaluate_feature_sets.output,
+            dataset=STUDY.win_percentage.models.datasets,
+            rate=STUDY.win_percentage.models.missing_rate,
+            order="permuted",
+            first=PLAN.win_percentage.permutations,
+        ),
     output:
-        **{"permutations": "results/tables/win_percentage/model_permutations.csv"} if PERMUTATIONS else {},
+        **(
+            {"permutations": "results/tables/win_percentage/model_permutations.csv"}
+            if STUDY.win_percentage.models.n_permutations
+            else {}
+        ),
         wins="results/tables/win_percentage/models.csv",
         sets="results/tables/win_percentage/model_sets.csv",
     log:
         "results/logs/tabulate_model_wins.log",
+    conda:
+        "../../envs/environment.yaml"
     params:
-        alpha=WIN_PERCENTAGE["alpha"],
+        alpha=STUDY.win_percentage.alpha,
+        code=code_of("tabulate_model_wins"),
     script:
         "../scripts/tabulate_model_wins.py"
-
-
-FILES_OF["win_percentage"] = [
-    *rules.tabulate_pairs.input.permuted,
-    *expand(rules.evaluate_pairs.output, dataset=PAIRS_OF),
-    *[*rules.tabulate_pairs.output] * bool(PAIRS_OF),
-    *expand(rules.evaluate_feature_sets.input.folds, **SETS_OF),
-    *rules.tabulate_model_wins.input,
-    *[*rules.tabulate_model_wins.output] * bool(SETS_OF["dataset"]),
-]

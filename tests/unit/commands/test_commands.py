@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from fairfold import study as studies
 from fairfold.__main__ import main
 from fairfold.commands import doctor
 from fairfold.commands.running import LOCK
 from fairfold.core.runs import lock_of_folder
+from fairfold.planning.check import catalog_of, check_study
 from snakemake_logger_plugin_fairfold import EVENT
 
 SENTENCES = pd.DataFrame(
@@ -379,7 +379,7 @@ class TestStudy:
         folder = table.with_name("My-plants-2-study")
         monkeypatch.chdir(folder)
         config = yaml.safe_load((folder / "study.yaml").read_text())
-        entry = studies.check_study(config)["My-plants-2"]
+        entry = catalog_of(check_study(config))["My-plants-2"]
         assert [path.resolve() for path in entry.own_files] == [table]
         assert entry.categorical == "one-hot"
 
@@ -461,14 +461,14 @@ class TestStudy:
         written = yaml.safe_load((tmp_path / "plants-study" / "study.yaml").read_text())
         assert written["data"]["own"]["plants"]["format"] == "arff"
         monkeypatch.chdir(tmp_path / "plants-study")
-        assert studies.check_study(written)["plants"].format == "arff"
+        assert catalog_of(check_study(written))["plants"].format == "arff"
 
     def test_a_table_may_have_the_name_of_a_dataset_of_the_catalog(self, table, commands, monkeypatch):
         mine = table.with_name("yeast.csv.gz")
         table.rename(mine)
         assert main(["study", str(mine), "--labels", "label_"]) == 0
         monkeypatch.chdir(folder := mine.with_name("yeast-study"))
-        assert studies.check_study(yaml.safe_load((folder / "study.yaml").read_text()))["my-yeast"].own_files
+        assert catalog_of(check_study(yaml.safe_load((folder / "study.yaml").read_text())))["my-yeast"].own_files
 
     def test_the_folder_may_be_a_link(self, table, commands):
         (table.parent / "far" / "away").mkdir(parents=True)
@@ -493,8 +493,8 @@ class TestStudy:
             *(event("start", 2, "train", "Train"), event("finish", 2)),
         ]
         weak_labels = {"datasets": ["My-plants-2"], "models": ["kNN"], "missing_rates": [0, 50]}
-        config = {"data": {"own": {"My-plants-2": {"path": f"../{table.name}"}}}, "weak_labels": weak_labels}
-        config = yaml.safe_dump(config | {"folds": {"n_splits": 3, "repeats": 1}})
+        config = {"data": {"own": {"My-plants-2": {"path": f"../{table.name}", "labels": {"prefix": "l_"}}}}}
+        config = yaml.safe_dump(config | {"seed": 1, "folds": {"n_splits": 3}, "weak_labels": weak_labels})
         (folder / "results/config.yaml").write_text(config)
         monkeypatch.setattr(subprocess, "Popen", lambda command, **options: Process(lines=lines))
         assert main(["study", str(table), "--labels", "label_"]) == 0

@@ -12,8 +12,8 @@ from fairfold.__main__ import main
 from fairfold.commands.publish import gather_facts
 from fairfold.datasets import Dataset, load_catalog
 from fairfold.errors import DataError, StudyError
+from fairfold.planning.check import check_config
 from fairfold.publish import crate
-from fairfold.study import check_config
 
 COLUMNS = ["output_file", "date", "rule", "log-file(s)", "input-file(s)", "shellcmd", "status", "plan"]
 LOG, DATA, SIZES = (

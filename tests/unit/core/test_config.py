@@ -9,8 +9,8 @@ from fairfold.errors import ConfigError
 from fairfold.forests.models import VARIANTS
 from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.models import MODEL_NAMES
+from fairfold.planning.check import check_config
 from fairfold.splitting.methods import METHOD_NAMES
-from fairfold.study import check_config
 from fairfold.weak_labels.settings import WeakLabels
 
 MINIMAL = {"seed": 1, "weak_labels": {"datasets": ["flags"]}}

@@ -20,7 +20,7 @@ from fairfold.datasets.expression import (
     read_series_table,
 )
 from fairfold.errors import ConfigError, DataError
-from fairfold.study import check_config
+from fairfold.planning.check import check_config
 
 TRAINING, VALIDATION = (
     "MAQC_Distribution_Status: MAQC_T -- Training",

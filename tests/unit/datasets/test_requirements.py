@@ -10,7 +10,7 @@ from fairfold.datasets import Dataset
 from fairfold.datasets.requirements import check_requirements, least_samples
 from fairfold.errors import DataError
 from fairfold.forests import make_model
-from fairfold.study import check_config
+from fairfold.planning.check import check_config
 
 
 def dataset(n_samples, Y=None):

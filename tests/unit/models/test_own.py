@@ -27,8 +27,8 @@ from fairfold.models.one_level import OneLevelModel
 from fairfold.models.own import make_estimator
 from fairfold.models.own_sources import checksum_of
 from fairfold.models.registry import register_own, spec_of
+from fairfold.planning.check import check_study
 from fairfold.splitting import IterativeStratification
-from fairfold.study import check_study
 
 LIBRARY = Path(__file__).resolve().parents[3] / "workflow"
 RNG = np.random.default_rng(0)

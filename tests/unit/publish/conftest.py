@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 
 from fairfold.models.legend import legend_table
+from fairfold.planning.check import check_config
+from fairfold.planning.models import specifications
 from fairfold.publish.crate import checksum
 from fairfold.publish.facts import Facts, Source
-from fairfold.study import check_config, specifications
 
 MODELS = ["RF+ET", "logistic+", "kNN"]
 METRICS = ["average_precision", "roc_auc", "mcc", "hamming_loss"]

@@ -9,13 +9,13 @@ from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import FinalPredictions
 from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.metrics.scores import multilabel_scores
+from fairfold.planning.models import difficulty_by
 from fairfold.recommendation.mechanisms import (
     COLUMNS,
     evidence_against,
     scores_under_mechanism,
     without_scores,
 )
-from fairfold.study import difficulty_by
 from fairfold.weak_labels import mask_positives
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from fairfold.core.config import setting
+from fairfold.planning.check import check_config
 from fairfold.report.contents import load_contents
 from fairfold.report.labels import labels_sentences
 from fairfold.report.templates import plain_text, text_html
-from fairfold.study import check_config
 
 AS_GIVEN = "taken as they are: nothing is declared about missing positives."
 INCOMPLETE = "declared incomplete: some zeros are missing positives."

@@ -14,10 +14,10 @@ from docutils.utils import SystemMessage
 from PIL import Image
 
 from fairfold.core.config import load_yaml
+from fairfold.planning.check import check_config
 from fairfold.report.contents import Item, Section, load_contents, pages_of
 from fairfold.report.page import render_report
 from fairfold.report.templates import plain_text, text_html
-from fairfold.study import check_config
 
 VERDICTS = ["best", "not different", "worse", "not tested", "same as RF+ET", "no score"]
 VOID = {"meta", "link", "img", "br", "wbr", "hr", "input"}

@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
@@ -16,6 +16,9 @@ from fairfold.commands.study import CONFIGURATION
 from fairfold.core.files import check_writable
 from fairfold.core.project import IS_CHECKOUT, PROJECT
 from fairfold.errors import ConfigError, StudyError
+
+if TYPE_CHECKING:
+    from fairfold.datasets.settings import Data
 
 _LOCK = PROJECT / "envs" / "requirements.lock"
 _CONFIGURATIONS = (CONFIGURATION, "config/config.yaml")  # default configuration files, in order of precedence
@@ -116,14 +119,14 @@ def _folders(configuration: Path | None, wrong: list[str]) -> Iterator[tuple[str
     from fairfold.datasets.preparation import environment_mirrors
 
     settings = _data_settings(configuration, wrong)
-    cache = Path(settings.get("cache") or default_cache()).expanduser()
+    cache = Path(settings.cache or default_cache()).expanduser()
     for name, folder in (("downloaded data", cache), ("compiled code", Path(os.environ["NUMBA_CACHE_DIR"]))):
         yield name, str(folder)
         try:
             check_writable(folder)
         except StudyError as error:
             wrong.append(str(error))
-    for name, mirrors in (("data.mirrors", settings.get("mirrors", [])), ("FAIRFOLD_MIRROR", environment_mirrors())):
+    for name, mirrors in (("data.mirrors", settings.mirrors), ("FAIRFOLD_MIRROR", environment_mirrors())):
         for mirror in mirrors:
             yield name, str(mirror)
             if not Path(mirror).expanduser().is_dir():
@@ -132,16 +135,15 @@ def _folders(configuration: Path | None, wrong: list[str]) -> Iterator[tuple[str
             yield name, "none"
 
 
-def _data_settings(configuration: Path | None, wrong: list[str]) -> dict[str, Any]:
-    """Read the data section of the configuration; empty without a configuration."""
+def _data_settings(configuration: Path | None, wrong: list[str]) -> Data:
+    """Read the data section of the configuration; the defaults without a configuration."""
     from fairfold.core.config import load_yaml
-    from fairfold.study import check_config
+    from fairfold.datasets.settings import Data
+    from fairfold.planning.check import check_config
 
-    if (path := configuration or next(filter(Path.is_file, map(Path, _CONFIGURATIONS)), None)) is None:
-        return {}
-    try:
-        check_config(config := load_yaml(path), [path])
-    except StudyError as error:
-        wrong.append(str(error))
-        return {}
-    return config["data"]
+    if path := configuration or next(filter(Path.is_file, map(Path, _CONFIGURATIONS)), None):
+        try:
+            return check_config(load_yaml(path), [path]).data
+        except StudyError as error:
+            wrong.append(str(error))
+    return Data()

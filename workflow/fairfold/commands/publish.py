@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import copy
 import csv
 import subprocess
 import textwrap
@@ -19,6 +18,7 @@ from fairfold.errors import DataError, StudyError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairfold.planning.settings import Study
     from fairfold.publish.facts import Facts, Source
 
 FOLDER = "publication"
@@ -96,12 +96,12 @@ def publish(study: Path, target: Path, *, with_data: bool = False) -> list[str]:
     return write_publication(gather_facts(study, with_data=with_data), target)
 
 
-def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
+def gather_facts(folder: Path, *, with_data: bool = False) -> Facts:
     """Gather the facts of a study.
 
     Parameters
     ----------
-    study : Path
+    folder : Path
         Folder of the study.
     with_data : bool, default=False
         Value of ``publish.with_data``, if true.
@@ -120,33 +120,33 @@ def gather_facts(study: Path, *, with_data: bool = False) -> Facts:
     from fairfold.core.versions import gather_versions
     from fairfold.datasets import Dataset
     from fairfold.final.labels import n_resamplings
+    from fairfold.planning.models import REFERENCE, chosen_by, hyperparameters, specifications
+    from fairfold.planning.stages import folds_of as folds_path
     from fairfold.publish.facts import Facts
     from fairfold.publish.summaries import folds_of, groups_of, n_rounded, outcomes_of, predictors_of
     from fairfold.recommendation.complete_scores import N_DRAWS
-    from fairfold.study import REFERENCE, chosen_by, hyperparameters, specifications
 
-    config = _configuration(study)
-    config["publish"]["with_data"] |= with_data
-    prepared = (study / "results" / "datasets" / f"{name}.npz" for name in config["weak_labels"]["datasets"])
+    study = _study_of(folder)
+    study.publish.with_data |= with_data
+    prepared = (folder / "results" / "datasets" / f"{name}.npz" for name in study.weak_labels.datasets)
     datasets = [Dataset.load(path) for path in prepared if path.is_file()]
-    splits, method = config["folds"], config["folds"]["method"]
-    folds = f"{method}/{splits['n_splits']}-folds/repeats-{splits['repeats']}.npz"
-    recorded, final = study / _VERSIONS, study / "results" / "final"
+    folds = folds_path(study, study.folds.n_splits, repeats=study.folds.repeats)
+    recorded, final = folder / _VERSIONS, folder / "results" / "final"
     return Facts(
-        results=(study / "results").resolve(),
-        config=config,
-        jobs=_jobs(study),
-        sources=list(_sources(study, config)),
+        results=(folder / "results").resolve(),
+        config=study.model_dump(by_alias=True),
+        jobs=_jobs(folder),
+        sources=list(_sources(folder, study)),
         outcomes=_joined(outcomes_of(data) for data in datasets),
         predictors=_joined(predictors_of(data) for data in datasets),
-        folds=_joined(folds_of(data, study / "results/folds" / data.id / folds) for data in datasets),
-        hyperparameters=hyperparameters(config, [(data.shape[0], data.Y.shape[1]) for data in datasets]),
+        folds=_joined(folds_of(data, folder / folds.format(dataset=data.id)) for data in datasets),
+        hyperparameters=hyperparameters(study, [(data.shape[0], data.Y.shape[1]) for data in datasets]),
         software=read_table(recorded) if recorded.is_file() else gather_versions(),
         is_recorded=recorded.is_file(),
-        **specifications(config),
+        **specifications(study),
         n_draws=N_DRAWS,
         n_resamplings={data.id: n_resamplings(data.shape[0]) for data in datasets},
-        forest_defaults=_forest_defaults(config),
+        forest_defaults=type(study.weak_labels.forest)().model_dump(),
         reference=REFERENCE,
         feature_groups=_joined(groups_of(each) for each in datasets if (final / each.id / _IMPORTANCE).is_file()),
         n_rounded={data.id: n_rounded(data) for data in datasets},
@@ -166,15 +166,6 @@ def _limits() -> dict[str, float]:
     return {**found, "power": round(100 * POWER)}
 
 
-def _forest_defaults(config: dict[str, Any]) -> dict[str, Any]:
-    from fairfold.study import check_config
-
-    without = copy.deepcopy(config)
-    del without["weak_labels"]["forest"]
-    check_config(without)
-    return without["weak_labels"]["forest"]
-
-
 def _joined(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Concatenate the tables of the datasets."""
     import pandas as pd
@@ -182,33 +173,32 @@ def _joined(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([*tables] or [pd.DataFrame(columns=["dataset"])])
 
 
-def _configuration(study: Path) -> dict[str, Any]:
+def _study_of(folder: Path) -> Study:
     """Read the checked configuration of the results. ``study.yaml`` may have newer settings of the publication."""
-    from fairfold.study import check_config
+    from fairfold.planning.check import check_config
 
-    if not (path := study / _CONFIGURATION).is_file():
+    if not (path := folder / _CONFIGURATION).is_file():
         raise DataError(
-            f"{study} has no {_CONFIGURATION.as_posix()}. Name the folder of a study, or run `fairfold study` first."
+            f"{folder} has no {_CONFIGURATION.as_posix()}. Name the folder of a study, or run `fairfold study` first."
         )
-    config = load_yaml(path)
-    if (own := study / _OF_USER).is_file() and "publish" in (given := load_yaml(own)):
-        config["publish"] = given["publish"]
-    check_config(config, [own if own.is_file() else path])
-    return config
+    document = load_yaml(path)
+    if (own := folder / _OF_USER).is_file() and "publish" in (given := load_yaml(own)):
+        document["publish"] = given["publish"]
+    return check_config(document, [own if own.is_file() else path])
 
 
-def _jobs(study: Path) -> pd.DataFrame:
+def _jobs(folder: Path) -> pd.DataFrame:
     """List the files of the study with the state that Snakemake finds."""
     import pandas as pd
 
-    targets = ["all", *["final"] * any((study / "results" / "final").glob("*"))]
-    command = snakemake_command(study, *targets, "--detailed-summary")
-    done = subprocess.run([*command, "--configfile", str(study / _CONFIGURATION)], capture_output=True, text=True)
+    targets = ["all", *["final"] * any((folder / "results" / "final").glob("*"))]
+    command = snakemake_command(folder, *targets, "--detailed-summary")
+    done = subprocess.run([*command, "--configfile", str(folder / _CONFIGURATION)], capture_output=True, text=True)
     lines = done.stdout.splitlines()
     start = next((at for at, line in enumerate(lines) if line.startswith("output_file\t")), None)
     if done.returncode or start is None:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise StudyError(f"{study}: Snakemake cannot list the files of the study: {last}")
+        raise StudyError(f"{folder}: Snakemake cannot list the files of the study: {last}")
     rows = [
         {
             **{"file": row["output_file"], "rule": row["rule"], "inputs": row["input-file(s)"].replace(" ", "")},
@@ -222,26 +212,26 @@ def _jobs(study: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["file", "rule", "job", "inputs", "ended", "is_done"])
 
 
-def _sources(study: Path, config: dict[str, Any]) -> Iterator[Source]:
+def _sources(folder: Path, study: Study) -> Iterator[Source]:
     """Yield the files and the datasets of the catalog that the study reads."""
     from fairfold.datasets import load_catalog
     from fairfold.publish.crate import checksum
     from fairfold.publish.facts import Source
     from fairfold.publish.folder import CHECKS, places_of_files
 
-    own, catalog = config["data"]["own"], load_catalog()
+    catalog = load_catalog()
     public = {file.sha256: name for name in catalog for file in catalog[name].files if file.sha256}
-    for name, stanza in own.items():
-        for part, key in places_of_files(stanza):
-            path = (study / part[key]).resolve()
+    for name, dataset in study.data.own.items():
+        for part, key in places_of_files(dataset.model_dump()):
+            path = (folder / part[key]).resolve()
             sha256 = checksum(path) if path.is_file() else ""
             yield Source(name, path, f"data/{name}/{path.name}", sha256, public=public.get(sha256, ""))
-    for model in config["models"]["own"].values():
-        for path in sorted((study / model["file"]).parent.glob("*.py")) if model["file"] else ():
-            name = path.resolve().relative_to(study.resolve()).as_posix()
+    for model in study.models.own.values():
+        for path in sorted((folder / model.file).parent.glob("*.py")) if model.file else ():
+            name = path.resolve().relative_to(folder.resolve()).as_posix()
             yield Source("", path.resolve(), name, checksum(path))
-    for name in config["weak_labels"]["datasets"]:
-        if (path := study / config["weak_labels"]["checked_cells"] / f"{name}.csv").is_file():
+    for name in study.weak_labels.datasets:
+        if (path := folder / study.weak_labels.checked_cells / f"{name}.csv").is_file():
             yield Source("", path.resolve(), f"{CHECKS}/{name}.csv", checksum(path))
         if name in catalog:
             entry = catalog[name]

@@ -12,9 +12,9 @@ import re
 import shutil
 import sys
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairfold.core.config import parse_yaml
 from fairfold.core.files import atomic_path
@@ -23,6 +23,9 @@ from fairfold.errors import ConfigError, DataError, first_sentence, shortened
 from fairfold.publish.crate import METADATA, checksum
 from fairfold.publish.folder import CHECKS, places_of_files
 from fairfold.tables.rows import sentences
+
+if TYPE_CHECKING:
+    from fairfold.planning.settings import Study
 
 _CONFIGURATION = "study.yaml"
 _DATA = "data/"
@@ -69,9 +72,10 @@ def unpack(
     """
     listed = dict(_inputs(crate))
     config = parse_yaml(_read(crate, _CONFIGURATION), crate / _CONFIGURATION)
-    checked = _checked(crate, config)
-    code = _code(crate, checked, listed, is_allowed=allow_own_code)
-    data = {part[key] for stanza in checked["data"]["own"].values() for part, key in places_of_files(stanza)}
+    study = _checked(crate, config)
+    code = _code(crate, study, listed, is_allowed=allow_own_code)
+    stanzas = [dataset.model_dump() for dataset in study.data.own.values()]
+    data = {part[key] for stanza in stanzas for part, key in places_of_files(stanza)}
     if unlisted := sorted(data - listed.keys()):
         raise DataError(f"{crate}: {METADATA} lists no data file {unlisted[0]} with its checksum. Use another archive.")
     needed = {*code, *(name for name in data if name.startswith(_DATA))}
@@ -86,32 +90,31 @@ def unpack(
     return config
 
 
-def _checked(crate: Path, config: Any) -> dict[str, Any]:
-    """Return the configuration with all defaults. Refuse places outside the folder of the study."""
-    from fairfold.study import check_config  # The import is slow.
+def _checked(crate: Path, config: Any) -> Study:
+    """Return the checked configuration. Refuse places outside the folder of the study."""
+    from fairfold.planning.check import check_config  # The import is slow.
 
     where = crate / _CONFIGURATION
     if not isinstance(config, dict) or not config:
         raise ConfigError(f"{where}: expected the configuration of a study. Use another archive.")
-    checked = copy.deepcopy(config)
     try:
-        check_config(checked)
+        study = check_config(copy.deepcopy(config))
     except ConfigError as error:
         raise ConfigError(f"{where}: {str(error).splitlines()[0]}") from None
-    named = {"data.cache": checked["data"]["cache"], "data.mirrors": checked["data"]["mirrors"]}
+    named = {"data.cache": study.data.cache, "data.mirrors": study.data.mirrors}
     if given := [key for key, value in named.items() if value]:
         raise ConfigError(f"{where}: {given[0]} names a place outside of the archive. Remove it.")
-    if checked["weak_labels"]["checked_cells"] != CHECKS:
+    if study.weak_labels.checked_cells != CHECKS:
         raise ConfigError(f"{where}: weak_labels.checked_cells must be {CHECKS!r} in an archive. Correct it.")
-    return checked
+    return study
 
 
-def _code(crate: Path, config: Mapping[str, Any], listed: Collection[str], *, is_allowed: bool) -> set[str]:
+def _code(crate: Path, study: Study, listed: Collection[str], *, is_allowed: bool) -> set[str]:
     """Return the names of the Python files that the models need. Print what would run, or refuse it."""
-    own = config["models"]["own"]
-    folders = {PurePosixPath(each["file"]).parent for each in own.values() if each["file"]}
+    own = study.models.own
+    folders = {PurePosixPath(each.file).parent for each in own.values() if each.file}
     files = {name for name in listed if name.endswith(".py") and PurePosixPath(name).parent in folders}
-    runs = [f"{name} ({each['class']} of {each['file'] or 'an installed package'})" for name, each in own.items()]
+    runs = [f"{name} ({each.class_} of {each.file or 'an installed package'})" for name, each in own.items()]
     what = f"models {', '.join(runs)}; files {', '.join(sorted(files)) or 'none'}"
     if runs and not is_allowed:
         raise ConfigError(

@@ -17,7 +17,7 @@ from fairfold.commands.stopping import Stopper, stopped_by_signals
 from fairfold.core.config import load_yaml
 from fairfold.core.machine import check_space
 from fairfold.core.project import PROJECT
-from fairfold.errors import CONTINUES, DataError, StudyError
+from fairfold.errors import CONTINUES, ConfigError, DataError, StudyError
 
 LOG = Path("logs", "study.log")
 """Log file of a study in its folder."""
@@ -220,34 +220,38 @@ def introduction(results: Path) -> Iterator[str]:
     str
         A line. There are none if the study has no data of the user, or the target does not need their tables.
     """
-    from fairfold.commands.forecast import LARGE_TABLE, forecast
     from fairfold.core.files import read_table
     from fairfold.datasets.audit import finding_lines
+    from fairfold.planning.check import check_config
+    from fairfold.planning.forecast import LARGE_TABLE, forecast
     from fairfold.recommendation.answer import count
 
     if not (results / "config.yaml").is_file() or not (results / "tables" / "datasets.csv").is_file():
         return
-    config = load_yaml(results / "config.yaml")
-    own, study, folds = config["data"]["own"], config["weak_labels"], config["folds"]
+    try:
+        study = check_config(load_yaml(results / "config.yaml"))
+    except ConfigError:  # All datasets of the comparison are left out.
+        return
+    own, labels = study.data.own, study.weak_labels
     sizes = read_table(results / "tables" / "datasets.csv").set_index("dataset")
     for name in (name for name in own if name in sizes.index):
         path = results / "datasets" / f"{name}.audit.csv"
         yield from (lines := finding_lines(read_table(path)))
         shape = ", ".join(count(sizes.loc[name, f"n_{noun}s"], noun) for noun in ("sample", "feature", "label"))
         n_warnings = count(len(lines), "data warning") if lines else "No data warnings"
-        yield f"{Path(own[name]['path']).name}: {shape}. {n_warnings}."
+        yield f"{Path(own[name].path).name}: {shape}. {n_warnings}."
     if own:
-        models, n_folds = count(len(study["models"]), "model"), folds["n_splits"] * folds["repeats"]
-        n = len(study["models"]) * len(study["datasets"]) * len(study["missing_rates"]) * n_folds
-        hidden = f"{'/'.join(map(str, study['missing_rates']))} % of positives hidden"
-        if any("folds" in dataset or "hold_out" in dataset for dataset in own.values()):  # other numbers of folds
+        models, n_folds = count(len(labels.models), "model"), study.folds.n_splits * study.folds.repeats
+        n = len(labels.models) * len(labels.datasets) * len(labels.missing_rates) * n_folds
+        hidden = f"{'/'.join(map(str, labels.missing_rates))} % of positives hidden"
+        if any(dataset.folds or dataset.hold_out for dataset in own.values()):  # other numbers of folds
             yield f"{models}, {hidden}."
         else:
             yield f"{models}, {count(n_folds, 'fold')}, {hidden}: {count(n, 'training')}."
     for name in own:
         if name in sizes.index and sizes.loc[name, "n_samples"] >= LARGE_TABLE:
             n_samples, n_features, n_labels = sizes.loc[name, ["n_samples", "n_features", "n_labels"]]
-            expected = forecast(n_samples, n_features, n_labels, n // len(study["datasets"]))
+            expected = forecast(n_samples, n_features, n_labels, n // len(labels.datasets))
             yield f"Expected: {expected}."
 
 

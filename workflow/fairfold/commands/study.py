@@ -17,7 +17,6 @@ from typing import Any
 import yaml
 
 from fairfold.commands import recommend, rerun
-from fairfold.commands.forecast import LARGE_TABLE, MANY_LABELS
 from fairfold.commands.running import LOCK, check_file, run_study, snakemake_command
 from fairfold.commands.stanza import COLUMN, add_options, check_labels, errors_in_options, in_options, stanza_of
 from fairfold.core.config import check_command_line, load_yaml
@@ -25,6 +24,7 @@ from fairfold.core.files import write_text
 from fairfold.core.machine import check_machine
 from fairfold.core.runs import lock_of_folder
 from fairfold.errors import ConfigError, DataError
+from fairfold.planning.forecast import LARGE_TABLE, MANY_LABELS
 
 CONFIGURATION = "study.yaml"
 _WHOLE_STUDY = "results/scored/study.done"  # The target `all` would add a job without work.
@@ -304,7 +304,7 @@ def _option_of_table(options: argparse.Namespace) -> str | None:
 def _check(configuration: dict[str, Any], folder: Path) -> None:
     """Check a configuration before anything is written."""
     # Import here to keep other commands fast.
-    from fairfold.study import check_study
+    from fairfold.planning.check import check_study
 
     checked = copy.deepcopy(configuration)
     # Paths are relative to a folder that may not exist yet.

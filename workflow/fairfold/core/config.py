@@ -244,15 +244,15 @@ if __name__ == "__main__":  # The profiles run this before Snakemake reads the f
         sys.exit(str(error))
 
 
-def setting(key: str, config: Mapping[str, Any]) -> Any:
+def setting(key: str, config: Any) -> Any:
     """Return the value of a configuration key.
 
     Parameters
     ----------
     key : str
         Key with dots, such as ``ecoc.examples``.
-    config : mapping
-        Configuration of the study.
+    config : Study or mapping
+        Configuration of the study, or a part of it.
 
     Returns
     -------
@@ -266,5 +266,5 @@ def setting(key: str, config: Mapping[str, Any]) -> Any:
     """
     value: Any = config
     for part in key.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
+        value = value.get(part) if isinstance(value, Mapping) else getattr(value, part, None)
     return value

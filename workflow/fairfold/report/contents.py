@@ -264,7 +264,7 @@ def select(pattern: str, files: Iterable[str]) -> list[tuple[str, str]]:
     return [(file, " ".join(match.groups())) for file, match in sorted(found, key=lambda each: _natural(each[0]))]
 
 
-def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: Collection[str]) -> list[Figure]:
+def figures_of(contents: Iterable[Section], config: Any, tables: Collection[str]) -> list[Figure]:
     """List the figures of the report of a study.
 
     A figure is omitted if it is turned off in the configuration or needs a table that the study does not produce.
@@ -273,7 +273,7 @@ def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: C
     ----------
     contents : iterable of Section
         Sections of the report.
-    config : mapping
+    config : Study or mapping
         Checked configuration of the study.
     tables : collection of str
         Paths of the tables that the study produces, relative to the folder of results.
@@ -293,13 +293,13 @@ def figures_of(contents: Iterable[Section], config: Mapping[str, Any], tables: C
     ]
 
 
-def _each_of(spec: FigureSpec, config: Mapping[str, Any]) -> list[str]:
+def _each_of(spec: FigureSpec, config: Any) -> list[str]:
     """Return the values of ``*`` in the file names of a figure declaration."""
     values = [""] if spec.each is None else list(dict.fromkeys(_values(spec.each.split("."), config)))
     return [value for value in values if value in (spec.only or values)]
 
 
-def _figure(spec: FigureSpec, each: str, config: Mapping[str, Any], category: str) -> Figure:
+def _figure(spec: FigureSpec, each: str, config: Any, category: str) -> Figure:
     return Figure(
         spec=spec,
         path=spec.file.removesuffix(".png").replace("*", each),
@@ -315,18 +315,18 @@ def _values(key: list[str], position: Any) -> Iterator[str]:
     if not key:
         yield from position if isinstance(position, list) else [position]
     else:
-        for inner in position.values() if key[0] == "*" else [position[key[0]]]:
+        for inner in position.values() if key[0] == "*" else [setting(key[0], position)]:
             yield from _values(key[1:], inner)
 
 
-def is_on(entry: Item | Section, config: Mapping[str, Any]) -> bool:
+def is_on(entry: Item | Section, config: Any) -> bool:
     """Check that the configuration uses an entry.
 
     Parameters
     ----------
     entry : Item or Section
         Entry of the report. Its attribute ``when`` names a configuration key, such as ``ecoc.examples``.
-    config : mapping
+    config : Study or mapping
         Configuration of the study.
 
     Returns
@@ -366,7 +366,7 @@ def owner(file: str, contents: Iterable[Section]) -> tuple[Section, Item] | None
     return next((found for found in entries if found[1].pattern and select(found[1].pattern, [file])), None)
 
 
-def pages_of(contents: Iterable[Section], files: Collection[str], config: Mapping[str, Any]) -> list[str]:
+def pages_of(contents: Iterable[Section], files: Collection[str], config: Any) -> list[str]:
     """Return the pages that a study has.
 
     Parameters
@@ -375,7 +375,7 @@ def pages_of(contents: Iterable[Section], files: Collection[str], config: Mappin
         Declared sections.
     files : collection of str
         Paths of the files that this configuration produces, relative to the folder of results.
-    config : mapping
+    config : Study or mapping
         Configuration, with defaults.
 
     Returns

@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from fairfold.commands.forecast import LARGE_TABLE, MANY_LABELS, Forecast, forecast, memory_to_request, small_datasets
 from fairfold.commands.running import introduction
 from fairfold.datasets import load_catalog
 from fairfold.datasets.dataset import Dataset, sizes_of
 from fairfold.forests.sketches import MOST_EXACT
+from fairfold.models import MODEL_NAMES
+from fairfold.planning.check import check_config
+from fairfold.planning.forecast import LARGE_TABLE, MANY_LABELS, Forecast, forecast, memory_to_request, small_datasets
 
 MEASURED = Path(__file__).resolve().parents[3] / "resources/measured/growth.csv"
 
@@ -52,9 +54,9 @@ def test_small_datasets_are_those_of_known_and_small_size(names, models_per_job,
     paths = {"mine": tmp_path / "mine.csv", "packed": tmp_path / "packed.csv.gz"}
     stanza = {"format": "csv", "labels": {"prefix": "l_"}}
     own = {name: {"path": str(path), **stanza} for name, path in paths.items()}
-    labels = {"datasets": names, "models": ["kNN"] * 7, "missing_rates": [0, 50], "models_per_job": models_per_job}
-    config = {"weak_labels": labels, "folds": {"n_splits": 5, "repeats": 1}}
-    found = small_datasets(config, load_catalog().with_own(own))
+    labels = {"datasets": names, "models": list(MODEL_NAMES[:7]), "models_per_job": models_per_job}
+    study = check_config({"seed": 1, "data": {"own": own}, "weak_labels": labels})
+    found = small_datasets(study, load_catalog().with_own(own))
     assert found == [name for name in names if name in ("emotions", "mine") and models_per_job is None]
 
 
@@ -92,8 +94,8 @@ def test_the_introduction_has_the_forecast_of_a_large_table(tmp_path, n_samples)
     (tmp_path / "datasets/mine.audit.csv").write_text("check,severity,where,message,evidence\n")
     (tmp_path / "tables/datasets.csv").write_text(f"dataset,n_samples,n_features,n_labels\nmine,{n_samples},30,5\n")
     (tmp_path / "config.yaml").write_text(
-        "data: {own: {mine: {path: mine.csv}}}\nfolds: {n_splits: 3, repeats: 1}\n"
-        "weak_labels: {models: [a, b], datasets: [mine], missing_rates: [0, 50]}\n"
+        "seed: 1\ndata: {own: {mine: {path: mine.csv, labels: {last: 5}}}}\nfolds: {n_splits: 3}\n"
+        "weak_labels: {models: [kNN, logistic], datasets: [mine], missing_rates: [0, 50]}\n"
     )
     lines = list(introduction(tmp_path))
     expected = [f"Expected: {forecast(n_samples, 30, 5, 12)}."] * (n_samples == LARGE_TABLE)

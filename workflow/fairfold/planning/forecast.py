@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from fairfold.datasets.catalog import Catalog, Entry
+    from fairfold.planning.settings import Study
 
 LARGE_TABLE = 20_000
 """Number of rows from which on a study has other defaults and a forecast."""
@@ -66,7 +66,7 @@ def forecast(n_samples: int, n_features: int, n_labels: int, n_trainings: int) -
 
     Examples
     --------
-    >>> from fairfold.commands.forecast import forecast
+    >>> from fairfold.planning.forecast import forecast
     >>> print(forecast(200_000, 50, 20, n_trainings=30))
     about 60 min of processor time on all cores together, and 2.0 GiB of memory per job
     """
@@ -76,12 +76,12 @@ def forecast(n_samples: int, n_features: int, n_labels: int, n_trainings: int) -
     return Forecast((n_trainings + _OTHER_TRAININGS) * per_training / 60, memory / 2**30)
 
 
-def small_datasets(config: Mapping[str, Any], catalog: Catalog) -> list[str]:
+def small_datasets(study: Study, catalog: Catalog) -> list[str]:
     """List the datasets of a study that one job compares all models on.
 
     Parameters
     ----------
-    config : mapping
+    study : Study
         Checked configuration.
     catalog : Catalog
         Datasets of the project and of the configuration.
@@ -92,8 +92,8 @@ def small_datasets(config: Mapping[str, Any], catalog: Catalog) -> list[str]:
         Datasets of the weak-label study whose comparison is expected to take at most two processor minutes. For the
         user's own tables, the sizes of the files decide. None if the configuration sets ``models_per_job``.
     """
-    study, folds = config["weak_labels"], config["folds"]
-    n_trainings = len(study["models"]) * len(study["missing_rates"]) * folds["n_splits"] * folds["repeats"]
+    labels, folds = study.weak_labels, study.folds
+    n_trainings = len(labels.models) * len(labels.missing_rates) * folds.n_splits * folds.repeats
 
     def is_small(entry: Entry) -> bool:
         if entry.path is not None:
@@ -103,7 +103,7 @@ def small_datasets(config: Mapping[str, Any], catalog: Catalog) -> list[str]:
         is_known = min(n_samples, n_features, n_labels) > 0
         return is_known and forecast(n_samples, n_features, n_labels, n_trainings).minutes <= _MOST_MINUTES
 
-    return [name for name in study["datasets"] if study["models_per_job"] is None and is_small(catalog[name])]
+    return [name for name in labels.datasets if labels.models_per_job is None and is_small(catalog[name])]
 
 
 def memory_to_request(dataset: str | os.PathLike[str], n_parallel: int = 1, attempt: int = 1) -> int:
@@ -125,7 +125,7 @@ def memory_to_request(dataset: str | os.PathLike[str], n_parallel: int = 1, atte
 
     Examples
     --------
-    >>> from fairfold.commands.forecast import memory_to_request
+    >>> from fairfold.planning.forecast import memory_to_request
     >>> memory_to_request("missing.npz"), memory_to_request("missing.npz", attempt=2)
     (2080, 4160)
     """
