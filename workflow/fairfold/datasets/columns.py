@@ -116,6 +116,9 @@ def account_for_columns(data: Dataset) -> pd.DataFrame:
         instead of labels.
     """
     kinds = {"features": data.feature_names, "labels" if data.task == "multilabel" else "classes": data.label_names}
+    if data.typed is not None:
+        for role in dict.fromkeys(each.role for each in data.typed.roles):
+            kinds[f"of these {role}"] = tuple(each.column for each in data.typed.roles if each.role == role)
     kinds |= {called: data.left_out[kind] for kind, called in LEFT_OUT.items() if data.left_out.get(kind)}
     rows = [(data.id, kind, len(names), shortened(names)) for kind, names in kinds.items()]
     return pd.DataFrame(rows, columns=["dataset", "kind", "n_columns", "names"])

@@ -215,12 +215,12 @@ class Dataset:
         {ndarray, csr_array} or TypedSamples of shape (n_rows, n_features)
             The rows as they are, or with cells for positions.
         """
-        return X if self.typed is None else TypedSamples(X, self.numbers, self.typed)
+        return TypedSamples(X, self.numbers, self.typed) if self.typed and self.typed.names else X
 
     @property
     def features(self) -> dict[str, Any] | None:
         """How models make features of these samples; see :func:`~fairfold.models.make_model`."""
-        if self.typed is None:
+        if self.typed is None or not self.typed.names:
             return None
         roles = dict.fromkeys(self.numbers, "number") | self.typed.declared
         return {"roles": roles, "day_first": self.typed.day_first}

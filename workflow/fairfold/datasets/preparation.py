@@ -370,10 +370,10 @@ def _split_labels(entry: Entry, table: Table, labels: Sequence[str]) -> Dataset:
     elif categorical:
         text = {name: table.text[name] for name in categorical}
         known = {name: role for name, role in entry.features.items() if name in text}
-        typed, without_use = TypedColumns.find(text, source=table.source, declared=known, day_first=entry.day_first)
+        typed = TypedColumns.find(text, source=table.source, declared=known, day_first=entry.day_first)
         X = append_columns(X, typed.positions(text))
-        features, left_out = [*features, *typed.names], {**left_out, "typed": typed if typed.names else None}
-        kinds = {kind: tuple(name for name, role in without_use.items() if role.role == kind) for kind in LEFT_OUT}
+        features, left_out = [*features, *typed.names], {**left_out, "typed": typed}
+        kinds = {kind: tuple(each.column for each in typed.without_use if each.role == kind) for kind in LEFT_OUT}
         left_out["left_out"] = {**left_out["left_out"], **{kind: names for kind, names in kinds.items() if names}}
     return dataclasses.replace(_dataset(entry, X, Y, features, names), hierarchy=table.hierarchy, **left_out)
 

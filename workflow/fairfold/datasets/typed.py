@@ -31,12 +31,14 @@ class TypedColumns:
         Role of each column, in the order of the matrix.
     cells : mapping of str to tuple of str
         Different cells of each column, sorted. A missing cell has no position, and is NaN in the matrix.
+    without_use : tuple of ColumnRole
+        Roles of identifiers and constants, which give no features and are not in the matrix.
     day_first : bool
         Whether dates such as 1/2/2021 start with the day.
 
     Examples
     --------
-    >>> columns, left_out = TypedColumns.find({"soil": ["wet", "dry", "wet", ""]}, source="plants.csv")
+    >>> columns = TypedColumns.find({"soil": ["wet", "dry", "wet", ""]}, source="plants.csv")
     >>> codes = columns.positions({"soil": ["wet", "dry", "wet", ""]})
     >>> codes.T
     array([[ 1.,  0.,  1., nan]])
@@ -46,6 +48,7 @@ class TypedColumns:
 
     roles: tuple[ColumnRole, ...]
     cells: Mapping[str, tuple[str, ...]]
+    without_use: tuple[ColumnRole, ...] = ()
     day_first: bool = False
 
     @classmethod
@@ -56,7 +59,7 @@ class TypedColumns:
         source: str,
         declared: Declared | None = None,
         day_first: bool = False,
-    ) -> tuple[Self, dict[str, ColumnRole]]:
+    ) -> Self:
         """Find the role and the different cells of each column.
 
         Parameters
@@ -72,10 +75,8 @@ class TypedColumns:
 
         Returns
         -------
-        columns : TypedColumns
-            Columns that give features.
-        left_out : dict of str to ColumnRole
-            Identifiers and constants, which give none.
+        TypedColumns
+            The columns.
 
         Raises
         ------
@@ -89,7 +90,12 @@ class TypedColumns:
             raise DataError(f"{source}: {error}") from None
         kept = tuple(role for role in found if role.role not in LEFT_OUT)
         cells = {role.column: _different(frame[role.column]) for role in kept}
-        return cls(kept, cells, day_first), {role.column: role for role in found if role.role in LEFT_OUT}
+        return cls(kept, cells, tuple(role for role in found if role.role in LEFT_OUT), day_first)
+
+    @property
+    def all_roles(self) -> tuple[ColumnRole, ...]:
+        """Roles of all columns."""
+        return *self.roles, *self.without_use
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,6 +127,8 @@ class TypedColumns:
         ndarray of shape (n_samples, n_columns)
             Position of each cell, or NaN if it is missing.
         """
+        if not self.names:
+            return np.empty((len(next(iter(text.values()), ())), 0))
         numbers = [pd.Index(self.cells[name]).get_indexer(np.asarray(text[name], dtype=object)) for name in self.names]
         return np.where(np.array(numbers).T < 0, np.nan, np.array(numbers, dtype=np.float64).T)
 
@@ -146,8 +154,8 @@ class TypedColumns:
 
     def as_dict(self) -> dict[str, Any]:
         """Return a description that JSON can store."""
-        roles = [vars(role) for role in self.roles]
-        return {"roles": roles, "cells": dict(self.cells), "day_first": self.day_first}
+        roles = {"roles": [*map(vars, self.roles)], "without_use": [*map(vars, self.without_use)]}
+        return {**roles, "cells": dict(self.cells), "day_first": self.day_first}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
@@ -163,9 +171,12 @@ class TypedColumns:
         TypedColumns
             The columns.
         """
-        roles = tuple(ColumnRole(**{**role, "order": tuple(role["order"])}) for role in stored["roles"])
+        roles, without_use = (
+            tuple(ColumnRole(**{**role, "order": tuple(role["order"])}) for role in stored[kind])
+            for kind in ("roles", "without_use")
+        )
         cells = {str(name): tuple(map(str, stored["cells"][name])) for name in stored["cells"]}
-        return cls(roles, cells, bool(stored["day_first"]))
+        return cls(roles, cells, without_use, bool(stored["day_first"]))
 
 
 def _different(cells: pd.Series) -> tuple[str, ...]:
@@ -187,7 +198,7 @@ class TypedSamples:
 
     Examples
     --------
-    >>> columns, _ = TypedColumns.find({"soil": ["wet", "dry", "wet"]}, source="plants.csv")
+    >>> columns = TypedColumns.find({"soil": ["wet", "dry", "wet"]}, source="plants.csv")
     >>> samples = TypedSamples(np.array([[1.0], [0.0], [1.0]]), (), columns)
     >>> samples[[0, 1]].frame()
       soil

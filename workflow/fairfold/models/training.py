@@ -256,7 +256,7 @@ def train_models(unit: Unit, models: list[Model], n_jobs: int = 1) -> dict[str, 
     calls = [(key_of(of_unit, model), unit, model) for model in models]
     waiting = [model for model, call in zip(models, calls, strict=True) if not train.check_call_in_cache(*call)]
     logging.info("Train %s.", ", ".join(model.name for model in waiting) or "no model: all results are cached")
-    can_share = unit.data.typed is None  # Otherwise each model makes features before its first level.
+    can_share = unit.data.features is None  # Otherwise each model makes features before its first level.
     shared = {model.first_level: model.forest for model in waiting if model.first_level is not None and can_share}
     # Compiled code needs writable arrays. Memory maps are read-only.
     parallel = Parallel(n_jobs=n_jobs, max_nbytes=None)

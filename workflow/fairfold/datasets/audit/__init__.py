@@ -295,7 +295,7 @@ def with_features(data: Dataset, test: Dataset | None = None) -> tuple[Dataset, 
     test : Dataset or None
         Test data with the same features.
     """
-    if data.typed is None:
+    if data.typed is None or not data.typed.names:
         return data, test
     from fairfold.features.encoder import TableEncoder  # Most tables do not need it.
 

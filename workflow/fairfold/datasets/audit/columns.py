@@ -13,6 +13,11 @@ from fairfold.core.folds import parts_of
 from fairfold.datasets.audit.spec import Audited, Check, Finding
 from fairfold.datasets.columns import part_of_name, plain_name
 from fairfold.datasets.dataset import Dataset
+from fairfold.errors import shortened
+from fairfold.features.roles import ColumnRole
+
+ROLES_FOUND = "roles of columns"
+"""Check of the roles that columns of text have."""
 
 _MERGED = 0.05  # Minimum share of merged values in a column for a warning. Chance merges fewer.
 _FEW = 0.05  # Maximum share of values with another unit, or of placeholders.
@@ -263,7 +268,34 @@ def _unit_limit(values: np.ndarray, sizes: np.ndarray) -> float | None:
     return float(ladder[steps[0] + 1])
 
 
+def find_roles(table: Audited) -> Iterator[Finding]:
+    """Name the columns whose role was found from their content, and is not that of a number or a category.
+
+    Parameters
+    ----------
+    table : Audited
+        The table.
+
+    Yields
+    ------
+    Finding
+        A note.
+    """
+    data = table.of_file
+    roles = [] if data.typed is None else [each for each in data.typed.all_roles if each.is_unusual]
+    if roles:
+        where = shortened([repr(role.column) for role in roles])
+        message = f"{shortened([_sentence(role) for role in roles])}; declare a role that is wrong (features)"
+        yield Finding("note", f"columns {where}", message)
+
+
+def _sentence(role: ColumnRole) -> str:
+    reason, hint = (f" ({role.reason})" if role.reason else ""), (f", {role.hint.rstrip('.')}" if role.hint else "")
+    return f"{role.column!r} is read as {role.role}{reason}{hint}"
+
+
 SPECS = (
+    Check(ROLES_FOUND, find_roles),
     Check("column name", find_names),
     Check("gaps", find_gaps),
     Check("placeholder", find_values),
