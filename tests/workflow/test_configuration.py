@@ -90,7 +90,7 @@ def test_a_file_that_is_no_configuration_is_reported_in_one_sentence(snakemake):
 
 
 def test_a_mistake_is_reported_in_one_line_before_anything_is_written(study, tiny):
-    """tests/unit/core/test_config.py and tests/unit/test_study.py cover all messages."""
+    """tests/unit/core/test_config.py and tests/unit/planning/test_check.py cover all messages."""
     tiny["data"]["own"] = {"x": {"path": "gone.csv", "format": "csv", "labels": {"last": 1}}}
     mistaken = study(tiny)
     code, output = mistaken.run()

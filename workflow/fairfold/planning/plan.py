@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fairfold.datasets.catalog import Catalog
-from fairfold.planning import stages
+from fairfold.planning import experiments, stages
 from fairfold.planning.paths import paths
 from fairfold.planning.settings import Study
 from fairfold.report.contents import Figure, figures_of, load_contents, pages_of
@@ -51,9 +51,9 @@ class Stages:
     weak_labels: stages.WeakLabelStage
     rank_stability: stages.RankStabilityStage
     sample_curves: stages.SampleCurveStage
-    cross_testing: stages.CrossTestingStage
-    win_percentage: stages.WinPercentageStage
-    ecoc: stages.ECOCStage
+    cross_testing: experiments.CrossTestingStage
+    win_percentage: experiments.WinPercentageStage
+    ecoc: experiments.ECOCStage
     mlc_comparison: stages.Stage
     recommendation: stages.RecommendationStage
     mechanisms: stages.MechanismStage
@@ -230,9 +230,9 @@ def _stages(study: Study, catalog: Catalog, left_out: Sequence[Mapping[str, str]
         weak_labels=weak_labels,
         rank_stability=stages.rank_stability_stage(study),
         sample_curves=stages.sample_curve_stage(study, weak_labels.small),
-        cross_testing=stages.cross_testing_stage(study),
-        win_percentage=stages.win_percentage_stage(study),
-        ecoc=stages.ecoc_stage(study),
+        cross_testing=experiments.cross_testing_stage(study),
+        win_percentage=experiments.win_percentage_stage(study),
+        ecoc=experiments.ecoc_stage(study),
         mlc_comparison=stages.Stage(["results/tables/mlc_comparison.csv"] if study.mlc_comparison.datasets else []),
         recommendation=stages.recommendation_stage(study, weak_labels),
         mechanisms=stages.mechanism_stage(study),
