@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairfold.commands.running import check_file
 from fairfold.commands.stanza import add_options, check_labels, errors_in_options, in_options, stanza_of
+from fairfold.core.defaults import N_SPLITS
 from fairfold.errors import ConfigError, DataError, shortened
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def add_to(commands: Any) -> None:
     add = parser.add_argument
     add("table", type=Path, help="CSV, TSV, Parquet, Excel, ARFF or svmlight file with one row per sample")
     add_options(add, required=True)
-    add("--folds", type=int, default=5, metavar="N", help="planned number of folds (default: 5)")
+    add("--folds", type=int, default=N_SPLITS, metavar="N", help=f"planned number of folds (default: {N_SPLITS})")
     add("--seed", type=int, default=1, metavar="N", help="seed of samples and permutations (default: 1)")
     add("--test", type=Path, metavar="FILE", help="test file with the same columns, which should not repeat rows")
     add("--strict", action="store_true", help="exit with status 1 also if there is a warning")

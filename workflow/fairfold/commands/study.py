@@ -20,6 +20,7 @@ from fairfold.commands import recommend, rerun
 from fairfold.commands.running import LOCK, check_file, run_study, snakemake_command
 from fairfold.commands.stanza import COLUMN, add_options, check_labels, errors_in_options, in_options, stanza_of
 from fairfold.core.config import check_command_line, load_yaml
+from fairfold.core.defaults import MISSING_RATES, N_SPLITS, SCORE
 from fairfold.core.files import write_text
 from fairfold.core.machine import check_machine
 from fairfold.core.runs import lock_of_folder
@@ -27,6 +28,7 @@ from fairfold.errors import ConfigError, DataError
 from fairfold.planning.forecast import LARGE_TABLE, MANY_LABELS
 
 CONFIGURATION = "study.yaml"
+_RATES = " ".join(map(str, MISSING_RATES))
 _WHOLE_STUDY = "results/scored/study.done"  # The target `all` would add a job without work.
 _OF_A_TABLE = (
     *("labels", "presence", "min_positives", "hierarchy", "propagate"),
@@ -99,13 +101,12 @@ def add_to(commands: Any) -> None:
         metavar="MODEL",
         help="models to compare (default: seven models, five for large tables, two for many labels)",
     )
-    add("--folds", **number, help="number of folds, or of test periods with --dates (default: 5, large tables 3)")
+    folds = f"number of folds, or of test periods with --dates (default: {N_SPLITS}, large tables {_OF_LARGE['folds']})"
+    add("--folds", **number, help=folds)
     add("--repeats", **number, help="number of cross-validations, each on other folds (default: 1)")
-    score = (
-        "score that ranks models (default: average_precision); mcc_macro or f1_macro if rare labels must be predicted"
-    )
+    score = f"score that ranks models (default: {SCORE}); mcc_macro or f1_macro if rare labels must be predicted"
     add("--score", metavar="METRIC", help=score)
-    rates = "percentages of positives to hide (default: 0 50, with many labels 0)"
+    rates = f"percentages of positives to hide (default: {_RATES}, with many labels 0)"
     add("--missing-rates", nargs="+", type=int, default=[], metavar="PERCENT", help=rates)
     add("--strict", action="store_true", default=None, help="stop if the audit of the table finds an error")
     add("--seed", **number, help="seed of all random numbers (default: 1)")
@@ -206,7 +207,7 @@ def _set_defaults_of_size(options: argparse.Namespace) -> None:
         deep = advice * (chosen.get("models") == _MODELS_OF_MANY)
         print(
             f"{options.table} has about {n_rows:,} rows{labels}. To save time, the study uses {', '.join(words)}. Set "
-            f"these options for a study of all (5 folds, missing rates 0 50, and any models).{deep}",
+            f"these options for a study of all ({N_SPLITS} folds, missing rates {_RATES}, and any models).{deep}",
             file=sys.stderr,
         )
 

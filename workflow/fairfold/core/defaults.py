@@ -5,6 +5,9 @@ from __future__ import annotations
 N_SPLITS = 5
 """Number of folds."""
 
+MISSING_RATES = (0, 50)
+"""Percentages of positives that a study hides."""
+
 N_TREES = 150
 """Trees of a forest."""
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from fairfold.core.defaults import MAX_LEVELS, MIN_SAMPLES_LEAF, N_TREES, PERCENTILE, SCORE, THRESHOLD
+from fairfold.core.defaults import MAX_LEVELS, MIN_SAMPLES_LEAF, MISSING_RATES, N_TREES, PERCENTILE, SCORE, THRESHOLD
 from fairfold.core.settings import (
     Count,
     ForestPart,
@@ -153,7 +153,7 @@ class WeakLabels(Settings):
     datasets: Annotated[Names, NonEmpty]
     """IDs of datasets from the catalog, `data.own` or `data.variants`."""
 
-    missing_rates: MissingRates = [0, 50]
+    missing_rates: MissingRates = [*MISSING_RATES]
     """Percentages of each label's training positives that are hidden. Of n positives, exactly ⌊rate·n⌋ are hidden."""
 
     models: ModelNames = ["RF+ET", "logistic+", "joint-GB", "gcForest+", "SLCForest+", "FLAForest+", "Stack+"]
