@@ -220,8 +220,10 @@ def introduction(results: Path) -> Iterator[str]:
     str
         A line. There are none if the study has no data of the user, or the target does not need their tables.
     """
+    from fairfold.commands.stanza import in_options
     from fairfold.core.files import read_table
     from fairfold.datasets.audit import finding_lines
+    from fairfold.datasets.audit.columns import ROLES_FOUND
     from fairfold.planning.check import check_config
     from fairfold.planning.forecast import LARGE_TABLE, forecast
     from fairfold.recommendation.answer import count
@@ -235,11 +237,12 @@ def introduction(results: Path) -> Iterator[str]:
     own, labels = study.data.own, study.weak_labels
     sizes = read_table(results / "tables" / "datasets.csv").set_index("dataset")
     for name in (name for name in own if name in sizes.index):
-        path = results / "datasets" / f"{name}.audit.csv"
-        yield from (lines := finding_lines(read_table(path)))
+        audit = read_table(results / "datasets" / f"{name}.audit.csv")
+        yield from (lines := finding_lines(audit))
         shape = ", ".join(count(sizes.loc[name, f"n_{noun}s"], noun) for noun in ("sample", "feature", "label"))
         n_warnings = count(len(lines), "data warning") if lines else "No data warnings"
         yield f"{Path(own[name].path).name}: {shape}. {n_warnings}."
+        yield from (f"{in_options(note)}." for note in audit.loc[audit["check"] == ROLES_FOUND, "message"])
     if own:
         models, n_folds = count(len(labels.models), "model"), study.folds.n_splits * study.folds.repeats
         n = len(labels.models) * len(labels.datasets) * len(labels.missing_rates) * n_folds
