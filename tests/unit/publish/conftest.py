@@ -145,7 +145,7 @@ def make_facts(tmp_path, config):
             hyperparameters=pd.DataFrame(hyperparameters),
             software=pd.DataFrame(software),
             is_recorded=is_recorded,
-            **specifications(config),
+            **specifications(check_config(copy.deepcopy(config))),
             n_draws=200,
             n_resamplings={"plants": 500},
             reference="joint-GB",

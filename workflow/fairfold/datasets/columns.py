@@ -34,6 +34,8 @@ _PARTS: Mapping[Literal["train", "test"], re.Pattern[str]] = {
 }
 
 MOST_FOLDS = 100
+OF_THESE = "of these "
+"""Start of the kinds that features have in the table of columns."""
 
 _REMEDIES = {
     "id": "Write a unique id, or leave the column out (ignore)",
@@ -118,7 +120,7 @@ def account_for_columns(data: Dataset) -> pd.DataFrame:
     kinds = {"features": data.feature_names, "labels" if data.task == "multilabel" else "classes": data.label_names}
     if data.typed is not None:
         for role in dict.fromkeys(each.role for each in data.typed.roles):
-            kinds[f"of these {role}"] = tuple(each.column for each in data.typed.roles if each.role == role)
+            kinds[f"{OF_THESE}{role}"] = tuple(each.column for each in data.typed.roles if each.role == role)
     kinds |= {called: data.left_out[kind] for kind, called in LEFT_OUT.items() if data.left_out.get(kind)}
     rows = [(data.id, kind, len(names), shortened(names)) for kind, names in kinds.items()]
     return pd.DataFrame(rows, columns=["dataset", "kind", "n_columns", "names"])

@@ -18,6 +18,7 @@ from fairfold.core.config import load_yaml
 from fairfold.core.markdown import escape_markdown
 from fairfold.core.plugins import declared
 from fairfold.core.project import REPORT
+from fairfold.datasets.columns import OF_THESE
 from fairfold.errors import shortened
 from fairfold.evaluation.compare import EQUIVALENT, UNDECIDED
 from fairfold.metrics.decisions import is_decided
@@ -447,6 +448,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "is_simultaneous": "difference_low" in tests and tests["difference_low"].notna().any(),
         "is_tested": len(tests) and tests["p_adjusted"].notna().any(),
         **_about_own(own),
+        "typed": _typed(facts),
         "splits": [name for name in sizes if not (own.get(name, {}).get("dates") or own.get(name, {}).get("folds"))],
         "all_tested": sizes and all(_is_all_tested(name, facts) for name in sizes),
         "hidden_shares": [f"{share:.1f} %" for share in hidden.get("hidden_share", ())],
@@ -543,6 +545,18 @@ def _scope(name: str, size: Mapping[str, Any], facts: Facts) -> str:
     """Name the outcomes and the samples of a dataset."""
     labels = shortened(facts.outcomes.loc[facts.outcomes["dataset"] == name, "label"].astype(str).tolist())
     return f"the {size['n_labels']:,} labels {labels} in the {size['n_samples']:,} samples of {name}"
+
+
+def _typed(facts: Facts) -> dict[str, list[str]]:
+    """Return the columns of text, categories and dates of each dataset, with their roles."""
+    table = facts.table("tables/columns.csv")
+    if table.empty:
+        return {}
+    table = table[table["kind"].str.startswith(OF_THESE)]
+    found: dict[str, list[str]] = {}
+    for row in table.itertuples():
+        found.setdefault(row.dataset, []).append(f"{row.names} ({row.kind.removeprefix(OF_THESE)})")
+    return found
 
 
 def _about_own(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,0 +1,183 @@
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfold.datasets import Dataset, load_catalog, prepare
+from fairfold.datasets.audit import audit_dataset
+from fairfold.errors import CellError, DataError
+from fairfold.final import load_final
+from fairfold.final.importance import feature_groups, permutation_losses
+from fairfold.final.model import fit_final
+from fairfold.final.prediction import predict_file
+from fairfold.models import make_model
+
+N = 80
+
+
+def table(**columns):
+    rng = np.random.default_rng(0)
+    words = np.array(["oak", "pine", "river", "stone", "moss", "shade", "north", "slope"])
+    has = rng.random((N, len(words))) < 0.6
+    made = {
+        "plant": [f"p{row:03d}" for row in range(N)],
+        "height": rng.normal(size=N).round(2),
+        "soil": rng.choice(["wet", "dry", "rock"], N),
+        "notes": [" ".join(words[each]) or "nothing was seen here" for each in has],
+        "seen": [f"2021-{1 + row % 12:02d}-{1 + row % 28:02d}" for row in range(N)],
+        "label_a": has[:, 0].astype(int),
+        "label_b": (has[:, 4] | (rng.random(N) < 0.1)).astype(int),
+    }
+    return pd.DataFrame({**made, **columns})
+
+
+def read(tmp_path, frame, **keys):
+    path = tmp_path / "plants.csv"
+    frame.to_csv(path, index=False)
+    stanza = {"path": str(path), "format": "csv", "labels": {"prefix": "label_"}, **keys}
+    return prepare(load_catalog().with_own({"plants": stanza})["plants"])
+
+
+@pytest.fixture
+def data(tmp_path):
+    return read(tmp_path, table(), id="plant")
+
+
+def test_columns_keep_their_cells(data, tmp_path):
+    assert data.numbers == ("height",) and data.feature_names == ("height", "soil", "notes", "seen")
+    assert [(each.column, each.role) for each in data.typed.roles] == [
+        ("soil", "category"),
+        ("notes", "text"),
+        ("seen", "date"),
+    ]
+    pd.testing.assert_frame_equal(data.samples.frame(), table()[["height", "soil", "notes", "seen"]], check_dtype=False)
+    rows = [5, 2, 70]
+    pd.testing.assert_frame_equal(
+        data.samples[rows].frame(),
+        table().loc[rows, list(data.feature_names)].reset_index(drop=True),
+        check_dtype=False,
+    )
+    data.save(tmp_path / "plants.npz")
+    loaded = Dataset.load(tmp_path / "plants.npz")
+    assert loaded.typed == data.typed and loaded.typed.key == data.typed.key
+    np.testing.assert_array_equal(loaded.X, data.X)
+
+
+def test_a_damaged_dataset_is_refused(data, tmp_path):
+    wrong = data.X.copy()
+    wrong[0, 1] = 99
+    Dataset(**{**vars(data), "X": wrong}).save(tmp_path / "plants.npz")
+    with pytest.raises(DataError, match="column 'soil' does not fit its cells"):
+        Dataset.load(tmp_path / "plants.npz")
+
+
+def test_a_table_of_numbers_is_as_before(tmp_path):
+    data = read(tmp_path, table()[["height", "label_a", "label_b"]])
+    assert data.typed is None and data.features is None and data.samples is data.X
+
+
+def test_a_word_among_numbers_is_a_mistake_unless_declared(tmp_path):
+    frame = table()
+    frame["height"] = [*frame["height"].astype(str)[:-1], "tall"]
+    with pytest.raises(
+        CellError, match=r"data row 80 \(line 81\), column 'height': found 'tall', which is not a number"
+    ):
+        read(tmp_path, frame, id="plant")
+    data = read(tmp_path, frame, id="plant", features={"height": "short text"})
+    assert data.numbers == () and data.typed.roles[0].role == "short text"
+    with pytest.raises(CellError, match=r"data row 1 .*column 'soil': found 'rock', which is not a number"):
+        read(tmp_path, table(), id="plant", features={"soil": "number"})
+    with pytest.raises(DataError, match="unknown column 'soils': did you mean 'soil'"):
+        read(tmp_path, table(), id="plant", features={"soils": "text"})
+
+
+def test_numbers_may_be_categories_with_an_order(tmp_path):
+    order = ["10002", "10000", "10001"]
+    data = read(tmp_path, table(zip=np.arange(N) % 3 + 10_000), id="plant", features={"zip": order})
+    (role,) = (each for each in data.typed.roles if each.column == "zip")
+    assert role.order == tuple(order) and "zip" not in data.numbers
+
+
+def test_identifiers_and_constants_are_left_out(tmp_path):
+    data = read(tmp_path, table(study="one study"))
+    assert {kind: names for kind, names in data.left_out.items() if names} == {
+        "identifier": ("plant",),
+        "constant": ("study",),
+    }
+    (note,) = audit_dataset(data).query("check == 'roles of columns'")["message"]
+    assert "'plant' is read as identifier" in note and "'notes' is read as text" in note
+
+
+def test_a_text_that_names_a_label_is_a_leak(tmp_path):
+    frame = table()
+    assert not (audit_dataset(read(tmp_path, frame.drop(columns="label_a"), id="plant"))["severity"] == "error").any()
+    frame["notes"] = (
+        np.where(frame["label_b"] == 1, "this one has label b", "nothing of the kind") + " " + frame["notes"]
+    )
+    found = audit_dataset(read(tmp_path, frame, id="plant"))
+    assert found.loc[found["severity"] == "error", "where"].str.contains("notes").any()
+
+
+def test_equal_numbers_with_other_texts_are_no_copies(tmp_path):
+    data = read(
+        tmp_path, table(height=1.0, soil="wet", seen="2021-01-01", notes=[f"{n} oaks in row {n}" for n in range(N)])
+    )
+    assert not audit_dataset(data)["check"].str.contains("duplicate").any()
+
+
+@pytest.mark.parametrize("name", ["logistic", "Stack+"])
+def test_a_word_of_test_rows_is_no_feature(tmp_path, name):
+    frame = table()
+    frame.loc[60:, "notes"] += " zebra"
+    data = read(tmp_path, frame, id="plant")
+    model = make_model(name, random_state=0, features=data.features).fit(data.samples[np.arange(60)], data.Y[:60])
+    names = " ".join(model.encoder_.get_feature_names_out())
+    assert "zeb" not in names and model.predict_proba(data.samples[np.arange(60, N)]).shape == (20, 2)
+
+
+def test_a_final_model_takes_rows_as_they_come(data, tmp_path):
+    final = fit_final(data, "logistic", {}, seed=1)
+    final.save(tmp_path / "model")
+    loaded = load_final(tmp_path / "model")
+    assert loaded.typed == {"soil": "category", "notes": "text", "seen": "date"} and loaded.numeric == ("height",)
+    new = table().drop(columns=["label_a", "label_b"]).head(6)
+    expected = final.predict(new)["probability"]
+    np.testing.assert_allclose(expected, final.model.predict_proba(data.samples[np.arange(6)]))
+    pd.testing.assert_frame_equal(loaded.predict(new[new.columns[::-1]])["probability"], expected)
+    new.loc[0, ["soil", "notes"]] = ["lava", "words that nobody saw"]
+    new.loc[1, "soil"] = None
+    new.to_csv(tmp_path / "new.csv", index=False)
+    assert predict_file(loaded, tmp_path / "new.csv", tmp_path / "found.csv") == 6
+    found = pd.read_csv(tmp_path / "found.csv")
+    np.testing.assert_allclose(
+        found[["probability_label_a", "probability_label_b"]], loaded.predict(new)["probability"]
+    )
+    new["seen"] = "someday"
+    with pytest.raises(DataError, match="column 'seen': expected a date"):
+        loaded.predict(new)
+
+
+def test_a_final_model_contains_no_rows(tmp_path):
+    secret = "a very personal remark that nobody else may read in the model"
+    frame = table()
+    frame.loc[3, "notes"] = secret
+    fit_final(read(tmp_path, frame, id="plant"), "logistic", {}, seed=1).save(tmp_path / "model")
+    with zipfile.ZipFile(tmp_path / "model/model.fairfold") as archive:
+        contents = b"".join(archive.read(name) for name in archive.namelist())
+    assert secret.encode() not in contents and secret not in json.dumps((tmp_path / "model/columns.json").read_text())
+
+
+def test_importance_is_that_of_columns(data):
+    model = make_model("RandomForest", n_trees=30, random_state=0, features=data.features)
+    model.fit(data.samples[np.arange(50)], data.Y[:50])
+    groups = feature_groups(data)
+    assert {name: places.tolist() for name, places in groups.items()} == {
+        "height": [0],
+        "soil": [1],
+        "notes": [2],
+        "seen": [3],
+    }
+    losses = permutation_losses(model, data.X[50:], data.Y[50:], groups, seed=0, as_samples=data.as_samples)
+    assert losses.groupby("features")["loss"].mean().idxmax() == "notes"
