@@ -44,7 +44,7 @@ rule describe_study:
     params:
         config=config,
         used=models.used_models(STUDY),
-        code_of_models=code_of_models(STUDY.weak_labels.models),
+        code_of_models=code_of_models(models.used_models(STUDY)),
         labels_are=[CATALOG[dataset].labels_are for dataset in PLAN.data.described],
         left_out=LEFT_OUT,
         code=code_of("describe_study"),

@@ -188,9 +188,11 @@ def test_the_module_of_a_model_outdates_only_its_trainings(modules, by_script, b
     assert of_ridge == {"kernel-ridge", "kernel-ridge+", "Stack+"}
 
 
-def test_a_kernel_of_forests_outdates_all_models_with_trees(modules, by_model):
+def test_a_kernel_of_forests_outdates_all_models_with_trees_and_no_others(modules, by_model, by_script):
     found = outdated(by_model, "fairfold.forests.growth", modules)
     assert {"gcForest", "CaFE-FLA+", "RF+ET", "joint-GB", "Stack+"} <= found
+    assert not found & {"logistic+", "kNN", "HistGB+", "LightGBM", "RandomForest"}
+    assert not outdated(by_script, "fairfold.forests.growth", modules) & {"train_and_score", "correct_scores"}
 
 
 def test_a_new_model_outdates_no_script_and_no_other_model(root, by_script, by_model, modules):

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from fairfold.core.arrays import are_above, csr_of_rows
+from fairfold.core.probabilities import FLOOR
 from fairfold.core.sparse_rows import joined_rows, weighted_sum
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import score_on_folds
@@ -14,7 +15,7 @@ from fairfold.forests import load_model, make_model
 from fairfold.forests.diagnostics import imputation_table
 from fairfold.forests.levels import Level
 from fairfold.forests.shapes import choose_shapes, grow_mixture
-from fairfold.forests.sketched import FLOOR, SketchedForest, mean_of_forests, sums_of_leaves
+from fairfold.forests.sketched import SketchedForest, mean_of_forests, sums_of_leaves
 from fairfold.forests.sketches import MOST_EXACT, random_signs, sketch
 from fairfold.forests.trees import MultilabelForest, TreeShape
 from fairfold.metrics.scores import multilabel_scores

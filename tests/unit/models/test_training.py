@@ -8,6 +8,7 @@ import pytest
 
 from fairfold.core.memory import memory
 from fairfold.datasets import Dataset
+from fairfold.forests import models as forests
 from fairfold.models import training
 from fairfold.models.training import Model, Unit, train_models
 from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts, observed_labels
@@ -40,11 +41,9 @@ def unit():
 def trained(monkeypatch):
     """Record the names of trained models and first levels."""
     names = []
-    make_model, make_first_level = training.make_model, training.make_first_level
-    monkeypatch.setattr(training, "make_model", lambda name, **known: names.append(name) or make_model(name, **known))
-    monkeypatch.setattr(
-        training, "make_first_level", lambda name, **known: names.append(name) or make_first_level(name, **known)
-    )
+    for module, made in ((training, "make_model"), (forests, "make_first_level")):
+        make = getattr(module, made)
+        monkeypatch.setattr(module, made, lambda name, make=make, **known: names.append(name) or make(name, **known))
     return names
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
 _ROUNDING = 1e-6  # Tolerance for rounding in single precision.
-_LEAST_PROBABILITY = 1e-3
+FLOOR = 1e-3
+"""Smallest stored probability. Calibrations do not distinguish smaller values."""
 
 
 class ProbabilityError(ModelError):
@@ -92,4 +93,4 @@ def logits(P: np.ndarray) -> np.ndarray:
     >>> logits(np.array([0.0, 0.5, 0.9])).round(2)
     array([-6.91,  0.  ,  2.2 ])
     """
-    return scipy.special.logit(np.clip(P, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY))
+    return scipy.special.logit(np.clip(P, FLOOR, 1 - FLOOR))

@@ -27,8 +27,11 @@ from typing import NamedTuple
 from fairfold.core.memory import memory_of_all
 
 LIBRARY = Path(__file__).parents[1]
-LOADED_BY_MODELS = tuple(f"fairfold.models.{name}" for name in ("catalog", "correction", "isolated", "one_level"))
-"""Modules and packages that the registry of models loads by name."""
+LOADED_BY_MODELS = (
+    *("fairfold.models.catalog", "fairfold.models.correction", "fairfold.models.isolated", "fairfold.models.one_level"),
+    *("fairfold.forests.models", "fairfold.forests.levels"),
+)
+"""Modules and packages that the registry and the training of models load by name."""
 
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _LOCATION = re.compile(r"([a-z]\w*(?:\.\w+)+):\w+")

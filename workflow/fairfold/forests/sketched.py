@@ -21,6 +21,7 @@ from numba import njit
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, csr_of_rows, with_data, with_short_indices
+from fairfold.core.probabilities import FLOOR
 from fairfold.core.seeds import seed_sequence
 from fairfold.core.sparse_rows import joined_rows, weighted_sum
 from fairfold.errors import ModelError
@@ -29,8 +30,6 @@ from fairfold.forests.growth import GrowthRules, grow_tree
 from fairfold.forests.sketches import N_SKETCHED, sketch
 from fairfold.forests.trees import ALL_LABELS, ROWS_AT_ONCE, MultilabelForest, are_within, pad_labels
 
-FLOOR = 0.001
-"""Smallest stored probability. Calibrations do not distinguish smaller values."""
 MOST_KEPT = 200
 """Maximum number of stored probabilities per sample. The highest ones are kept."""
 ALL_KEPT = 1000

@@ -26,7 +26,7 @@ from fairfold.core.validation import check_weights, has_unmeasured
 from fairfold.datasets.typed import TypedSamples
 from fairfold.errors import ModelError, first_sentence
 from fairfold.features import TableEncoder
-from fairfold.forests.base import MultilabelModel
+from fairfold.forests.multilabel_model import MultilabelModel
 from fairfold.forests.names import check_same_names, column_names
 from fairfold.forests.sketches import MOST_EXACT
 from fairfold.metrics.registry import BASIC_METRICS

@@ -26,12 +26,12 @@ from sklearn.utils import check_random_state
 
 from fairfold.core.arrays import Matrix, stored_cells
 from fairfold.core.groups import SampleMetadata
+from fairfold.core.probabilities import FLOOR
 from fairfold.core.samples import DropTrainingDataMixin
 from fairfold.core.sparse_rows import weighted_sum
 from fairfold.core.usage import release_memory
 from fairfold.core.validation import UNMEASURED, LabelFrequency, check_binary, check_weights
 from fairfold.errors import ModelError
-from fairfold.forests.sketched import FLOOR
 from fairfold.forests.trees import LARGE
 from fairfold.metrics.decisions import all_thresholds, label_sets
 from fairfold.models.out_of_fold import clone_with, fit_out_of_fold, observed_probabilities

@@ -27,14 +27,17 @@ from fairfold.datasets.dataset import Dataset
 from fairfold.errors import ModelError
 from fairfold.evaluation.fold_scores import FoldTables, score_on_folds
 from fairfold.forests.diagnostics import imputation_table
-from fairfold.forests.levels import Level
-from fairfold.forests.models import make_first_level
 from fairfold.metrics.registry import FURTHER_METRICS, REPORTED
 from fairfold.models.registry import NO_OWN, make_model, register_own, spec_of
 from fairfold.weak_labels.masking import hide_in_test_parts, hide_in_training_parts, observed_labels
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
+
+    from fairfold.forests.levels import Level
+
+
+_FOREST, _LEVEL = "fairfold.forests.models:make_first_level", "fairfold.forests.levels:Level"  # of models with levels
 
 
 @dataclass(frozen=True)
@@ -292,7 +295,7 @@ def grow_first_level(unit: Unit, name: str, forest: Mapping[str, Any]) -> dict[i
     for fold, (train, _) in enumerate(parts_of(unit.fold_of, data.shape[0])):
         start = cpu_seconds()
         with contextlib.suppress(ModelError):
-            model = make_first_level(name, **forest, random_state=unit.seed_of(fold))
+            model = resolve_name(_FOREST)(name, **forest, random_state=unit.seed_of(fold))
             groups, weights = SampleMetadata(data.groups, data.weights).for_training(train)
             model.fit(data.X[train], unit.observed(fold)[train], groups=groups, sample_weight=weights)
             levels[fold] = model.levels_[0].to_states(), cpu_seconds() - start
@@ -347,7 +350,7 @@ def train_model(
     def first_level_of(fold: int) -> dict[str, Level | None]:
         if levels is None:
             return {}
-        return {"first_level": Level.of_states(levels[fold][0]) if fold in levels else None}
+        return {"first_level": resolve_name(_LEVEL).of_states(levels[fold][0]) if fold in levels else None}
 
     tables = score_on_folds(
         make,
