@@ -7,12 +7,15 @@ import pytest
 
 from fairfold.datasets import Dataset, load_catalog, prepare
 from fairfold.datasets.audit import audit_dataset
+from fairfold.datasets.requirements import check_requirements
 from fairfold.errors import CellError, DataError
 from fairfold.final import load_final
 from fairfold.final.importance import feature_groups, permutation_losses
 from fairfold.final.model import fit_final
 from fairfold.final.prediction import predict_file
 from fairfold.models import make_model
+from fairfold.planning.check import check_config
+from fairfold.publish.summaries import n_rounded, predictors_of
 
 N = 80
 
@@ -181,3 +184,17 @@ def test_importance_is_that_of_columns(data):
     }
     losses = permutation_losses(model, data.X[50:], data.Y[50:], groups, seed=0, as_samples=data.as_samples)
     assert losses.groupby("features")["loss"].mean().idxmax() == "notes"
+
+
+def test_parts_that_need_numbers_refuse_text(data):
+    config = check_config({"seed": 1, "weak_labels": {"datasets": ["plants"]}}).model_dump(by_alias=True)
+    check_requirements(data, config)
+    config["win_percentage"]["models"]["datasets"] = ["plants"]
+    with pytest.raises(DataError, match=r"plants: win_percentage\.models takes numbers only, but column 'seen'"):
+        check_requirements(data, config)
+
+
+def test_summaries_have_numbers_of_numbers_only(data):
+    table = predictors_of(data).set_index("predictor")
+    assert table["missing"].tolist() == [0, 0, 0, 0] and table["mean"].notna().tolist() == [True, False, False, False]
+    assert n_rounded(data) == 0

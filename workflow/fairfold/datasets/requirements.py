@@ -63,6 +63,24 @@ def least_samples(n_splits: int, min_samples_leaf: int, held_out: float = 0.0) -
     return math.ceil(4 * min_samples_leaf / share)
 
 
+def _check_numbers(data: Dataset, config: Mapping[str, Any]) -> None:
+    """Refuse texts, categories and dates where models take numbers only."""
+    parts = {
+        "weak_labels.rank_stability": config["weak_labels"]["rank_stability"],
+        "splitting.fold_effect": config["splitting"]["fold_effect"],
+        "cross_testing.models": config["cross_testing"]["models"],
+        "win_percentage.models": config["win_percentage"]["models"],
+        "mlc_comparison": config["mlc_comparison"],
+    }
+    for name, part in parts.items() if data.features else ():
+        if data.id in part["datasets"]:
+            column = data.feature_names[-1]
+            raise DataError(
+                f"dataset {data.id}: {name} takes numbers only, but column {column!r} contains text. Leave the dataset "
+                "out there, or encode text before the study (categorical: one-hot)."
+            )
+
+
 def check_requirements(data: Dataset, config: Mapping[str, Any]) -> None:
     """Raise :class:`DataError` for a dataset of the user that is too small or too uniform to train forests.
 
@@ -73,6 +91,7 @@ def check_requirements(data: Dataset, config: Mapping[str, Any]) -> None:
     config : mapping
         A checked configuration. Parts that do not train forests on the dataset have no requirements.
     """
+    _check_numbers(data, config)
     labels, n_folds = config["weak_labels"], config["folds"]["n_splits"]
     among, sets = config["cross_testing"]["models"], config["win_percentage"]["models"]
     parts = {"weak_labels": (labels, n_folds, 0)}

@@ -55,12 +55,13 @@ def predictors_of(data: Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns ``dataset, predictor, missing, mean, sd, q25, median, q75``.
+        Columns ``dataset, predictor, missing, mean, sd, q25, median, q75``. Only ``missing`` is known of text and dates.
     """
     blocks = [data.X[:, start : start + _COLUMNS_AT_ONCE] for start in range(0, data.shape[1], _COLUMNS_AT_ONCE)]
     dense = (pd.DataFrame(to_dense(block, "features", DataError)) for block in blocks)
     table = pd.concat([pd.DataFrame(columns=["count"]), *(block.describe().T for block in dense)])
     names = {"mean": "mean", "std": "sd", "25%": "q25", "50%": "median", "75%": "q75"}
+    table.iloc[len(data.numbers) :, table.columns.get_indexer(list(names))] = np.nan
     about = {
         "dataset": data.id,
         "predictor": [*data.feature_names],
@@ -82,7 +83,7 @@ def n_rounded(data: Dataset) -> int:
     int
         Number of features that models shift or scale before they round them.
     """
-    return len(DistinctValues().fit(data.X).columns_)
+    return len(DistinctValues().fit(data.X[:, : len(data.numbers)]).columns_)
 
 
 def folds_of(data: Dataset, path: Path) -> pd.DataFrame:

@@ -81,12 +81,13 @@ def score_mechanism(
         "wrong_positives": wrong_positives,
     }
     names = ("mechanisms", *unit.values())
+    known = {"categories": data.category_columns, "features": data.features}
 
     def predict(model: str, Y: Matrix, rate: int, *names: Any) -> tuple[FinalPredictions, str]:
         settings = {**models.get(model, {}), "label_frequency": data.label_frequency(rate), "n_jobs": n_jobs}
         tables = score_on_folds(
-            partial(_make, model, {**settings, "categories": data.category_columns}, seed, names),
-            *(data.X, Y, fold_of),
+            partial(_make, model, settings | known, seed, names),
+            *(data.samples, Y, fold_of),
             observed=lambda fold: Y,
             threshold=threshold,
             groups=data.groups,
