@@ -55,7 +55,7 @@ def predictors_of(data: Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns ``dataset, predictor, missing, mean, sd, q25, median, q75``. Only ``missing`` is known of text and dates.
+        Columns ``dataset, predictor, missing, mean, sd, q25, median, q75``. For text and dates, the others are NaN.
     """
     blocks = [data.X[:, start : start + _COLUMNS_AT_ONCE] for start in range(0, data.shape[1], _COLUMNS_AT_ONCE)]
     dense = (pd.DataFrame(to_dense(block, "features", DataError)) for block in blocks)
