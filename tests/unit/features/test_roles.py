@@ -33,6 +33,8 @@ COLUMNS = {  # name: (cells, role, text in reason or hint)
     "numbers as category": (pd.Categorical([3, 1] * (N // 2)), "category", "2 values"),
     "intervals": (pd.cut(np.arange(N), 4), "category", "4 ordered values"),
     "interval objects": (list(pd.cut(np.arange(N), 4)), "category", "4 values"),
+    "numbers and a word": ([*map(str, range(N - 2)), "n/a", "n/a"], "short text", "numbers, but not 'n/a'"),
+    "dates and a word": ([*["2020-01-01", "2020-01-02"] * (N // 2 - 1), "-", "-"], "category", "but not '-'"),
     "leading zeros, few": (["007", "010", "100"] * (N // 3), "category", "Leading zeros"),
     "leading zeros, many": ([f"{number:05}" for number in range(N)], "short text", "Leading zeros"),
     "name": ([f"{first} {last}" for first in "ABCDEF" for last in "KLMNOPQRST"], "short text", "60 values"),
@@ -77,7 +79,17 @@ def test_role_is_found(name):
 
 def test_hint_stands_only_where_a_doubt_is():
     hinted = {name for name, (cells, *_) in COLUMNS.items() if find_roles(pd.DataFrame({name: cells}))[0].hint}
-    doubts = {"empty float", "zip", "row", "mixed", "day or month first", "id", "hash"}
+    doubts = {
+        "numbers and a word",
+        "dates and a word",
+        "empty float",
+        "zip",
+        "row",
+        "mixed",
+        "day or month first",
+        "id",
+        "hash",
+    }
     assert hinted == doubts | {"leading zeros, few", "leading zeros, many"}
 
 

@@ -17,7 +17,7 @@ from fairfold.errors import DataError
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*|\s*[+-]?(nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
 TRUTHS = {"true": 1.0, "false": 0.0}
 ISO = "ISO8601"  # pandas' name of all formats such as 2021-01-31 and 2021-01-31T12:00:00+01:00
-_ISO_DATE = re.compile(r"\s*\d{4}-\d{2}-\d{2}([T ].*)?", re.ASCII)
+ISO_DATE = re.compile(r"\s*\d{4}-\d{2}-\d{2}([T ].*)?", re.ASCII)
 _HAS_DATE = re.compile(r"\d.*[-/.:,\s].*\d", re.ASCII | re.DOTALL)
 _LONGEST_DATE = 40  # characters
 _YEAR_DAY = re.compile("%Y.?%d")  # No one writes the day directly after the year.
@@ -208,7 +208,7 @@ def find_format(texts: np.ndarray, *, day_first: bool = False) -> tuple[str, boo
         return None
     if all(map(NUMBER.fullmatch, cells)):
         return None
-    if all(map(_ISO_DATE.fullmatch, cells)):
+    if all(map(ISO_DATE.fullmatch, cells)):
         return (ISO, False) if _fits(cells, ISO) else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # Both orders of day and month are tried.

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError, unknown_name
-from fairfold.features.cells import NUMBER, TRUTHS, as_texts, find_format
+from fairfold.features.cells import ISO_DATE, NUMBER, TRUTHS, as_texts, find_format
 
 Role = Literal["number", "boolean", "category", "short text", "text", "date", "identifier", "constant"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -163,7 +163,16 @@ def _role_of_texts(name: str, texts: np.ndarray, *, day_first: bool, is_category
     if len(values) == len(texts) and _are_codes(values):
         hint = "Declare it a short text if its characters carry information."
         return ColumnRole(name, "identifier", f"{len(values):,} different codes", hint)
-    return _by_size(name, values, len(filled))
+    return _by_size(name, values, len(filled), _hint_for_outliers(values))
+
+
+def _hint_for_outliers(values: list[str]) -> str:
+    """Build the hint for text that would be numbers or dates without a few cells, such as ``n/a``."""
+    for kind, fits in (("numbers", NUMBER.fullmatch), ("dates", ISO_DATE.fullmatch)):
+        others = [value for value in values if not fits(value)]
+        if others and 2 * len(others) < len(values):
+            return f"Most values are {kind}, but not {others[0]!r}. Leave such cells empty, or declare a category."
+    return ""
 
 
 def _by_size(name: str, values: list[str], n_filled: int, hint: str = "") -> ColumnRole:
