@@ -98,7 +98,9 @@ def test_ordered_categories_are_positions():
 
 def test_booleans_are_numbers():
     frame = pd.DataFrame({"a": pd.array([True, None, False], dtype="boolean"), "b": ["false", "TRUE", None]})
-    np.testing.assert_array_equal(TableEncoder().fit_transform(frame), [[1, 0], [np.nan, 1], [0, np.nan]])
+    frame["c"] = [" No", "yes", "no"]
+    expected = [[1, 0, 0], [np.nan, 1, 1], [0, np.nan, 0]]
+    np.testing.assert_array_equal(TableEncoder().fit_transform(frame), expected)
 
 
 @pytest.mark.parametrize("zone", [None, "Asia/Tokyo"])
@@ -341,7 +343,8 @@ def test_long_columns_have_no_word_pairs(monkeypatch):
     ("roles", "cells", "message"),
     [
         ({"x": "number"}, ["1", "two"], "row 2, column 'x': expected a number, found 'two'"),
-        ({"x": "boolean"}, [1, "maybe"], "row 2, column 'x': expected a number, found 'maybe'"),
+        ({"x": "number"}, ["1", "yes"], "row 2, column 'x': expected a number, found 'yes'"),
+        ({"x": "boolean"}, [1, "maybe"], "row 2, column 'x': expected true, false, yes, no, 0 or 1, found 'maybe'"),
         ({"x": "date"}, ["2020-01-01", "yesterday"], "row 1, column 'x': expected dates of one format"),
         ({}, [None, None], "table: no column gives a feature"),
         ({}, ["same", "same"], "table: no column gives a feature"),

@@ -13,9 +13,9 @@ import pandas as pd
 from pandas.tseries.api import guess_datetime_format
 
 from fairfold.errors import DataError
+from fairfold.tables.label_values import TRUTHS
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*|\s*[+-]?(nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
-TRUTHS = {"true": 1.0, "false": 0.0}
 ISO = "ISO8601"  # pandas' name of all formats such as 2021-01-31 and 2021-01-31T12:00:00+01:00
 ISO_DATE = re.compile(r"\s*\d{4}-\d{2}-\d{2}([T ].*)?", re.ASCII)
 _HAS_DATE = re.compile(r"\d.*[-/.:,\s].*\d", re.ASCII | re.DOTALL)
@@ -104,13 +104,15 @@ def _as_text(cell: Any, column: pd.Series, row: int) -> str:
     raise refuse(column, row, "text or a number", "Make one column of each part of the cell.")
 
 
-def as_numbers(column: pd.Series) -> np.ndarray:
+def as_numbers(column: pd.Series, *, truths: bool = False) -> np.ndarray:
     """Return the cells as numbers.
 
     Parameters
     ----------
     column : Series
         Column of numbers, booleans, durations (converted to days) or numbers as text.
+    truths : bool, default=False
+        Whether the words true, false, yes and no, in any case, are 1 and 0.
 
     Returns
     -------
@@ -134,10 +136,12 @@ def as_numbers(column: pd.Series) -> np.ndarray:
     texts = as_texts(column)
     found = np.full(len(texts), np.nan)
     for row, text in enumerate(texts):
-        if NUMBER.fullmatch(text) or text.lower() in TRUTHS:
-            found[row] = TRUTHS.get(text.lower(), text)
+        if NUMBER.fullmatch(text):
+            found[row] = text
+        elif truths and text.strip().lower() in TRUTHS:
+            found[row] = TRUTHS[text.strip().lower()]
         elif text.strip():
-            raise refuse(column, row, "a number")
+            raise refuse(column, row, "true, false, yes, no, 0 or 1" if truths else "a number")
     return found
 
 

@@ -48,11 +48,18 @@ class ColumnEncoder(Protocol):
 class NumberEncoder:
     """Encoder of numbers, numbers as text, booleans and durations; NaN for a missing cell.
 
+    Parameters
+    ----------
+    truths : bool, default=False
+        Whether the words true, false, yes and no are numbers.
+
     Examples
     --------
     >>> NumberEncoder().fit_transform(pd.Series([True, None], dtype="boolean")).tolist()
     [[1.0], [nan]]
     """
+
+    truths: bool = False
 
     def fit_transform(self, column: pd.Series) -> np.ndarray:
         """Encode the training samples."""
@@ -60,7 +67,7 @@ class NumberEncoder:
 
     def transform(self, column: pd.Series) -> np.ndarray:
         """Encode a column as one number per sample."""
-        return as_numbers(column)[:, np.newaxis]
+        return as_numbers(column, truths=self.truths)[:, np.newaxis]
 
     def names(self, column: str) -> list[str]:
         """Return the name of the column."""
@@ -284,7 +291,7 @@ def encoder_for(
     --------
     >>> from fairfold.features import ColumnRole
     >>> encoder_for(ColumnRole("a", "number"), most=100)
-    NumberEncoder()
+    NumberEncoder(truths=False)
     """
     match role:
         case _ if role.role in LEFT_OUT:
@@ -299,7 +306,7 @@ def encoder_for(
             terms = TextEncoder(most, with_words=role.role == "text")
             components = None if text == "sparse" else Components(n_components)
             return TextColumnEncoder(terms, components, keeps_terms=text != "dense")
-    return NumberEncoder()
+    return NumberEncoder(truths=role.role == "boolean")
 
 
 def _stripped(column: pd.Series) -> np.ndarray:

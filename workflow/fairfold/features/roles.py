@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from fairfold.errors import DataError, unknown_name
-from fairfold.features.cells import ISO_DATE, NUMBER, TRUTHS, as_texts, find_format
+from fairfold.features.cells import ISO_DATE, NUMBER, as_texts, find_format
+from fairfold.tables.label_values import TRUTHS
 
 Role = Literal["number", "boolean", "category", "short text", "text", "date", "identifier", "constant"]
 ROLES: tuple[Role, ...] = get_args(Role)
