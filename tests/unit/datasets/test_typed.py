@@ -7,6 +7,7 @@ import pytest
 
 from fairfold.datasets import Dataset, load_catalog, prepare
 from fairfold.datasets.audit import audit_dataset
+from fairfold.datasets.dataset import FEATURES_OF_TEXT, sizes_of
 from fairfold.datasets.requirements import check_requirements
 from fairfold.errors import CellError, DataError
 from fairfold.final import load_final
@@ -66,6 +67,7 @@ def test_columns_keep_their_cells(data, tmp_path):
     loaded = Dataset.load(tmp_path / "plants.npz")
     assert loaded.typed == data.typed and loaded.typed.key == data.typed.key
     np.testing.assert_array_equal(loaded.X, data.X)
+    assert sizes_of(tmp_path / "plants.npz") == (N, 4 + FEATURES_OF_TEXT, 2)
 
 
 def test_a_damaged_dataset_is_refused(data, tmp_path):

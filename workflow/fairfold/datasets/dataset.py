@@ -43,6 +43,9 @@ LEFT_OUT: Mapping[str, str] = {
 }
 """Kinds of columns that are neither features nor labels, and what logs and tables call them."""
 
+FEATURES_OF_TEXT = 500
+"""Number of features that a column of text counts as where memory is estimated: components, and terms in a cell."""
+
 _FACTS: tuple[str, ...] = ("id", "task", "feature_names", "label_names", "left_out", "group_names")
 _FACTS += ("labels_are", "missing_rate", "missing_value", "decimal_mark", "mixed_codings")
 _OF_SAMPLES = ("sample_ids", "groups", "fold_of", "published_split", "weights")  # one entry per sample, or None
@@ -294,6 +297,7 @@ class Dataset:
         arrays: dict[str, Any] = {"facts": _as_bytes(facts), **_pack("X", self.X), **_pack("Y", codes)}
         if self.typed is not None:
             arrays["typed"] = _as_bytes(self.typed.as_dict())
+            arrays["facts"] = _as_bytes(facts | {"n_texts": sum("text" in each.role for each in self.typed.roles)})
         arrays |= {name: values for name in _OF_SAMPLES if (values := getattr(self, name)) is not None}
         if self.hierarchy is not None:
             arrays["edges"] = self.hierarchy.edges
@@ -321,6 +325,7 @@ class Dataset:
         arrays = read_arrays(path, "a dataset written by fairfold")
         try:
             facts = json.loads(arrays["facts"].tobytes())
+            facts.pop("n_texts", None)
             for name in ("feature_names", "label_names", "group_names"):
                 facts[name] = tuple(map(str, facts[name]))
             facts["left_out"] = {kind: tuple(map(str, names)) for kind, names in facts["left_out"].items()}
@@ -353,7 +358,8 @@ def sizes_of(path: str | os.PathLike[str]) -> tuple[int, int, int]:
     n_samples : int
         Number of samples.
     n_features : int
-        Number of features, or the mean number of stored features per sample of a sparse matrix, rounded up.
+        Number of features, or the mean number of stored features per sample of a sparse matrix, rounded up. A column
+        of text counts as `FEATURES_OF_TEXT`.
     n_labels : int
         Number of labels.
 
@@ -378,6 +384,8 @@ def sizes_of(path: str | os.PathLike[str]) -> tuple[int, int, int]:
             with file.open(name) as stream:
                 np.lib.format.read_magic(stream)
                 shapes[name.removesuffix(".npy")] = np.lib.format.read_array_header_1_0(stream)[0]
+        with file.open("facts.npy") as stream:
+            n_texts = json.loads(np.lib.format.read_array(stream).tobytes()).get("n_texts", 0)
         if "Y" in shapes:
             n_labels = shapes["Y"][-1] if len(shapes["Y"]) == 2 else 1
         else:
@@ -385,7 +393,7 @@ def sizes_of(path: str | os.PathLike[str]) -> tuple[int, int, int]:
                 n_labels = int(np.lib.format.read_array(stream)[1])
     if "X" in shapes:
         n_samples, n_features = shapes["X"]
-        return n_samples, n_features, n_labels
+        return n_samples, n_features + n_texts * FEATURES_OF_TEXT, n_labels
     n_samples = shapes["X_indptr"][0] - 1
     return n_samples, -(-shapes["X_data"][0] // n_samples), n_labels
 
