@@ -36,6 +36,7 @@ PAGES = sorted(
 FOLDERS = ("config", "benchmarks", "envs", "resources", "results", "tests/cluster")
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"{folder}/README.md" for folder in FOLDERS), *PAGES]
 TABLE = "docs/guide/run-my-table.md"
+TEXT = "docs/guide/text-categories-dates.md"
 DOORS = "docs/extend.md"  # tests/workflow/test_doors.py runs it
 PROFILES = "docs/reference/software.md"  # for engines that are not installed
 LANGUAGES = ("sh", "yaml", "csv", "python", "snakemake", "text", "bibtex")  # the last one: see test_module.py
@@ -86,6 +87,7 @@ def reader(tmp_path_factory):
     for place in (folder, folder.parent / "my-study"):
         place.mkdir(exist_ok=True)
         (place / "my-plants.csv").write_text(blocks(TABLE, "csv")[0])
+    (folder / "visits.csv").write_text(blocks(TEXT, "csv")[0])
     # `fairfold study` writes this file and rejects a different one.
     stanza = {"path": "../my-plants.csv", "labels": {"prefix": "label_"}}
     compared = {"datasets": ["my-plants"], "sample_curves": {"datasets": ["my-plants"], **LEARNING_CURVE}}
