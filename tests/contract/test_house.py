@@ -23,7 +23,7 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
     "metrics": {"core"},
     "missing_labels": {"core", "metrics"},
     "checked_cells": {"core", "metrics"},
-    "evaluation": {"core", "metrics", "missing_labels"},
+    "evaluation": {"core", "metrics", "missing_labels", "splitting"},
     "forests": {"core", "metrics", "weak_labels"},
     "models": {"core", "datasets", "evaluation", "features", "forests", "metrics", "splitting", "weak_labels"},
     "cross_testing": {"core", "datasets", "metrics", "models", "splitting", "weak_labels"},
@@ -272,9 +272,9 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "papers.figures.ecoc": "plot_confusion plot_posterior_regions",
     "errors": "ConfigError DataError ModelError SplitError StudyError",
     "metrics": "METRICS multilabel_scores",
-    "missing_labels": "corrected_scores frequency_bound",
+    "missing_labels": "corrected_scores estimate_label_frequency frequency_bound",
     "checked_cells": "checked_scores choose_cells",
-    "evaluation": "compare_methods compare_models percentile_ranks",
+    "evaluation": "compare_methods compare_models cross_val_proba make_scorer percentile_ranks",
     "evaluation.compare": "samples_to_decide",
 }
 

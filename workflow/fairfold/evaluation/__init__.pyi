@@ -1,2 +1,3 @@
 from .compare import compare_models as compare_models
 from .ranking import compare_methods as compare_methods, percentile_ranks as percentile_ranks
+from .scikit_learn import cross_val_proba as cross_val_proba, make_scorer as make_scorer

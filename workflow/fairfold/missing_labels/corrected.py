@@ -60,6 +60,7 @@ from fairfold.metrics.corrections import Correction, Estimates
 from fairfold.metrics.plain_scores import quotient
 from fairfold.metrics.ranked_cells import Cells, Ranking, RankingLoss, WeightedCells, check_frequency
 from fairfold.metrics.registry import METRICS
+from fairfold.missing_labels.label_frequency import estimate_label_frequency
 
 CORRECTED = tuple(name for name, metric in METRICS.items() if metric.correction is not None)
 """Metrics with a correction."""
@@ -70,7 +71,7 @@ _CELLS_AT_ONCE = 1 << 17  # Limit for the draws that are scored together: one me
 def corrected_scores(
     Y_observed: Matrix,
     P: Matrix,
-    label_frequency: ArrayLike,
+    label_frequency: ArrayLike | None = None,
     threshold: float = THRESHOLD,
     *,
     metrics: Iterable[str] = CORRECTED,
@@ -85,9 +86,11 @@ def corrected_scores(
         ignored.
     P : {array-like, sparse matrix} of shape (n_samples, n_labels)
         Predicted probabilities of complete labels. Entries that a sparse matrix does not store are 0.
-    label_frequency : float or array-like of shape (n_labels,) or (n_samples, n_labels)
+    label_frequency : float or array-like of shape (n_labels,) or (n_samples, n_labels), default=None
         Share of positives that is observed, above 0 and at most 1: for all labels, for each label, or for each cell.
-        With 1, the observed labels are scored without correction.
+        With 1, the observed labels are scored without correction. None estimates it as
+        :func:`~fairfold.missing_labels.estimate_label_frequency` does, which rests on the assumption that positives are
+        missing.
     threshold : float, default=0.5
         A label is predicted if its probability exceeds this threshold.
     metrics : iterable of str, default=CORRECTED
@@ -129,6 +132,8 @@ def corrected_scores(
     0.8
     0.86
     """
+    if label_frequency is None:
+        label_frequency = estimate_label_frequency(Y_observed, P).estimate
     return Corrected(Y_observed, P, threshold, tuple(metrics), sample_weight).scores(label_frequency)
 
 
