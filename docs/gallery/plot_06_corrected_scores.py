@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_predict
 
 from fairfold.datasets import prepare
 from fairfold.metrics import multilabel_scores
-from fairfold.missing_labels.corrected import corrected_draws
+from fairfold.missing_labels import corrected_draws
 from fairfold.models import make_model
 from fairfold.weak_labels import mask_positives
 

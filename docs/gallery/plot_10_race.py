@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from fairfold.evaluation.ranking import rank_tables
+from fairfold.evaluation import rank_tables
 from fairfold.figures.ranks import plot_percentile_ranks
 from fairfold.figures.regret import plot_regret
 from fairfold.models.legend import legend_table

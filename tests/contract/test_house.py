@@ -242,11 +242,8 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "metrics.registry": "Metric Predictions",
     "metrics.corrections": "Correction Estimates",
     "metrics.decisions": "decide objectives",
-    "missing_labels.corrected": "corrected_draws",
-    "checked_cells.estimates": "compare_checked",
     "metrics.at_k": "coverage_at_k inverse_propensities ndcg_at_k precision_at_k propensity_scored_precision_at_k "
     "recall_at_k scores_by_frequency_band",
-    "evaluation.ranking": "compare_ranks rank_tables",
     "recommendation.rank_stability": "rank_stability",
     "cross_testing": "cross_validate_and_cross_test cross_validate_and_test nested_cross_validate",
     "cross_testing.candidates": "make_candidates",
@@ -272,9 +269,10 @@ PUBLIC = {  # package or module -> public names, documented in docs/reference/li
     "papers.figures.ecoc": "plot_confusion plot_posterior_regions",
     "errors": "ConfigError DataError ModelError SplitError StudyError",
     "metrics": "METRICS multilabel_scores",
-    "missing_labels": "corrected_scores estimate_label_frequency frequency_bound",
-    "checked_cells": "checked_scores choose_cells",
-    "evaluation": "compare_methods compare_models cross_val_proba make_scorer percentile_ranks",
+    "missing_labels": "corrected_draws corrected_scores estimate_label_frequency frequency_bound",
+    "checked_cells": "checked_scores choose_cells compare_checked",
+    "evaluation": "compare_methods compare_models compare_ranks cross_val_proba make_scorer percentile_ranks "
+    "rank_tables",
     "evaluation.compare": "samples_to_decide",
 }
 

@@ -15,6 +15,7 @@ from fairfold.forests.diagnostics import imputation_table
 from fairfold.metrics import at_k
 from fairfold.metrics.registry import METRICS
 from fairfold.metrics.scores import multilabel_scores
+from fairfold.missing_labels import scar_tests
 from fairfold.missing_labels.corrected import corrected_draws, corrected_scores
 from fairfold.missing_labels.plateau import frequency_distribution
 from fairfold.models import make_model
@@ -40,7 +41,6 @@ from fairfold.weak_labels import (
     mask_labels,
     mask_positives,
     positive_cap,
-    scar_tests,
     shared_label_frequency,
     strict_label_complement,
     tice,

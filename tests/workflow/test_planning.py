@@ -121,7 +121,7 @@ def test_snakemakes_own_advice_is_followed(study):
 
 ORDER = [
     *("input", "output", "log", "benchmark", "wildcard_constraints", "cache", "retries", "priority", "localrule"),
-    *("threads", "resources", "conda", "params", "message", "script"),
+    *("conda", "threads", "resources", "params", "message", "script"),
 ]
 
 

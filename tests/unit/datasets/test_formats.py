@@ -127,7 +127,7 @@ class TestCSV:
     @pytest.mark.parametrize("cell", ["red", "1_000", "0x10", "1 2", "1;2", "--1"])
     def test_not_a_number(self, write, cell):
         message = message_of(delimited.read_csv, write("a.csv", f"x,y\n1,2\n3,{cell}\n"))
-        assert f"data row 2 (line 3), column 'y': found '{cell}', which is not a number. Set the column" in message
+        assert f"data row 2 (line 3), column 'y': found '{cell}', which is not a number. Correct it" in message
 
     @pytest.mark.parametrize("cell", ["inf", "-Infinity", "1e999"])
     def test_infinite(self, write, cell):

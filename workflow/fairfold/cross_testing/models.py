@@ -96,7 +96,7 @@ def repeat_on_weak_labels(
         ``scores`` has one row per repetition and procedure, with these columns:
 
         - ``repetition, procedure, score, observed_score``.
-        - Metrics of :func:`~fairfold.metrics.scores.multilabel_scores` on the true labels of all tests pooled.
+        - Metrics of :func:`~fairfold.metrics.multilabel_scores` on the true labels of all tests pooled.
         - ``chosen``: names of the chosen models. Nested cross-validation has one per outer fold, joined by ``;``.
         - ``n_samples, n_tested``, and ``n_fits`` without permutations.
         - ``p_classical, p_mid, p_randomized, p_exact, n_permutations``.

@@ -36,7 +36,7 @@ def summarize_models(repetitions: pd.DataFrame, candidates: Sequence[str], *, al
 
         - ``score`` and ``observed_score``: mean score of the tests on true and on observed labels.
         - ``bias``: observed minus true score.
-        - ``pooled_<metric>``: metrics of :func:`~fairfold.metrics.scores.multilabel_scores` on the true labels of
+        - ``pooled_<metric>``: metrics of :func:`~fairfold.metrics.multilabel_scores` on the true labels of
           all tests pooled.
         - ``significant_fraction``: share of significant tests.
         - ``n_fits``: mean number of fits without permutations.

@@ -26,7 +26,7 @@ class LabelScore:
     ----------
     scoring : str or callable
         ``"accuracy"`` for the share of samples without a wrong label at a threshold of 0.5, or a metric of
-        :func:`~fairfold.metrics.scores.multilabel_scores`. A callable ``(Y, P) -> float`` receives labels and
+        :func:`~fairfold.metrics.multilabel_scores`. A callable ``(Y, P) -> float`` receives labels and
         probabilities, both of shape (n_samples, n_labels), and larger results are better. With sample weights, it is
         called as ``(Y, P, weights)``.
 

@@ -94,7 +94,7 @@ class Outcome:
         Like ``score``, on the observed labels. ``None`` for one class per sample. NaN if the observed labels of a test
         leave the score undefined.
     scores : dict of str to float
-        Metrics of :func:`~fairfold.metrics.scores.multilabel_scores` on the true labels, with all tests pooled.
+        Metrics of :func:`~fairfold.metrics.multilabel_scores` on the true labels, with all tests pooled.
         Empty for one class per sample.
     """
 
@@ -157,7 +157,7 @@ def nested_cross_validate(
     scoring : str or callable, default="accuracy"
         For one class per sample, the name of a scikit-learn scorer, or a callable ``(estimator, X, y) -> float``. For
         multiple labels, ``"accuracy"`` (share of samples without a wrong label), a metric of
-        :func:`~fairfold.metrics.scores.multilabel_scores`, or a callable ``(Y, P) -> float`` of labels and
+        :func:`~fairfold.metrics.multilabel_scores`, or a callable ``(Y, P) -> float`` of labels and
         probabilities. Results of callables are better if larger. Metrics that are losses are minimized.
     n_jobs : int or None, default=1
         Number of processes that share the permutations, as in joblib. The results do not depend on it.

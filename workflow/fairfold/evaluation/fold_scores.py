@@ -413,7 +413,7 @@ def score_on_folds(
         Function that takes the number of the test fold and returns observed labels, of shape (n_samples, n_labels).
         The predictions are scored a second time on these labels. None computes no such scores.
     threshold : float, default=0.5
-        Threshold of predicted labels, see :func:`~fairfold.metrics.scores.multilabel_scores`.
+        Threshold of predicted labels, see :func:`~fairfold.metrics.multilabel_scores`.
     score : str, default="average_precision"
         Metric that is scored at the final level in addition to ``BASIC_METRICS``, if it is not one of them. Labels are
         predicted for it, unless the estimator has no thresholds.

@@ -84,8 +84,8 @@ def fold_scores(
     Raises
     ------
     DataError
-        As :func:`~fairfold.metrics.scores.multilabel_scores` and
-        :func:`~fairfold.missing_labels.corrected.corrected_scores`.
+        As :func:`~fairfold.metrics.multilabel_scores` and
+        :func:`~fairfold.missing_labels.corrected_scores`.
     """
     shape = (Y.shape[0], Y.shape[1])
     frequency = None if label_frequency is None else check_frequency(label_frequency, shape)

@@ -33,7 +33,7 @@ _CODED, _CODED_OF_ONE_LENGTH = 0.95, 0.5  # minimum share of codes with digits
 class ColumnRole:
     """Role of a column.
 
-    Attributes
+    Parameters
     ----------
     column : str
         Name of the column.

@@ -48,9 +48,9 @@ def plot_percentile_ranks(
     ----------
     ranks : DataFrame
         Columns ``dataset, missing_rate, metric, model, percentile_rank``, as returned by
-        :func:`fairfold.evaluation.ranking.percentile_ranks`. Missing rates are in percent.
+        :func:`fairfold.evaluation.percentile_ranks`. Missing rates are in percent.
     comparisons, cliques : DataFrame
-        Tables of :func:`fairfold.evaluation.ranking.compare_ranks`.
+        Tables of :func:`fairfold.evaluation.compare_ranks`.
     legend : DataFrame, default=None
         Table for :class:`~fairfold.figures.legend.Legend`.
 

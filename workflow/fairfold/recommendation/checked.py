@@ -69,7 +69,7 @@ def sheet_to_fill(
     earlier : DataFrame or None, default=None
         Cells of earlier sheets, from :func:`cells_of_sheet`.
     **options : object
-        Further parameters of :func:`~fairfold.checked_cells.estimates.choose_cells`.
+        Further parameters of :func:`~fairfold.checked_cells.choose_cells`.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def cells_of_sheet(sheet: pd.DataFrame, ids: Sequence[object], label_names: Sequ
     Returns
     -------
     DataFrame
-        Table for :func:`~fairfold.checked_cells.estimates.checked_scores`.
+        Table for :func:`~fairfold.checked_cells.checked_scores`.
 
     Raises
     ------

@@ -127,7 +127,7 @@ def complete_scores(
     Raises
     ------
     DataError
-        As :func:`~fairfold.missing_labels.corrected.corrected_scores`.
+        As :func:`~fairfold.missing_labels.corrected_scores`.
 
     Notes
     -----

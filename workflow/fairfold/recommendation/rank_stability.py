@@ -155,7 +155,7 @@ def rank_stability(scores: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     DataError
-        As :func:`~fairfold.evaluation.ranking.percentile_ranks`.
+        As :func:`~fairfold.evaluation.percentile_ranks`.
 
     Notes
     -----

@@ -74,7 +74,7 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     ours : mapping of str to DataFrame
         ``scores`` is described in :func:`~fairfold.papers.published.weak_labels.compare_scores`. Ranks cover the
         datasets with scores of all nine models. Significance is that of
-        :func:`~fairfold.evaluation.ranking.compare_ranks` at the level ``weak_labels.alpha``. ``scores_of_authors``
+        :func:`~fairfold.evaluation.compare_ranks` at the level ``weak_labels.alpha``. ``scores_of_authors``
         contains the published scores, which can confirm claims about the order of models.
     config : mapping of str to object
         Configuration of the study.
