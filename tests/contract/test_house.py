@@ -48,6 +48,7 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
         "core",
         "datasets",
         "evaluation",
+        "features",
         "metrics",
         "models",
         "recommendation",

@@ -11,6 +11,7 @@ from fairfold.datasets.dataset import FEATURES_OF_TEXT, sizes_of
 from fairfold.datasets.requirements import check_requirements
 from fairfold.errors import CellError, DataError
 from fairfold.final import load_final
+from fairfold.final.examined import examine_labels
 from fairfold.final.importance import feature_groups, permutation_losses
 from fairfold.final.model import fit_final
 from fairfold.final.prediction import predict_file
@@ -172,6 +173,18 @@ def test_a_final_model_contains_no_rows(tmp_path):
     with zipfile.ZipFile(tmp_path / "model/model.fairfold") as archive:
         contents = b"".join(archive.read(name) for name in archive.namelist())
     assert secret.encode() not in contents and secret not in json.dumps((tmp_path / "model/columns.json").read_text())
+
+
+def test_samples_are_similar_by_their_words(tmp_path):
+    """The order of cells, in which the kinds alternate, says nothing."""
+    is_oak = np.arange(N) % 2 == 0
+    labels = is_oak.astype(int)
+    labels[40] = 0
+    notes = [f"r{row:02d} {'oak tree with leaves' if oak else 'grey stone in water'}" for row, oak in enumerate(is_oak)]
+    data = read(tmp_path, pd.DataFrame({"notes": notes, "label_a": labels, "label_b": 1 - labels}))
+    found = examine_labels(data, "logistic", {}, np.arange(N) // 20, seed=1, hidden=30)["label_errors"]
+    missing = found[(found["kind"] == "missing") & (found["label"] == "label_a")].iloc[0]
+    assert missing["sample"] == 41 and missing["share_of_neighbors"] == 1
 
 
 def test_importance_is_that_of_columns(data):

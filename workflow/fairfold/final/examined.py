@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from fairfold.core.arrays import Matrix
 from fairfold.core.seeds import seed_for
 from fairfold.datasets import Dataset
+from fairfold.features.encoder import TableEncoder
 from fairfold.final.importance import feature_groups, permutation_losses, summarize_losses
 from fairfold.final.labels import examined_labels, label_scores, likely_label_errors, precision_at
 from fairfold.final.out_of_fold import posteriors_of_dataset
@@ -18,6 +20,8 @@ from fairfold.weak_labels.masking import mask_labels
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
+
+_N_COMPONENTS = 20  # of a text, to find similar samples
 
 
 def examine_labels(
@@ -75,10 +79,17 @@ def examine_labels(
     by_sample: dict[str, Any] = {"groups": data.groups, "negatives": data.negatives}
     tables = {
         "scores": label_scores(Y, P, names, seed=resampled, **weights),
-        "label_errors": likely_label_errors(data.X, Y, P, names, samples, **by_sample),
+        "label_errors": likely_label_errors(_numbers_of(data), Y, P, names, samples, **by_sample),
         "precision": precision.assign(hidden_rate=hidden),
         "importance": summarize_losses(pd.concat(losses), feature_sets),
     }
     return {
         kind: table.assign(dataset=data.id, model=name)[["dataset", "model", *table]] for kind, table in tables.items()
     }
+
+
+def _numbers_of(data: Dataset) -> Matrix:
+    """Return features in which similar samples are near each other: a few components of each text."""
+    if data.features is None:
+        return data.X
+    return TableEncoder(**data.features, text="dense", n_components=_N_COMPONENTS).fit_transform(data.samples.frame())
