@@ -5,11 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairfold.__main__ import main
 from fairfold.datasets import Dataset, load_catalog, prepare
 from fairfold.datasets.audit import audit_dataset
 from fairfold.datasets.dataset import FEATURES_OF_TEXT, sizes_of
 from fairfold.datasets.requirements import check_requirements
-from fairfold.errors import CellError, DataError
+from fairfold.errors import CellError, ConfigError, DataError
 from fairfold.final import load_final
 from fairfold.final.examined import examine_labels
 from fairfold.final.importance import feature_groups, permutation_losses
@@ -213,3 +214,20 @@ def test_summaries_have_numbers_of_numbers_only(data):
     table = predictors_of(data).set_index("predictor")
     assert table["missing"].tolist() == [0, 0, 0, 0] and table["mean"].notna().tolist() == [True, False, False, False]
     assert n_rounded(data) == 0
+
+
+def test_roles_that_would_not_be_used_are_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"features cannot be declared beside categorical: one-hot"):
+        read(tmp_path, table(), id="plant", features={"soil": "text"}, categorical="one-hot")
+    with pytest.raises(ConfigError, match="column 'plant' has another role and is no feature"):
+        read(tmp_path, table(), id="plant", features={"plant": "text"})
+
+
+def test_a_test_file_may_have_its_columns_in_another_order(tmp_path, capsys):
+    frame = table()
+    frame.head(50).to_csv(tmp_path / "train.csv", index=False)
+    copied = frame.iloc[[3, *range(51, 80)]]
+    copied[copied.columns[::-1]].to_csv(tmp_path / "test.csv", index=False)
+    options = ["--labels", "label_", "--id", "plant", "--test", str(tmp_path / "test.csv")]
+    main(["audit", str(tmp_path / "train.csv"), *options])
+    assert "1 of 30 rows of the test file are" in capsys.readouterr().out

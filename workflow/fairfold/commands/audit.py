@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
             if other := set(getattr(data, kind)) ^ set(getattr(test, kind)):
                 names = shortened([repr(name) for name in sorted(other)], 5)
                 raise DataError(f"{options.test}: only one file has the columns {names}. Give both the same columns.")
-        test = _in_order(test, data)
+        test = _in_order(test, data, options.test)
     table = audit_dataset(data, options.folds, random_state=options.seed, test=test)
     if options.output is not None:
         with open_output(options.output) as stream:
@@ -108,9 +108,19 @@ def _read(path: Path, options: argparse.Namespace) -> Dataset:
         return prepare(load_catalog().with_own({"table": stanza})["table"])
 
 
-def _in_order(test: Dataset, data: Dataset) -> Dataset:
+def _in_order(test: Dataset, data: Dataset, path: Path) -> Dataset:
     """Return the test data with their columns in the order of the training data."""
+    typed = test.typed
+    if other := {*test.numbers} ^ {*data.numbers}:
+        raise DataError(f"{path}: column {min(other)!r} contains text in one file only. Give both the same values.")
+    if typed is not None and data.typed is not None:
+        typed = dataclasses.replace(typed, cells={name: typed.cells[name] for name in data.typed.names})
     features, labels = ([getattr(test, kind).index(name) for name in getattr(data, kind)] for kind in _NAMES)
     return dataclasses.replace(
-        test, X=test.X[:, features], Y=test.Y[:, labels], feature_names=data.feature_names, label_names=data.label_names
+        test,
+        X=test.X[:, features],
+        Y=test.Y[:, labels],
+        feature_names=data.feature_names,
+        label_names=data.label_names,
+        typed=typed,
     )

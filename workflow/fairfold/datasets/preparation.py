@@ -145,6 +145,7 @@ def prepare(
         paths = [entry.path] if entry.path else [fetch(folder, file, **options) for file in entry.files]
         # CSV is the default format of a user's table, so its content is checked.
         kind = svmlight.format_of(entry.path) if entry.path and entry.format == "csv" else entry.format
+        _check_features(entry, kind)
         read = _READERS[kind](entry, paths)
     _check_published(read, entry)
     read = _with_label_rows(read, entry)
@@ -196,6 +197,15 @@ def _read_table(entry: Entry, path: Path, paths: Sequence[Path], kind: Literal["
         ignored=entry.ignore,
         categorical=_known_text(entry) if kind == "csv" and is_multilabel else bool(entry.categorical),
     )
+
+
+def _check_features(entry: Entry, kind: str) -> None:
+    """Refuse declared roles of features that the reader would not use."""
+    if entry.features and (kind != "csv" or entry.categorical):
+        found = f"the format {kind}" if kind != "csv" else f"categorical: {entry.categorical}"
+        raise ConfigError(f"dataset {entry.id}: features cannot be declared beside {found}. Leave out one of them.")
+    if taken := [name for name in entry.roles.values() if name in entry.features]:
+        raise ConfigError(f"dataset {entry.id}: column {taken[0]!r} has another role and is no feature. Choose one.")
 
 
 def _known_text(entry: Entry) -> bool | dict[str, bool]:
