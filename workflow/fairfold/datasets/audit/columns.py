@@ -290,8 +290,9 @@ def find_roles(table: Audited) -> Iterator[Finding]:
 
 
 def _sentence(role: ColumnRole) -> str:
-    reason, hint = (f" ({role.reason})" if role.reason else ""), (f", {role.hint.rstrip('.')}" if role.hint else "")
-    return f"{role.column!r} is read as {role.role}{reason}{hint}"
+    hint = role.hint[:1].lower() + role.hint[1:].rstrip(".")
+    about = ": ".join(filter(None, [role.reason, hint]))
+    return f"{role.column!r} is read as {role.role}" + (f" ({about})" if about else "")
 
 
 SPECS = (
