@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from fairfold.commands.rerun import unpack
+from fairfold.console.rerun import unpack
 from fairfold.errors import StudyError
 from fairfold.forests import load_model, make_model
 

@@ -5,6 +5,6 @@ from pathlib import Path
 from adapter import logged
 
 with logged(snakemake.log):
-    from fairfold.commands.publish import publish
+    from fairfold.console.publication import publish
 
     publish(Path(), Path(snakemake.output[0]).with_suffix(""))

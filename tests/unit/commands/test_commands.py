@@ -14,7 +14,7 @@ import yaml
 
 from fairfold.__main__ import main
 from fairfold.commands import doctor
-from fairfold.commands.running import LOCK
+from fairfold.console.running import LOCK
 from fairfold.core.runs import lock_of_folder
 from fairfold.planning.check import catalog_of, check_study
 from snakemake_logger_plugin_fairfold import EVENT

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from fairfold.commands.running import introduction
+from fairfold.console.running import introduction
 from fairfold.datasets import load_catalog
 from fairfold.datasets.dataset import Dataset, sizes_of
 from fairfold.forests.sketches import MOST_EXACT

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from fairfold.commands.rerun import comparison, unpack
+from fairfold.console.rerun import comparison, unpack
 from fairfold.errors import DataError
 from fairfold.publish.cards import write_cards
 from fairfold.publish.facts import Source

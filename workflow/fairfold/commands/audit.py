@@ -9,8 +9,8 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairfold.commands.running import check_file
-from fairfold.commands.stanza import add_options, check_labels, errors_in_options, in_options, stanza_of
+from fairfold.console.options import add_options, check_labels, errors_in_options, in_options, stanza_of
+from fairfold.console.running import check_file
 from fairfold.core.defaults import N_SPLITS
 from fairfold.errors import ConfigError, DataError, shortened
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 import pandas as pd
 
 from fairfold.commands import recommend
-from fairfold.commands.running import LOCK, check_file, run_study, snakemake_command
+from fairfold.console.running import LOCK, check_file, run_study, snakemake_command
 from fairfold.core.files import read_table, write_table
 from fairfold.core.formulas import protect_table, unprotect_table
 from fairfold.core.output import STANDARD_OUTPUT, check_output, messages_beside, open_output

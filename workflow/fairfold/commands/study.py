@@ -16,9 +16,10 @@ from typing import Any
 
 import yaml
 
-from fairfold.commands import recommend, rerun
-from fairfold.commands.running import LOCK, check_file, run_study, snakemake_command
-from fairfold.commands.stanza import COLUMN, add_options, check_labels, errors_in_options, in_options, stanza_of
+from fairfold.commands import recommend
+from fairfold.console import rerun
+from fairfold.console.options import COLUMN, add_options, check_labels, errors_in_options, in_options, stanza_of
+from fairfold.console.running import LOCK, check_file, run_study, snakemake_command
 from fairfold.core.config import check_command_line, load_yaml
 from fairfold.core.defaults import MISSING_RATES, N_SPLITS, SCORE
 from fairfold.core.files import write_text

@@ -19,7 +19,7 @@ rule predict_ecoc:
     benchmark:
         "results/benchmarks/predict_ecoc.tsv"
     conda:
-        "../../envs/environment.yaml"
+        "../../../envs/environment.yaml"
     threads: 8 if "arrhythmia" in STUDY.ecoc.examples else 1
     params:
         seed=STUDY.seed,
@@ -27,7 +27,7 @@ rule predict_ecoc:
         examples=STUDY.ecoc.examples,
         code=code_of("predict_ecoc"),
     script:
-        "../scripts/predict_ecoc.py"
+        "../../scripts/predict_ecoc.py"
 
 
 rule compare_codes:
@@ -40,10 +40,10 @@ rule compare_codes:
     benchmark:
         "results/benchmarks/compare_codes/{dataset}.tsv"
     conda:
-        "../../envs/environment.yaml"
+        "../../../envs/environment.yaml"
     params:
         seed=STUDY.seed,
         options={"n_splits": STUDY.ecoc.n_splits, "designs": STUDY.ecoc.comparison.designs},
         code=code_of("compare_codes"),
     script:
-        "../scripts/compare_codes.py"
+        "../../scripts/compare_codes.py"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from fairfold.commands.stopping import Stopper, stopped_by_signals
+from fairfold.console.stopping import Stopper, stopped_by_signals
 from fairfold.core.config import load_yaml
 from fairfold.core.machine import check_space
 from fairfold.core.project import PROJECT
@@ -220,7 +220,7 @@ def introduction(results: Path) -> Iterator[str]:
     str
         A line. There are none if the study has no data of the user, or the target does not need their tables.
     """
-    from fairfold.commands.stanza import in_options
+    from fairfold.console.options import in_options
     from fairfold.core.files import read_table
     from fairfold.datasets.audit import finding_lines
     from fairfold.datasets.audit.columns import ROLES_FOUND

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from fairfold.__main__ import main
-from fairfold.commands.rerun import unpack
+from fairfold.console.rerun import unpack
 from fairfold.core import limits
 from fairfold.errors import StudyError
 

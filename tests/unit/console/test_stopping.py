@@ -31,7 +31,7 @@ ORDINARY, STUBBORN = "signal.signal(signal.SIGINT, signal.SIG_DFL)", "signal.sig
 # The command without the modules that it does not need here.
 COMMAND = """
 import sys
-from fairfold.commands.stopping import stopped_by_signals
+from fairfold.console.stopping import stopped_by_signals
 from fairfold.errors import StudyError
 try:
     with stopped_by_signals() as stopper, open("log", "w") as log:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from fairfold.__main__ import main
-from fairfold.commands.publish import gather_facts
+from fairfold.console.publication import gather_facts
 from fairfold.datasets import Dataset, load_catalog
 from fairfold.errors import DataError, StudyError
 from fairfold.planning.check import check_config

@@ -4,13 +4,13 @@
 rule compare_with_study:
     input:
         data="results/datasets/{dataset}.npz",
-        published=workflow.source_path("../../resources/published/mlc_comparison.csv"),
+        published=workflow.source_path("../../../resources/published/mlc_comparison.csv"),
     output:
         "results/mlc_comparison/{dataset}.csv",
     log:
         "results/logs/compare_with_study/{dataset}.log",
     conda:
-        "../../envs/environment.yaml"
+        "../../../envs/environment.yaml"
     threads: 8
     params:
         seed=STUDY.seed,
@@ -21,4 +21,4 @@ rule compare_with_study:
         },
         code=code_of("compare_with_study"),
     script:
-        "../scripts/compare_with_study.py"
+        "../../scripts/compare_with_study.py"
