@@ -6,7 +6,10 @@ from fairfold.papers.published.comparison import COMPARISONS, OUR_TABLES
 rule compare_published:
     input:
         **{name: f"results/{path}" for name, path in OUR_TABLES.items() if f"results/{path}" in PLAN.files},
-        **{f"published_{name}": workflow.source_path(f"../../../resources/published/{name}.csv") for name in COMPARISONS},
+        **{
+            f"published_{name}": workflow.source_path(f"../../../resources/published/{name}.csv")
+            for name in COMPARISONS
+        },
         cross_testing=rules.tabulate_cross_testing.output.points,
         ecoc_values=[
             f"results/ecoc/{example}/values.csv"
