@@ -33,8 +33,8 @@ _RATES = " ".join(map(str, MISSING_RATES))
 _WHOLE_STUDY = "results/scored/study.done"  # The target `all` would add a job without work.
 _OF_A_TABLE = (
     *("labels", "presence", "min_positives", "hierarchy", "propagate"),
-    *("id", "groups", "ignore", "weights", "dates", "day_first"),
-    *("text", "categorical", "numeric", "dates_as_features"),
+    *("id", "groups", "groups_by_scaffold", "ignore", "weights", "dates", "day_first"),
+    *("text", "categorical", "numeric", "dates_as_features", "molecules"),
     *("labels_are", "missing_rate"),
     *("models", "missing_rates", "score", "folds", "repeats", "seed", "strict"),
 )

@@ -19,6 +19,7 @@ _KEYS = {
     r"day_first": "--day-first",
     r"labels_are": "--labels-are",
     r"missing_rate": "--missing-rate",
+    r"groups_by_scaffold": "--groups-by-scaffold",
     r"(id|groups|ignore|categorical|weights|dates)": r"--\1",
 }
 _PLACES = [
@@ -46,7 +47,10 @@ _ADVICE = [
 ]
 COLUMN: dict[str, Any] = {"metavar": "COLUMN"}
 COLUMNS: dict[str, Any] = {**COLUMN, "nargs": "+", "default": []}
-_ROLES = {"text": "text", "categorical": "category", "numeric": "number", "dates_as_features": "date"}
+_ROLES = {
+    **{"text": "text", "categorical": "category", "numeric": "number"},
+    **{"dates_as_features": "date", "molecules": "molecule"},
+}
 
 
 def add_options(add: Any, **labels: Any) -> None:
@@ -66,12 +70,15 @@ def add_options(add: Any, **labels: Any) -> None:
     add("--min-positives", type=int, metavar="N", help=positives)
     add("--id", **COLUMN, help="column that identifies the samples")
     add("--groups", **COLUMN, help="column of groups, such as patients, that folds keep together")
+    by_scaffold = "column of molecules, of which folds keep those with the same ring systems together"
+    add("--groups-by-scaffold", **COLUMN, help=by_scaffold)
     add("--ignore", **COLUMNS, help="columns to leave out")
     add("--text", **COLUMNS, help="columns of text, which is read word by word")
     categorical = "columns of categories; or one-hot, ordinal or as-is, to encode all text columns"
     add("--categorical", **COLUMNS, help=categorical)
     add("--numeric", **COLUMNS, help="columns of numbers, in which other text is an error")
     add("--dates-as-features", **COLUMNS, help="columns of dates or times")
+    add("--molecules", **COLUMNS, help="columns of molecules in SMILES; needs fairfold[chemistry]")
 
 
 def check_labels(options: argparse.Namespace) -> None:
@@ -157,7 +164,10 @@ def stanza_of(options: argparse.Namespace, path: str) -> dict[str, Any]:
     is_prefix = not others and not first[-1:].isalnum()  # A name such as T1 may be a column.
     labels: dict[str, Any] = {"prefix": first} if is_prefix else {"names": options.labels}
     labels |= {key: given[key] for key in ("hierarchy", "propagate", "presence") if key in given}
-    keys = ("id", "groups", "ignore", "weights", "dates", "day_first", "labels_are", "missing_rate")
+    keys = (
+        *("id", "groups", "groups_by_scaffold", "ignore", "weights", "dates", "day_first"),
+        *("labels_are", "missing_rate"),
+    )
     stanza = {"path": path, "labels": labels} | {key: given[key] for key in keys if key in given}
     stanza |= _features(given)
     if "min_positives" in given:

@@ -166,6 +166,8 @@ class Entry:
         Column of sample ids in a user's file. The configuration calls it ``id``.
     groups : str or None
         Column of groups in a user's file.
+    groups_by_scaffold : str or None
+        Column of molecules in a user's file whose scaffolds are the groups.
     folds : str or None
         Column of folds in a user's file.
     weights : str or None
@@ -226,6 +228,7 @@ class Entry:
     path: Path | None = None
     id_column: str | None = None
     groups: str | None = None
+    groups_by_scaffold: str | None = None
     folds: str | None = None
     weights: str | None = None
     dates: str | None = None
@@ -242,11 +245,13 @@ class Entry:
 
     def __post_init__(self) -> None:
         """Normalize the names of columns, as the readers do."""
-        for field in ("id_column", "groups", "folds", "weights", "dates"):
+        for field in ("id_column", "groups", "groups_by_scaffold", "folds", "weights", "dates"):
             if (name := getattr(self, field)) is not None:
                 object.__setattr__(self, field, composed(name))
         object.__setattr__(self, "ignore", tuple(map(composed, self.ignore)))
-        object.__setattr__(self, "features", {composed(name): role for name, role in self.features.items()})
+        molecules = {} if self.groups_by_scaffold is None else {self.groups_by_scaffold: "molecule"}
+        features = molecules | {composed(name): role for name, role in self.features.items()}
+        object.__setattr__(self, "features", features)
         object.__setattr__(self, "labels", {way: _composed_labels(way, value) for way, value in self.labels.items()})
 
     @classmethod
@@ -380,7 +385,9 @@ class Entry:
         is_table, has_labels = self.format in ("csv", "arff"), self.task == "multilabel"
         if not is_table and (self.ignore or self.id_column is not None):
             raise ConfigError(f"{where}: id and ignore are for csv and arff, not for {self.format}. Leave them out.")
-        for key in ("categorical", "features", "groups", "folds", "weights", "dates"):
+        if self.groups is not None and self.groups_by_scaffold is not None:
+            raise ConfigError(f"{where}: found groups and groups_by_scaffold. Leave out one of them.")
+        for key in ("categorical", "groups", "groups_by_scaffold", "features", "folds", "weights", "dates"):
             if getattr(self, key) and not (is_table and has_labels):
                 raise ConfigError(f"{where}: {key} is for csv and arff with several labels. Leave it out.")
         for key, is_given in {"labels_are": self.labels_are != "unknown", "hierarchy": self.hierarchical}.items():

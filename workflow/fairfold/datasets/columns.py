@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import itertools
 import logging
 import re
@@ -17,7 +18,7 @@ from fairfold.core.arrays import GAPS
 from fairfold.datasets.categories import natural_order
 from fairfold.datasets.dataset import LEFT_OUT, Dataset
 from fairfold.datasets.times import folds_by_time
-from fairfold.errors import DataError, shortened
+from fairfold.errors import DataError, shortened, unknown_name
 from fairfold.tables.names import composed
 from fairfold.tables.table import Table
 
@@ -192,6 +193,8 @@ def roles_of(entry: Entry, table: Table, labels: Sequence[str]) -> dict[str, Any
         parts["sample_ids"] = identifiers(entry.id_column, table)
     if entry.groups is not None:
         parts["groups"], parts["group_names"] = _groups(entry.groups, table)
+    elif entry.groups_by_scaffold is not None:
+        parts["groups"], parts["group_names"] = _groups_by_scaffold(entry.groups_by_scaffold, table)
     if entry.folds is not None:
         parts["fold_of"] = _folds(entry.folds, table, parts.get("groups"))
     if entry.dates is not None:
@@ -247,6 +250,18 @@ def identifiers(column: str, table: Table) -> np.ndarray:
             f"rows {rows[0]} and {rows[1]} ({repeated.nunique()} ids are repeated). Correct them or ignore the column."
         )
     return ids
+
+
+def _groups_by_scaffold(column: str, table: Table) -> tuple[np.ndarray, tuple[str, ...]]:
+    from fairfold.features.molecules import scaffolds  # Few tables have molecules.
+
+    if column not in table.text:
+        raise DataError(f"{table.source}: {unknown_name('column of text', column, table.text)}")
+    try:
+        found = scaffolds(pd.Series(table.text[column], name=column))
+    except DataError as error:
+        raise DataError(f"{table.source}: {error}") from None
+    return _groups(column, dataclasses.replace(table, text={column: found}))
 
 
 def _groups(column: str, table: Table) -> tuple[np.ndarray, tuple[str, ...]]:

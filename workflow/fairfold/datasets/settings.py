@@ -186,6 +186,10 @@ class OwnDataset(Source):
     holds out training samples. Every row needs a group. Fewer groups than `folds.n_splits` reduce the number of
     folds."""
 
+    groups_by_scaffold: Text | None = None
+    """Column of molecules (SMILES) instead of `groups`: molecules with the same rings and links between them
+    (Bemis-Murcko scaffold) are one group, and molecules without a ring are another. The column remains a feature."""
+
     folds: Text | None = None
     """Column of your own folds, used in place of `folds.method`. For a hold-out, write `train` and `test`; columns
     named `is_test` or `is_train` may contain 0 and 1, or true and false. Every row needs a value, and `folds.repeats`
@@ -216,7 +220,7 @@ class OwnDataset(Source):
 
     features: dict[Text, Role | Annotated[list[Text], Unique, NonEmpty]] | None = None
     """Roles of columns that are not found right: `number`, `boolean`, `category`, `short text`, `text`, `date`,
-    `identifier` or `constant`. A list is a category with the order of its values."""
+    `molecule`, `identifier` or `constant`. A list is a category with the order of its values."""
 
     @model_validator(mode="after")
     def _check_missing_rate(self) -> Self:

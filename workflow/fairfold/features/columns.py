@@ -12,6 +12,7 @@ from scipy import sparse
 
 from fairfold.core.arrays import Matrix
 from fairfold.features.cells import as_numbers, as_texts, as_times, find_format, refuse
+from fairfold.features.molecules import MoleculeEncoder
 from fairfold.features.roles import LEFT_OUT, ColumnRole
 from fairfold.features.text import Components, TextEncoder
 
@@ -302,6 +303,8 @@ def encoder_for(
             return CategoryEncoder()
         case ColumnRole(role="date"):
             return DateEncoder(day_first)
+        case ColumnRole(role="molecule"):
+            return MoleculeEncoder()
         case ColumnRole(role="text" | "short text"):
             terms = TextEncoder(most, with_words=role.role == "text")
             components = None if text == "sparse" else Components(n_components)

@@ -12,9 +12,10 @@ import pandas as pd
 
 from fairfold.errors import DataError, unknown_name
 from fairfold.features.cells import ISO_DATE, NUMBER, as_texts, find_format
+from fairfold.features.molecules import check_molecules, look_like_molecules
 from fairfold.tables.label_values import TRUTHS
 
-Role = Literal["number", "boolean", "category", "short text", "text", "date", "identifier", "constant"]
+Role = Literal["number", "boolean", "category", "short text", "text", "date", "molecule", "identifier", "constant"]
 ROLES: tuple[Role, ...] = get_args(Role)
 LEFT_OUT = frozenset({"identifier", "constant"})
 """Roles of columns that give no features."""
@@ -111,6 +112,8 @@ def find_roles(frame: pd.DataFrame, *, declared: Declared | None = None, day_fir
 
 def _declared(column: pd.Series, role: str | Sequence[object]) -> ColumnRole:
     if isinstance(role, str):
+        if role == "molecule":
+            check_molecules(column)
         return ColumnRole(str(column.name), role, "declared")
     order = tuple(map(str, as_texts(pd.Series(list(role), dtype=object, name=column.name))))
     if len(set(order)) < len(order) or "" in order:
@@ -164,6 +167,8 @@ def _role_of_texts(name: str, texts: np.ndarray, *, day_first: bool, is_category
     if len(values) == len(texts) and _are_codes(values):
         hint = "Declare it a short text if its characters carry information."
         return ColumnRole(name, "identifier", f"{len(values):,} different codes", hint)
+    if look_like_molecules(values):
+        return _by_size(name, values, len(filled), "Declare it a molecule if these are molecules (SMILES).")
     return _by_size(name, values, len(filled), _hint_for_outliers(values))
 
 

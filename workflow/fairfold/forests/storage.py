@@ -29,8 +29,8 @@ _TRUSTED = {  # A partial is trusted only if its function is.
     "collections": "OrderedDict",
     "fairfold.core": "missing_values.MissingValueFiller hierarchy.Hierarchy precision.DistinctValues",
     "fairfold.features": "columns.CategoryEncoder columns.DateEncoder columns.NumberEncoder columns.OrderEncoder "
-    "columns.TextColumnEncoder columns.named encoder.TableEncoder roles.ColumnRole text.Components text.Terms "
-    "text.TextEncoder",
+    "columns.TextColumnEncoder columns.named encoder.TableEncoder molecules.MoleculeEncoder roles.ColumnRole "
+    "text.Components text.Terms text.TextEncoder",
     "fairfold.forests": "boosting.MultilabelBoosting cascade.CascadeForest embedding.TreeEmbedding levels.Encoder "
     "levels.Level out_of_bag.OutOfBagCascade sketched.SketchedForest trees.MultilabelForest trees.TreeShape",
     "fairfold.models": "binary.BinaryClassifier binary.ChainEnsemble binary.OnePerLabel binary.Standardized "
