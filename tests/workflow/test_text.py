@@ -45,3 +45,5 @@ def test_a_table_as_it_is(tmp_path, monkeypatch, capsys):
     assert "features were made of these columns of visits: ward (category); notes (text); day (date)" in methods
     importance = pd.read_csv("study/results/final/visits/feature_importance.csv")
     assert set(importance["features"]) == {"age", "ward", "notes", "day", "smokes"}
+    words = pd.read_csv("study/results/final/visits/label_words.csv")
+    assert words.loc[words["label"] == "label_a", "words"].str.startswith("oak").all()

@@ -27,6 +27,7 @@ rule fit_final_model:
         label_errors="results/final/{dataset}/likely_label_errors.csv",
         precision="results/final/{dataset}/label_error_precision.csv",
         importance="results/final/{dataset}/feature_importance.csv",
+        words="results/final/{dataset}/label_words.csv",
         page="results/final/{dataset}/report.html",
     log:
         "results/logs/fit_final_model/{dataset}.log",

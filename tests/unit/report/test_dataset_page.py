@@ -34,6 +34,7 @@ def given():
         "label_errors": label_errors,
         "precision": pd.DataFrame({"depth": [20], "n_found": [13], "chance": [0.1], "hidden_rate": [30]}),
         "importance": pd.DataFrame([("<b>", 1, 0.1, 0, 1)], columns=LOSSES),
+        "words": pd.DataFrame({"label": ["l<0>"], "column": ["notes"], "words": ["oak, <i>"]}),
         "folder": "results/final/mine",
     }
 
@@ -61,8 +62,14 @@ def test_it_needs_nothing_else_and_escapes_names(given):
 def test_the_report_has_the_same_lists(given, tmp_path):
     folder = tmp_path / "final/mine"
     folder.mkdir(parents=True)
-    names = ("label_scores", "likely_label_errors", "label_error_precision", "feature_importance")
-    for name, key in zip(names, ("label_scores", "label_errors", "precision", "importance"), strict=True):
+    names = {
+        "label_scores": "label_scores",
+        "label_errors": "likely_label_errors",
+        "precision": "label_error_precision",
+        "importance": "feature_importance",
+        "words": "label_words",
+    }
+    for key, name in names.items():
         given[key].to_csv(folder / f"{name}.csv", index=False)
     (folder / "columns.json").write_text('{"name": "gcForest+"}')
     files = [path.relative_to(tmp_path).as_posix() for path in folder.iterdir()]
@@ -70,6 +77,7 @@ def test_the_report_has_the_same_lists(given, tmp_path):
     text = text_of(render_report(tmp_path, files, {"seed": 1}, [Section("final", "Final model", [entry])]))
     assert "gcForest+ was fitted to all rows of mine." in text
     assert "Likely missing positives" in text and "s2, s3" in text and "&lt;b&gt;" in text
+    assert "Words of each label, the strongest first" in text and "oak, &lt;i&gt;" in text
     assert "13 of the first 20 cells of such a list were hidden positives" in text
     assert "Examined labels, the hardest first" not in text  # the section on labels has them
 

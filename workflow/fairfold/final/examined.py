@@ -16,6 +16,7 @@ from fairfold.features.encoder import TableEncoder
 from fairfold.final.importance import feature_groups, permutation_losses, summarize_losses
 from fairfold.final.labels import examined_labels, label_scores, likely_label_errors, precision_at
 from fairfold.final.out_of_fold import posteriors_of_dataset
+from fairfold.final.words import strongest_words
 from fairfold.weak_labels.masking import mask_labels
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def examine_labels(
     Returns
     -------
     dict of str to DataFrame
-        Tables ``scores, label_errors, precision, importance``.
+        Tables ``scores, label_errors, precision, importance, words``.
     """
     labels, feature_sets, losses = examined_labels(data.Y), feature_groups(data), []
     names = [data.label_names[label] for label in labels]
@@ -82,6 +83,7 @@ def examine_labels(
         "label_errors": likely_label_errors(_numbers_of(data), Y, P, names, samples, **by_sample),
         "precision": precision.assign(hidden_rate=hidden),
         "importance": summarize_losses(pd.concat(losses), feature_sets),
+        "words": strongest_words(data, labels),
     }
     return {
         kind: table.assign(dataset=data.id, model=name)[["dataset", "model", *table]] for kind, table in tables.items()

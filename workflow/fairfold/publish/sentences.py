@@ -19,6 +19,7 @@ from fairfold.core.markdown import escape_markdown
 from fairfold.core.plugins import declared
 from fairfold.core.project import REPORT
 from fairfold.datasets.columns import OF_THESE
+from fairfold.datasets.settings import OwnDataset
 from fairfold.errors import shortened
 from fairfold.evaluation.compare import EQUIVALENT, UNDECIDED
 from fairfold.metrics.decisions import is_decided
@@ -193,9 +194,7 @@ def _span(numbers: pd.Series) -> str:
 def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
     """Return the values of a template for a dataset."""
     sources = [each for each in facts.sources if each.dataset == name]
-    own = dict.fromkeys(
-        ("groups", "dates", "folds", "weights", "id", "ignore", "samples", "label_filter", "missing_rate")
-    )
+    own = dict.fromkeys(OwnDataset.model_fields)
     path = f"datasets/{name}.audit.csv"
     audit = facts.table(path) if facts.has(path) else None
     if audit is not None and audit.empty:
@@ -565,7 +564,7 @@ def _about_own(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         "encoded": {name: each["categorical"] for name, each in own.items() if "categorical" in each},
         "weighted": {name: each["weights"] for name, each in own.items() if "weights" in each},
         "by_time": [name for name, each in own.items() if each.get("dates")],
-        "grouped": [name for name, each in own.items() if each.get("groups")],
+        "grouped": [name for name, each in own.items() if each.get("groups") or each.get("groups_by_scaffold")],
         "filtered": [name for name, each in own.items() if each.get("label_filter")],
         "selected": [name for name, each in own.items() if each.get("samples", {}).get("only")],
         "completed": [name for name, each in own.items() if each["labels"].get("propagate")],

@@ -22,6 +22,7 @@ _OF_FEATURES = (
     "Loss of average precision on left-out samples if a feature, or a group of correlated features, is permuted. It "
     "shows what the model uses, not what causes a label."
 )
+_OF_WORDS = "Words of each label, the strongest first"
 _TOO_MANY_FEATURES = "The dataset has too many features to measure their importance."
 _LABEL_ERRORS = {
     "missing": "Likely missing positives",
@@ -40,6 +41,7 @@ def render_dataset_page(
     label_errors: pd.DataFrame,
     precision: pd.DataFrame,
     importance: pd.DataFrame,
+    words: pd.DataFrame,
     folder: str,
 ) -> str:
     """Render the page as self-contained HTML.
@@ -52,7 +54,7 @@ def render_dataset_page(
         Id of the final model.
     data : str
         One sentence that describes the data.
-    label_scores, label_errors, precision, importance : DataFrame
+    label_scores, label_errors, precision, importance, words : DataFrame
         Tables of :mod:`fairfold.final` for the dataset.
     folder : str
         Folder of the model.
@@ -62,7 +64,7 @@ def render_dataset_page(
     str
         HTML page.
     """
-    parts = final_parts(label_scores, label_errors, precision, importance)
+    parts = final_parts(label_scores, label_errors, precision, importance, words)
     return render(
         "dataset.html.jinja",
         **{"version": __version__, "dataset": dataset, "data": data, "model": model, "folder": folder},
@@ -71,13 +73,17 @@ def render_dataset_page(
 
 
 def final_parts(
-    label_scores: pd.DataFrame, label_errors: pd.DataFrame, precision: pd.DataFrame, importance: pd.DataFrame
+    label_scores: pd.DataFrame,
+    label_errors: pd.DataFrame,
+    precision: pd.DataFrame,
+    importance: pd.DataFrame,
+    words: pd.DataFrame,
 ) -> list[dict[str, Any]]:
     """Describe a final model in three parts: cells to check, labels and features.
 
     Parameters
     ----------
-    label_scores, label_errors, precision, importance : DataFrame
+    label_scores, label_errors, precision, importance, words : DataFrame
         Tables of :mod:`fairfold.final` for the dataset.
 
     Returns
@@ -114,7 +120,10 @@ def final_parts(
             "id": "features",
             "title": "Features",
             "sentences": [_OF_FEATURES if len(features) else _TOO_MANY_FEATURES],
-            "tables": [_table("Features, the most important first", features, _SHOWN)] if len(features) else [],
+            "tables": [
+                *([_table("Features, the most important first", features, _SHOWN)] if len(features) else []),
+                *([_table(_OF_WORDS, words[["label", "column", "words"]], _MOST_LABELS)] if len(words) else []),
+            ],
         },
     ]
 
@@ -178,7 +187,7 @@ def render_page_of_files(made: Mapping[str, str], dataset: str, data: str) -> st
     Parameters
     ----------
     made : mapping of str to str
-        Files ``columns, scores, label_errors, precision, importance``.
+        Files ``columns, scores, label_errors, precision, importance, words``.
     dataset : str
         Id of the dataset.
     data : str
@@ -197,5 +206,6 @@ def render_page_of_files(made: Mapping[str, str], dataset: str, data: str) -> st
         label_errors=read_table(made["label_errors"], "sample", "label"),
         precision=read_table(made["precision"]),
         importance=read_table(made["importance"], "features"),
+        words=read_table(made["words"], "label", "column", "words"),
         folder=str(Path(made["columns"]).parent),
     )

@@ -38,6 +38,7 @@ _OF_FINAL: dict[str, tuple[str, ...]] = {
     "likely_label_errors": ("sample", "label"),
     "label_error_precision": (),
     "feature_importance": ("features",),
+    "label_words": ("label", "column", "words"),
 }
 
 
