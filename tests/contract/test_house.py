@@ -28,7 +28,7 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
     "models": {"core", "datasets", "evaluation", "features", "forests", "metrics", "splitting", "weak_labels"},
     "cross_testing": {"core", "datasets", "metrics", "models", "splitting", "weak_labels"},
     "win_percentage": {"core", "datasets", "metrics", "models", "weak_labels"},
-    "answer": {"evaluation", "metrics"},
+    "answer": {"core", "evaluation", "metrics"},
     "recommendation": {
         "answer",
         "checked_cells",
@@ -85,7 +85,7 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
         "win_percentage",
     },
     "console": {"core", "datasets", "final", "planning", "publish", "recommendation", "tables"},
-    "commands": {"console", "core", "datasets", "final", "planning", "recommendation", "report", "tables"},
+    "commands": {"answer", "console", "core", "datasets", "final", "planning", "recommendation", "tables"},
 }
 
 

@@ -192,3 +192,48 @@ def shortened(names: Sequence[str], most: int = MOST_NAMES) -> str:
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names by commas and "and".
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names to join.
+
+    Returns
+    -------
+    str
+        Names in one phrase.
+
+    Examples
+    --------
+    >>> listed(["flags", "scene", "yeast"])
+    'flags, scene and yeast'
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def count(number: float, noun: str) -> str:
+    """Return a number and a noun in the right form.
+
+    Parameters
+    ----------
+    number : float
+        Whole number.
+    noun : str
+        Noun in the singular.
+
+    Returns
+    -------
+    str
+        Number and noun.
+
+    Examples
+    --------
+    >>> count(1060, "row")
+    '1,060 rows'
+    """
+    return f"{number:,.0f} {noun}{'' if number == 1 else 's'}"

@@ -85,6 +85,8 @@ rule recommend_models:
             dataset=[dataset for dataset in STUDY.weak_labels.datasets if checked_cells_of(dataset)],
         ),
         curves=expand(rules.score_by_samples.output.curve, **PLAN.sample_curves.curves),
+        sizes=rules.describe_study.output.sizes,
+        audit=rules.describe_study.output.audit,
     output:
         **({"sample_curves": "results/tables/sample_curves.csv"} if STUDY.weak_labels.sample_curves.datasets else {}),
         scores="results/tables/weak_label_scores.csv",
@@ -109,6 +111,7 @@ rule recommend_models:
         # these contain run times and memory, which vary between runs
         leaderboard="results/recommendation/leaderboard.csv",
         sentences="results/recommendation/sentences.csv",
+        answer="results/recommendation/answer.json",
         labels=expand("results/tables/labels/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
         reliability=expand("results/tables/reliability/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
         precision_recall=expand("results/tables/precision_recall/{dataset}.csv", dataset=STUDY.weak_labels.datasets),

@@ -1,12 +1,13 @@
-"""Tabulate scores and ranks of the models, recommend models for each dataset, and describe their predictions."""
+"""Tabulate scores and ranks of the models, recommend models, describe their predictions, and write the answers."""
 
 from adapter import logged
 
 with logged(snakemake.log):
     from fairfold.final.described import describe_all
-    from fairfold.recommendation.study_tables import tabulate_recommendations, tabulate_scores
+    from fairfold.recommendation.study_tables import tabulate_recommendations, tabulate_scores, write_answers
 
     files, made, params = snakemake.input, snakemake.output, snakemake.params
     tabulate_scores(files, made, params)
     tabulate_recommendations(files, made, params)
     describe_all(files.datasets, files.predictions, made, seed=params.seed)
+    write_answers(files, made)

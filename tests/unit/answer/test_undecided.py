@@ -22,7 +22,6 @@ NEXT, EQUAL = ("B", "not different", 0.02, -0.02, 0.06, 3.0), ("D", "equivalent"
         ([BEST, ("B", "not different", 0.005, -0.5, 0.51, 3.0)], 300, None),
         ([BEST, ("B", "not different", 0.02, np.nan, np.nan, 3.0)], 300, None),
         ([BEST, EQUAL], 300, None),
-        ([BEST, NEXT], None, None),
     ],
 )
 def test_the_pair_and_the_number(rows, n_samples, sentence):

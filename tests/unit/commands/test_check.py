@@ -8,8 +8,10 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from answers import tables_of
 
 from fairfold.__main__ import main
+from fairfold.answer.answer import ANSWER, Answer, save
 from fairfold.commands import check
 from fairfold.datasets import Dataset
 from fairfold.errors import DataError
@@ -18,6 +20,11 @@ from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.recommendation.checked import read_checked
 
 HOSTILE = ["=1+1", "+1", "-2+3", "@SUM(A1)", "\t tab", "x;=1", "'=1", "new\nline", "nan", '"q"', "\u202e", "-3", "7"]
+
+
+def write_answer(study, rows):
+    board = pd.DataFrame({"score": 0.5, "behind": 0.0} | rows).assign(dataset="plants", metric="mcc")
+    save([Answer.from_tables("plants", tables_of(board))], study / "results" / ANSWER)
 
 
 @pytest.fixture
@@ -35,7 +42,7 @@ def study(tmp_path):
     kept = np.zeros((len(BASIC_METRICS), 2), dtype=np.int8)
     predictions = {"kNN": FinalPredictions(P[np.newaxis], kept, np.arange(60) % 2)}
     write_predictions(predictions, results / "weak_labels/plants/rate-0/predictions_0.npz")
-    pd.DataFrame({"dataset": ["plants"]}).to_csv(results / "recommendation/leaderboard.csv", index=False)
+    write_answer(tmp_path, {"model": ["kNN"], "verdict": "best"})
     (tmp_path / "study.yaml").write_text("seed: 1\n")
     return tmp_path
 
@@ -110,9 +117,8 @@ def test_the_command_returns_when_to_stop(study, monkeypatch, capsys):
     """The width of an interval shrinks with the root of the number of cells."""
     monkeypatch.setattr(check, "run_study", lambda command, folder: None)
     monkeypatch.setattr(check.recommend, "print_answer", lambda folder, dataset: None)
-    row = {"dataset": "plants", "model": "kNN", "metric": "mcc", "score": 0.5, "low": 0.46, "high": 0.5398}
-    board = pd.DataFrame([row | {"model": "worse", "verdict": "worse"}, row | {"verdict": "best"}])
-    board.assign(n_checked=20).to_csv(study / "results/recommendation/leaderboard.csv", index=False)
+    rows = {"model": ["kNN", "worse"], "verdict": ["best", "worse"], "low": 0.46, "high": 0.5398, "n_checked": 20}
+    write_answer(study, rows)
     path = study / "plants-check.csv"
     assert main(["check", str(study), "--cells", "20"]) == 0
     pd.read_csv(path).assign(correct_label=1).to_csv(path, index=False)

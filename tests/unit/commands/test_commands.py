@@ -11,10 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from answers import tables_of
 
 from fairfold.__main__ import main
+from fairfold.answer.answer import ANSWER, Answer, save
 from fairfold.commands import doctor
 from fairfold.console.running import LOCK
+from fairfold.core.files import write_table
 from fairfold.core.runs import lock_of_folder
 from fairfold.planning.check import catalog_of, check_study
 from snakemake_logger_plugin_fairfold import EVENT
@@ -38,28 +41,19 @@ BOARD = pd.DataFrame(
     ],
     columns=["dataset", "model", "score", "behind", "verdict", "fit_seconds"],
 ).assign(metric="average_precision", high=0.9, at_bound=0.9, deciding=0.5)
-NUMBERS = BOARD[["dataset", "model"]].assign(metric="mcc", same_as=np.nan, difference=0.0, p_adjusted=1.0, alpha=0.05)
-NAMES = {"dataset": ["plants", "birds"]}
-RATES = pd.DataFrame({**NAMES, "hidden_rate": 0, "labels_are": "unknown", "estimated_rate": np.nan})
-RATES = RATES.assign(low=0.0, high=11.0, reason="")
-SIZES = pd.DataFrame({**NAMES, "n_samples": [1060, 100], "n_features": 2, "n_labels": [14, 1]})
-TABLES = {
-    "recommendation/sentences.csv": SENTENCES,
-    "recommendation/leaderboard.csv": BOARD,
-    "tables/recommendation.csv": NUMBERS,
-    "tables/missing_rates.csv": RATES,
-    "tables/datasets.csv": SIZES,
-}
+SIZES = pd.DataFrame({"dataset": ["plants", "birds"], "n_samples": [1060, 100], "n_features": 2, "n_labels": [14, 1]})
 
 
-def write_results(study, dataset=None):
-    """Write the tables behind a recommendation, for one dataset or for all; return the folder of results."""
-    for name, table in TABLES.items():
-        path = study / "results" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        kept = table if dataset is None else table[table["dataset"] == "plants"].assign(dataset=dataset)
-        kept.to_csv(path, index=False)
-    return study / "results"
+def write_results(study, dataset=None, **others):
+    """Write the answer of a study and tables, for one dataset or for all; return the folder of results."""
+    found = tables_of(BOARD, sentences=SENTENCES, sizes=SIZES.assign(label_cardinality=0.5), **others)
+    if dataset is not None:
+        found = {name: table[table["dataset"] == "plants"].assign(dataset=dataset) for name, table in found.items()}
+    results = study / "results"
+    for name, table in (("recommendation", found["numbers"]), ("datasets", found["sizes"])):
+        write_table(table, results / f"tables/{name}.csv")
+    save([Answer.from_tables(name, found) for name in found["leaderboard"]["dataset"].unique()], results / ANSWER)
+    return results
 
 
 def event(*call):
@@ -114,12 +108,6 @@ class TestRecommend:
         assert main(["recommend", str(finished), "--dataset", "bird"]) == 1
         assert "did you mean 'birds'?" in capsys.readouterr().err
 
-    def test_numbers_of_samples_are_optional(self, finished, capsys):
-        (finished / "results/tables/datasets.csv").unlink()
-        assert main(["recommend", str(finished), "--dataset", "plants"]) == 0
-        output = capsys.readouterr().out.splitlines()
-        assert output[0] == "Use gcForest+. One other model is not significantly different."
-
     def test_several_datasets_have_a_line_each(self, finished, capsys):
         assert main(["recommend", str(finished)]) == 0
         plants, birds, hint = capsys.readouterr().out.splitlines()
@@ -129,7 +117,7 @@ class TestRecommend:
 
     def test_where_there_is_nothing_yet(self, tmp_path, capsys):
         assert main(["recommend", str(tmp_path)]) == 1
-        assert "has no results/recommendation/leaderboard.csv" in capsys.readouterr().err
+        assert "has no results/recommendation/answer.json" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -481,11 +469,11 @@ class TestStudy:
     def test_progress_and_messages(self, table, monkeypatch, capsys):
         """Messages go to the log file, except for warnings."""
         folder = table.with_name("My-plants-2-study")
-        write_results(folder, "My-plants-2")
+        warning = {"check": "empty column", "severity": "warning", "message": "column 'x' is empty"}
+        write_results(folder, "My-plants-2", audit=pd.DataFrame([warning]))
         (folder / "results/datasets").mkdir()
-        warning = {"dataset": "My-plants-2", "check": "empty column", "severity": "warning"}
-        warning |= {"message": "column 'x' is empty"}
-        pd.DataFrame([warning]).to_csv(folder / "results/datasets/My-plants-2.audit.csv", index=False)
+        audit = pd.DataFrame([warning]).assign(dataset="My-plants-2")
+        write_table(audit, folder / "results/datasets/My-plants-2.audit.csv")
         lines = [
             *("warning: the disk is old\n", "warning: My-plants-2: column 'x' is empty\n", "Select jobs\n"),
             *(event("plan", {"describe_study": 1, "train": 1}), event("log", "Job stats")),

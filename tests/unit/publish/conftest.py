@@ -4,6 +4,7 @@ import copy
 
 import pandas as pd
 import pytest
+from answers import change
 
 from fairfold.models.legend import legend_table
 from fairfold.planning.check import check_config
@@ -48,7 +49,7 @@ def recommendation():
                     **{"high": mean + 0.05, "rank": rank + 1.0, "n_folds": 5, "alpha": 0.05, **tested},
                 }
             )
-    return pd.DataFrame(rows).assign(dataset="plants", missing_rate=0, use="ranking")
+    return pd.DataFrame(rows).assign(dataset="plants", missing_rate=0, use="ranking", same_as=None, rope=0.01)
 
 
 def tables():
@@ -134,7 +135,7 @@ def make_facts(tmp_path, config):
         }
         chosen = {"component": ["CascadeForest"], "setting": "best_level", "value": "0", "meaning": "last level used"}
         software = {"software": ["Python", "snakemake", "scikit-learn", "machine"], "version": ["3", "9", "1", "Linux"]}
-        return Facts(
+        facts = Facts(
             results=results,
             config=config,
             jobs=pd.DataFrame(jobs),
@@ -154,5 +155,6 @@ def make_facts(tmp_path, config):
             chosen_settings=pd.DataFrame(chosen).assign(dataset="plants"),
             feature_groups=pd.DataFrame({"dataset": ["plants"] * 2, "group": "height", "feature": ["height", "width"]}),
         )
+        return change(facts) if written is None else facts
 
     return make

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from answers import change
 
 from fairfold.models import MODEL_NAMES
 from fairfold.publish.checklists import CHECKLISTS, answer_checklist
@@ -147,8 +148,7 @@ def test_tests_and_probabilities_are_described(make_facts):
     assert "the least true difference that the test finds in 80 % of cases is 0.060 before adjustment" in text
     assert "does not mean equal: logistic+ is 0.100 behind." in text
     assert "has the highest" not in text
-    board = facts.table("recommendation/leaderboard.csv")
-    facts.memo["recommendation/leaderboard.csv"] = board.assign(deciding=[0.6, 0.7, 0.5])
+    change(facts, leaderboard={"deciding": [0.6, 0.7, 0.5]})
     assert "logistic+ has the highest Matthews correlation: 0.700." in sentences("performance", facts)
 
 
@@ -182,8 +182,8 @@ def test_scores_of_other_random_numbers_are_stated(make_facts):
     assert sentences("refits", facts) == ""
     facts = make_facts()
     table = facts.table("tables/recommendation.csv").replace({"model": {"RF+ET": "joint-GB"}})
-    board = facts.table("recommendation/leaderboard.csv").assign(behind=[0.0, 0.05, 0.2])
-    facts.memo["tables/recommendation.csv"], facts.memo["recommendation/leaderboard.csv"] = table, board
+    facts.memo["tables/recommendation.csv"] = table
+    change(facts, leaderboard={"behind": [0.0, 0.05, 0.2]})
     text = sentences("refits", facts)
     assert "joint-GB was 0.900 in the comparison and 0.800 in results/tables/sample_curves.csv." in text
     assert "larger than the lead of RF+ET over logistic+, so their order is uncertain." in text

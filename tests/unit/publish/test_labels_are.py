@@ -4,6 +4,7 @@ import re
 
 import pandas as pd
 import pytest
+from answers import change
 
 from fairfold.publish.checklists import CHECKLISTS, answer_checklist
 from fairfold.publish.folder import write_publication
@@ -11,7 +12,7 @@ from fairfold.publish.methods import as_markdown, methods
 from fairfold.publish.sentences import sentences
 from fairfold.publish.tables import paper_tables
 
-RATES, BOARD = "tables/missing_rates.csv", "recommendation/leaderboard.csv"
+RATES = "tables/missing_rates.csv"
 CLAIMS = re.compile(r"estimated for complete labels|[Aa]bout \d+ %|[Aa]n estimated|missing rate is (drawn|estimated)")
 
 
@@ -28,7 +29,7 @@ def facts_of(make_facts, config):
         facts.memo[RATES] = pd.DataFrame(found)
         scores = facts.table("tables/complete_scores.csv")
         facts.memo["tables/complete_scores.csv"] = scores[scores["missing_rate"] == 0]
-        return facts
+        return change(facts)
 
     return facts_of
 
@@ -95,8 +96,7 @@ def test_trials_with_hidden_positives_are_corrected(unknown, config):
     hidden = {"hidden_rate": [50], "labels_are": "incomplete", "estimated_rate": 50.0, "low": 40.0, "high": 60.0}
     rates = unknown.table(RATES)
     unknown.memo[RATES] = pd.concat([rates, rates.assign(**hidden, hidden_share=48.6)], ignore_index=True)
-    unknown.memo.pop("values", None)
-    text = as_markdown(methods(unknown))
+    text = as_markdown(methods(change(unknown)))
     assert "There, labels are known to be incomplete, so scores are corrected by the estimated missing rate." in text
     assert "as they are. With hidden positives, logistic+ divides probabilities by another, cautious estimate" in text
     assert "Except in the trials with hidden positives, no label is imputed" in text
@@ -104,10 +104,8 @@ def test_trials_with_hidden_positives_are_corrected(unknown, config):
 
 
 def test_checked_cells_win_over_the_declaration(unknown):
-    board, rates = unknown.table(BOARD), unknown.table(RATES)
-    unknown.memo[BOARD] = board.assign(n_checked=60.0)
-    unknown.memo[RATES] = rates.assign(n_checked=60.0, estimated_rate=8.0, low=2.0, high=20.0)
-    unknown.memo.pop("values", None)
+    rates = {"n_checked": 60.0, "estimated_rate": 8.0, "low": 2.0, "high": 20.0}
+    change(unknown, leaderboard={"n_checked": 60.0}, missing_rates=rates)
     text = as_markdown(methods(unknown))
     assert "Missing positives by 60 checked cells: about 8 % of positives (2 to 20 %)." in text
     assert "at most" not in sentences("meaning", unknown) and "bound of the missing rate" not in text

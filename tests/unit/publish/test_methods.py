@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from answers import change
 
 from fairfold.core.project import REPORT
 from fairfold.models import MODEL_NAMES
@@ -60,20 +61,15 @@ def test_outdated_results_are_stated(make_facts):
 
 
 def test_every_verdict_is_stated(make_facts):
-    facts = make_facts()
-    board = facts.table("recommendation/leaderboard.csv")
     verdicts = ["best", "same as RF+ET", "no score"]
-    facts.memo["recommendation/leaderboard.csv"] = board.assign(verdict=verdicts, missing_rate=30)
-    text = text_of(facts)
+    text = text_of(change(make_facts(), leaderboard={"verdict": verdicts, "missing_rate": 30}))
     assert "0.950), with 30 % of the positives hidden from training." in text
     assert "kNN lacks a score in a fold and was not compared." in text
     assert "logistic+ has the same scores as RF+ET." in text
-    facts = make_facts()
-    facts.memo["recommendation/leaderboard.csv"] = board.assign(verdict=["best", "not tested", "not tested"])
-    assert "logistic+ and kNN were not tested against it by average precision." in text_of(facts)
-    facts = make_facts()
-    facts.memo["recommendation/leaderboard.csv"] = board.assign(verdict="no score")
-    assert "On plants, no model has a score in every fold, so none is recommended." in text_of(facts)
+    text = text_of(change(make_facts(), leaderboard={"verdict": ["best", "not tested", "not tested"]}))
+    assert "logistic+ and kNN were not tested against it by average precision." in text
+    text = text_of(change(make_facts(), leaderboard={"verdict": "no score"}))
+    assert "On plants: No model has a score in every fold, so no model is recommended." in text
 
 
 def test_failed_models_are_no_baselines(make_facts):
@@ -191,12 +187,9 @@ def test_the_score_of_the_study_is_named(make_facts, config):
 
 
 def test_checked_cells_are_stated(make_facts):
-    facts = make_facts()
-    board, rates = facts.table("recommendation/leaderboard.csv"), facts.table("tables/missing_rates.csv")
-    assert "person checked" not in text_of(facts)
-    facts = make_facts()
-    facts.memo["recommendation/leaderboard.csv"] = board.assign(n_checked=60.0)
-    facts.memo["tables/missing_rates.csv"] = rates.assign(n_checked=[60.0, float("nan")])
+    assert "person checked" not in text_of(make_facts())
+    cells = {"n_checked": [60.0, float("nan")]}
+    facts = change(make_facts(), leaderboard={"n_checked": 60.0}, missing_rates=cells)
     text = text_of(facts)
     assert "Missing positives by 60 checked cells: about 8 % of positives (0 to 20 %)." in text
     assert "A person checked 60 cells (a sample and a label) of plants" in text

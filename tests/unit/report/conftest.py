@@ -5,7 +5,9 @@ import zlib
 
 import pandas as pd
 import pytest
+from answers import board_of, tables_of
 
+from fairfold.answer.answer import ANSWER, Answer, save
 from fairfold.models.legend import legend_table
 
 
@@ -57,26 +59,13 @@ def files():
     ]
 
 
-VERDICTS = ["best", "not different", "worse", "not tested", "same as RF+ET", "no score"]
-
-
 @pytest.fixture
-def write_leaderboard(results):
-    """Return a function that writes the leaderboard of datasets with one model for each verdict."""
+def write_answers(results):
+    """Return a function that writes the answers on datasets."""
 
-    def write(*datasets, verdicts=VERDICTS, **columns):
-        rows = []
-        for dataset in datasets:
-            for place, verdict in enumerate(verdicts):
-                score = float("nan") if verdict == "no score" else 0.7 - 0.01 * place
-                numbers = (score, score - 0.02, score + 0.1, score, 0.01 * place, 0.0, 0.02, 0.4, 0.5, 0.1, 300)
-                model = "RF+ET" if verdict == "best" else f"model {place}"
-                rows.append((dataset, 0, "average_precision", 5, model, *numbers, verdict))
-        names = ["score", "low", "high", "observed", "behind", "behind_low", "behind_high", "deciding"]
-        names = ["dataset", "missing_rate", "metric", "n_folds", "model", *names]
-        names += ["fit_seconds", "predict_seconds", "peak_memory_mb", "verdict"]
-        table = pd.DataFrame(rows, columns=names).assign(**columns)
-        table.to_csv(results / "recommendation/leaderboard.csv", index=False)
-        return "recommendation/leaderboard.csv"
+    def write(*datasets, **tables):
+        tables = tables_of(board_of(*datasets), **tables)
+        save([Answer.from_tables(dataset, tables) for dataset in datasets], results / ANSWER)
+        return ANSWER
 
     return write

@@ -167,7 +167,7 @@ def open_page(browser, tmp_path):
 
 
 @pytest.fixture
-def html(results, files, config, write_leaderboard):
+def html(results, files, config, write_answers):
     """Return the HTML of a report."""
     pd.DataFrame({"dataset": [f"d{n}" for n in range(40)], "n_samples": np.arange(40) * 7 % 40}).to_csv(
         results / "tables/datasets.csv", index=False
@@ -177,7 +177,7 @@ def html(results, files, config, write_leaderboard):
         (line,) = figure.subplots().plot([0, 1, 2], [0, 1, 0], "o")
     add_tooltips(line, ["a left one", "the “middle”", "a right one"])
     save_figure(figure, [results / "figures/percentile_ranks.png", results / "figures/regret.png"])
-    return render_report(results, [*files, "figures/regret.png", write_leaderboard("d1")], config)
+    return render_report(results, [*files, "figures/regret.png", write_answers("d1")], config)
 
 
 @pytest.fixture

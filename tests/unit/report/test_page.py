@@ -14,6 +14,7 @@ from docutils.utils import SystemMessage
 from PIL import Image
 
 from fairfold.core.config import load_yaml
+from fairfold.core.files import read_table
 from fairfold.planning.check import check_config
 from fairfold.report.contents import Item, Section, load_contents, pages_of
 from fairfold.report.page import render_report
@@ -121,19 +122,19 @@ def test_parts_of_papers_have_their_own_page(results, files, config):
     assert "papers.html" not in Page(render_report(results, files, config)).attributes("a", "href")
 
 
-def test_the_title_is_the_verdict(results, files, config, write_leaderboard):
-    page = Page(render_report(results, [*files, write_leaderboard("water")], config))
+def test_the_title_is_the_verdict(results, files, config, write_answers):
+    page = Page(render_report(results, [*files, write_answers("water")], config))
     assert page.text.startswith("Use RF+ET on water")
     assert page.text.count("Use RF+ET on water") == 2  # the title of the window and of the page
-    two = Page(render_report(results, [*files, write_leaderboard("water", "<b>")], config))
+    two = Page(render_report(results, [*files, write_answers("water", "<b>")], config))
     assert two.text.startswith("Use RF+ET on water, RF+ET on <b>")
-    many = Page(render_report(results, [*files, write_leaderboard(*"abcde")], config))
+    many = Page(render_report(results, [*files, write_answers(*"abcde")], config))
     assert many.text.startswith("Verdicts on 5 datasets")
     assert Page(render_report(results, files, config)).text.startswith("Results of the study")
 
 
-def test_the_leaderboard_has_eight_columns_and_honest_verdicts(results, files, config, write_leaderboard):
-    html = render_report(results, [*files, write_leaderboard("water")], config)
+def test_the_leaderboard_has_eight_columns_and_honest_verdicts(results, files, config, write_answers):
+    html = render_report(results, [*files, write_answers("water")], config)
     board = html[html.index('<table class="sortable leaderboard">') :].partition("</table>")[0]
     assert len(re.findall(r'<th scope="col"', board)) == 8
     tags = re.findall(r'<span class="tag">(.*?)</span>', board)
@@ -148,9 +149,9 @@ def test_all_tables_fit_the_page(results, files, config):
     assert "8 of 30 columns." in Page(html).text
 
 
-def test_what_one_dataset_cannot_show_is_left_out(results, files, config, write_leaderboard):
+def test_what_one_dataset_cannot_show_is_left_out(results, files, config, write_answers):
     config["weak_labels"]["datasets"] = ["a"]
-    page = Page(render_report(results, [*files, write_leaderboard("a")], config))
+    page = Page(render_report(results, [*files, write_answers("a")], config))
     assert "Percentile ranks" not in page.text
     assert page.attributes("img", "src") == []
 
@@ -188,18 +189,17 @@ def test_tables_have_links_to_their_files(page):
 AUDIT = "dataset,check,severity,where,message,evidence\n"
 
 
-def test_warnings_stand_on_the_first_screen(results, files, config, write_leaderboard):
+def test_warnings_stand_on_the_first_screen(results, files, config, write_answers):
     rows = "NA,named like a fold,warning,<cv>,x; leave it out,\nNA,size,note,rows,x; y,\n"
     rows += "NA,duplicated rows,warning,rows,3 rows; remove,\n"
     (results / "tables/audit.csv").write_text(AUDIT + rows)
-    board = write_leaderboard("NA")
+    board = write_answers("NA", audit=read_table(results / "tables/audit.csv"))
     text = Page(render_report(results, [*files, "tables/audit.csv", board], config)).text
     first, rest = text.split("Findings of the audit", 1)
     assert "Data warnings 2" in first
     assert "Named like a fold, duplicated rows." in first
     assert "<cv>" in rest
-    (results / "tables/audit.csv").write_text(AUDIT)
-    text = Page(render_report(results, [*files, "tables/audit.csv", board], config)).text
+    text = Page(render_report(results, [*files, write_answers("NA")], config)).text
     assert "Data warnings none" in text and "Check your data" not in text
 
 

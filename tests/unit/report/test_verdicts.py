@@ -3,48 +3,42 @@
 import numpy as np
 import pandas as pd
 import pytest
+from answers import board_of, tables_of
 
-from fairfold.report.verdicts import verdicts
+from fairfold.answer import Answer
+from fairfold.report.verdicts import verdict_card
 
 
 @pytest.fixture
-def tables(write_leaderboard, results):
+def tables():
     """Return the tables of a study of 1,060 rows."""
-    board = pd.read_csv(results / write_leaderboard("water", verdicts=["best", "not different", "worse"]))
     sizes = {"n_samples": 1060, "n_features": 16, "n_labels": 14, "label_cardinality": 2.5}
     rates = {"hidden_rate": [0, 50], "estimated_rate": [0.0, 40.0], "low": [0.0, 20.0], "high": [11.0, 60.0]}
     rates |= {"labels_are": "incomplete"}
     scores = {"missing_rate": 50, "metric": "average_precision", "complete": 0.5, "low": 0.4, "high": [0.6, 0.6, 0.45]}
     summary = {"metric": "average_precision", "missing_rate": [0, 30, 30, 50], "model": list("aabb")}
-    return {
-        "leaderboard": board,
-        "datasets": pd.DataFrame([sizes]).assign(dataset="water"),
-        "missing_rates": pd.DataFrame(rates).assign(dataset="water", reason=""),
-        "complete_scores": pd.DataFrame(scores).assign(dataset="water"),
-        "score_summary": pd.DataFrame(summary).assign(dataset="water", mean=[0.9, 0.8, 0.7, 0.6]),
-        "audit": pd.DataFrame(
-            {
-                "dataset": ["water", "other"],
-                "check": "duplicated rows",
-                "severity": "warning",
-                "message": "copies; remove",
-            }
-        ),
-    }
+    audit = {"check": "duplicated rows", "severity": "warning", "message": "copies; remove"}
+    given = {"sizes": [sizes], "missing_rates": rates, "complete_scores": scores, "summary": summary, "audit": [audit]}
+    given = {name: pd.DataFrame(table) for name, table in given.items()}
+    given["missing_rates"]["reason"], given["summary"]["mean"] = "", [0.9, 0.8, 0.7, 0.6]
+    return tables_of(board_of("water", verdicts=["best", "not different", "worse"]), **given)
 
 
-def card_of(tables):
-    (card,) = verdicts(tables, has_final=False)
-    return card
+def answer_of(tables):
+    return Answer.from_tables("water", tables)
+
+
+def cautions_of(tables):
+    return dict(verdict_card(answer_of(tables))["cautions"])
 
 
 def test_the_verdict_states_how_sure_it_is(tables):
-    card = card_of(tables)
+    answer = answer_of(tables)
+    card = verdict_card(answer)
     assert card["title"] == "Use RF+ET on water"
-    assert card["lead"] == "Average precision 0.700, 95 % interval 0.680 to 0.800, which allows for missing positives"
-    assert card["others"] == "With 1,060 rows, model 1 is not significantly different from it."
+    assert answer.score == "Average precision 0.700, 95 % interval 0.680 to 0.800, which allows for missing positives"
     complete = {**tables, "missing_rates": tables["missing_rates"].assign(high=0.0)}
-    assert card_of(complete)["lead"] == "Average precision 0.700, 95 % interval 0.680 to 0.800"
+    assert answer_of(complete).score == "Average precision 0.700, 95 % interval 0.680 to 0.800"
     assert dict(card["strip"]) == {
         "Rows": "1,060",
         "Features": "16",
@@ -55,46 +49,34 @@ def test_the_verdict_states_how_sure_it_is(tables):
     }
 
 
-def test_the_verdict_states_how_many_samples_would_decide(tables):
-    board = tables["leaderboard"]
-    is_open = board["verdict"] == "not different"
-    board = board.assign(behind=np.where(is_open, 0.02, board["behind"]), behind_low=-0.02, behind_high=0.06)
-    card = card_of({**tables, "leaderboard": board})
-    assert card["to_decide"] == "About 4,300 samples (1,060 now) would tell RF+ET from model 1."
-
-
 def test_cautions_explain_intervals_and_missing_labels(tables):
-    card = card_of(tables)
-    assert card["coverage"] == "held in 67 % of checks, not 95 %"
-    cautions = dict(card["cautions"])
+    assert answer_of(tables).coverage == "held in 67 % of checks, not 95 %"
+    cautions = cautions_of(tables)
     assert "2 of 3 intervals (67 %) contained the score" in cautions["How well intervals hold here"]
     missing = cautions["If labels are missing"]
     assert "No missing positives are detected (95 % interval 0 to 11 %), if they are missing at random." in missing
     assert "If the odds" not in missing
     tables["leaderboard"] = tables["leaderboard"].assign(if_hard=0.61, if_easy=0.74)
-    missing = dict(card_of(tables)["cautions"])["If labels are missing"]
+    missing = cautions_of(tables)["If labels are missing"]
     assert "4 times higher for the hardest than for the easiest positives, average precision is 0.610" in missing
     assert "In the opposite case, it is 0.740." in missing
     assert "The best model was a after hiding 30 % and b after hiding 50 %." in missing
     assert cautions["Check your data first"].startswith("Duplicated rows.")
-    assert "An error in the data" not in cautions
+    assert "Correct the data first" not in cautions
     tables["audit"]["severity"] = "error"
-    assert card_of(tables)["cautions"][0] == (
-        "An error in the data",
-        "Copies; remove. Until then, trust no score.",
-    )
+    error = "Error in the data: copies; remove. Until then, trust no score."
+    assert verdict_card(answer_of(tables))["cautions"][0] == ("Correct the data first", error)
     tables["complete_scores"]["high"] = 0.6
-    assert card_of(tables)["coverage"] is None
+    assert answer_of(tables).coverage is None
 
 
 def test_another_model_may_decide_better(tables):
-    numbers = {"metric": "mcc", "model": ["RF+ET", "model 1"], "difference": [0.1, 0.0], "alpha": 0.05}
-    tables["recommendation"] = pd.DataFrame(numbers).assign(dataset="water", p_adjusted=[0.01, np.nan])
-    cautions = dict(card_of(tables)["cautions"])
-    messages = "Use model 1. By Matthews correlation, RF+ET is significantly worse."
-    assert cautions["To decide which labels a sample has"] == messages
-    tables["recommendation"]["p_adjusted"] = [0.5, np.nan]
-    assert "To decide which labels a sample has" not in dict(card_of(tables)["cautions"])
+    numbers = {"metric": "mcc", "model": ["RF+ET", "model 1"], "difference": [0.1, 0.0], "alpha": 0.05, "rope": 0.01}
+    tables["numbers"] = pd.DataFrame(numbers).assign(dataset="water", p_adjusted=[0.01, np.nan], same_as=np.nan)
+    sentence = "To decide which labels a sample has, use model 1: by MCC, RF+ET is worse."
+    assert cautions_of(tables)["Decisions"] == sentence
+    tables["numbers"]["p_adjusted"] = [0.5, np.nan]
+    assert "Decisions" not in cautions_of(tables)
 
 
 @pytest.mark.parametrize(
@@ -113,34 +95,22 @@ def test_another_model_may_decide_better(tables):
 )
 def test_missing_labels_have_plain_words(tables, estimate, messages):
     tables["missing_rates"] = tables["missing_rates"].assign(**estimate)
-    assert dict(card_of(tables)["strip"])["Missing positives"] == messages
-
-
-@pytest.mark.parametrize(
-    ("verdict", "messages"),
-    [
-        ("not tested", "A single fold allows no test against model 1 and model 2."),
-        ("worse", "All other models are significantly worse."),
-        ("no score", "No other model was compared."),
-    ],
-)
-def test_other_models_are_summarized(tables, verdict, messages):
-    tables["leaderboard"].loc[1:, "verdict"] = verdict
-    assert card_of(tables)["others"] == messages
+    assert dict(verdict_card(answer_of(tables))["strip"])["Missing positives"] == messages
 
 
 def test_without_a_score_no_model_is_recommended(tables):
     numbers = ["score", "low", "high", "behind", "behind_low", "behind_high", "deciding", "fit_seconds"]
     tables["leaderboard"] = tables["leaderboard"].assign(verdict="no score", **dict.fromkeys(numbers, np.nan))
-    card = card_of(tables)
+    answer = answer_of(tables)
+    card = verdict_card(answer)
     assert card["title"] == "No model can be recommended on water"
-    assert card["lead"] == "No model has a defined average precision in every fold."
+    assert (answer.model, answer.score) == (None, None)
     assert all(row["cells"]["score"]["mark"] is None and row["cells"]["score"]["text"] == "" for row in card["rows"])
 
 
 def test_close_scores_have_more_digits_and_marks_stay_on_the_axes(tables):
     tables["leaderboard"]["behind"] = [0, 0.0002, 0.01]
-    card = card_of(tables)
+    card = verdict_card(answer_of(tables))
     assert [row["cells"]["behind"]["text"] for row in card["rows"]] == ["", "0.0002", "0.0100"]
     for row in card["rows"]:
         for mark in (row["cells"][name]["mark"] for name in ("score", "behind")):
@@ -150,12 +120,10 @@ def test_close_scores_have_more_digits_and_marks_stay_on_the_axes(tables):
 
 
 def test_checked_cells_replace_assumptions(tables):
-    numbers = {"metric": "mcc", "model": ["RF+ET", "model 1"], "difference": [0.1, 0.0], "alpha": 0.05}
-    tables["recommendation"] = pd.DataFrame(numbers).assign(dataset="water", p_adjusted=[0.01, np.nan])
     tables["leaderboard"] = tables["leaderboard"].assign(n_checked=60.0)
-    assert card_of(tables)["others"] == "By checked cells, model 1 may be as good."
-    card = card_of(tables)
-    assert dict(card["strip"])["Checked cells"] == "60" and card["coverage"] is None
+    answer = answer_of(tables)
+    card = verdict_card(answer)
+    assert dict(card["strip"])["Checked cells"] == "60" and answer.coverage is None
     assert {heading for heading, _ in card["cautions"]} == {"Checked cells", "Check your data first"}
     missing = dict(card["cautions"])["Checked cells"]
     assert "based on 60 checked cells" in missing and "if at random" not in missing and "further up" not in missing
@@ -175,25 +143,24 @@ UNKNOWN = {"labels_are": "unknown", "estimated_rate": np.nan, "low": 0.0, "high"
 def test_labels_of_an_unknown_state_have_a_bound_only(tables, metric, at_bound, text):
     tables["leaderboard"] = tables["leaderboard"].assign(metric=metric, at_bound=at_bound, if_hard=0.6, if_easy=0.7)
     tables["missing_rates"] = tables["missing_rates"].assign(**UNKNOWN)
-    card = card_of(tables)
-    missing = dict(card["cautions"])["If labels are missing"]
+    answer, missing = answer_of(tables), cautions_of(tables)["If labels are missing"]
     assert f"often in all labels, at most 45 % of the positives are {text}" in missing
     assert "Noisy labels look the same: check 100 cells" in missing
     assert "estimate" not in missing and "About" not in missing and "If the odds" not in missing
-    assert "which allows for missing positives" not in card["lead"]
+    assert "which allows for missing positives" not in answer.score
     # Intervals of the trial are for corrected scores, other than those of the leaderboard.
-    assert card["coverage"] is None and "How well intervals hold here" not in dict(card["cautions"])
+    assert answer.coverage is None and answer.intervals is None
 
 
 def test_complete_labels_have_no_bound(tables):
     rates = {"labels_are": "complete", "estimated_rate": 0.0, "low": np.nan, "high": np.nan}
     tables["missing_rates"] = tables["missing_rates"].assign(**rates)
-    missing = dict(card_of(tables)["cautions"])["If labels are missing"]
+    missing = cautions_of(tables)["If labels are missing"]
     assert missing.startswith("Labels are declared complete. Scores take them as they are. In a separate trial")
 
 
 def test_a_metric_without_a_correction_is_that_of_labels_as_given(tables):
     tables["leaderboard"] = tables["leaderboard"].assign(metric="subset_accuracy", low=np.nan, high=np.nan)
-    missing = dict(card_of(tables)["cautions"])["If labels are missing"]
+    missing = cautions_of(tables)["If labels are missing"]
     assert "Subset accuracy cannot be corrected, so it is that of the labels as given." in missing
     assert "nan" not in missing

@@ -1,1 +1,5 @@
-"""Sentences of the answer of a study, which the terminal, the report and the publication show."""
+"""The answer of a study: recommended model, leaderboard, and all sentences that pages, terminal and papers show."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

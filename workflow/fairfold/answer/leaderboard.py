@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,14 +17,16 @@ NOT_TESTED, NO_SCORE, SAME = "not tested", "no score", "same as "
 """Verdicts on a model. A model with the scores of another one has the verdict ``same as <model>``."""
 ALIKE = (UNDECIDED, EQUIVALENT)
 """Verdicts on models that are not significantly different from the best one."""
+Row = Mapping[str, Any]
+"""Row of a leaderboard: values of its columns and their limits, None where there is none."""
 
 
-def number(value: float, digits: int) -> str:
-    """Format a score with a minus sign, or as an empty text if it is NaN.
+def number(value: float | None, digits: int) -> str:
+    """Format a score with a minus sign, or as an empty text if there is none.
 
     Parameters
     ----------
-    value : float
+    value : float or None
         Score.
     digits : int
         Number of decimals.
@@ -36,36 +38,10 @@ def number(value: float, digits: int) -> str:
 
     Examples
     --------
-    >>> number(-0.25, 3), number(float("nan"), 3)
+    >>> number(-0.25, 3), number(None, 3)
     ('−0.250', '')
     """
-    return "" if np.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
-
-
-def seconds(value: float, digits: int) -> str:
-    """Format seconds with a number of decimals below 10 s and one above, or as an empty text if they are NaN.
-
-    Parameters
-    ----------
-    value : float
-        Seconds.
-    digits : int
-        Number of decimals.
-
-    Returns
-    -------
-    str
-        Text.
-
-    Examples
-    --------
-    >>> seconds(0.004, 2), seconds(0.04, 1), seconds(1234.56, 2)
-    ('<0.01', '<0.1', '1,234.6')
-    """
-    if np.isnan(value):
-        return ""
-    least = 10.0**-digits
-    return f"<{least:g}" if value < least / 2 else f"{value:,.{digits if value < 10 else 1}f}"
+    return "" if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
 class Column(NamedTuple):
@@ -77,8 +53,8 @@ class Column(NamedTuple):
         Column of the table of :func:`~fairfold.recommendation.leaderboard.leaderboard`.
     heading, short : str
         Heading in the report and in the terminal. METRIC stands for the metric of the study.
-    text : callable
-        Function of a value and a number of decimals that returns the text of a cell.
+    text : callable or None
+        Function of a row and a number of decimals that returns the text of a cell. By default, it is a score.
     digits : tuple of (int or None, int)
         Numbers of decimals in the report and in the terminal. None stands for those that separate the models.
     limits : tuple of (str, str)
@@ -92,11 +68,45 @@ class Column(NamedTuple):
     name: str
     heading: str
     short: str
-    text: Callable[[Any, int], str] = number
+    text: Callable[[Row, int], str] | None = None
     digits: tuple[int | None, int] = (None, 3)
     limits: tuple[str, ...] = ()
     bars: str = ""
     is_optional: bool = False
+
+    def cell(self, row: Row, digits: int) -> str:
+        """Return the text of a cell.
+
+        Parameters
+        ----------
+        row : mapping
+            Row of the leaderboard.
+        digits : int
+            Number of decimals.
+
+        Returns
+        -------
+        str
+            Text.
+        """
+        return number(row[self.name], digits) if self.text is None else self.text(row, digits)
+
+
+def _behind(row: Row, digits: int) -> str:
+    """Return a distance. The best model is not behind itself."""
+    return "" if row["verdict"] == BEST else number(row["behind"], digits)
+
+
+def _verdict(row: Row, _: int) -> str:
+    return f"{row['verdict']}, fastest" if row["is_fastest"] else row["verdict"]
+
+
+def _seconds(row: Row, digits: int) -> str:
+    """Format seconds with a number of decimals below 10 s and one above."""
+    value, least = row["fit_seconds"], 10.0**-digits
+    if value is None:
+        return ""
+    return f"<{least:g}" if value < least / 2 else f"{value:,.{digits if value < 10 else 1}f}"
 
 
 COLUMNS = (
@@ -106,17 +116,18 @@ COLUMNS = (
         "behind",
         "Behind best",
         "behind",
+        text=_behind,
         limits=("behind_low", "behind_high"),
         bars="95 % interval of the difference",
     ),
     Column("deciding", METRICS[DECIDING].label.removeprefix("micro "), METRICS[DECIDING].short, digits=(3, 3)),
-    Column("verdict", "Verdict", "verdict", text=lambda verdict, _: verdict),
-    Column("fit_seconds", "Seconds per fit", "s/fit", text=seconds, digits=(2, 1)),
+    Column("verdict", "Verdict", "verdict", text=_verdict),
+    Column("fit_seconds", "Seconds per fit", "s/fit", text=_seconds, digits=(2, 1)),
 )
 
 
-def shown(board: pd.DataFrame) -> tuple[list[Column], pd.DataFrame]:
-    """Return the columns that a leaderboard has, and its values for display.
+def fastest(board: pd.DataFrame) -> Any:
+    """Return the index of the fastest of the best models.
 
     Parameters
     ----------
@@ -125,25 +136,93 @@ def shown(board: pd.DataFrame) -> tuple[list[Column], pd.DataFrame]:
 
     Returns
     -------
-    columns : list of Column
-        Columns, with headings that name the metric.
-    values : DataFrame
-        The leaderboard. The best model is not behind itself, and the verdict names the fastest of the best models.
+    object
+        Index, or None if fewer than two of them have a run time.
     """
-    name = METRICS[board["metric"].iloc[0]].name
     timed = board.loc[board["verdict"].isin([BEST, *ALIKE]), "fit_seconds"].dropna()
-    is_fastest = board.index == (timed.idxmin() if len(timed) > 1 else None)
-    values = board.assign(
-        behind=board["behind"].where(board["verdict"] != BEST),
-        verdict=board["verdict"] + np.where(is_fastest, ", fastest", ""),
-    )
+    return timed.idxmin() if len(timed) > 1 else None
+
+
+def rows_of(board: pd.DataFrame) -> list[Row]:
+    """Return the rows of a leaderboard with the values of all columns.
+
+    Parameters
+    ----------
+    board : DataFrame
+        Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
+
+    Returns
+    -------
+    list of dict
+        Rows. ``is_fastest`` marks the fastest of the best models.
+    """
+    names = ["model", *(name for column in COLUMNS for name in (column.name, *column.limits)), "is_fastest"]
+    table = board.assign(is_fastest=board.index == fastest(board)).reindex(columns=names).astype(object)
+    return table.where(table.notna(), None).to_dict("records")
+
+
+def columns_of(rows: Sequence[Row], metric: str) -> list[Column]:
+    """Return the columns that a leaderboard has, with headings that name the metric.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Rows of the leaderboard.
+    metric : str
+        Metric of the study.
+
+    Returns
+    -------
+    list of Column
+        Columns.
+    """
+    name = METRICS[metric].name
     heading, short = f"{name[0].upper()}{name[1:]}", name.replace("average", "avg.")
-    columns = [
+    return [
         column._replace(heading=heading, short=short) if column.heading == "METRIC" else column
         for column in COLUMNS
-        if column.name in board and (not column.is_optional or board[column.name].notna().any())
+        if not column.is_optional or any(row[column.name] is not None for row in rows)
     ]
-    return columns, values
+
+
+def digits_of(rows: Sequence[Row]) -> int:
+    """Return the number of decimals that separates the best model from the next one, from 3 to 5.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Rows of the leaderboard.
+
+    Returns
+    -------
+    int
+        Number of decimals.
+    """
+    behind = [row["behind"] for row in rows if row["behind"] is not None and row["behind"] > 0]
+    return int(np.clip(np.ceil(-np.log10(min(behind))), 3, 5)) if behind else 3
+
+
+def interval(low: float | None, high: float | None, digits: int) -> str:
+    """Format an interval, or return an empty text if there is none.
+
+    Parameters
+    ----------
+    low, high : float or None
+        Ends of the interval.
+    digits : int
+        Number of decimals.
+
+    Returns
+    -------
+    str
+        Text.
+
+    Examples
+    --------
+    >>> interval(0.25, 0.5, 3), interval(None, None, 3)
+    ('0.250 to 0.500', '')
+    """
+    return "" if low is None else f"{number(low, digits)} to {number(high, digits)}"
 
 
 def better_for_decisions(numbers: pd.DataFrame, best: str) -> str | None:

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from fairfold.errors import listed
+from fairfold.metrics.corrections import ODDS_FACTOR, SENSITIVITY
 from fairfold.metrics.registry import METRICS
 
-CHECK = "check 100 cells (`fairfold check`), or declare `--labels-are` complete or incomplete"
+_ADVICE = (
+    "Noisy labels look the same: check 100 cells (`fairfold check`), or declare `--labels-are` complete or incomplete."
+)
 
 
 def missing_rate_phrase(own: pd.Series, n_checked: float = 0) -> str:
@@ -68,11 +72,9 @@ def missing_labels_sentences(own: pd.Series, best: pd.Series, n_checked: float =
     --------
     >>> own = pd.Series({"labels_are": "unknown", "estimated_rate": np.nan, "low": 0.0, "high": 45.2})
     >>> best = pd.Series({"metric": "average_precision", "at_bound": 0.62})
-    >>> bound, advice = missing_labels_sentences(own, best)
+    >>> (bound,) = missing_labels_sentences(own, best)
     >>> bound.partition("labels, ")[2]
     'at most 45 % of the positives are missing, and average precision would be up to 0.620.'
-    >>> advice
-    'Noisy labels look the same: check 100 cells (`fairfold check`), or declare `--labels-are` complete or incomplete.'
     """
     metric, state = METRICS[best["metric"]], own["labels_are"]
     rate, low, high = own[["estimated_rate", "low", "high"]].astype(float)
@@ -87,7 +89,6 @@ def missing_labels_sentences(own: pd.Series, best: pd.Series, n_checked: float =
     elif state == "unknown":
         condition = "If zeros are missing positives, at random and equally often in all labels"
         yield f"{condition}, {_at_most(high)}, and {_then(best)}."
-        yield f"Noisy labels look the same: {CHECK}."
     elif np.isnan(high):
         yield f"Scores are corrected for {rate:.0f} % missing positives, as declared, if these are missing at random."
     else:
@@ -98,6 +99,79 @@ def missing_labels_sentences(own: pd.Series, best: pd.Series, n_checked: float =
         yield "This estimate rests on the declaration that labels are incomplete."
     if metric.correction is None and state == "incomplete" and not n_checked:
         yield f"{metric.name[0].upper()}{metric.name[1:]} cannot be corrected, so it is that of the labels as given."
+
+
+def advice_on_labels(own: pd.Series, n_checked: float = 0) -> str | None:
+    """Advise how to learn more than a bound of the missing rate.
+
+    Parameters
+    ----------
+    own : Series
+        Row of :func:`~fairfold.recommendation.missing_rate.estimate_missing_rate` for the labels of the data.
+    n_checked : float, default=0
+        Number of checked cells that the row is based on.
+
+    Returns
+    -------
+    str or None
+        A sentence. None if labels have a declared state or are checked, or if there is no bound.
+    """
+    return _ADVICE if own["labels_are"] == "unknown" and not n_checked and not np.isnan(own["high"]) else None
+
+
+def further_sentences(
+    own: pd.Series, best: pd.Series, n_checked: float, tests: pd.DataFrame, means: pd.DataFrame
+) -> Iterator[str]:
+    """Describe scores if labels are not missing at random, and the result of the trial with hidden positives.
+
+    Parameters
+    ----------
+    own, best : Series
+        As for :func:`missing_labels_sentences`.
+    n_checked : float
+        Number of checked cells that both rows are based on.
+    tests : DataFrame
+        Column ``rate_high_if_hard`` of the tests of whether labels are missing at random.
+    means : DataFrame
+        Columns ``metric, missing_rate, model, mean`` of scores.
+
+    Yields
+    ------
+    str
+        A sentence, or two that belong together.
+    """
+    if n_checked:
+        yield "Other scores below do not use the checked cells."
+    elif own["labels_are"] == "incomplete":
+        yield from _if_not_at_random(best)
+        if len(tests) and np.isfinite(hard := tests["rate_high_if_hard"].iloc[0]) and hard > own["high"]:
+            yield (
+                f"If positives that are hard to predict are recorded half as often as others, up to {hard:.0f} % may "
+                "be missing."
+            )
+    yield from _winners(best, means)
+
+
+def _if_not_at_random(best: pd.Series) -> Iterator[str]:
+    """Describe the score if labels are not missing at random."""
+    hard, easy = (f"{best.get(name, np.nan):.3f}" for name in SENSITIVITY)
+    if hard != easy and "nan" not in (hard, easy):
+        yield (
+            f"If the odds that a positive is missing are {ODDS_FACTOR:g} times higher for the hardest than for the "
+            f"easiest positives, {METRICS[best['metric']].name} is {hard}. In the opposite case, it is {easy}."
+        )
+
+
+def _winners(best: pd.Series, means: pd.DataFrame) -> Iterator[str]:
+    """Yield a sentence on the best models at higher missing rates."""
+    is_tried = (means["metric"] == best["metric"]) & (means["missing_rate"] > best["missing_rate"])
+    means = means[is_tried].dropna(subset="mean")
+    if means.empty:
+        return
+    goodness = METRICS[best["metric"]].direction * means["mean"]
+    first = means.loc[goodness.groupby(means["missing_rate"]).idxmax()].groupby("model", sort=False)["missing_rate"]
+    named = [f"{model} after hiding {listed([f'{rate}' for rate in rates])} %" for model, rates in first]
+    yield f"In a separate trial, positives were hidden from training. The best model was {listed(named)}."
 
 
 def _checked(rate: float, low: float, high: float, best: pd.Series, n_checked: float) -> Iterator[str]:

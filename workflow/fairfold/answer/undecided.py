@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from fairfold.evaluation.compare import BEST, EQUIVALENT, UNDECIDED, samples_to_decide
+from fairfold.answer.leaderboard import fastest
+from fairfold.evaluation.compare import BEST, UNDECIDED, samples_to_decide
 from fairfold.evaluation.corrected_t import ROPE
 
 _MOST_TIMES = 100  # Larger multiples of the samples are no advice.
 
 
-def samples_sentence(board: pd.DataFrame, n_samples: int | None, rope: float = ROPE) -> str | None:
+def samples_sentence(board: pd.DataFrame, n_samples: int, rope: float = ROPE) -> str | None:
     """State how many samples would tell the best model from one that is not different.
 
     The other model is the fastest one that may be as good, or else the one with the best score.
@@ -19,7 +20,7 @@ def samples_sentence(board: pd.DataFrame, n_samples: int | None, rope: float = R
     ----------
     board : DataFrame
         Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
-    n_samples : int or None
+    n_samples : int
         Number of samples.
     rope : float, default=0.01
         Differences up to this value do not matter in practice.
@@ -39,11 +40,9 @@ def samples_sentence(board: pd.DataFrame, n_samples: int | None, rope: float = R
     """
     is_open = board["verdict"] == UNDECIDED
     is_checked = "n_checked" in board and board["n_checked"].notna().any()
-    if not n_samples or is_checked or not is_open.any() or "behind_low" not in board:
+    if is_checked or not is_open.any() or "behind_low" not in board:
         return None
-    best = board["verdict"] == BEST
-    seconds = board.loc[is_open | best | (board["verdict"] == EQUIVALENT), "fit_seconds"].dropna()
-    first = seconds.idxmin() if len(seconds) else None
+    best, first = board["verdict"] == BEST, fastest(board)
     rows = board.loc[[first]] if first is not None and is_open[first] else board[is_open][:1]
     names = {"behind": "difference", "behind_low": "low", "behind_high": "high"}
     pair = rows[["model", "verdict", *names]].rename(columns=names)

@@ -83,9 +83,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _dataset_of(study: Path, name: str | None) -> str:
-    if not recommend.is_finished(study):
+    if not (datasets := [*recommend.answers_of(study)]):
         raise DataError(f"{study} is not a finished study. Run it first: `fairfold study`.")
-    datasets = read_table(study / "results" / "recommendation" / "leaderboard.csv")["dataset"].unique().tolist()
     if name is None and len(datasets) > 1:
         raise DataError(f"{study} has {len(datasets)} datasets. Choose one with --dataset: {', '.join(datasets)}.")
     if name is not None and name not in datasets:
@@ -165,8 +164,7 @@ def _use(options: argparse.Namespace, dataset: str) -> None:
     run_study([*command, f"--configfile={options.study / configuration}"], options.study)
     recommend.print_answer(options.study, dataset)
     if options.within is not None:
-        board = read_table(options.study / "results" / "recommendation" / "leaderboard.csv")
-        print(precision_sentence(board[board["dataset"] == dataset], options.within))
+        print(precision_sentence(recommend.answers_of(options.study)[dataset], options.within))
 
 
 def _n_lost(cells: pd.DataFrame, kept: Path) -> int:

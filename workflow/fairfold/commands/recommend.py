@@ -5,19 +5,17 @@ from __future__ import annotations
 import argparse
 import shlex
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairfold.core.files import read_table
 from fairfold.errors import DataError, unknown_name
-from fairfold.report.answers import group_sentences
 
-_NUMBERS = Path("tables", "recommendation.csv")
-_LEADERBOARD = Path("recommendation", "leaderboard.csv")
-_SENTENCES = Path("recommendation", "sentences.csv")
+if TYPE_CHECKING:
+    from fairfold.answer.answer import Answer
+
 _WIDTH = 100  # characters per line
-_MOST_MODELS = 7  # rows of a leaderboard
 
 
 def add_to(commands: Any) -> None:
@@ -56,20 +54,27 @@ def run(options: argparse.Namespace) -> None:
     print_answer(Path(options.study), options.dataset, in_full=options.all)
 
 
-def is_finished(study: Path) -> bool:
-    """Return whether a study has run up to its recommendation.
+def answers_of(study: Path) -> dict[str, Answer]:
+    """Read the answers of a study.
 
     Parameters
     ----------
     study : Path
-        Folder of the study.
+        Folder of the study or of its results.
 
     Returns
     -------
-    bool
-        Whether there is something to print.
+    dict of str to Answer
+        Answers by dataset. Empty if the study has not run up to its recommendation.
     """
-    return (study / "results" / _LEADERBOARD).is_file()
+    from fairfold.answer.answer import ANSWER, load  # This import is slow.
+
+    path = _results_of(study) / ANSWER
+    return load(path) if path.is_file() else {}
+
+
+def _results_of(study: Path) -> Path:
+    return folder if (folder := study / "results").is_dir() else study
 
 
 def print_answer(study: Path, dataset: str | None = None, *, in_full: bool = False) -> None:
@@ -89,88 +94,49 @@ def print_answer(study: Path, dataset: str | None = None, *, in_full: bool = Fal
     DataError
         If there are no recommendations, or the dataset is unknown.
     """
-    results = next((path for path in (study / "results", study) if (path / _LEADERBOARD).is_file()), None)
-    if results is None:
+    if not (answers := answers_of(study)):
         raise DataError(
-            f"{study} has no results/{_LEADERBOARD.as_posix()}. Name the folder of a study that has run up to its "
+            f"{study} has no results/recommendation/answer.json. Name the folder of a study that has run up to its "
             "recommendation, or run it: `fairfold study`."
         )
-    datasets = read_table(results / _LEADERBOARD)["dataset"].unique().tolist()
-    if dataset is not None and dataset not in datasets:
-        raise DataError(unknown_name("dataset of this study", dataset, datasets))
-    chosen = datasets if dataset is None else [dataset]
+    if dataset is not None and dataset not in answers:
+        raise DataError(unknown_name("dataset of this study", dataset, answers))
+    chosen = [*answers.values()] if dataset is None else [answers[dataset]]
+    if in_full:
+        lines = [line for answer in chosen for line in (answer.dataset, *_full(answer), "")]
+    elif len(chosen) == 1:
+        lines = [*_wrapped(chosen[0].lines())]
+    else:
+        lines = [f"{answer.dataset}: {answer.verdict}" for answer in chosen]
     scope = ("--all",) if len(chosen) == 1 else ("--dataset", "NAME")
-    details = [] if in_full else [f"Details:  {_command('recommend', str(study), *scope)}"]
-    print(*_answers(results, chosen, in_full), *details, *_next_steps(results, chosen), sep="\n")
+    lines += [] if in_full else [f"Details:  {shlex.join(['fairfold', 'recommend', str(study), *scope])}"]
+    print(*lines, *_next_steps(_results_of(study), chosen), sep="\n")
 
 
-def _answers(results: Path, datasets: list[str], in_full: bool) -> Iterator[str]:
-    """Yield the answer for one dataset, or the verdicts for several; in full, all answers and sentences."""
-    from fairfold.recommendation.answer import answer_lines, verdict_sentence
-
-    tables = [read_table(results / name) for name in (_LEADERBOARD, _NUMBERS, "tables/missing_rates.csv")]
-    path = results / "tables/datasets.csv"  # Some targets of Snakemake do not need it.
-    n_samples_of = read_table(path).set_index("dataset")["n_samples"].to_dict() if path.is_file() else {}
-    groups = group_sentences(read_table(results / _SENTENCES))
-    for dataset in datasets:
-        board, numbers, rates = (table[table["dataset"] == dataset] for table in tables)
-        n_samples = n_samples_of.get(dataset)
-        if len(datasets) > 1 and not in_full:
-            yield f"{dataset}: {verdict_sentence(board, n_samples)}"
-            continue
-        path = results / "final" / dataset / "label_scores.csv"
-        scores = read_table(path) if path.is_file() else None
-        path = results / "tables/labels" / f"{dataset}.csv"
-        labels = read_table(path) if path.is_file() else None
-        most_models = len(board) if in_full else _MOST_MODELS
-        yield from [dataset] * in_full
-        yield from _errors(results / "datasets" / f"{dataset}.audit.csv")
-        for line in answer_lines(board, numbers, rates, n_samples, scores, labels, most_models=most_models):
-            yield textwrap.fill(line, _WIDTH, subsequent_indent="  ") if len(line) > _WIDTH else line
-        yield from _warnings(results / "datasets" / f"{dataset}.audit.csv")
-        for heading, sentences in groups[dataset].items() if in_full else ():
-            yield f"\n{heading}"
-            for sentence in sentences:
-                yield textwrap.fill(sentence, _WIDTH, initial_indent="  - ", subsequent_indent="    ")
-        yield from [""] * in_full
+def _wrapped(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        yield textwrap.fill(line, _WIDTH, subsequent_indent="  ") if len(line) > _WIDTH else line
 
 
-def _errors(path: Path) -> Iterator[str]:
-    """Yield the errors that the audit found in a dataset of the user."""
-    if path.is_file():
-        audit = read_table(path)
-        for message in audit.loc[audit["severity"] == "error", "message"]:
-            yield textwrap.fill(f"Error in the data: {message}. Until then, trust no score.", _WIDTH)
+def _full(answer: Answer) -> Iterator[str]:
+    """Yield the answer with all models and sentences."""
+    yield from _wrapped(answer.lines(len(answer.rows)))
+    for heading, sentences in answer.details.items():
+        yield f"\n{heading}"
+        for sentence in sentences:
+            yield textwrap.fill(sentence, _WIDTH, initial_indent="  - ", subsequent_indent="    ")
 
 
-def _warnings(path: Path) -> Iterator[str]:
-    """Yield the two warnings of the audit that matter most for scores."""
-    if path.is_file():
-        from fairfold.datasets.audit import most_important
-
-        audit = read_table(path)
-        for message in most_important(audit[audit["severity"] == "warning"])["message"]:
-            yield textwrap.fill(f"Warning: {message}.", _WIDTH)
-
-
-def _next_steps(results: Path, datasets: list[str]) -> Iterator[str]:
+def _next_steps(results: Path, answers: Iterable[Answer]) -> Iterator[str]:
     """Yield the path of the report, and the prediction command of each final model that is up to date."""
-    from fairfold.recommendation.leaderboard import BEST
-
     if (report := results / "report.html").is_file():
         yield f"Report:   {report}"
-    made = (results / _NUMBERS).stat().st_mtime
-    board = read_table(results / _LEADERBOARD)
-    for dataset in datasets:
-        folder = results / "final" / dataset
+    made = (results / "tables/recommendation.csv").stat().st_mtime
+    for answer in answers:
+        folder = results / "final" / answer.dataset
         model, scores = folder / "model.fairfold", folder / "label_scores.csv"
         if model.is_file() and model.stat().st_mtime >= made:
-            yield f"Predict:  {_command('predict', str(folder), 'new.csv', '-o', 'predictions.csv')}"
-            best = board.loc[(board["dataset"] == dataset) & (board["verdict"] == BEST), "model"]
-            fitted = read_table(scores)["model"][:1] if scores.is_file() else best
-            if best.tolist() != fitted.tolist():
-                yield f"  The final model is {' '.join(fitted)}. To change it, set final.model in the configuration."
-
-
-def _command(*words: str) -> str:
-    return shlex.join(["fairfold", *words])
+            yield f"Predict:  {answer.predict_command(results)}"
+            fitted = read_table(scores)["model"].iloc[0] if scores.is_file() else answer.model
+            if answer.model != fitted:
+                yield f"  The final model is {fitted}. To change it, set final.model in the configuration."

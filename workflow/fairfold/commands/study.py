@@ -167,7 +167,7 @@ def _run(options: argparse.Namespace, folder: Path, configuration: dict[str, Any
         # The next command may have other options after a dry run, or if a failed study has no results.
         if is_new and not is_kept and not any(folder.glob("results/datasets/*.npz")):
             path.unlink(missing_ok=True)
-    if not options.dry_run and recommend.is_finished(folder):
+    if not options.dry_run and recommend.answers_of(folder):
         print(file=sys.stderr)
         recommend.print_answer(folder, in_full=options.verbose)
         if options.crate:

@@ -17,7 +17,7 @@ from fairfold.console.stopping import Stopper, stopped_by_signals
 from fairfold.core.config import load_yaml
 from fairfold.core.machine import check_space
 from fairfold.core.project import PROJECT
-from fairfold.errors import CONTINUES, ConfigError, DataError, StudyError
+from fairfold.errors import CONTINUES, ConfigError, DataError, StudyError, count
 
 LOG = Path("logs", "study.log")
 """Log file of a study in its folder."""
@@ -226,7 +226,6 @@ def introduction(results: Path) -> Iterator[str]:
     from fairfold.datasets.audit.columns import ROLES_FOUND
     from fairfold.planning.check import check_config
     from fairfold.planning.forecast import LARGE_TABLE, forecast
-    from fairfold.recommendation.answer import count
 
     if not (results / "config.yaml").is_file() or not (results / "tables" / "datasets.csv").is_file():
         return

@@ -205,7 +205,7 @@ def plan(study: Study, catalog: Catalog, left_out: Sequence[Mapping[str, str]] =
     found = figures_of(contents, study, _without_folder(known.tables))
     shown = [*known.tables, *files_of_figures(found)]
     shown += [path for path in final.of_study if re.search(r"(_.*\.csv|columns\.json)$", path)]
-    elsewhere = re.compile(r"(cross_testing/models|recommendation/.*|quality_.*)\.csv$")
+    elsewhere = re.compile(r"(cross_testing/models\.csv|recommendation/.*|quality_.*\.csv)$")
     shown += [path for path in known.files if elsewhere.search(path)]
     return Plan(
         **{field.name: getattr(known, field.name) for field in fields(Stages)},

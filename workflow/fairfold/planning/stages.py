@@ -454,7 +454,7 @@ def recommendation_stage(study: Study, stage: WeakLabelStage) -> RecommendationS
     files += ["results/recommendation/corrected_folds.csv"]
     numbers = ["complete_scores", "correction_quality", "regret", "choices", "recommendation"]
     files += paths("results/tables/{table}.csv", table=numbers)
-    files += ["results/recommendation/leaderboard.csv", "results/recommendation/sentences.csv"]
+    files += paths("results/recommendation/{file}", file=["leaderboard.csv", "sentences.csv", "answer.json"])
     files += paths(
         "results/tables/labels/{dataset}.csv",
         "results/tables/reliability/{dataset}.csv",
@@ -462,7 +462,6 @@ def recommendation_stage(study: Study, stage: WeakLabelStage) -> RecommendationS
         "results/tables/decisions/{dataset}.csv",
         dataset=datasets,
     )
-    files += ["results/tables/datasets.csv"]  # shown by `fairfold recommend`
     return RecommendationStage(files, imputation, of_paper)
 
 

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from fairfold.metrics.registry import METRICS, metrics_of
+from fairfold.answer.answer import ANSWER, Answer, load
+from fairfold.metrics.registry import metrics_of
 from fairfold.report.labels import state_of
 from fairfold.report.results import read_results
 
-LEADERBOARD, SCORES = "recommendation/leaderboard.csv", "tables/weak_label_scores.csv"
-LEAD, DECIDING = metrics_of("ranking")[0], metrics_of("threshold")[0]
+SCORES = "tables/weak_label_scores.csv"
+LEAD = metrics_of("ranking")[0]
 
 
 class Source(NamedTuple):
@@ -170,12 +171,15 @@ class Facts:
         scores = {dataset: self.of(f"final/{dataset}/label_scores.csv", dataset) for dataset in self.datasets}
         return {name: str(table["model"].iloc[0]) for name, table in scores.items() if len(table)}
 
+    @cached_property
+    def answers(self) -> dict[str, Answer]:
+        """Answer of the study on each dataset. Empty if models are not compared yet."""
+        return load(self.results / ANSWER) if self.has(ANSWER) else {}
+
     @property
     def checked(self) -> dict[str, int]:
         """Number of cells that a person has checked, for each dataset with checked cells."""
-        board = self.table(LEADERBOARD)
-        known = board.dropna(subset="n_checked") if "n_checked" in board else board[:0]
-        return {str(row.dataset): int(row.n_checked) for row in known.itertuples()}
+        return {name: answer.n_checked for name, answer in self.answers.items() if answer.n_checked}
 
     @property
     def missing(self) -> pd.DataFrame:
@@ -287,8 +291,8 @@ class Facts:
         rows = self.of("tables/datasets.csv", dataset).to_dict("records")
         return rows[0] if rows else None
 
-    def best(self, dataset: str) -> Mapping[str, Any] | None:
-        """Return the row of the best model of a dataset.
+    def best(self, dataset: str) -> str | None:
+        """Return the recommended model of a dataset.
 
         Parameters
         ----------
@@ -297,9 +301,7 @@ class Facts:
 
         Returns
         -------
-        mapping or None
-            Row of the leaderboard with the name of its metric as ``metric_name``, or None if no model is recommended.
+        str or None
+            Name of the model, or None if no model is recommended.
         """
-        board = self.of(LEADERBOARD, dataset)
-        rows = board[board["verdict"] == "best"].to_dict("records") if len(board) else []
-        return {**rows[0], "metric_name": METRICS[rows[0]["metric"]].name} if rows else None
+        return self.answers[dataset].model if dataset in self.answers else None

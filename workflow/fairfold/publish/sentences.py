@@ -13,22 +13,21 @@ import pandas as pd
 from markupsafe import Markup
 
 from fairfold import __version__
-from fairfold.answer.missing_labels import CHECK, missing_labels_sentences, missing_rate_phrase
+from fairfold.answer.coverage import held_intervals
+from fairfold.answer.leaderboard import DECIDING
 from fairfold.core.config import load_yaml
 from fairfold.core.markdown import escape_markdown
 from fairfold.core.plugins import declared
 from fairfold.core.project import REPORT
 from fairfold.datasets.columns import OF_THESE
 from fairfold.datasets.settings import OwnDataset
-from fairfold.errors import shortened
-from fairfold.evaluation.compare import EQUIVALENT, UNDECIDED
+from fairfold.errors import listed, shortened
+from fairfold.evaluation.compare import BEST
 from fairfold.metrics.decisions import is_decided
 from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, METRICS, REFERENCE_LABELS
-from fairfold.publish.facts import DECIDING, LEAD, LEADERBOARD, SCORES, Facts, notes_of
+from fairfold.publish.facts import LEAD, SCORES, Facts, notes_of
 from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.failures import failures_of
-from fairfold.report.labels import listed
-from fairfold.report.verdicts import held_intervals
 
 FEW_SAMPLES, FEW_POSITIVES = 100, 10
 """Below these numbers, the texts warn of too few samples, and of too few positives of a label."""
@@ -213,7 +212,7 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         "hardest": labels.iloc[0] if len(labels) else None,
         "easiest": labels.iloc[-1] if len(labels) >= _LEAST_LABELS else None,
         **{"hidden": _hidden(name, facts), "frequencies": _frequencies(name, facts)},
-        **{"labels_are": facts.labels_are[name], "missing": _missing(name, facts)},
+        "labels_are": facts.labels_are[name],
         "cautious": _is_rate_estimated(name, facts),
         "changes": _changes(name, facts) if name in facts.own else [],
         "checks": [
@@ -230,8 +229,20 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         "outcomes": facts.outcomes[facts.outcomes["dataset"] == name],
         "predictors": facts.predictors[facts.predictors["dataset"] == name],
         "audit": audit if name in facts.own else None,
-        "best": facts.best(name),
-        "board": facts.of(LEADERBOARD, name),
+        **_answer(name, facts),
+    }
+
+
+def _answer(name: str, facts: Facts) -> dict[str, Any]:
+    """Return the answer on a dataset, the row of its best model, and the row with the best decisions."""
+    answer = facts.answers.get(name)
+    rows = [] if answer is None else answer.rows
+    decided = [row for row in rows if row["deciding"] is not None]
+    return {
+        "answer": answer,
+        "metric_name": None if answer is None else METRICS[answer.metric].name,
+        "best": next((row for row in rows if row["verdict"] == BEST), None),
+        "top": max(decided, key=lambda row: row["deciding"], default=None),
     }
 
 
@@ -279,19 +290,18 @@ def _leading(name: str, metric: str, facts: Facts) -> pd.DataFrame:
 
 def _decided(name: str, facts: Facts) -> SimpleNamespace | None:
     """Return the interval of the decisions of the best model."""
-    best, rows = facts.best(name), _leading(name, DECIDING, facts)
-    rows = rows[rows["model"] == best["model"]].dropna(subset="low") if best and len(rows) else rows[:0]
+    rows = _leading(name, DECIDING, facts)
+    rows = rows[rows["model"] == facts.best(name)].dropna(subset="low") if len(rows) else rows
     return SimpleNamespace(low=rows["low"].iloc[0], high=rows["high"].iloc[0]) if len(rows) else None
 
 
 def _detected(name: str, facts: Facts) -> SimpleNamespace | None:
     """Return the differences that the test finds, and the worst model that is not significantly different."""
-    board, best = facts.of(LEADERBOARD, name), facts.best(name)
-    rows = _leading(name, best["metric"], facts) if best else pd.DataFrame()
-    if "detectable" not in rows:
+    answer = facts.answers.get(name)
+    rows = _leading(name, answer.metric, facts) if answer else pd.DataFrame()
+    if answer is None or "detectable" not in rows:
         return None
-    alike = board.loc[board["verdict"].isin([UNDECIDED, EQUIVALENT]), "model"]
-    rows = rows[rows["model"].isin(alike)].dropna(subset="detectable")
+    rows = rows[rows["model"].isin(answer.alike)].dropna(subset="detectable")
     if rows.empty:
         return None
     worst, low, high = rows.loc[rows["difference"].idxmax()], rows["detectable"].min(), rows["detectable"].max()
@@ -301,8 +311,7 @@ def _detected(name: str, facts: Facts) -> SimpleNamespace | None:
 
 def _calibration(name: str, facts: Facts) -> SimpleNamespace | None:
     """Return the mean error of probabilities of the final model, or of the best one, for observed labels."""
-    best, table = facts.best(name), facts.table(f"tables/reliability/{name}.csv")
-    model = facts.finals.get(name, best["model"] if best else None)
+    model, table = facts.finals.get(name, facts.best(name)), facts.table(f"tables/reliability/{name}.csv")
     rows = table[table["model"] == model] if len(table) else table
     if rows.empty:
         return None
@@ -348,26 +357,6 @@ def _frequencies(name: str, facts: Facts) -> list[SimpleNamespace]:
     means = table.groupby("model", sort=False)["estimated"].mean().round(6)
     groups = means.groupby(means, sort=False).groups.items()
     return [SimpleNamespace(models=listed([*models]), mean=mean) for mean, models in groups]
-
-
-def _missing(name: str, facts: Facts) -> str:
-    """Describe what is known about missing positives, without advice."""
-    rates = facts.of("tables/missing_rates.csv", name)
-    rates = rates[rates["hidden_rate"] == 0] if len(rates) else rates
-    if rates.empty:
-        return ""
-    own, n_checked, state = rates.iloc[0], facts.checked.get(name, 0), facts.labels_are[name]
-    if n_checked:
-        return f"Missing positives by {n_checked:,} checked cells: {missing_rate_phrase(own, n_checked)}."
-    if state == "complete":
-        return ""
-    best = pd.Series(facts.best(name) or {"metric": facts.config["weak_labels"]["score"]})
-    found = [each for each in missing_labels_sentences(own, best) if CHECK not in each]
-    if state == "unknown" and pd.notna(own["high"]):
-        found.append(
-            "Noisy labels look the same, so this is a bound (column high of results/tables/missing_rates.csv)."
-        )
-    return " ".join(found)
 
 
 def _is_rate_estimated(name: str, facts: Facts) -> bool:
@@ -426,7 +415,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
     return {
         **{"config": config, "finals": facts.finals, "names": names, "version": __version__, **_models(facts)},
         "datasets": facts.datasets,
-        "bests": {name: best["model"] if (best := facts.best(name)) else None for name in facts.datasets},
+        "bests": {name: facts.best(name) for name in facts.datasets},
         "has": has
         | {
             "machine": facts.is_recorded,
@@ -604,7 +593,7 @@ def _models(facts: Facts) -> dict[str, Any]:
         "untuned": [name for kind in texts["baselines"] for name in of(kind) if not specs[name].is_tuned],
         "pools": [key for name in scored for key in specs[name].additions if _uses(key, facts)],
         "has_levels": bool(of(*_WITH_LEVELS)),
-        **{"verdicts": texts["verdicts"], "ways": texts["ways"]},
+        "ways": texts["ways"],
         "of_folds": facts.of_folds,
         "tuned": [name for name, entry in own.items() if entry["tune"] and {name, f"{name}+"} & has_score],
         "published": of("levels by labels"),

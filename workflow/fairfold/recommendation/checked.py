@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from fairfold.answer.answer import Answer
 from fairfold.answer.leaderboard import DECIDING, NO_SCORE, SAME
 from fairfold.checked_cells.estimates import (
     MISSING_RATE,
@@ -380,13 +381,13 @@ def with_checked_scores(board: pd.DataFrame, checked: pd.DataFrame) -> pd.DataFr
     return pd.concat(tables, ignore_index=True)
 
 
-def precision_sentence(board: pd.DataFrame, within: float) -> str:
+def precision_sentence(answer: Answer, within: float) -> str:
     """Describe how precisely the score of the best model is known, and how many more cells a target needs.
 
     Parameters
     ----------
-    board : DataFrame
-        Table of :func:`with_checked_scores` for one dataset.
+    answer : Answer
+        Answer that is based on checked cells.
     within : float
         Largest acceptable distance from the score to the ends of its interval.
 
@@ -394,16 +395,10 @@ def precision_sentence(board: pd.DataFrame, within: float) -> str:
     -------
     str
         Two sentences.
-
-    Examples
-    --------
-    >>> row = {"model": "kNN", "metric": "mcc", "verdict": "best", "score": 0.5, "low": 0.46, "high": 0.54}
-    >>> precision_sentence(pd.DataFrame([row | {"n_checked": 20}]), within=0.05)
-    'The mcc of kNN is known to ± 0.040. No more cells are needed for ± 0.05.'
     """
-    best = board[board["verdict"] == BEST].iloc[0]
-    name, found = best["metric"], Estimate(best["score"], best["low"], best["high"])
-    scores = CheckedScores({name: found}, pd.DataFrame(), pd.DataFrame(), int(best["n_checked"]))
+    best = next(row for row in answer.rows if row["verdict"] == BEST)
+    name, found = answer.metric, Estimate(best["score"], best["low"], best["high"])
+    scores = CheckedScores({name: found}, pd.DataFrame(), pd.DataFrame(), answer.n_checked)
     n_more = scores.cells_needed(name, 2 * within)
     needed = f"Check about {n_more:,} more cells" if n_more else "No more cells are needed"
     return f"The {name} of {best['model']} is known to ± {(found.high - found.low) / 2:.3f}. {needed} for ± {within:g}."

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairfold.answer.missing_labels import missing_rate_phrase
+from fairfold.answer.verdict import NO_MODEL
 from fairfold.metrics.registry import METRICS
 from fairfold.recommendation.certainty import certainty_sentences, curve_sentences
 from fairfold.recommendation.complete_scores import ALL_MODELS
@@ -29,8 +30,7 @@ def recommendation_sentences(
 ) -> pd.DataFrame:
     """Generate sentences about the data and the models of each dataset.
 
-    They add to the leaderboard of :func:`~fairfold.recommendation.answer.leaderboard`. A missing optional table omits
-    its sentences.
+    They add to :func:`~fairfold.recommendation.leaderboard.leaderboard`. A missing optional table omits its sentences.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _about_best(
     """Describe the score of the best model by the leading metric, and how certain it is that the model is the best."""
     table = scored[scored["mean"].notna() & scored["same_as"].isna()]
     if table.empty:
-        yield "No model has a score in every fold, so no model is recommended."
+        yield NO_MODEL
         return
     best, metric = table.index[table["difference"] == 0][0], table["metric"].iloc[0]
     among = f" of {len(table)} models" if len(table) > 1 else ""

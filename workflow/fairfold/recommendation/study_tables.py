@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from fairfold.answer.answer import Answer, save
 from fairfold.core.files import concat_tables, read_table, write_table, write_tables
 from fairfold.evaluation.ranking import rank_tables
 from fairfold.evaluation.score_tables import score_tables, summarize_scores
@@ -20,6 +21,7 @@ from fairfold.recommendation.regret import regret_tables
 from fairfold.recommendation.sentences import recommendation_sentences
 
 _JOINED = ("missing_rates", "corrected_folds", "complete_scores")
+_OF_ANSWER = ("leaderboard", "numbers", "sentences", "missing_rates", "complete_scores", "summary", "tests")
 
 
 def tabulate_scores(files: Any, made: Any, params: Any) -> None:
@@ -87,3 +89,19 @@ def tabulate_recommendations(files: Any, made: Any, params: Any) -> None:
         others["sample_curves"] = read_table(made["sample_curves"])
     sentences = recommendation_sentences(numbers, missing_rates, hierarchical=params.hierarchical, **others)
     write_table(sentences, made["sentences"])
+
+
+def write_answers(files: Any, made: Any) -> None:
+    """Write the answers of the study, from its tables.
+
+    Parameters
+    ----------
+    files : namespace of str
+        Tables of all datasets: ``sizes, audit``.
+    made : mapping of str to str or sequence of str
+        Tables of the other steps, and the file ``answer`` to write.
+    """
+    tables = {name: read_table(made[name]) for name in _OF_ANSWER}
+    tables |= {"labels": concat_tables(made["labels"]), "sizes": read_table(files.sizes)}
+    tables |= {"audit": read_table(files.audit)}
+    save([Answer.from_tables(name, tables) for name in tables["leaderboard"]["dataset"].unique()], made["answer"])

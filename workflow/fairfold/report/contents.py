@@ -60,7 +60,7 @@ class Item:
     final : str or None, default=None
         Path of the likely label errors that final models found. Other tables of the models are in the same folders.
     sentences : str or None, default=None
-        Path of a table of sentences.
+        Path of the answers, whose details are shown.
     failures : list of str or None, default=None
         Paths of tables with a column ``reason``. Shown if a reason is not empty.
     versions : bool or None, default=None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
+
+from fairfold.errors import listed
 
 _MOST_NAMED = 4
 _STATES = {
@@ -67,25 +69,3 @@ def state_of(dataset: str, config: Mapping[str, Any]) -> str:
     """
     declared = config["data"]["own"].get(dataset, config["data"])
     return "incomplete" if declared.get("missing_rate") is not None else declared["labels_are"]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Join names by commas and "and".
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names to join.
-
-    Returns
-    -------
-    str
-        Names in one phrase.
-
-    Examples
-    --------
-    >>> listed(["flags", "scene", "yeast"])
-    'flags, scene and yeast'
-    """
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

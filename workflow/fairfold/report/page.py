@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 
 from fairfold import __version__
+from fairfold.answer.answer import ANSWER, load
 from fairfold.core.files import read_json, read_table, write_text
 from fairfold.core.versions import gather_versions
-from fairfold.report.answers import group_sentences
 from fairfold.report.contents import PAGES, Item, Section, is_on, load_contents, owner, pages_of, select
 from fairfold.report.costs import costs_sentence, gather_costs
 from fairfold.report.dataset_page import final_parts
@@ -25,12 +25,9 @@ from fairfold.report.results import read_results
 from fairfold.report.tables import table_html, table_of, table_of_file
 from fairfold.report.templates import render, text_html
 from fairfold.report.thresholds import threshold_chooser
-from fairfold.report.verdicts import LEADERBOARD, title_of, verdicts
+from fairfold.report.verdicts import title_of, verdict_card
 
 _CARDS_AT_FIRST = 3  # Verdicts of more datasets are folded below their summary.
-_OF_VERDICTS = (
-    *("datasets", "missing_rates", "complete_scores", "score_summary", "scar_tests", "audit", "recommendation"),
-)
 _TITLES = {"papers": "Parts of papers"}
 # Tables of a final model, with their columns of text.
 _OF_FINAL: dict[str, tuple[str, ...]] = {
@@ -120,24 +117,18 @@ def render_report(
         section for section in (_section(section, study) for section in chosen) if section["items"] or section["more"]
     ]
     _number([item for section in built for item in section["items"]])
-    cards = _cards(study) if page == PAGES[0] else []
+    is_answered = page == PAGES[0] and ANSWER in files
+    cards = [verdict_card(answer) for answer in load(study.results / ANSWER).values()] if is_answered else []
     others = [name for name in PAGES if name != page and name in pages_of(declared, files, config)]
     return render(
         "report.html.jinja",
         **{"cards": cards, "sections": built, "others": others, "version": __version__, "seed": config["seed"]},
+        has_final=config["final"]["fit"],
         title=_TITLES.get(page) or title_of(cards),
         are_folded=len(cards) > _CARDS_AT_FIRST,
         files=[(file, _size(study.results / file)) for file in sorted(files) if file.endswith(".csv")]
         * (page == PAGES[0]),
     )
-
-
-def _cards(study: Study) -> list[dict[str, Any]]:
-    if LEADERBOARD not in study.files:
-        return []
-    paths = {name: f"tables/{name}.csv" for name in _OF_VERDICTS} | {"leaderboard": LEADERBOARD}
-    tables = {name: _read(path, study) for name, path in paths.items() if path in study.files}
-    return verdicts(tables, study.config["final"]["fit"])
 
 
 def _size(path: Path) -> str:
@@ -223,7 +214,9 @@ def _embedded(file: str, name: str, entry: Item, study: Study) -> dict[str, Any]
 
 
 def _sentences(entry: Item, study: Study) -> dict[str, Any] | None:
-    return {"groups": group_sentences(_read(entry.source, study))} if entry.source in study.files else None
+    if entry.source not in study.files:
+        return None
+    return {"groups": {name: answer.details for name, answer in load(study.results / entry.source).items()}}
 
 
 def _published(entry: Item, study: Study) -> dict[str, Any] | None:

@@ -1,10 +1,17 @@
-"""Test the answer of a study in a few lines."""
+"""Test the answer of a study: its sentences, its lines of text and its file."""
+
+import dataclasses
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
+from answers import tables_of
 
-from fairfold.recommendation.answer import answer_lines, verdict_sentence
+from fairfold.answer import Answer
+from fairfold.answer.answer import load, save
+from fairfold.answer.verdict import verdict_sentence
+from fairfold.errors import DataError
 
 BEST, ALIKE, WORSE = ("A", 0.8, 0.0, "best"), ("C", 0.7999, 4.76e-17, "not different"), ("B", 0.5, 0.3, "worse")
 TWIN, FAILED = ("A+", 0.8, 0.0, "same as A"), ("D", np.nan, np.nan, "no score")
@@ -21,9 +28,8 @@ def numbers(p_value=np.nan):
     """Return the recommendation for decisions: A is the best, or it is worse than B with this p-value."""
     is_best = np.isnan(p_value)
     rows = [("A", 0.0 if is_best else 0.1, p_value), ("B", 0.1 if is_best else 0.0, np.nan)]
-    return pd.DataFrame(rows, columns=["model", "difference", "p_adjusted"]).assign(
-        metric="mcc", same_as=np.nan, alpha=0.05
-    )
+    table = pd.DataFrame(rows, columns=["model", "difference", "p_adjusted"])
+    return table.assign(metric="mcc", same_as=np.nan, alpha=0.05, rope=0.01)
 
 
 def missing(estimate=np.nan, low=0.0, high=11.0, reason="", labels_are="unknown"):
@@ -32,14 +38,22 @@ def missing(estimate=np.nan, low=0.0, high=11.0, reason="", labels_are="unknown"
     return pd.DataFrame(rows, columns=names)
 
 
-def answer(*rows, rates=None, p_value=np.nan, seconds=1.5, labels=None):
-    rates = missing() if rates is None else rates
-    return [*answer_lines(board(*rows, seconds=seconds), numbers(p_value), rates, 1060, labels, most_models=7)]
+def answer(*rows, p_value=np.nan, seconds=1.5, table=None, **others):
+    table = board(*rows, seconds=seconds) if table is None else table
+    others = {"numbers": numbers(p_value), "missing_rates": missing()} | others
+    return Answer.from_tables("a", tables_of(table, **others))
+
+
+def lines(*rows, most_models=7, **options):
+    return [*answer(*rows, **options).lines(most_models)]
 
 
 def test_the_whole_answer():
-    labels = pd.DataFrame({"label": list("stuv"), "mcc": [0.5, np.nan, -0.001, 0.9]})
-    assert answer(BEST, TWIN, ALIKE, WORSE, FAILED, seconds=[2.0, 2.0, 1.5, 0.001, np.nan], labels=labels) == [
+    labels = {"label": list("stuv"), "mcc": [0.5, np.nan, -0.001, 0.9], "n_models_above_chance": [2, 0, 1, 7]}
+    audit = {"check": list("abcd"), "severity": ["error", "warning", "warning", "warning"], "message": list("wxyz")}
+    rows, seconds = [BEST, TWIN, ALIKE, WORSE, FAILED], [2.0, 2.0, 1.5, 0.001, np.nan]
+    assert lines(*rows, seconds=seconds, labels=labels, audit=audit) == [
+        "Error in the data: w. Until then, trust no score.",
         "Use A. With 1,060 samples, one other model is not significantly different.",
         "",
         "   avg. precision  behind    MCC  verdict                 s/fit",
@@ -47,14 +61,44 @@ def test_the_whole_answer():
         "C           0.800   0.000  0.800  not different, fastest    1.5",
         "B           0.500   0.300  0.500  worse                    <0.1",
         "D               -       -      -  no score                    -",
-        "(A+: same scores as A.)",
+        "A+ has the same scores as A.",
         "",
         "If zeros are missing positives, at random and equally often in all labels, at most 11 % of the positives are "
         "missing, and average precision would be up to 0.900.",
         "Noisy labels look the same: check 100 cells (`fairfold check`), or declare `--labels-are` complete or "
         "incomplete.",
+        "No model predicts 1 of 4 labels better than by guessing: t.",
         "Hardest labels: u (MCC 0.00), s (MCC 0.50).",
+        "Warning: x.",
+        "Warning: y.",
     ]
+
+
+def test_the_file_keeps_the_answer(tmp_path):
+    """It has no NaN, and its bytes follow from the tables."""
+    found = answer(BEST, TWIN, ALIKE, WORSE, FAILED)
+    save([found], path := tmp_path / "answer.json")
+    assert load(path) == {"a": found}
+    assert b"NaN" not in path.read_bytes() and dataclasses.asdict(found) == json.loads(path.read_text())["a"]
+    first = path.read_bytes()
+    save([answer(BEST, TWIN, ALIKE, WORSE, FAILED)], path)
+    assert path.read_bytes() == first
+    assert "&lt;" not in found._repr_html_() and "Use A." in found._repr_html_()
+    path.write_text(json.dumps({"a": {"dataset": "a"}}))
+    with pytest.raises(DataError, match="another version of fairfold wrote this file"):
+        load(path)
+
+
+def test_every_kind_of_verdict_has_a_sentence():
+    others = answer(BEST, ALIKE, WORSE, TWIN, FAILED, ("E", 0.79, 0.01, "equivalent")).others
+    assert others == [
+        "C is not significantly different from it by average precision.",
+        "E is practically equal to it by average precision.",
+        "B is significantly worse than it by average precision.",
+        "D lacks a score in a fold and was not compared.",
+    ]
+    checked = board(BEST, ALIKE, WORSE, ("E", 0.4, 0.4, "worse")).assign(n_checked=60.0)
+    assert answer(table=checked).others == ["C may be as good.", "B and E are worse."]
 
 
 def test_several_models_may_be_as_good():
@@ -64,10 +108,9 @@ def test_several_models_may_be_as_good():
 
 
 def test_samples_that_would_decide():
-    assert not [line for line in answer(BEST, ALIKE) if "would tell" in line]
+    assert answer(BEST, ALIKE).samples is None
     open_one = board(BEST, ALIKE).assign(behind=[0, 0.02], behind_low=[np.nan, -0.02], behind_high=[np.nan, 0.06])
-    lines = [*answer_lines(open_one, numbers(), missing(), 1060, most_models=7)]
-    assert lines[1] == "About 4,300 samples (1,060 now) would tell A from C."
+    assert lines(table=open_one)[1] == "About 4,300 samples (1,060 now) would tell A from C."
 
 
 def test_checked_cells_give_no_significance():
@@ -91,14 +134,14 @@ def test_checked_cells_give_no_significance():
     ],
 )
 def test_verdict(rows, sentence):
-    lines = answer(*rows)
-    assert lines[0] == sentence
-    assert "nan" not in "\n".join(lines) and "False" not in "\n".join(lines)
+    found = lines(*rows)
+    assert found[0] == sentence
+    assert "nan" not in "\n".join(found) and "False" not in "\n".join(found)
 
 
 def test_the_best_model_may_be_worse_for_decisions():
-    assert answer(BEST, WORSE, p_value=0.01)[1] == "To decide which labels a sample has, use B: by MCC, A is worse."
-    assert answer(BEST, WORSE, p_value=0.3)[1] == ""
+    assert lines(BEST, WORSE, p_value=0.01)[1] == "To decide which labels a sample has, use B: by MCC, A is worse."
+    assert lines(BEST, WORSE, p_value=0.3)[1] == ""
 
 
 @pytest.mark.parametrize(
@@ -136,31 +179,31 @@ def test_the_best_model_may_be_worse_for_decisions():
     ],
 )
 def test_missing_labels(rates, line):
-    assert line in answer(BEST, rates=rates)
+    assert line in answer(BEST, missing_rates=rates).missing_labels
 
 
 @pytest.mark.parametrize("state", ["unknown", "complete"])
 def test_without_a_declaration_or_a_check_nothing_is_estimated(state):
     rates = missing(0.0 if state == "complete" else np.nan, labels_are=state)
-    text = "\n".join(answer(BEST, ALIKE, WORSE, rates=rates))
+    text = "\n".join(lines(BEST, ALIKE, WORSE, missing_rates=rates))
     assert "estimate" not in text and "about" not in text.lower() and "detected" not in text
 
 
 def test_many_models_stay_within_the_screen():
     rows = [(f"M{i}", 0.9 - i / 100, i / 100, "worse" if i else "best") for i in range(39)]
-    lines = answer(*rows)
-    assert len(lines) <= 17 and "... and 32 more models" in lines
+    assert len(found := lines(*rows)) <= 17 and "... and 32 more models" in found
 
 
 def test_checked_cells_replace_assumptions():
-    table, rates = board(BEST, ALIKE), missing(0.1).assign(n_checked=[60.0, np.nan])
+    rates = missing(0.1).assign(n_checked=[60.0, np.nan])
     for low, sentences in (
         (0.5, ["The average precision of A is between 0.500 and 0.972 (95 % interval)."]),
         (np.nan, []),
     ):
-        lines = [*answer_lines(table.assign(low=low, high=0.972), numbers(), rates, 1060, most_models=7)]
-        assert not any("To decide which labels" in line for line in lines)
-        assert lines[-1 - len(sentences) :] == [
+        table = board(BEST, ALIKE).assign(low=low, high=0.972, n_checked=60.0)
+        found = answer(table=table, missing_rates=rates, p_value=0.01)
+        assert (found.n_checked, found.decisions, found.samples, found.advice) == (60, None, None, None)
+        assert found.missing_labels == [
             "No missing positives are found (95 % interval 0 to 11 %). This and the scores above are based on 60 "
             "checked cells.",
             *sentences,
@@ -170,42 +213,39 @@ def test_checked_cells_replace_assumptions():
 def test_a_score_without_correction_is_of_observed_labels():
     table = board(BEST, ALIKE).assign(metric="subset_accuracy", low=np.nan, high=np.nan, at_bound=np.nan)
     declared = missing(9.0, 4.0, 12.0, labels_are="incomplete")
-    lines = [*answer_lines(table, numbers(), declared, 1060, most_models=7)]
-    assert "Subset accuracy cannot be corrected, so it is that of the labels as given." in lines
-    lines = [*answer_lines(table, numbers(), missing(), 1060, most_models=7)]
-    assert any(line.endswith("and subset accuracy would differ.") for line in lines)
+    sentences = answer(table=table, missing_rates=declared).missing_labels
+    assert "Subset accuracy cannot be corrected, so it is that of the labels as given." in sentences
+    assert answer(table=table).missing_labels[0].endswith("and subset accuracy would differ.")
     table = board(BEST, ALIKE).assign(metric="hamming_loss")
-    lines = [*answer_lines(table, numbers(), missing(), 1060, most_models=7)]
-    assert any(line.endswith("and Hamming loss would be about 0.900.") for line in lines)
+    assert answer(table=table).missing_labels[0].endswith("and Hamming loss would be about 0.900.")
 
 
 def guessed(behind_low, behind=0.4):
     row = {"model": "guessing", "score": 0.4, "behind": behind, "verdict": "guessing", "over_labels": 0.3}
     rows = board(BEST, WORSE).assign(over_labels=0.7, behind_low=0.0)
-    return pd.concat([rows, pd.DataFrame([{**row, "behind_low": behind_low, "metric": "average_precision"}])])
+    row |= {"behind_low": behind_low, "metric": "average_precision"}
+    return pd.concat([rows, pd.DataFrame([row])], ignore_index=True)
 
 
 def test_guessing_ends_the_leaderboard():
-    lines = [*answer_lines(guessed(0.2), numbers(), missing(), 1060, most_models=1)]
-    assert lines[0] == "Use A. It is significantly better than the other model."
-    assert lines[2].split() == ["avg.", "precision", "label", "mean", "behind", "MCC", "verdict", "s/fit"]
-    assert lines[4].split() == ["guessing", "0.400", "0.300", "0.400", "-", "guessing", "-"]
-    assert lines[5] == "... and 1 more model"
+    found = lines(table=guessed(0.2), most_models=1)
+    assert found[0] == "Use A. It is significantly better than the other model."
+    assert found[2].split() == ["avg.", "precision", "label", "mean", "behind", "MCC", "verdict", "s/fit"]
+    assert found[4].split() == ["guessing", "0.400", "0.300", "0.400", "-", "guessing", "-"]
+    assert found[5] == "... and 1 more model"
 
 
 @pytest.mark.parametrize(("behind_low", "behind"), [(-0.01, 0.4), (0.0, 0.1), (np.nan, -0.02), (np.nan, 0.0)])
 def test_no_model_may_be_better_than_guessing(behind_low, behind):
     """Guessing itself has no interval if its score is the best."""
-    lines = [*answer_lines(guessed(behind_low, behind), numbers(), missing(), 1060, most_models=7)]
-    assert lines[0] == "No model is better than guessing. A has the best score."
+    found = answer(table=guessed(behind_low, behind))
+    assert found.verdict == "No model is better than guessing. A has the best score."
 
 
 def test_a_difference_that_could_not_be_tested_is_no_claim():
-    lines = [*answer_lines(guessed(np.nan), numbers(), missing(), 1060, most_models=7)]
-    assert lines[0].startswith("Use A.")
+    assert answer(table=guessed(np.nan)).verdict.startswith("Use A.")
 
 
 def test_labels_that_no_model_predicts_are_named():
-    labels = pd.DataFrame({"label": list("pqrst"), "n_models_above_chance": [2, 0, 1, 0, 7]})
-    lines = [*answer_lines(board(BEST), numbers(), missing(), 1060, None, labels, most_models=7)]
-    assert lines[-1] == "No model predicts 2 of 5 labels better than by guessing: q, s."
+    labels = {"label": list("pqrst"), "mcc": np.nan, "n_models_above_chance": [2, 0, 1, 0, 7]}
+    assert answer(BEST, labels=labels).labels == ["No model predicts 2 of 5 labels better than by guessing: q, s."]

@@ -1,0 +1,136 @@
+"""Sentences on the model to use, and on the models that may be as good."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from fairfold.answer.leaderboard import NO_SCORE, NOT_TESTED, SAME
+from fairfold.errors import listed
+from fairfold.evaluation.compare import BEST, EQUIVALENT, GUESSING, UNDECIDED, WORSE
+
+NO_MODEL = "No model has a score in every fold, so no model is recommended."
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+# Phrases after one and after several models with a verdict, by tests and by checked cells.
+_BY_TESTS = {
+    UNDECIDED: ("is not significantly different from it", "are not significantly different from it"),
+    EQUIVALENT: ("is practically equal to it", "are practically equal to it"),
+    WORSE: ("is significantly worse than it", "are significantly worse than it"),
+    NOT_TESTED: ("was not tested against it", "were not tested against it"),
+    NO_SCORE: ("lacks a score in a fold and was not compared", "lack a score in a fold and were not compared"),
+}
+_BY_CELLS = {
+    UNDECIDED: ("may be as good", "may be as good"),
+    WORSE: ("is worse", "are worse"),
+    NO_SCORE: ("has no score", "have no score"),
+}
+
+
+def verdict_sentence(board: pd.DataFrame, n_samples: int) -> str:
+    """Name the model to use, and the number of models that may be as good.
+
+    Parameters
+    ----------
+    board : DataFrame
+        Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
+    n_samples : int
+        Number of samples.
+
+    Returns
+    -------
+    str
+        One or two sentences.
+
+    Examples
+    --------
+    >>> board = pd.DataFrame({"model": ["Stack+", "kNN", "dummy"], "verdict": ["best", "not different", "worse"]})
+    >>> verdict_sentence(board, 1060)
+    'Use Stack+. With 1,060 samples, one other model is not significantly different.'
+    """
+    verdicts = board["verdict"].value_counts()
+    if BEST not in verdicts:
+        return NO_MODEL
+    best = board.loc[board["verdict"] == BEST, "model"].iloc[0]
+    if NOT_TESTED not in verdicts and _is_no_better_than_guessing(board):
+        return f"No model is better than guessing. {best} has the best score."
+    is_checked = "n_checked" in board and board["n_checked"].notna().any()  # by intervals, without a test
+    n_alike, n_worse = verdicts.get(UNDECIDED, 0) + verdicts.get(EQUIVALENT, 0), verdicts.get(WORSE, 0)
+    compared = "There is no other model to compare it with."
+    if NOT_TESTED in verdicts:
+        compared = "Its score is the best, but a single fold does not allow a test."
+    elif n_alike:
+        others = "one other model is" if n_alike == 1 else f"{_number(n_alike)} other models are"
+        different = "clearly worse" if is_checked else "significantly different"
+        compared = f"With {n_samples:,} samples, {others} not {different}."
+    elif n_worse:
+        others = "the other model" if n_worse == 1 else f"the other {_number(n_worse)} models"
+        compared = f"It is {'better' if is_checked else 'significantly better'} than {others}."
+    return f"Use {best}. {compared}"
+
+
+def _is_no_better_than_guessing(board: pd.DataFrame) -> bool:
+    """Return whether the best model is not significantly better than label frequencies without features.
+
+    It is false if the leaderboard has no row of guessing, or if the difference could not be tested.
+    """
+    guessed = board[board["verdict"] == GUESSING]
+    return len(guessed) > 0 and bool(((guessed["behind"] <= 0) | (guessed["behind_low"] <= 0)).any())
+
+
+def sentences_on_others(board: pd.DataFrame, metric: str) -> list[str]:
+    """Name the other models by their verdict.
+
+    Parameters
+    ----------
+    board : DataFrame
+        Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
+    metric : str
+        Name of the metric for readers.
+
+    Returns
+    -------
+    list of str
+        A sentence for each verdict.
+
+    Examples
+    --------
+    >>> board = pd.DataFrame({"model": ["Stack+", "kNN", "dummy"], "verdict": ["best", "worse", "worse"]})
+    >>> sentences_on_others(board, "average precision")
+    ['kNN and dummy are significantly worse than it by average precision.']
+    """
+    is_checked = "n_checked" in board and board["n_checked"].notna().any()
+    found = []
+    for verdict, phrases in (_BY_CELLS if is_checked else _BY_TESTS).items():
+        if models := board.loc[board["verdict"] == verdict, "model"].tolist():
+            phrase = phrases[len(models) > 1]
+            found.append(f"{listed(models)} {phrase}{f' by {metric}' if phrase.endswith(' it') else ''}.")
+    return found
+
+
+def sentences_on_twins(board: pd.DataFrame) -> list[str]:
+    """Name the models with the scores of another one.
+
+    Parameters
+    ----------
+    board : DataFrame
+        Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
+
+    Returns
+    -------
+    list of str
+        A sentence for each such other model.
+
+    Examples
+    --------
+    >>> board = pd.DataFrame({"model": ["A", "A+", "B+"], "verdict": ["best", "same as A", "same as A"]})
+    >>> sentences_on_twins(board)
+    ['A+ and B+ have the same scores as A.']
+    """
+    groups = board[board["verdict"].str.startswith(SAME)].groupby("verdict", sort=False)["model"].agg(list)
+    return [
+        f"{listed(models)} {'has' if len(models) == 1 else 'have'} the same scores as {verdict.removeprefix(SAME)}."
+        for verdict, models in groups.items()
+    ]
+
+
+def _number(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
