@@ -114,10 +114,10 @@ def test_samples_that_would_decide():
 
 
 def test_checked_cells_give_no_significance():
-    checked = board(BEST, ALIKE).assign(n_checked=60.0)
-    assert verdict_sentence(checked, 200) == "Use A. With 200 samples, one other model is not clearly worse."
-    checked = board(BEST, WORSE).assign(n_checked=60.0)
-    assert verdict_sentence(checked, 200) == "Use A. It is better than the other model."
+    sentence = "Use A. With 200 samples, one other model is not clearly worse."
+    assert verdict_sentence(board(BEST, ALIKE), 200, is_checked=True) == sentence
+    sentence = "Use A. It is better than the other model."
+    assert verdict_sentence(board(BEST, WORSE), 200, is_checked=True) == sentence
 
 
 @pytest.mark.parametrize(

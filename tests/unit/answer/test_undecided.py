@@ -32,8 +32,3 @@ def test_the_pair_and_the_number(rows, n_samples, sentence):
 def test_a_larger_region_of_practical_equality_needs_fewer_samples():
     board = pd.DataFrame([BEST, ("B", "not different", 0.005, -0.05, 0.06, 3.0)], columns=COLUMNS)
     assert samples_sentence(board, 300, rope=0.05) == "About 450 samples (300 now) would tell A from B."
-
-
-def test_intervals_of_checked_cells_give_no_number():
-    board = pd.DataFrame([BEST, NEXT], columns=COLUMNS)
-    assert samples_sentence(board.assign(n_checked=[60.0, np.nan]), 300) is None

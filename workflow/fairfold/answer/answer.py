@@ -156,12 +156,12 @@ class Answer:
             metric=first["metric"],
             missing_rate=int(first["missing_rate"]),
             model=first["model"] if first["verdict"] == BEST else None,
-            verdict=verdict_sentence(board, sizes["n_samples"]),
-            others=sentences_on_others(board, metric.name),
+            verdict=verdict_sentence(board, sizes["n_samples"], is_checked=n_checked > 0),
+            others=sentences_on_others(board, metric.name, is_checked=n_checked > 0),
             same=sentences_on_twins(board),
             score=score_of_best(ranked, estimate, n_checked) if first["verdict"] == BEST else None,
             decisions=None if n_checked else _on_decisions(own["numbers"], first["model"]),
-            samples=samples_sentence(board, sizes["n_samples"], rope),
+            samples=None if n_checked else samples_sentence(board, sizes["n_samples"], rope),
             rows=rows_of(board),
             rope=rope,
             n_checked=n_checked,
@@ -180,6 +180,11 @@ class Answer:
                 for purpose, part in own["sentences"].groupby("use", sort=False)
             },
         )
+
+    @property
+    def best(self) -> Row | None:
+        """Row of the recommended model in the leaderboard."""
+        return next((row for row in self.rows if row["verdict"] == BEST), None)
 
     @property
     def alike(self) -> list[str]:

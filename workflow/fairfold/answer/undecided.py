@@ -28,8 +28,7 @@ def samples_sentence(board: pd.DataFrame, n_samples: int, rope: float = ROPE) ->
     Returns
     -------
     str or None
-        A sentence. None if no pair is open, more than 100 times the samples are needed, or the intervals are those of
-        checked cells.
+        A sentence. None if no pair is open, or more than 100 times the samples are needed.
 
     Examples
     --------
@@ -39,8 +38,7 @@ def samples_sentence(board: pd.DataFrame, n_samples: int, rope: float = ROPE) ->
     'About 900 samples (300 now) would tell Stack+ from logistic.'
     """
     is_open = board["verdict"] == UNDECIDED
-    is_checked = "n_checked" in board and board["n_checked"].notna().any()
-    if is_checked or not is_open.any() or "behind_low" not in board:
+    if not is_open.any():
         return None
     best, first = board["verdict"] == BEST, fastest(board)
     rows = board.loc[[first]] if first is not None and is_open[first] else board[is_open][:1]

@@ -25,7 +25,7 @@ _BY_CELLS = {
 }
 
 
-def verdict_sentence(board: pd.DataFrame, n_samples: int) -> str:
+def verdict_sentence(board: pd.DataFrame, n_samples: int, *, is_checked: bool = False) -> str:
     """Name the model to use, and the number of models that may be as good.
 
     Parameters
@@ -34,6 +34,8 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int) -> str:
         Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
     n_samples : int
         Number of samples.
+    is_checked : bool, default=False
+        Whether verdicts are based on checked cells, by intervals instead of tests.
 
     Returns
     -------
@@ -52,7 +54,6 @@ def verdict_sentence(board: pd.DataFrame, n_samples: int) -> str:
     best = board.loc[board["verdict"] == BEST, "model"].iloc[0]
     if NOT_TESTED not in verdicts and _is_no_better_than_guessing(board):
         return f"No model is better than guessing. {best} has the best score."
-    is_checked = "n_checked" in board and board["n_checked"].notna().any()  # by intervals, without a test
     n_alike, n_worse = verdicts.get(UNDECIDED, 0) + verdicts.get(EQUIVALENT, 0), verdicts.get(WORSE, 0)
     compared = "There is no other model to compare it with."
     if NOT_TESTED in verdicts:
@@ -76,7 +77,7 @@ def _is_no_better_than_guessing(board: pd.DataFrame) -> bool:
     return len(guessed) > 0 and bool(((guessed["behind"] <= 0) | (guessed["behind_low"] <= 0)).any())
 
 
-def sentences_on_others(board: pd.DataFrame, metric: str) -> list[str]:
+def sentences_on_others(board: pd.DataFrame, metric: str, *, is_checked: bool = False) -> list[str]:
     """Name the other models by their verdict.
 
     Parameters
@@ -85,6 +86,8 @@ def sentences_on_others(board: pd.DataFrame, metric: str) -> list[str]:
         Rows of :func:`~fairfold.recommendation.leaderboard.leaderboard` for one dataset.
     metric : str
         Name of the metric for readers.
+    is_checked : bool, default=False
+        Whether verdicts are based on checked cells, by intervals instead of tests.
 
     Returns
     -------
@@ -97,7 +100,6 @@ def sentences_on_others(board: pd.DataFrame, metric: str) -> list[str]:
     >>> sentences_on_others(board, "average precision")
     ['kNN and dummy are significantly worse than it by average precision.']
     """
-    is_checked = "n_checked" in board and board["n_checked"].notna().any()
     found = []
     for verdict, phrases in (_BY_CELLS if is_checked else _BY_TESTS).items():
         if models := board.loc[board["verdict"] == verdict, "model"].tolist():

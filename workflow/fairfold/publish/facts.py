@@ -177,6 +177,11 @@ class Facts:
         return load(self.results / ANSWER) if self.has(ANSWER) else {}
 
     @property
+    def bests(self) -> dict[str, str | None]:
+        """Recommended model of each dataset with an answer."""
+        return {name: answer.model for name, answer in self.answers.items()}
+
+    @property
     def checked(self) -> dict[str, int]:
         """Number of cells that a person has checked, for each dataset with checked cells."""
         return {name: answer.n_checked for name, answer in self.answers.items() if answer.n_checked}
@@ -290,18 +295,3 @@ class Facts:
         """
         rows = self.of("tables/datasets.csv", dataset).to_dict("records")
         return rows[0] if rows else None
-
-    def best(self, dataset: str) -> str | None:
-        """Return the recommended model of a dataset.
-
-        Parameters
-        ----------
-        dataset : str
-            Identifier of the dataset.
-
-        Returns
-        -------
-        str or None
-            Name of the model, or None if no model is recommended.
-        """
-        return self.answers[dataset].model if dataset in self.answers else None

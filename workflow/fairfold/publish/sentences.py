@@ -22,7 +22,6 @@ from fairfold.core.project import REPORT
 from fairfold.datasets.columns import OF_THESE
 from fairfold.datasets.settings import OwnDataset
 from fairfold.errors import listed, shortened
-from fairfold.evaluation.compare import BEST
 from fairfold.metrics.decisions import is_decided
 from fairfold.metrics.registry import BASIC_METRICS, FURTHER_METRICS, METRICS, REFERENCE_LABELS
 from fairfold.publish.facts import LEAD, SCORES, Facts, notes_of
@@ -229,20 +228,9 @@ def _of_dataset(name: str, facts: Facts) -> dict[str, Any]:
         "outcomes": facts.outcomes[facts.outcomes["dataset"] == name],
         "predictors": facts.predictors[facts.predictors["dataset"] == name],
         "audit": audit if name in facts.own else None,
-        **_answer(name, facts),
-    }
-
-
-def _answer(name: str, facts: Facts) -> dict[str, Any]:
-    """Return the answer on a dataset, the row of its best model, and the row with the best decisions."""
-    answer = facts.answers.get(name)
-    rows = [] if answer is None else answer.rows
-    decided = [row for row in rows if row["deciding"] is not None]
-    return {
-        "answer": answer,
-        "metric_name": None if answer is None else METRICS[answer.metric].name,
-        "best": next((row for row in rows if row["verdict"] == BEST), None),
-        "top": max(decided, key=lambda row: row["deciding"], default=None),
+        "answer": (answer := facts.answers.get(name)),
+        "best": answer and answer.best,
+        "metric_name": answer and METRICS[answer.metric].name,
     }
 
 
@@ -291,7 +279,7 @@ def _leading(name: str, metric: str, facts: Facts) -> pd.DataFrame:
 def _decided(name: str, facts: Facts) -> SimpleNamespace | None:
     """Return the interval of the decisions of the best model."""
     rows = _leading(name, DECIDING, facts)
-    rows = rows[rows["model"] == facts.best(name)].dropna(subset="low") if len(rows) else rows
+    rows = rows[rows["model"] == facts.bests.get(name)].dropna(subset="low") if len(rows) else rows
     return SimpleNamespace(low=rows["low"].iloc[0], high=rows["high"].iloc[0]) if len(rows) else None
 
 
@@ -311,7 +299,7 @@ def _detected(name: str, facts: Facts) -> SimpleNamespace | None:
 
 def _calibration(name: str, facts: Facts) -> SimpleNamespace | None:
     """Return the mean error of probabilities of the final model, or of the best one, for observed labels."""
-    model, table = facts.finals.get(name, facts.best(name)), facts.table(f"tables/reliability/{name}.csv")
+    model, table = facts.finals.get(name, facts.bests.get(name)), facts.table(f"tables/reliability/{name}.csv")
     rows = table[table["model"] == model] if len(table) else table
     if rows.empty:
         return None
@@ -415,7 +403,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
     return {
         **{"config": config, "finals": facts.finals, "names": names, "version": __version__, **_models(facts)},
         "datasets": facts.datasets,
-        "bests": {name: facts.best(name) for name in facts.datasets},
+        "bests": facts.bests,
         "has": has
         | {
             "machine": facts.is_recorded,

@@ -394,9 +394,10 @@ def precision_sentence(answer: Answer, within: float) -> str:
     Returns
     -------
     str
-        Two sentences.
+        Two sentences, or that no model is recommended.
     """
-    best = next(row for row in answer.rows if row["verdict"] == BEST)
+    if (best := answer.best) is None:
+        return answer.verdict
     name, found = answer.metric, Estimate(best["score"], best["low"], best["high"])
     scores = CheckedScores({name: found}, pd.DataFrame(), pd.DataFrame(), answer.n_checked)
     n_more = scores.cells_needed(name, 2 * within)

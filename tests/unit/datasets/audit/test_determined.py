@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from fairfold.datasets import Dataset
-from fairfold.datasets.audit import audit_table, findings, most_important
+from fairfold.datasets.audit import audit_table, findings, sort_findings
 from fairfold.datasets.audit.determined import determined
 from fairfold.datasets.audit.spec import Audited
 from fairfold.datasets.categories import Categories
@@ -161,11 +161,10 @@ def test_tables_that_a_study_refuses_are_errors():
     assert audit_table(X, 0 * rare + (np.arange(N)[:, None] == 7)).loc[0, "check"] == "no labels"
 
 
-def test_the_most_important_findings():
+def test_the_most_important_findings_come_first():
     checks = ["mixed codings", "note", "order dependence", "determined by labels", "new kind", "duplicated rows"]
     severities = ["warning", "note", "warning", "error", "warning", "warning"]
     table = pd.DataFrame({"dataset": "mine", "check": checks, "severity": severities})
-    assert most_important(table)["check"].tolist() == ["determined by labels", "duplicated rows"]
-    order = ["determined by labels", "duplicated rows", "order dependence", "mixed codings", "new kind"]
-    assert most_important(table, 9)["check"].tolist() == order
-    assert most_important(table[:0]).empty
+    order = ["determined by labels", "duplicated rows", "order dependence", "mixed codings", "new kind", "note"]
+    assert sort_findings(table)["check"].tolist() == order
+    assert sort_findings(table[:0]).empty

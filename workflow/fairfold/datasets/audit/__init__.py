@@ -164,36 +164,29 @@ def audit_dataset(
         by_check[finding.check or name, finding.severity].append(finding)
     rows = [_row(check, severity, found) for (check, severity), found in by_check.items()]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    return _sorted(table)
+    return sort_findings(table)
 
 
-def most_important(table: pd.DataFrame, n: int = 2) -> pd.DataFrame:
-    """Select the errors and warnings with the largest effect on scores.
+def sort_findings(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort findings by severity and effect on scores.
 
     Parameters
     ----------
     table : DataFrame
-        Result of :func:`audit_dataset`, with or without further columns.
-    n : int, default=2
-        Maximum number of findings.
+        Columns ``check, severity``, and others.
 
     Returns
     -------
     DataFrame
-        At most ``n`` rows of the table, errors first, then by effect: a finding that makes all scores wrong precedes
-        one that makes them optimistic, and this precedes one about a single label or column.
+        The table, errors first, then by effect: a finding that makes all scores wrong precedes one that makes them
+        optimistic, and this precedes one about a single label or column. Findings of equal effect keep their order.
 
     Examples
     --------
     >>> kinds = ["placeholder", "unmeasured labels", "order dependence"]
-    >>> most_important(pd.DataFrame({"check": kinds, "severity": "warning"}))["check"].tolist()
-    ['order dependence', 'unmeasured labels']
+    >>> sort_findings(pd.DataFrame({"check": kinds, "severity": "warning"}))["check"].tolist()
+    ['order dependence', 'unmeasured labels', 'placeholder']
     """
-    return _sorted(table[table["severity"] != "note"]).head(n)
-
-
-def _sorted(table: pd.DataFrame) -> pd.DataFrame:
-    """Sort findings by severity and effect. Findings of equal effect keep their order."""
     severity = table["severity"].map(SEVERITIES.index).to_numpy(dtype=int)
     effect = table["check"].map({check: at for at, check in enumerate(_BY_EFFECT)}).fillna(len(_BY_EFFECT)).to_numpy()
     return table.iloc[np.lexsort((effect, severity))].reset_index(drop=True)
