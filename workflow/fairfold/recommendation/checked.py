@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from fairfold.answer.answer import Answer
 from fairfold.answer.leaderboard import DECIDING, NO_SCORE, SAME
 from fairfold.checked_cells.estimates import (
     MISSING_RATE,
@@ -29,6 +29,9 @@ from fairfold.evaluation.fold_scores import FinalPredictions, read_predictions
 from fairfold.metrics.corrections import SENSITIVITY
 from fairfold.metrics.registry import BASIC_METRICS
 from fairfold.recommendation.complete_scores import ALL_MODELS
+
+if TYPE_CHECKING:
+    from fairfold.answer import Answer
 
 ANSWER = "correct_label"
 """Column of a sheet that a person fills in."""
