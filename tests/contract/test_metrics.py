@@ -11,16 +11,20 @@ import pytest
 
 ENTRIES = """METRICS = {
     "recall": Metric(
-        1, "micro recall", "recall", "threshold", lambda of: float(of.predicted[of.truth == 1].mean()) if of.truth.any()
-        else np.nan, needs="a positive label"
+        1,
+        "micro recall",
+        "recall",
+        "threshold",
+        lambda pred: float(pred.predicted[pred.truth == 1].mean()) if pred.truth.any() else np.nan,
+        needs="a positive label",
     ),
     "precision": Metric(
         1,
         "micro precision",
         "precision",
         "threshold",
-        lambda of: float(of.truth[of.predicted == 1].mean()) if of.predicted.any() else np.nan,
-        correction=Correction(lambda of: plain_scores.quotient(of.true_positives, of.predicted)),
+        lambda pred: float(pred.truth[pred.predicted == 1].mean()) if pred.predicted.any() else np.nan,
+        correction=Correction(lambda estimates: plain_scores.quotient(estimates.true_positives, estimates.predicted)),
         objective=lambda true_positives, chosen, positives, n: true_positives / chosen,
     ),
     "gap": Metric(
@@ -28,7 +32,7 @@ ENTRIES = """METRICS = {
         "gap",
         "gap of means",
         "ranking",
-        _of_both(lambda of: float(of.score[of.truth == 0].mean() - of.score[of.truth == 1].mean())),
+        _of_both(lambda pred: float(pred.score[pred.truth == 0].mean() - pred.score[pred.truth == 1].mean())),
         range=(-1.0, 1.0),
     ),
 """

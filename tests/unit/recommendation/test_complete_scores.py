@@ -301,7 +301,7 @@ def test_without_a_frequency_nothing_is_corrected(data):
 
 
 def test_a_metric_without_a_correction_has_its_other_scores(data, monkeypatch):
-    recall = Metric(1, "micro recall", "recall", "threshold", lambda of: float(of.predicted[of.truth == 1].mean()))
+    recall = Metric(1, "micro recall", "recall", "threshold", lambda p: float(p.predicted[p.truth == 1].mean()))
     for metrics in (METRICS, BASIC_METRICS):
         monkeypatch.setitem(metrics, "recall", recall)
     Y, observed, predictions = data

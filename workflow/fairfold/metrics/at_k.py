@@ -246,10 +246,10 @@ def precision_terms(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, sample_we
     Terms
         Terms of the scores at 1, 2, ..., k.
     """
-    of = _hits(Y_true, P, k, sample_weight)
-    counted = np.repeat(of.n_measured[:, np.newaxis] > 0, k, axis=1)
-    has_both = 0 < of.n_positives.sum() < of.n_measured.sum()
-    return of.mean(np.cumsum(of.hit, axis=1) / np.arange(1, k + 1), counted, np.full_like(counted, has_both))
+    hits = _hits(Y_true, P, k, sample_weight)
+    counted = np.repeat(hits.n_measured[:, np.newaxis] > 0, k, axis=1)
+    has_both = 0 < hits.n_positives.sum() < hits.n_measured.sum()
+    return hits.mean(np.cumsum(hits.hit, axis=1) / np.arange(1, k + 1), counted, np.full_like(counted, has_both))
 
 
 def recall_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weight: Weights = None) -> np.ndarray:
@@ -302,9 +302,9 @@ def recall_terms(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, sample_weigh
     Terms
         Terms of the scores at 1, 2, ..., k.
     """
-    of = _hits(Y_true, P, k, sample_weight)
-    n_positives = of.n_positives[:, np.newaxis]
-    return of.mean(np.cumsum(of.hit, axis=1) / np.maximum(n_positives, 1), of.has_choice, n_positives > 0)
+    hits = _hits(Y_true, P, k, sample_weight)
+    n_positives = hits.n_positives[:, np.newaxis]
+    return hits.mean(np.cumsum(hits.hit, axis=1) / np.maximum(n_positives, 1), hits.has_choice, n_positives > 0)
 
 
 def ndcg_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, *, sample_weight: Weights = None) -> np.ndarray:
@@ -362,12 +362,12 @@ def ndcg_terms(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5, sample_weight:
     Terms
         Terms of the scores at 1, 2, ..., k.
     """
-    of = _hits(Y_true, P, k, sample_weight)
+    hits = _hits(Y_true, P, k, sample_weight)
     gains = np.array([1 / math.log2(place + 1) for place in range(1, k + 1)])
-    best = np.cumsum(gains)[np.minimum(np.arange(k), np.maximum(of.n_positives, 1)[:, np.newaxis] - 1)]
-    n_positives = of.n_positives[:, np.newaxis]
-    counted = np.repeat(n_positives < of.n_measured[:, np.newaxis], k, axis=1)
-    return of.mean(np.cumsum(of.hit * gains, axis=1) / best, counted, n_positives > 0)
+    best = np.cumsum(gains)[np.minimum(np.arange(k), np.maximum(hits.n_positives, 1)[:, np.newaxis] - 1)]
+    n_positives = hits.n_positives[:, np.newaxis]
+    counted = np.repeat(n_positives < hits.n_measured[:, np.newaxis], k, axis=1)
+    return hits.mean(np.cumsum(hits.hit * gains, axis=1) / best, counted, n_positives > 0)
 
 
 def inverse_propensities(Y_train: Matrix, *, A: float = 0.55, B: float = 1.5) -> np.ndarray:
@@ -474,20 +474,20 @@ def propensity_scored_precision_terms(
     Terms
         Terms of the scores at 1, 2, ..., k.
     """
-    of = _hits(Y_true, P, k, sample_weight)
+    hits = _hits(Y_true, P, k, sample_weight)
     inverse = np.asarray(inverse_propensity, dtype=np.float64)
-    if inverse.shape != of.positive.shape[1:] or not ((inverse > 0) & np.isfinite(inverse)).all():
+    if inverse.shape != hits.positive.shape[1:] or not ((inverse > 0) & np.isfinite(inverse)).all():
         raise DataError(
-            f"inverse_propensity: expected one number above 0 for each of the {of.positive.shape[1]} labels, found "
+            f"inverse_propensity: expected one number above 0 for each of the {hits.positive.shape[1]} labels, found "
             f"shape {inverse.shape}."
         )
     places = np.arange(1, k + 1)
-    gained = np.cumsum(np.where(of.hit, inverse[of.top], 0.0), axis=1) / places
-    first = top_labels(with_data(of.positive, inverse[of.positive.indices]), k, zeros=False).labels
+    gained = np.cumsum(np.where(hits.hit, inverse[hits.top], 0.0), axis=1) / places
+    first = top_labels(with_data(hits.positive, inverse[hits.positive.indices]), k, zeros=False).labels
     best = np.cumsum(np.where(first >= 0, inverse[first], 0.0), axis=1) / places
-    has_negative = of.n_positives < of.n_measured  # Every order is perfect for other samples.
-    counted = of.has_choice & has_negative[:, np.newaxis]
-    return Terms(gained * counted, best * counted, of.weights, np.ones(k, dtype=bool))
+    has_negative = hits.n_positives < hits.n_measured  # Every order is perfect for other samples.
+    counted = hits.has_choice & has_negative[:, np.newaxis]
+    return Terms(gained * counted, best * counted, hits.weights, np.ones(k, dtype=bool))
 
 
 def coverage_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5) -> np.ndarray:
@@ -522,12 +522,12 @@ def coverage_at_k(Y_true: Matrix, P: Matrix | TopLabels, k: int = 5) -> np.ndarr
     >>> coverage_at_k(Y, P, k=2).round(2)
     array([0.33, 1.  ])
     """
-    of = _hits(Y_true, P, k, None)
+    hits = _hits(Y_true, P, k, None)
     found, possible = np.zeros((2, k))
-    for place, has_choice in enumerate(of.has_choice.T):
-        hit = of.hit[:, : place + 1] & has_choice[:, np.newaxis]
-        found[place] = np.count_nonzero(_counts(of.top[:, : place + 1][hit], of))
-        possible[place] = np.count_nonzero(_counts(of.positive[has_choice].indices, of))
+    for place, has_choice in enumerate(hits.has_choice.T):
+        hit = hits.hit[:, : place + 1] & has_choice[:, np.newaxis]
+        found[place] = np.count_nonzero(_counts(hits.top[:, : place + 1][hit], hits))
+        possible[place] = np.count_nonzero(_counts(hits.positive[has_choice].indices, hits))
     return quotient(found, possible)
 
 
@@ -652,8 +652,8 @@ def scores_by_frequency_band(
         for metric, values in scores.items():
             chosen = of_band & ~np.isnan(values)
             mean = values[chosen].mean() if chosen.any() else np.nan
-            at = 0 if metric == "average_precision" else k
-            rows.append((name, least, most, of_band.sum(), chosen.sum(), metric, at, mean))
+            k_of_metric = 0 if metric == "average_precision" else k
+            rows.append((name, least, most, of_band.sum(), chosen.sum(), metric, k_of_metric, mean))
     columns = ["band", "least", "most", "n_labels", "n_scored", "metric", "k", "value"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -690,10 +690,13 @@ def label_scores(Y_true: Matrix, P: Matrix, k: int = 5) -> dict[str, np.ndarray]
     >>> label_scores(Y, P, k=2)["precision"]
     array([0.5, 1. , 1. ])
     """
-    of = _hits(Y_true, P, k, None)
-    has_choice = of.has_choice[:, -1:]
-    n_found, n_predicted = _counts(of.top[of.hit & has_choice], of), _counts(of.top[(of.top >= 0) & has_choice], of)
-    n_positive = _counts(of.positive[has_choice[:, 0]].indices, of)
+    hits = _hits(Y_true, P, k, None)
+    has_choice = hits.has_choice[:, -1:]
+    n_found, n_predicted = (
+        _counts(hits.top[hits.hit & has_choice], hits),
+        _counts(hits.top[(hits.top >= 0) & has_choice], hits),
+    )
+    n_positive = _counts(hits.positive[has_choice[:, 0]].indices, hits)
     has_positive = n_positive > 0
     ratios = {
         "precision": n_found / np.maximum(n_predicted, 1),
@@ -753,8 +756,8 @@ def _hits(Y_true: Matrix, P: Matrix | TopLabels, k: int, sample_weight: Weights)
     return _Hits(positive, top, hit > 0, np.ones(n_samples) if weights is None else weights, n_measured)
 
 
-def _counts(labels: np.ndarray, of: _Hits) -> np.ndarray:
-    return np.bincount(labels, minlength=of.positive.shape[1])
+def _counts(labels: np.ndarray, hits: _Hits) -> np.ndarray:
+    return np.bincount(labels, minlength=hits.positive.shape[1])
 
 
 def _sum(values: np.ndarray) -> np.ndarray:

@@ -136,12 +136,12 @@ class Correction(NamedTuple):
     of_samples: bool = False
 
 
-def average_precision(of: Estimates) -> np.ndarray:
+def average_precision(estimates: Estimates) -> np.ndarray:
     """Estimate average precision on complete labels.
 
     Parameters
     ----------
-    of : Estimates
+    estimates : Estimates
         Sums estimated for complete labels.
 
     Returns
@@ -149,15 +149,15 @@ def average_precision(of: Estimates) -> np.ndarray:
     ndarray of shape (n_draws,)
         Estimate of each draw. NaN if no positive is observed, or if the estimated positives leave no negative.
     """
-    return of.where_negatives(quotient(*of.weighed.precision_sums()), of.weighed.positives)
+    return estimates.where_negatives(quotient(*estimates.weighed.precision_sums()), estimates.weighed.positives)
 
 
-def roc_auc(of: Estimates) -> np.ndarray:
+def roc_auc(estimates: Estimates) -> np.ndarray:
     """Estimate the area under the ROC curve on complete labels.
 
     Parameters
     ----------
-    of : Estimates
+    estimates : Estimates
         Sums estimated for complete labels.
 
     Returns
@@ -165,15 +165,15 @@ def roc_auc(of: Estimates) -> np.ndarray:
     ndarray of shape (n_draws,)
         Estimate of each draw. NaN if no positive is observed, or if the estimated positives leave no negative.
     """
-    return of.where_negatives(quotient(*of.weighed.order_sums()), of.weighed.positives)
+    return estimates.where_negatives(quotient(*estimates.weighed.order_sums()), estimates.weighed.positives)
 
 
-def corrected_mcc(of: Estimates) -> np.ndarray:
+def corrected_mcc(estimates: Estimates) -> np.ndarray:
     """Estimate the Matthews correlation coefficient on complete labels.
 
     Parameters
     ----------
-    of : Estimates
+    estimates : Estimates
         Sums estimated for complete labels.
 
     Returns
@@ -181,15 +181,17 @@ def corrected_mcc(of: Estimates) -> np.ndarray:
     ndarray of shape (n_draws,)
         Estimate of each draw. NaN if the estimated positives leave no negative.
     """
-    return of.where_negatives(mcc(of.true_positives, of.positives, of.predicted, of.whole), of.positives)
+    return estimates.where_negatives(
+        mcc(estimates.true_positives, estimates.positives, estimates.predicted, estimates.whole), estimates.positives
+    )
 
 
-def f1_of(of: Counts | Estimates) -> np.ndarray:
+def f1_of(counts: Counts | Estimates) -> np.ndarray:
     """Compute F1 from counts, or from sums that are estimated for complete labels.
 
     Parameters
     ----------
-    of : Counts or Estimates
+    counts : Counts or Estimates
         Counts or sums.
 
     Returns
@@ -197,15 +199,15 @@ def f1_of(of: Counts | Estimates) -> np.ndarray:
     ndarray
         F1 of each label, sample or draw. 0 without positives and predicted labels.
     """
-    return f1(of.true_positives, of.predicted, of.positives)
+    return f1(counts.true_positives, counts.predicted, counts.positives)
 
 
-def hamming_loss_of(of: Counts) -> np.ndarray:
+def hamming_loss_of(counts: Counts) -> np.ndarray:
     """Compute the Hamming loss from counts.
 
     Parameters
     ----------
-    of : Counts
+    counts : Counts
         Counts.
 
     Returns
@@ -213,15 +215,15 @@ def hamming_loss_of(of: Counts) -> np.ndarray:
     ndarray
         Hamming loss. NaN if no label is measured.
     """
-    return quotient(of.positives + of.predicted - 2 * of.true_positives, of.measured)
+    return quotient(counts.positives + counts.predicted - 2 * counts.true_positives, counts.measured)
 
 
-def precision_of(of: Counts | Estimates) -> np.ndarray:
+def precision_of(counts: Counts | Estimates) -> np.ndarray:
     """Compute precision from counts, or from sums that are estimated for complete labels.
 
     Parameters
     ----------
-    of : Counts or Estimates
+    counts : Counts or Estimates
         Counts or sums.
 
     Returns
@@ -229,15 +231,15 @@ def precision_of(of: Counts | Estimates) -> np.ndarray:
     ndarray
         Precision of each label, sample or draw. 0 without predicted labels.
     """
-    return np.nan_to_num(quotient(of.true_positives, of.predicted))
+    return np.nan_to_num(quotient(counts.true_positives, counts.predicted))
 
 
-def corrected_recall(of: Estimates) -> np.ndarray:
+def corrected_recall(estimates: Estimates) -> np.ndarray:
     """Estimate recall on complete labels.
 
     Parameters
     ----------
-    of : Estimates
+    estimates : Estimates
         Sums estimated for complete labels.
 
     Returns
@@ -245,15 +247,15 @@ def corrected_recall(of: Estimates) -> np.ndarray:
     ndarray of shape (n_draws,)
         Estimate of each draw. It does not depend on the label frequency, if all labels share one.
     """
-    return quotient(of.true_positives, of.positives)
+    return quotient(estimates.true_positives, estimates.positives)
 
 
-def corrected_brier_score(of: Estimates) -> np.ndarray:
+def corrected_brier_score(estimates: Estimates) -> np.ndarray:
     """Estimate the Brier score on complete labels.
 
     Parameters
     ----------
-    of : Estimates
+    estimates : Estimates
         Sums estimated for complete labels.
 
     Returns
@@ -261,18 +263,18 @@ def corrected_brier_score(of: Estimates) -> np.ndarray:
     ndarray of shape (n_draws,)
         Estimate of each draw. It is linear in the labels and therefore unbiased.
     """
-    weighed = of.weighed
+    weighed = estimates.weighed
     P = weighed.ranking.P
     of_negatives = np.diff(weighed.until, axis=-1) @ P**2
-    return quotient(of_negatives + weighed.positive @ (1 - 2 * P[weighed.ranking.places]), of.whole)
+    return quotient(of_negatives + weighed.positive @ (1 - 2 * P[weighed.ranking.places]), estimates.whole)
 
 
-def corrected_hamming_loss(of: Estimates) -> np.ndarray:
+def corrected_hamming_loss(estimates: Estimates) -> np.ndarray:
     """Estimate the Hamming loss on complete labels.
 
     Parameters
     ----------
-    of : Estimates
+    estimates : Estimates
         Sums estimated for complete labels.
 
     Returns
@@ -280,4 +282,4 @@ def corrected_hamming_loss(of: Estimates) -> np.ndarray:
     ndarray of shape (n_draws,)
         Estimate of each draw. NaN if all weights are 0.
     """
-    return quotient(of.positives + of.predicted - 2 * of.true_positives, of.whole)
+    return quotient(estimates.positives + estimates.predicted - 2 * estimates.true_positives, estimates.whole)

@@ -304,15 +304,16 @@ def thresholds_of_costs(costs: ArrayLike, n_labels: int) -> np.ndarray:
     array([0.5 , 0.25])
     """
     try:
-        given = np.asarray(costs, dtype=np.float64)
+        numbers = np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError):
-        given = np.empty(0)
-    if given.shape not in ((n_labels,), (n_labels, 2)) or not (np.isfinite(given) & (given > 0)).all():
+        numbers = np.empty(0)
+    if numbers.shape not in ((n_labels,), (n_labels, 2)) or not (np.isfinite(numbers) & (numbers > 0)).all():
         raise ModelError(
             f"objective: expected the name of a metric, or {n_labels} positive costs of missed labels (or pairs of "
-            f"costs, of a wrong prediction and of a missed label), found {given.size} numbers of shape {given.shape}."
+            f"costs, of a wrong prediction and of a missed label), found {numbers.size} numbers of shape "
+            f"{numbers.shape}."
         )
-    wrong, missed = given.T if given.ndim == 2 else (1.0, given)
+    wrong, missed = numbers.T if numbers.ndim == 2 else (1.0, numbers)
     return wrong / (wrong + missed)
 
 

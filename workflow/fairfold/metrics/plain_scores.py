@@ -414,8 +414,8 @@ class Pairs:
 
     def _counts(self, groups: np.ndarray, absent: np.ndarray, weights: np.ndarray | None) -> Counts:
         chosen = self._is_positive & self._is_predicted, self._is_predicted, self._is_positive, slice(None)
-        given = [(groups[each], None if weights is None else weights[each]) for each in chosen]
-        found = [np.bincount(*each, minlength=len(absent)).astype(np.float64) for each in given]
+        chosen_groups = [(groups[each], None if weights is None else weights[each]) for each in chosen]
+        found = [np.bincount(*each, minlength=len(absent)).astype(np.float64) for each in chosen_groups]
         return Counts(found[0], found[1] + absent * self._predicts_absent, found[2], found[3] + absent)
 
     @cached_property

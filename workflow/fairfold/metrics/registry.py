@@ -270,40 +270,40 @@ class Metric(NamedTuple):
 _Scored: TypeAlias = dict[str, Any]  # The fields "function" and "influence" of a metric.
 
 
-def _average_precision(of: Predictions) -> float:
-    is_sparse = sparse.issparse(of.P)
+def _average_precision(pred: Predictions) -> float:
+    is_sparse = sparse.issparse(pred.P)
     score = plain_scores.sparse_average_precision_score if is_sparse else plain_scores.average_precision_score
-    return score(of.truth, of.score, of.weights)
+    return score(pred.truth, pred.score, pred.weights)
 
 
 def _of_both(function: Callable[[Predictions], float]) -> Callable[[Predictions], float]:
     """Let a metric return NaN unless both positive and negative labels occur."""
-    return lambda of: function(of) if 0 < of.truth.sum() < of.truth.size else np.nan
+    return lambda pred: function(pred) if 0 < pred.truth.sum() < pred.truth.size else np.nan
 
 
 def _pooled(function: Callable[[Counts], np.ndarray]) -> _Scored:
     """Apply a function of counts to all pairs together."""
 
-    def score(of: Predictions) -> float:
-        counted = (of.truth & of.predicted, of.predicted, of.truth)
-        if of.weights is None:
-            found = [*map(np.count_nonzero, counted), of.truth.size]
+    def score(pred: Predictions) -> float:
+        counted = (pred.truth & pred.predicted, pred.predicted, pred.truth)
+        if pred.weights is None:
+            found = [*map(np.count_nonzero, counted), pred.truth.size]
         else:
-            found = [*(of.weights @ each for each in counted), of.weights.sum()]
+            found = [*(pred.weights @ each for each in counted), pred.weights.sum()]
         counts = Counts(*(np.array(each, dtype=np.float64) for each in found))
         return float(function(counts)) if counts.positives > 0 else np.nan
 
-    return {"function": score, "influence": lambda of: of.pooled.of_counts(function, of.threshold)}
+    return {"function": score, "influence": lambda pred: pred.pooled.of_counts(function, pred.threshold)}
 
 
 def _mean_of_labels(function: Callable[[Counts], np.ndarray]) -> _Scored:
     """Average a function of counts over the labels that are measured."""
 
-    def score(of: Predictions) -> float:
-        counts = of.pairs.of_labels
+    def score(pred: Predictions) -> float:
+        counts = pred.pairs.of_labels
         return float(function(counts)[counts.measured > 0].mean()) if counts.positives.any() else np.nan
 
-    return {"function": score, "influence": lambda of: of.by_label.of_counts(function, of.threshold)}
+    return {"function": score, "influence": lambda pred: pred.by_label.of_counts(function, pred.threshold)}
 
 
 def _mean_of_scored(
@@ -311,11 +311,11 @@ def _mean_of_scored(
 ) -> _Scored:
     """Average a score over the labels that define it."""
 
-    def score(of: Predictions) -> float:
-        found = function(of.pairs)
+    def score(pred: Predictions) -> float:
+        found = function(pred.pairs)
         return float(found[~np.isnan(found)].mean()) if not np.isnan(found).all() else np.nan
 
-    return {"function": score, "influence": lambda of: influence(of.by_label)}
+    return {"function": score, "influence": lambda pred: influence(pred.by_label)}
 
 
 def _mean_of_samples(
@@ -323,16 +323,16 @@ def _mean_of_samples(
 ) -> _Scored:
     """Average a score over the samples with ``counted`` labels, with NaN unless a sample defines it."""
 
-    def score(of: Predictions) -> float:
-        pairs = of.pairs
+    def score(pred: Predictions) -> float:
+        pairs = pred.pairs
         counts = pairs.of_each_sample
         kept = getattr(counts, counted) > 0
         found = function(pairs)[kept] if defined(counts).any() else None
         return np.nan if found is None else float(np.average(found, weights=pairs.of_samples[kept]))
 
-    def influence(of: Predictions) -> np.ndarray:
-        kept = getattr(of.pairs.of_each_sample, counted) > 0
-        return of_ratio(np.where(kept, function(of.pairs), 0.0), kept, of.sample_weights)
+    def influence(pred: Predictions) -> np.ndarray:
+        kept = getattr(pred.pairs.of_each_sample, counted) > 0
+        return of_ratio(np.where(kept, function(pred.pairs), 0.0), kept, pred.sample_weights)
 
     return {"function": score, "influence": influence}
 
@@ -346,15 +346,15 @@ def _mcc_of(counts: Counts) -> np.ndarray:
     return corrections.mcc(counts.true_positives, counts.predicted, counts.positives, counts.measured)
 
 
-def _of_ranking_loss(of: Predictions) -> np.ndarray:
+def _of_ranking_loss(pred: Predictions) -> np.ndarray:
     """Return the influence of samples on the ranking loss."""
-    found = plain_scores.ranking_losses(of.Y, of.P)
-    return np.zeros(of.Y.shape[0]) if found is None else of_ratio(found[0] * found[1], found[1], of.sample_weights)
+    found = plain_scores.ranking_losses(pred.Y, pred.P)
+    return np.zeros(pred.Y.shape[0]) if found is None else of_ratio(found[0] * found[1], found[1], pred.sample_weights)
 
 
-def _of_calibration_error(of: Predictions) -> np.ndarray:
+def _of_calibration_error(pred: Predictions) -> np.ndarray:
     """Return the influence of samples on the calibration error."""
-    pairs, bins = of.pooled, plain_scores.bins_of(of.pooled.score)
+    pairs, bins = pred.pooled, plain_scores.bins_of(pred.pooled.score)
     gaps = pairs.score - pairs.y
     return pairs.of_mean(np.sign(np.bincount(bins, pairs.weight * gaps))[bins] * gaps)
 
@@ -363,9 +363,9 @@ def _has_both(counts: Counts) -> np.ndarray:
     return (counts.positives > 0) & (counts.positives < counts.measured)
 
 
-def _further(direction: Literal[1, -1], label: str, scored: _Scored, **given: Any) -> Metric:
+def _further(direction: Literal[1, -1], label: str, scored: _Scored, **options: Any) -> Metric:
     """Return a metric that is computed on request."""
-    return Metric(direction, **{"label": label, "name": label, "is_basic": False, **scored, **given})
+    return Metric(direction, **{"label": label, "name": label, "is_basic": False, **scored, **options})
 
 
 def _averages(
@@ -401,26 +401,26 @@ _OF_PAIRS = "a sample with a positive and a negative label"
 def _ratio_at(k: int, terms: Callable[[Predictions], Terms]) -> _Scored:
     """Divide sums over samples of terms at k."""
 
-    def influence(of: Predictions) -> np.ndarray:
-        found = terms(of)
+    def influence(pred: Predictions) -> np.ndarray:
+        found = terms(pred)
         return of_ratio(found.above[:, k - 1], found.below[:, k - 1], found.weights)
 
-    return {"function": lambda of: terms(of).ratios()[-1], "influence": influence}
+    return {"function": lambda pred: terms(pred).ratios()[-1], "influence": influence}
 
 
 def _metrics_at(k: int) -> dict[str, Metric]:
     """Return the entries of the metrics at k."""
     terms: dict[str, Callable[[Predictions], Terms]] = {
-        "precision": lambda of: at_k.precision_terms(of.sparse_Y, of.top, k, of.of_samples),
-        "recall": lambda of: at_k.recall_terms(of.sparse_Y, of.top, k, of.of_samples),
-        "ndcg": lambda of: at_k.ndcg_terms(of.sparse_Y, of.top, k, of.of_samples),
-        "propensity_scored_precision": lambda of: at_k.propensity_scored_precision_terms(
-            of.sparse_Y, of.top, np.asarray(of.inverse_propensity), k, of.of_samples
+        "precision": lambda pred: at_k.precision_terms(pred.sparse_Y, pred.top, k, pred.of_samples),
+        "recall": lambda pred: at_k.recall_terms(pred.sparse_Y, pred.top, k, pred.of_samples),
+        "ndcg": lambda pred: at_k.ndcg_terms(pred.sparse_Y, pred.top, k, pred.of_samples),
+        "propensity_scored_precision": lambda pred: at_k.propensity_scored_precision_terms(
+            pred.sparse_Y, pred.top, np.asarray(pred.inverse_propensity), k, pred.of_samples
         ),
     }
     scored: dict[str, _Scored] = {key: _ratio_at(k, each) for key, each in terms.items()}
     # The share of labels that are found is no smooth function of the weights of samples.
-    scored["coverage"] = {"function": lambda of: at_k.coverage_at_k(of.sparse_Y, of.top, k)[-1]}
+    scored["coverage"] = {"function": lambda pred: at_k.coverage_at_k(pred.sparse_Y, pred.top, k)[-1]}
     names = {"ndcg": "nDCG", "propensity_scored_precision": "propensity-scored precision"}
     pair, more = (
         "a positive and a negative label",
@@ -450,11 +450,11 @@ METRICS = {
         label="micro AUROC",
         name="AUROC",
         use="ranking",
-        function=_of_both(lambda of: plain_scores.roc_auc_score(of.truth, of.score, of.weights)),
+        function=_of_both(lambda pred: plain_scores.roc_auc_score(pred.truth, pred.score, pred.weights)),
         needs="a positive and a negative label",
         scikit_learn="NaN",
         correction=Correction(corrections.roc_auc),
-        influence=lambda of: of.pooled.of_area(),
+        influence=lambda pred: pred.pooled.of_area(),
     ),
     "average_precision": Metric(
         1,
@@ -467,26 +467,26 @@ METRICS = {
         needs="a positive and a negative label",
         scikit_learn="0 without a positive, 1 without a negative",
         correction=Correction(corrections.average_precision),
-        influence=lambda of: of.pooled.of_average_precision(),
+        influence=lambda pred: pred.pooled.of_average_precision(),
     ),
     "hamming_loss": Metric(
         -1,
         label="Hamming loss",
         name="Hamming loss",
         use="threshold",
-        function=lambda of: np.average(of.truth != of.predicted, weights=of.weights),
+        function=lambda pred: np.average(pred.truth != pred.predicted, weights=pred.weights),
         needs="a measured label",
         scikit_learn="an error",
         correction=Correction(corrections.corrected_hamming_loss),
         objective=0.5,
-        influence=lambda of: of.pooled.of_counts(corrections.hamming_loss_of, of.threshold),
+        influence=lambda pred: pred.pooled.of_counts(corrections.hamming_loss_of, pred.threshold),
     ),
     "ranking_loss": Metric(
         -1,
         label="ranking loss",
         name="ranking loss",
         use="ranking",
-        function=lambda of: plain_scores.label_ranking_loss(of.Y, of.P, of.of_samples),
+        function=lambda pred: plain_scores.label_ranking_loss(pred.Y, pred.P, pred.of_samples),
         needs="a sample with a positive and a negative label",
         scikit_learn="0; an error for one label",
         correction=Correction(np.asarray, of_samples=True),
@@ -497,7 +497,7 @@ METRICS = {
         label="micro MCC",
         name="Matthews correlation",
         use="threshold",
-        function=_of_both(lambda of: plain_scores.matthews_corrcoef(of.truth, of.predicted, of.weights)),
+        function=_of_both(lambda pred: plain_scores.matthews_corrcoef(pred.truth, pred.predicted, pred.weights)),
         leads=True,
         short="MCC",
         range=(-1.0, 1.0),
@@ -505,7 +505,7 @@ METRICS = {
         scikit_learn="0",
         correction=Correction(corrections.corrected_mcc),
         objective=corrections.mcc,
-        influence=lambda of: of.pooled.of_counts(_mcc_of, of.threshold),
+        influence=lambda pred: pred.pooled.of_counts(_mcc_of, pred.threshold),
         training=_AT_A_THRESHOLD,
     ),
     **_averages("f1", corrections.f1_of, corrections.f1_of, corrections.f1),
@@ -585,8 +585,10 @@ METRICS = {
         -1,
         "Brier score",
         {
-            "function": lambda of: np.average((of.score - of.truth) ** 2, weights=of.weights),
-            "influence": lambda of: of.pooled.of_mean(of.pooled.score**2 + of.pooled.y * (1 - 2 * of.pooled.score)),
+            "function": lambda pred: np.average((pred.score - pred.truth) ** 2, weights=pred.weights),
+            "influence": lambda pred: pred.pooled.of_mean(
+                pred.pooled.score**2 + pred.pooled.y * (1 - 2 * pred.pooled.score)
+            ),
         },
         use="ranking",
         correction=Correction(corrections.corrected_brier_score),
@@ -596,7 +598,7 @@ METRICS = {
         -1,
         "calibration error",
         {
-            "function": lambda of: plain_scores.calibration_error(of.truth, of.score, of.weights),
+            "function": lambda pred: plain_scores.calibration_error(pred.truth, pred.score, pred.weights),
             "influence": _of_calibration_error,
         },
         name="expected calibration error",
