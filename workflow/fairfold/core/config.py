@@ -44,14 +44,14 @@ class _Loader(yaml.SafeLoader):
             ) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        given = set()
+        keys = set()
         for key, _ in node.value:  # PyYAML keeps the last of duplicate keys.
             if isinstance(key, yaml.ScalarNode) and not key.tag.endswith(":merge"):  # `<<` may be repeated.
-                if (key.tag, key.value) in given:
+                if (key.tag, key.value) in keys:
                     raise yaml.MarkedYAMLError(
                         problem=f"the key {key.value!r} is given twice; keep one", problem_mark=key.start_mark
                     )
-                given.add((key.tag, key.value))
+                keys.add((key.tag, key.value))
         return super().construct_mapping(node, deep=deep)
 
 
@@ -117,9 +117,9 @@ def parse_yaml(content: bytes, where: Path) -> Any:
     try:
         return _Loader(content.decode()).get_single_data()
     except yaml.MarkedYAMLError as error:
-        at, begun = error.problem_mark, error.context_mark
+        mark, begun = error.problem_mark, error.context_mark
         context = f"{error.context}, begun in line {begun.line + 1}: " if begun else ""
-        problem = f"line {at.line + 1}, column {at.column + 1}: {context}{error.problem}"
+        problem = f"line {mark.line + 1}, column {mark.column + 1}: {context}{error.problem}"
         raise ConfigError(f"{where} is not valid YAML: {problem}.") from None
     except Exception as error:  # PyYAML raises other errors for invalid characters and deep nesting.
         raise ConfigError(f"{where} is not valid YAML: {' '.join(str(error).split())}") from None
@@ -172,11 +172,11 @@ def check_command_line(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="*", type=Path, default=[])
     parser.add_argument("--directory", "-d", type=Path, default=Path())
-    given = parser.parse_known_args(arguments)[0]
-    check_machine(given.directory)
-    if not given.configfile and (default := given.directory / "config" / "config.yaml").exists():
+    options = parser.parse_known_args(arguments)[0]
+    check_machine(options.directory)
+    if not options.configfile and (default := options.directory / "config" / "config.yaml").exists():
         _check_keys(default, "")
-    for number, path in enumerate(given.configfile):
+    for number, path in enumerate(options.configfile):
         advice = f" If {path} is a target, write it before --configfile, which takes all words up to the next option."
         # results/config.yaml can be given alone to repeat a study. Next to another file it is a target.
         if number and path.parts[0] == "results":

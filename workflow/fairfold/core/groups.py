@@ -186,18 +186,18 @@ def fit_arguments(
     from sklearn.model_selection import GridSearchCV, RandomizedSearchCV  # Many callers of this module fit no model.
     from sklearn.utils.validation import has_fit_parameter
 
-    given: dict[str, Any] = {}
+    selected: dict[str, Any] = {}
     # Searches pass groups to their splitter, but have no parameter of that name.
     is_search = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
     if groups is not None and (is_search or has_fit_parameter(estimator, "groups")):
-        given["groups"] = groups
+        selected["groups"] = groups
     if sample_weight is not None:
         if not (is_search or has_fit_parameter(estimator, "sample_weight")):
             raise ModelError(
                 f"{type(estimator).__name__} does not accept sample weights. Remove the weights or the model."
             )
-        given["sample_weight"] = sample_weight
-    return given
+        selected["sample_weight"] = sample_weight
+    return selected
 
 
 def random_parts(
@@ -296,8 +296,8 @@ def permuted_rows(groups: np.ndarray, rng: np.random.Generator, exchange: Exchan
         return rows
     for size in np.unique(sizes):
         alike = starts[sizes == size]
-        to, of = (by_group[first[:, None] + np.arange(size)] for first in (alike, rng.permutation(alike)))
-        rows[to] = of
+        targets, sources = (by_group[first[:, None] + np.arange(size)] for first in (alike, rng.permutation(alike)))
+        rows[targets] = sources
     return rows
 
 

@@ -136,9 +136,9 @@ class Hierarchy:
         starts : ndarray of int of shape (n_labels + 1,)
             Position of each label's first neighbor.
         """
-        of, neighbor = (self.edges[:, 1], self.edges[:, 0]) if below else self.edges.T
-        starts = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=self.n_labels))])
-        return neighbor[np.argsort(of, kind="stable")], starts
+        label, neighbor = (self.edges[:, 1], self.edges[:, 0]) if below else self.edges.T
+        starts = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=self.n_labels))])
+        return neighbor[np.argsort(label, kind="stable")], starts
 
     # --- labels -------------------------------------------------------------------------------------------------------
 

@@ -42,9 +42,33 @@ _COMPRESSED: dict[str, Callable[[Any], Any]] = {
 }
 # Endings of names that state another format than text.
 _OTHERS = {
-    *(".7z", ".lz4", ".lzma", ".rar", ".tar", ".tgz", ".z", ".zip"),
-    *(".arff", ".feather", ".libsvm", ".npy", ".npz", ".ods", ".parquet", ".rds", ".svm", ".svmlight", ".tsv"),
-    *(".html", ".json", ".pdf", ".pkl", ".xls", ".xlsm", ".xlsx", ".yaml"),
+    ".7z",
+    ".lz4",
+    ".lzma",
+    ".rar",
+    ".tar",
+    ".tgz",
+    ".z",
+    ".zip",
+    ".arff",
+    ".feather",
+    ".libsvm",
+    ".npy",
+    ".npz",
+    ".ods",
+    ".parquet",
+    ".rds",
+    ".svm",
+    ".svmlight",
+    ".tsv",
+    ".html",
+    ".json",
+    ".pdf",
+    ".pkl",
+    ".xls",
+    ".xlsm",
+    ".xlsx",
+    ".yaml",
 }
 
 

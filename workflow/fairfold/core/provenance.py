@@ -28,8 +28,12 @@ from fairfold.core.memory import memory_of_all
 
 LIBRARY = Path(__file__).parents[1]
 LOADED_BY_MODELS = (
-    *("fairfold.models.catalog", "fairfold.models.correction", "fairfold.models.isolated", "fairfold.models.one_level"),
-    *("fairfold.forests.models", "fairfold.forests.levels"),
+    "fairfold.models.catalog",
+    "fairfold.models.correction",
+    "fairfold.models.isolated",
+    "fairfold.models.one_level",
+    "fairfold.forests.models",
+    "fairfold.forests.levels",
 )
 """Modules and packages that the registry and the training of models load by name."""
 
@@ -188,7 +192,9 @@ def read_modules(sources: Mapping[str, bytes]) -> dict[str, Module]:
     read = memory_of_all().cache(read_sources)  # An edited file is parsed again with its folder.
     code = {_name_of(path): source for folder in folders.values() for path, source in read(folder).items()}
     return {
-        name: Module(checksum, tuple(sorted({each for at in locations for each in _resolved(at, code, stubs)})))
+        name: Module(
+            checksum, tuple(sorted({each for location in locations for each in _resolved(location, code, stubs)}))
+        )
         for name, (checksum, locations) in code.items()
     }
 
@@ -251,7 +257,7 @@ def _locations(node: ast.AST, package: str) -> Iterator[str]:
 def _names_of_stub(path: str, text: bytes) -> dict[str, str]:
     """Return the locations of the names in the stub of a package."""
     nodes = [node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom)]
-    return {at.rpartition(".")[2]: at for node in nodes for at in _locations(node, _package_of(path))}
+    return {location.rpartition(".")[2]: location for node in nodes for location in _locations(node, _package_of(path))}
 
 
 def _resolved(location: str, code: Collection[str], stubs: Mapping[str, Mapping[str, str]]) -> list[str]:

@@ -46,7 +46,7 @@ def equalize_ties(values: ArrayLike, axis: int | None = None) -> np.ndarray:
     ranked = np.moveaxis(np.take_along_axis(values, order, axis), axis, 0)
     with np.errstate(invalid="ignore"):  # Infinity minus infinity is NaN.
         goes_on = np.append(np.zeros_like(ranked[:1], dtype=bool), np.diff(ranked, axis=0) <= ROUNDING, axis=0)
-    position = np.arange(len(ranked)).reshape(-1, *[1] * (ranked.ndim - 1))
+    position = np.expand_dims(np.arange(len(ranked)), tuple(range(1, ranked.ndim)))
     least = np.take_along_axis(ranked, np.maximum.accumulate(np.where(goes_on, 0, position)), 0)
     found = np.empty_like(values)
     np.put_along_axis(found, order, np.moveaxis(least, 0, axis), axis)

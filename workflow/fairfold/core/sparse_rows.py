@@ -146,5 +146,5 @@ def add_rows(starts, columns, values, rows, found):  # noqa: ANN001, ANN201
     for row in range(len(starts) - 1):
         for cell in range(starts[row], starts[row + 1]):
             column, value = columns[cell], values[cell]
-            for at in range(rows.shape[1]):
-                found[column, at] += value * rows[row, at]
+            for k in range(rows.shape[1]):
+                found[column, k] += value * rows[row, k]
