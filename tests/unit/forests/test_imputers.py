@@ -61,7 +61,7 @@ def test_fluid_label_addition_estimates_at_each_level_and_never_freezes():
 
 
 def test_label_complement_needs_all_forests_and_keeps_its_overshoot():
-    imputer = LabelComplement(OBSERVED, given=np.array([0.7, 0.5]), threshold=0.4, cap_rounding="ceil")
+    imputer = LabelComplement(OBSERVED, known_frequency=np.array([0.7, 0.5]), threshold=0.4, cap_rounding="ceil")
     agree, doubt = [0.9] * 5 + [0.3], [0.9, 0.9, 0.1, 0.1, 0.1, 0.1]
     P = np.stack([np.column_stack([agree, agree]), np.column_stack([agree, doubt])])
     labels = imputer.impute(1, P)

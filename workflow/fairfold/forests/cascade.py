@@ -253,13 +253,13 @@ class CascadeForest(BaseCascade):
         return self
 
     def _check_full_samples(self) -> None:
-        given = self.full_samples
-        if isinstance(given, str) or not set(given) <= {"encoder", "imputer"}:
-            raise ModelError(f"full_samples is {given!r}; it can contain 'encoder' and 'imputer'.")
-        if "imputer" in given and self.imputation in ("slc", "fla"):
+        components = self.full_samples
+        if isinstance(components, str) or not set(components) <= {"encoder", "imputer"}:
+            raise ModelError(f"full_samples is {components!r}; it can contain 'encoder' and 'imputer'.")
+        if "imputer" in components and self.imputation in ("slc", "fla"):
             raise ModelError(
-                f"full_samples is {given!r}, but imputation {self.imputation!r} needs out-of-bag probabilities. Remove "
-                "'imputer' or use imputation 'lc', which is cross-validated."
+                f"full_samples is {components!r}, but imputation {self.imputation!r} needs out-of-bag probabilities. "
+                "Remove 'imputer' or use imputation 'lc', which is cross-validated."
             )
 
     def _grow_encoders(
@@ -287,7 +287,7 @@ class CascadeForest(BaseCascade):
         # TIcE treats every label without an observed positive as unlabeled.
         seed, unlabeled = seed_for(seed, "tice"), np.fmax(observed, 0)
         frequency = tice(features, unlabeled, min_set_size=5, variant=self.tice_variant, random_state=seed)
-        return LabelComplement(observed, **options, given=frequency, threshold=self.lc_threshold)
+        return LabelComplement(observed, **options, known_frequency=frequency, threshold=self.lc_threshold)
 
     def _unseen_proba(self, grow: Grower, level: int, features: Matrix, imputer: LabelImputer) -> np.ndarray:
         """Compute probabilities (n_forests, n_samples, n_active) from forests that did not see the sample."""

@@ -457,7 +457,7 @@ def _find_split(table, codes, node, features, n_constant, rules, state, work):  
         for row in rows:
             node_of[row] = number
     best_score, best_feature, best_left, best_right, best_at = -1.0, -1, 0, 0, 0.0
-    least, at = rules.min_samples_leaf, 0.0
+    least, threshold = rules.min_samples_leaf, 0.0
     first, last, n_known, n_looked_at, n_useful = n_constant, len(features), n_constant, 0, 0
     while first < last and (n_looked_at < rules.max_features or n_useful == 0):
         n_looked_at += 1
@@ -486,15 +486,15 @@ def _find_split(table, codes, node, features, n_constant, rules, state, work):  
         if rules.random_thresholds:
             right, sample = 0, rows if n_lowest == 0 else side[: n - n_lowest]
             low, high = starts[feature] + np.int64(lowest), starts[feature] + np.int64(highest)
-            at = _draw_threshold(values[low], values[high], state)
-            left = last_up_to(values, low, high, at) - starts[feature]
+            threshold = _draw_threshold(values[low], values[high], state)
+            left = last_up_to(values, low, high, threshold) - starts[feature]
             cut = codes.dtype.type(left)
             score = _score_cut(gathered, sample, n_lowest, cut, least, side, weights, drawn, totals, whole)
         else:
             of_node = weights, drawn, totals, whole
             score, left, right = _best_cut(gathered, rows, n_lowest, lowest, highest, least, best_score, of_node, work)
         if score > best_score:
-            best_score, best_feature, best_left, best_right, best_at = score, feature, left, right, at
+            best_score, best_feature, best_left, best_right, best_at = score, feature, left, right, threshold
     if best_feature >= 0 and not rules.random_thresholds:
         best_left, best_at = _place_threshold(table, best_feature, best_left, best_right)
     return _Split(best_feature, best_left, best_at, first)
@@ -510,13 +510,13 @@ def _place_threshold(table, feature, left, right):  # noqa: ANN001, ANN202
     threshold is not split and goes to the left side.
     """
     start = table.starts[feature]
-    at = table.highest[start + left] / 2.0 + table.lowest[start + right] / 2.0
+    threshold = table.highest[start + left] / 2.0 + table.lowest[start + right] / 2.0
     cut = left
-    while table.lowest[start + cut + 1] <= at:
+    while table.lowest[start + cut + 1] <= threshold:
         cut += 1
-    if table.highest[start + cut] > at:
-        at = table.highest[start + cut] / 2.0 + table.lowest[start + cut + 1] / 2.0
-    return cut, at
+    if table.highest[start + cut] > threshold:
+        threshold = table.highest[start + cut] / 2.0 + table.lowest[start + cut + 1] / 2.0
+    return cut, threshold
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
@@ -621,14 +621,14 @@ def _best_end(keys, n, n_lowest, n_codes, least, weights, drawn, totals, whole, 
             scores[n_left], parts[n_left] = -1.0, 1.0  # Real scores are not negative.
     for block in range(0, len(totals), LANES):
         for step in (1, -1):
-            at, stop = (0, run_start) if step > 0 else (n - 1, run_end - 1)
+            place, stop = (0, run_start) if step > 0 else (n - 1, run_end - 1)
             lanes, part = no_rows(drawn), 0.0  # type: ignore[call-arg, var-annotated]
-            while at != stop:
-                row = np.uint32(keys[at])
+            while place != stop:
+                row = np.uint32(keys[place])
                 lanes = add_row(lanes, drawn, row * len(totals) + block)
                 part += weights[row]
-                n_left = at + 1 if step > 0 else at
-                at += step
+                n_left = place + 1 if step > 0 else place
+                place += step
                 if first <= n_left < end and (is_short or keys[n_left - 1] >> CODE_BITS != keys[n_left] >> CODE_BITS):
                     score = imbalance(lanes, part, whole, totals, block)
                     scores[n_left] = score if block == 0 else scores[n_left] + score
@@ -656,8 +656,8 @@ def _longest_run(keys, n):  # noqa: ANN001, ANN202
 def _draw_threshold(lowest, highest, state):  # noqa: ANN001, ANN202
     """Draw a random number from [lowest, highest)."""
     span = np.float64(highest) - np.float64(lowest)
-    at = np.float64(lowest) + random_uniform(state) * span
-    return at if at < highest else np.float64(lowest)
+    threshold = np.float64(lowest) + random_uniform(state) * span
+    return threshold if threshold < highest else np.float64(lowest)
 
 
 @njit(cache=True, nogil=True, boundscheck=False)

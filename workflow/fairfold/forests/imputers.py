@@ -268,7 +268,7 @@ class LabelComplement(LabelImputer):
         Observed labels of 0/1. NaN is an unmeasured label.
     hierarchy : Hierarchy or None, default=None
         Label hierarchy.
-    given : ndarray of shape (n_labels,)
+    known_frequency : ndarray of shape (n_labels,)
         Label frequencies estimated with TIcE.
     threshold : float
         Probability that all forests must exceed.
@@ -277,14 +277,14 @@ class LabelComplement(LabelImputer):
     """
 
     _: KW_ONLY
-    given: np.ndarray
+    known_frequency: np.ndarray
     threshold: float
     cap_rounding: Literal["ceil", "floor"]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.frequency = self.given
-        self.cap = positive_cap(self.observed, self.given, rounding=self.cap_rounding)
+        self.frequency = self.known_frequency
+        self.cap = positive_cap(self.observed, self.known_frequency, rounding=self.cap_rounding)
 
     def _propose(self, active: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         return label_complement(self.observed[:, active], probabilities, threshold=self.threshold)

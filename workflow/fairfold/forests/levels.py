@@ -294,7 +294,9 @@ class Grower:
 
     def _settings_of(self, labels: Matrix, *names: str) -> dict[str, Any]:
         """Return the named settings of forests for these labels."""
-        return {name: self.settings[name] for name in (*names, *(["n_sketched"] if sparse.issparse(labels) else []))}
+        if sparse.issparse(labels):
+            names = (*names, "n_sketched")
+        return {name: self.settings[name] for name in names}
 
     def cross_validate(self, X: Matrix, labels: np.ndarray, *names: object, is_full: bool = False) -> np.ndarray:
         """Compute out-of-fold probabilities of the forests of :meth:`pair` by cross-validation.
@@ -325,7 +327,9 @@ class Grower:
         return probabilities
 
     def _seed_for(self, *names: object, copy: int = 0) -> int:
-        return seed_for(self.seed, *(() if self.shared_seed else names), *([copy] if copy else []))
+        if self.shared_seed:
+            names = ()
+        return seed_for(self.seed, *names, copy) if copy else seed_for(self.seed, *names)
 
 
 def _targets(labels: Matrix) -> Matrix:

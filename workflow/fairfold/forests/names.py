@@ -72,8 +72,11 @@ def check_same_names(names: np.ndarray | None, fitted: np.ndarray | None) -> Non
     """
     if names is None or fitted is None or np.array_equal(names, fitted):
         return
-    given, known = set(names), set(fitted)
-    missing, surplus = ([name for name in fitted if name not in given], [name for name in names if name not in known])
+    present, expected = set(names), set(fitted)
+    missing, surplus = (
+        [name for name in fitted if name not in present],
+        [name for name in names if name not in expected],
+    )
     differences = [
         f"{verb} {shortened([*map(repr, found)], _SHOWN)}"
         for verb, found in (("lacks", missing), ("adds", surplus))

@@ -344,14 +344,14 @@ def sums_of_leaves(leaves, taken, starts, samples, shares, label_starts, labels,
     for row in range(n_rows):
         n_seen = 0
         for tree in range(leaves.shape[1]):
-            for at in range(starts[leaves[row, tree]], starts[leaves[row, tree] + 1]):
-                sample = samples[at]
-                of_sample[sample] += taken[row, tree] * shares[at]
+            for place in range(starts[leaves[row, tree]], starts[leaves[row, tree] + 1]):
+                sample = samples[place]
+                of_sample[sample] += taken[row, tree] * shares[place]
                 if not is_seen[sample]:
                     is_seen[sample], seen[n_seen] = True, sample
                     n_seen += 1
-        for at in range(n_seen - 1, -1, -1):
-            sample = seen[at]
+        for place in range(n_seen - 1, -1, -1):
+            sample = seen[place]
             for cell in range(label_starts[sample], label_starts[sample + 1]):
                 of_label[labels[cell]] += of_sample[sample]
             of_sample[sample], is_seen[sample] = 0.0, False
@@ -366,10 +366,10 @@ def sums_of_leaves(leaves, taken, starts, samples, shares, label_starts, labels,
             least = np.partition(rounded[:n_cells], n_cells - most)[n_cells - most]
             n_equal = most - int(np.count_nonzero(rounded[:n_cells] > least))
         begin = end
-        for at in range(n_cells):
-            if rounded[at] > least or (rounded[at] == least and n_equal > 0):
-                n_equal -= rounded[at] == least
-                columns[end], sums[end] = cells[at], rounded[at]
+        for place in range(n_cells):
+            if rounded[place] > least or (rounded[place] == least and n_equal > 0):
+                n_equal -= rounded[place] == least
+                columns[end], sums[end] = cells[place], rounded[place]
                 end += 1
         counts[row] = end - begin
     return counts, columns[:end], sums[:end]

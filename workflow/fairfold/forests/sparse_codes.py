@@ -183,16 +183,16 @@ def write_codes(sparse, place, rows, codes):  # noqa: ANN001, ANN201
     >>> codes
     array([0, 1, 0], dtype=uint8)
     """
-    at, end = sparse.starts[place], sparse.starts[place + 1]
+    entry, end = sparse.starts[place], sparse.starts[place + 1]
     for position in range(len(rows)):
-        at = last_up_to(sparse.rows, at, end, rows[position])
-        is_listed = at < end and sparse.rows[at] == rows[position]
-        codes[position] = sparse.codes[at] if is_listed else sparse.common[place]
+        entry = last_up_to(sparse.rows, entry, end, rows[position])
+        is_listed = entry < end and sparse.rows[entry] == rows[position]
+        codes[position] = sparse.codes[entry] if is_listed else sparse.common[place]
 
 
 @njit(cache=True, nogil=True, boundscheck=False)
-def last_up_to(values, low, high, at):  # noqa: ANN001, ANN201
-    """Find the last of the sorted values from ``low`` to ``high - 1`` that is at most ``at``.
+def last_up_to(values, low, high, limit):  # noqa: ANN001, ANN201
+    """Find the last of the sorted values from ``low`` to ``high - 1`` that is at most ``limit``.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def last_up_to(values, low, high, at):  # noqa: ANN001, ANN201
         First index. It is returned if all values are larger or there are none.
     high : int
         Index after the last one.
-    at : float or int
+    limit : float or int
         Largest value to find.
 
     Returns
@@ -213,6 +213,6 @@ def last_up_to(values, low, high, at):  # noqa: ANN001, ANN201
     n = high - low
     while n > 1:  # This binary search has no unpredictable branch.
         half = n // 2
-        low += half * (values[low + half] <= at)
+        low += half * (values[low + half] <= limit)
         n -= half
     return low

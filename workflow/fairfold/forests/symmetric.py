@@ -176,11 +176,11 @@ def _order_by_node(rows, node_of, n_nodes, level):  # noqa: ANN001, ANN202
         starts[node_of[row] + 1] += 1
     for node in range(n_nodes):
         starts[node + 1] += starts[node]
-    at = starts[:n_nodes].copy()
+    next_place = starts[:n_nodes].copy()
     for row in rows:
         node = node_of[row]
-        place = at[node]
-        at[node] += 1
+        place = next_place[node]
+        next_place[node] += 1
         order[place], weights[place] = row, weight_of[row]
         wholes[node] += weight_of[row]
         for block in range(0, width, LANES):
@@ -228,9 +228,9 @@ def _score_dense(codes, n_codes, n_nodes, level, smoothing, sums, counts, scores
             code = np.int64(codes[order[place]])
             counts[code] += weights[place]
             for block in range(0, width, LANES):
-                at = code * width + block
-                lanes = add_row(no_rows(sums), sums, at)  # type: ignore[call-arg, var-annotated]
-                store(add_row(lanes, residuals, place * width + block), sums, at)
+                offset = code * width + block
+                lanes = add_row(no_rows(sums), sums, offset)  # type: ignore[call-arg, var-annotated]
+                store(add_row(lanes, residuals, place * width + block), sums, offset)
         _add_gains(node, 0, n_codes, level, smoothing, sums, counts, scores)
 
 
@@ -268,9 +268,9 @@ def _score_sparse(sparse, place, n_codes, node_of, n_nodes, level, smoothing, su
             code = node_of[row] * n_codes + np.int64(sparse.codes[entry])
             counts[code] += weight_of[row]
             for block in range(0, width, LANES):
-                at = code * width + block
-                lanes = add_row(no_rows(sums), sums, at)  # type: ignore[call-arg, var-annotated]
-                store(add_row(lanes, listed, row * width + block), sums, at)
+                offset = code * width + block
+                lanes = add_row(no_rows(sums), sums, offset)  # type: ignore[call-arg, var-annotated]
+                store(add_row(lanes, listed, row * width + block), sums, offset)
     for node in range(n_nodes):
         first, common = node * n_codes, node * n_codes + np.int64(sparse.common[place])
         rest = level.wholes[node]
