@@ -9,11 +9,14 @@ with logged(snakemake.log):
 
     data, params = Dataset.load(snakemake.input[0]), snakemake.params
     found = compare_splitters(
-        *(data.Y, params.splitters, params.n_splits, params.repeats),
+        data.Y,
+        params.splitters,
+        params.n_splits,
+        params.repeats,
         seed=params.seed,
         names=("folds", data.id),
         groups=data.named_groups,
-        given=data.fold_of,
+        own_folds=data.fold_of,
         n_jobs=snakemake.threads,
     )
     write_arrays(snakemake.output.folds, **found.folds)

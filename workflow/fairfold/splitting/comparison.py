@@ -98,8 +98,8 @@ def measure_splits(folds: np.ndarray, Y: Matrix) -> pd.DataFrame:
     _, n_splits = check_folds(folds[0], n_samples)
     bounds = {name: lower_bound(Y, n_splits, name) for name in _BOUNDED}
     rows = []
-    for repeat, given in enumerate(folds):
-        fold_of, _ = check_folds(given, n_samples, n_splits)
+    for repeat, folds_of_repeat in enumerate(folds):
+        fold_of, _ = check_folds(folds_of_repeat, n_samples, n_splits)
         sizes = np.bincount(fold_of, minlength=n_splits)
         values = {name: measure(fold_of, Y) for name, measure in MEASURES.items()}
         values |= {"largest fold": sizes.max(), "smallest fold": sizes.min()}
@@ -191,7 +191,7 @@ def compare_splitters(
     seed: int,
     names: tuple,
     groups: np.ndarray | None = None,
-    given: np.ndarray | None = None,
+    own_folds: np.ndarray | None = None,
     n_jobs: int = 1,
 ) -> Comparison:
     """Split the same samples by several methods, and measure the splits and their run time.
@@ -212,7 +212,7 @@ def compare_splitters(
         Names that, together with ``seed``, determine the seed of each split.
     groups : ndarray of shape (n_samples,), default=None
         Group of each sample. Samples of a group stay in one fold.
-    given : ndarray of shape (n_samples,), default=None
+    own_folds : ndarray of shape (n_samples,), default=None
         Folds that the dataset defines. If there is one split, they replace the folds of every method.
     n_jobs : int, default=1
         Number of methods that run in parallel.
@@ -222,8 +222,8 @@ def compare_splitters(
     Comparison
         Folds, and tables of their quality and run time.
     """
-    if given is not None and n_repeats == 1:
-        found = [(given[np.newaxis], np.zeros(1))] * len(methods)
+    if own_folds is not None and n_repeats == 1:
+        found = [(own_folds[np.newaxis], np.zeros(1))] * len(methods)
     else:
         options = {"seed": seed, "names": names, "groups": groups}
         calls = (delayed(repeated_splits)(method, Y, n_splits, n_repeats, **options) for method in methods)

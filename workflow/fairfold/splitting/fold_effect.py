@@ -333,8 +333,8 @@ def fold_effect(
             fold_of = np.empty_like(order)
             shown = rows[order]
             of_groups = () if groups is None else (units[shown],)
-            given = make_folds[method](Y[shown], seed_for(seed, "folds", *name), *of_groups)
-            fold_of[order], _ = check_folds(given, len(rows), n_splits, name=f"the split by {method!r}")
+            made_folds = make_folds[method](Y[shown], seed_for(seed, "folds", *name), *of_groups)
+            fold_of[order], _ = check_folds(made_folds, len(rows), n_splits, name=f"the split by {method!r}")
             scores, unscored = cross_validated_scores(model, Y[rows], fold_of)
             if np.isnan(scores).any() or np.isnan(truth).any():
                 raise DataError("Y: no label has a positive and a negative in each half. Use more samples.")

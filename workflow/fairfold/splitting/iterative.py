@@ -125,16 +125,16 @@ def stratify(
     >>> sorted(fold_of[:2].tolist()), int(fold_of[2])
     ([0, 1], -1)
     """
-    given = np.flatnonzero(fold_of >= 0)
+    assigned = np.flatnonzero(fold_of >= 0)
     columns = labels.tocsc()
     remaining = np.diff(columns.indptr).astype(np.int64)
     missing_positives = np.outer(remaining, proportions)
     missing_rows = weights.sum() * proportions
-    if given.size:
-        held = count_positives(labels[given], fold_of[given], len(proportions)).T
+    if assigned.size:
+        held = count_positives(labels[assigned], fold_of[assigned], len(proportions)).T
         missing_positives -= held
         remaining -= held.sum(axis=1)
-        missing_rows -= np.bincount(fold_of[given], weights[given], minlength=len(proportions))
+        missing_rows -= np.bincount(fold_of[assigned], weights[assigned], minlength=len(proportions))
     by_row, by_label = (labels.indptr, labels.indices), (columns.indptr, columns.indices)
     order = rng.permutation(labels.shape[1])
     _rarest_first(by_row, by_label, weights, remaining, (missing_positives, missing_rows), order, fold_of, rng)
@@ -187,16 +187,16 @@ def _first_appearances(labels, pairs, n_columns, n_pairs):  # noqa: ANN001, ANN2
     order = np.empty(n_columns, dtype=np.int64)
     n_seen = 0
     for row in range(len(indptr) - 1):
-        at = pairs[0][row]
+        next_pair = pairs[0][row]
         for position in range(indptr[row], indptr[row + 1]):
             n_after = indptr[row + 1] - position - 1 if n_pairs > 0 else 0
             for each in range(n_after + 1):
-                column = n_pairs + indices[position] if each == 0 else pairs[1][at + each - 1]
+                column = n_pairs + indices[position] if each == 0 else pairs[1][next_pair + each - 1]
                 if not is_seen[column]:
                     is_seen[column] = True
                     order[n_seen] = column
                     n_seen += 1
-            at += n_after
+            next_pair += n_after
     return order[:n_seen]
 
 
@@ -238,14 +238,14 @@ def label_pairs(labels: sp.csr_array) -> sp.csr_array:
 def _number_pairs(by_row, occurring, columns):  # noqa: ANN001, ANN202
     """Fill in the number of each row's pairs among the pairs that occur."""
     indptr, indices = by_row
-    at = 0
+    n_written = 0
     for row in range(len(indptr) - 1):
         for position in range(indptr[row], indptr[row + 1]):
             place, end = occurring[0][indices[position]], occurring[0][indices[position] + 1]
             for other in indices[position + 1 : indptr[row + 1]]:
                 place += np.searchsorted(occurring[1][place:end], other)
-                columns[at] = place
-                at += 1
+                columns[n_written] = place
+                n_written += 1
 
 
 @njit(cache=True, nogil=True)

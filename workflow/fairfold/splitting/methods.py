@@ -123,7 +123,7 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
 
     def make(Y: Matrix, seed: int, groups: np.ndarray | None = None) -> np.ndarray:
         with ignore_uneven_folds():
-            return make_splitter(name, n_splits, random_state=seed).assign(Y, *([] if groups is None else [groups]))
+            return make_splitter(name, n_splits, random_state=seed).assign(Y, groups)
 
     make.__name__ = name
     return make

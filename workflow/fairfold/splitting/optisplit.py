@@ -263,11 +263,11 @@ def _transfers(label_rows: np.ndarray, fold_of: np.ndarray, surplus: np.ndarray)
     home = fold_of[by_fold]
     place = np.arange(len(home)) - np.searchsorted(home, home)  # Place among the label's rows in the fold.
     rows = by_fold[place < surplus[home]]
-    to, given = np.empty(len(rows), dtype=np.int64), 0
+    to, start = np.empty(len(rows), dtype=np.int64), 0
     for fold in np.flatnonzero(surplus < 0):
-        until = given - surplus[fold]
-        to[given:until], given = fold, until
-        rows[given:].sort()  # The published code takes the remaining rows in row order.
+        until = start - surplus[fold]
+        to[start:until], start = fold, until
+        rows[start:].sort()  # The published code takes the remaining rows in row order.
     return rows, to
 
 

@@ -39,8 +39,16 @@ class Splitting(DatasetsPart):
     """Comparison of splitters."""
 
     methods: SplitterNames = [
-        *("random", "PMBSRS", "SS", "IS-first-seen", "SOIS-first-seen"),
-        *("OptiSplit-DCP", "OptiSplit-rLD", "IS", "SOIS", "annealed"),
+        "random",
+        "PMBSRS",
+        "SS",
+        "IS-first-seen",
+        "SOIS-first-seen",
+        "OptiSplit-DCP",
+        "OptiSplit-rLD",
+        "IS",
+        "SOIS",
+        "annealed",
     ]
     """Methods to compare."""
 

@@ -42,9 +42,9 @@ def spread(
     >>> np.bincount(fold_of)
     array([2, 2])
     """
-    given = fold_of >= 0
-    missing = weights.sum() * proportions - np.bincount(fold_of[given], weights[given], len(proportions))
-    rest = rng.permutation(np.flatnonzero(~given) if only is None else only)
+    is_assigned = fold_of >= 0
+    missing = weights.sum() * proportions - np.bincount(fold_of[is_assigned], weights[is_assigned], len(proportions))
+    rest = rng.permutation(np.flatnonzero(~is_assigned) if only is None else only)
     rest = rest[np.argsort(-weights[rest], kind="stable")]
     _deal(rest, weights, weights[rest].sum() * proportions, missing, fold_of)
     return fold_of
