@@ -123,13 +123,13 @@ def compare_models(
     units = np.arange(Y.shape[0]) if groups is None else numbered(groups, Y.shape[0], DataError)[1]
     frequency, error = _frequency_and_error(label_frequency)
     n_repeats = len(np.atleast_2d(folds))
-    given: dict[str, Any] = {"units": units, "threshold": threshold, "weights": of_samples}
-    given |= {"label_frequency": frequency, "inverse_propensity": inverse_propensity}
+    options: dict[str, Any] = {"units": units, "threshold": threshold, "weights": of_samples}
+    options |= {"label_frequency": frequency, "inverse_propensity": inverse_propensity}
     found = []
     for model, P in predictions.items():
         matrices = _checked(P, n_repeats, (Y.shape[0], Y.shape[1]), f"predictions[{model!r}]", parts)
         P_of = partial(_of_fold, matrices, parts)
-        found.append(fold_scores(Y, P_of, parts, metric, **given))
+        found.append(fold_scores(Y, P_of, parts, metric, **options))
     if not is_defined(found):
         raise DataError(f"{METRICS[metric].undefined}. Use another metric or labels that define it.")
     is_stable = [model in stable for model in predictions]

@@ -124,7 +124,7 @@ class FinalPredictions(NamedTuple):
         numbers = np.atleast_2d(_numbers_of(self.fold_of))
         counts = self._kept_by(metric)[np.maximum(numbers, 0)]
         places = np.arange(numbers.size).reshape(numbers.shape)
-        of_repeats = [self._rows(kept, at) for kept, at in zip(counts, places, strict=True)]
+        of_repeats = [self._rows(kept, rows) for kept, rows in zip(counts, places, strict=True)]
         return of_repeats[0] if len(of_repeats) == 1 else _mean_of_known(of_repeats)
 
     def in_fold(self, metric: str, fold: int) -> Matrix:
@@ -475,13 +475,13 @@ def score_on_folds(
             stages = list(estimator.staged_predict_proba(X[test]))
             steps = {"fit": fitted - start, "predict": cpu_seconds() - fitted}
             seen = None if observed_in_test is None else observed_in_test(fold)[test]
-            given = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
-            rows = _score_levels(Y[test], seen, stages, estimator.best_levels_, given)
+            scoring = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
+            rows = _score_levels(Y[test], seen, stages, estimator.best_levels_, scoring)
             best_levels[fold] = {metric: estimator.best_levels_[metric] for metric in BASIC_METRICS}
             level = best_levels[fold]["average_precision"]
             for name in further:
                 decided = _decided(estimator, stages[level], name)
-                rows.append(_score_decisions(Y[test], seen, decided, level, name, given))
+                rows.append(_score_decisions(Y[test], seen, decided, level, name, scoring))
                 if name == score:  # Only the decisions for the score of the study are kept.
                     best_levels[fold][name] = len(stages)
                     stages.append(decided)
@@ -511,11 +511,11 @@ def _decided(estimator: Any, P: Matrix, score: str) -> Matrix:
 
 
 def _score_decisions(
-    Y: Matrix, seen: Matrix | None, P: Matrix, level: int, score: str, given: Mapping[str, Any]
+    Y: Matrix, seen: Matrix | None, P: Matrix, level: int, score: str, options: Mapping[str, Any]
 ) -> tuple[int, bool, str, float, float, str]:
     """Return the row of a further score; see :func:`_score_levels`."""
-    value = multilabel_scores(Y, P, metrics=[score], **given)[score]
-    observed = np.nan if seen is None else multilabel_scores(seen, P, metrics=[score], **given)[score]
+    value = multilabel_scores(Y, P, metrics=[score], **options)[score]
+    observed = np.nan if seen is None else multilabel_scores(seen, P, metrics=[score], **options)[score]
     return level, True, score, value, observed, FURTHER_METRICS[score].undefined if np.isnan(value) else ""
 
 
@@ -554,7 +554,7 @@ def labels_for(estimator: Any, Y: Matrix) -> Matrix:
 
 
 def _score_levels(
-    Y: Matrix, seen: Matrix | None, stages: Sequence[Matrix], best_levels: Mapping[str, int], given: Mapping[str, Any]
+    Y: Matrix, seen: Matrix | None, stages: Sequence[Matrix], best_levels: Mapping[str, int], options: Mapping[str, Any]
 ) -> list[tuple[int, bool, str, float, float, str]]:
     """Return rows of ``level, is_final, metric, value, observed_value, reason``."""
     rows = []
@@ -562,8 +562,8 @@ def _score_levels(
         if not finite_rows(P).all():
             raise ModelError(f"level {level} predicts probabilities that are not finite.")
         final = [metric for metric in BASIC_METRICS if best_levels[metric] == level and seen is not None]
-        observed = multilabel_scores(seen, P, metrics=final, **given) if final else {}
-        for metric, value in multilabel_scores(Y, P, **given).items():
+        observed = multilabel_scores(seen, P, metrics=final, **options) if final else {}
+        for metric, value in multilabel_scores(Y, P, **options).items():
             reason = BASIC_METRICS[metric].undefined if np.isnan(value) else ""
             rows.append((level, level == best_levels[metric], metric, value, observed.get(metric, np.nan), reason))
     return rows

@@ -93,11 +93,11 @@ def fold_scores(
     for fold, (_, test) in enumerate(parts):
         of_test = frequency[test] if frequency is not None and frequency.ndim == 2 else frequency
         of_fold = FoldScorer(metric, threshold, of_test, inverse_propensity)
-        given = Y[test], P_of(fold), None if weights is None else weights[test]
-        scores[fold] = of_fold.score(*given)
+        tested = Y[test], P_of(fold), None if weights is None else weights[test]
+        scores[fold] = of_fold.score(*tested)
         is_defined = not np.isnan(scores[fold])
-        influences.append(of_fold.influence(*given, units[test]) if is_defined else np.zeros(len(test)))
-        slopes[fold] = of_fold.slope(*given) if is_defined else 0.0
+        influences.append(of_fold.influence(*tested, units[test]) if is_defined else np.zeros(len(test)))
+        slopes[fold] = of_fold.slope(*tested) if is_defined else 0.0
     return FoldScores(scores, influences, slopes)
 
 
@@ -139,13 +139,13 @@ class FoldScorer(NamedTuple):
             Score, NaN if it is undefined.
         """
         rows = np.arange(Y.shape[0]) if rows is None else rows
-        given = Y[rows], P[rows]
+        scored = Y[rows], P[rows]
         of_rows = None if weights is None else weights[rows]
         if self.frequency is None:
             further = {"sample_weight": of_rows, "inverse_propensity": self.inverse_propensity}
-            return multilabel_scores(*given, self.threshold, metrics=[self.metric], **further)[self.metric]
+            return multilabel_scores(*scored, self.threshold, metrics=[self.metric], **further)[self.metric]
         frequency = self.frequency[rows] if self.frequency.ndim == 2 else self.frequency
-        return corrected_scores(*given, frequency, self.threshold, metrics=[self.metric], sample_weight=of_rows)[
+        return corrected_scores(*scored, frequency, self.threshold, metrics=[self.metric], sample_weight=of_rows)[
             self.metric
         ]
 
@@ -173,8 +173,8 @@ class FoldScorer(NamedTuple):
         Y, P = check_pair(Y, P)
         frequency = np.ones(()) if self.frequency is None else self.frequency
         of_samples = check_weights(weights, Y.shape[0], DataError)
-        given = Predictions(Y, P, self.threshold, of_samples, self.inverse_propensity, frequency)
-        return entry.influence(given)
+        predictions = Predictions(Y, P, self.threshold, of_samples, self.inverse_propensity, frequency)
+        return entry.influence(predictions)
 
     def slope(self, Y: Matrix, P: Matrix, weights: np.ndarray | None) -> float:
         """Compute the derivative of a corrected score by the logarithm of the label frequency.

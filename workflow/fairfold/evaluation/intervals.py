@@ -120,12 +120,12 @@ class Uncertainty(NamedTuple):
     covariance: np.ndarray
 
 
-def uncertainty(of: Joint) -> Uncertainty:
+def uncertainty(joint: Joint) -> Uncertainty:
     """Compute the standard errors of all differences.
 
     Parameters
     ----------
-    of : Joint
+    joint : Joint
         Scores and influences.
 
     Returns
@@ -133,16 +133,16 @@ def uncertainty(of: Joint) -> Uncertainty:
     Uncertainty
         Standard errors and degrees of freedom, which grow with the number of samples that determine a difference.
     """
-    n_models, mean = len(of.scores), of.influences.mean(axis=1)
-    df = np.array([_degrees_of_freedom(mean - mean[model], of.n_free) for model in range(n_models)])
+    n_models, mean = len(joint.scores), joint.influences.mean(axis=1)
+    df = np.array([_degrees_of_freedom(mean - mean[model], joint.n_free) for model in range(n_models)])
     of_samples = _of_pairs(mean @ mean.T)
-    of_one = _of_pairs(np.mean([u @ u.T for u in np.swapaxes(of.influences, 0, 1)], axis=0))
-    seen, n_more = _of_folds(of.scores)
-    shifts = np.subtract.outer(of.shifts, of.shifts)
-    training, relief = ((each[:, np.newaxis] + each) / 2 for each in (of.training, of.relief))
+    of_one = _of_pairs(np.mean([u @ u.T for u in np.swapaxes(joint.influences, 0, 1)], axis=0))
+    seen, n_more = _of_folds(joint.scores)
+    shifts = np.subtract.outer(joint.shifts, joint.shifts)
+    training, relief = ((each[:, np.newaxis] + each) / 2 for each in (joint.training, joint.relief))
     training = training - relief * df / (df + STABLE_DF)
-    variance = total_variance(of_samples, of_one, seen, of.n_free, n_more, training)
-    return Uncertainty(np.sqrt(variance + shifts**2), df + n_more, mean @ mean.T + np.outer(of.shifts, of.shifts))
+    variance = total_variance(of_samples, of_one, seen, joint.n_free, n_more, training)
+    return Uncertainty(np.sqrt(variance + shifts**2), df + n_more, mean @ mean.T + np.outer(joint.shifts, joint.shifts))
 
 
 def total_variance(
@@ -228,14 +228,14 @@ class Pairwise(NamedTuple):
     p_adjusted: np.ndarray
 
 
-def compare_with(best: int, of: Joint, confidence: float, random_state: int = 0) -> Pairwise:
+def compare_with(best: int, joint: Joint, confidence: float, random_state: int = 0) -> Pairwise:
     """Compare one model with all others by simultaneous intervals over all pairs.
 
     Parameters
     ----------
     best : int
         Number of the model.
-    of : Joint
+    joint : Joint
         Scores and influences.
     confidence : float
         Probability that the intervals of all pairs hold.
@@ -247,9 +247,9 @@ def compare_with(best: int, of: Joint, confidence: float, random_state: int = 0)
     Pairwise
         Differences. An adjusted p-value is at most 1 − confidence if and only if the interval excludes 0.
     """
-    found = uncertainty(of)
+    found = uncertainty(joint)
     drawn = np.sort(scipy.special.ndtr(-_largest_differences(found, random_state)))
-    difference = of.means[best] - of.means
+    difference = joint.means[best] - joint.means
     error, df = found.error[best], found.df[best]
     n_pairs = len(difference) * (len(difference) - 1) // 2
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -265,12 +265,12 @@ def compare_with(best: int, of: Joint, confidence: float, random_state: int = 0)
     return Pairwise(difference, error, difference - half, difference + half, 2 * tails, p_adjusted)
 
 
-def _largest_differences(of: Uncertainty, random_state: int) -> np.ndarray:
+def _largest_differences(errors: Uncertainty, random_state: int) -> np.ndarray:
     """Draw the largest absolute standardized difference of all pairs, shape (n_draws,)."""
-    n_models = len(of.covariance)
+    n_models = len(errors.covariance)
     firsts, seconds = np.triu_indices(n_models, 1)
-    spread = np.sqrt(_of_pairs(of.covariance)[firsts, seconds])
-    values, vectors = np.linalg.eigh(of.covariance)
+    spread = np.sqrt(_of_pairs(errors.covariance)[firsts, seconds])
+    values, vectors = np.linalg.eigh(errors.covariance)
     root = vectors * np.sqrt(np.maximum(values, 0))
     rng = np.random.default_rng(random_state)
     drawn = rng.normal(size=(N_DRAWS, n_models)) @ root.T
@@ -278,6 +278,6 @@ def _largest_differences(of: Uncertainty, random_state: int) -> np.ndarray:
     for first, second, scale in zip(firsts, seconds, spread, strict=True):
         if scale > 0:
             np.maximum(largest, np.abs(drawn[:, first] - drawn[:, second]) / scale, out=largest)
-        elif of.error[first, second] > 0:  # Only the scatter of folds is known, and not how it is correlated.
+        elif errors.error[first, second] > 0:  # Only the scatter of folds is known, and not how it is correlated.
             np.maximum(largest, np.abs(rng.normal(size=N_DRAWS)), out=largest)
     return largest

@@ -119,8 +119,8 @@ def cross_val_proba(
     predicted: list[tuple[np.ndarray, Matrix]] = []
     for train, test in parts:
         one = clone(model)
-        given = metadata.for_training(train)
-        one.fit(_rows(X, train), labels_for(one, Y[train]), **fit_arguments(one, given.groups, given.weights))
+        part = metadata.for_training(train)
+        one.fit(_rows(X, train), labels_for(one, Y[train]), **fit_arguments(one, part.groups, part.weights))
         predicted.append((test, label_probabilities(one, _rows(X, test), Y.shape[1])))
     rows = np.concatenate([test for test, _ in predicted])
     if len(np.unique(rows)) < len(rows):
