@@ -164,14 +164,14 @@ def influence_on_mcc(is_predicted: np.ndarray, q: np.ndarray) -> np.ndarray:
     >>> influence_on_mcc(np.array([True, False, False]), np.array([1.0, 0.5, 0.0])).round(2)
     array([ 0.94, -0.47, -0.47])
     """
-    at = np.array([is_predicted @ q, q.sum()])
-    if not 0 < is_predicted.sum() < len(q) or not 0 < at[1] < len(q):
+    sums = np.array([is_predicted @ q, q.sum()])
+    if not 0 < is_predicted.sum() < len(q) or not 0 < sums[1] < len(q):
         return np.zeros(len(q))
 
     def mcc(counts: np.ndarray) -> float:
         return float(corrections.mcc(counts[0], counts[1], np.asarray(is_predicted.sum()), len(q)))
 
-    of_hits, of_positives = scipy.optimize.approx_fprime(at, mcc, 1e-6 * len(q))
+    of_hits, of_positives = scipy.optimize.approx_fprime(sums, mcc, 1e-6 * len(q))
     return of_positives + of_hits * is_predicted
 
 
@@ -401,7 +401,7 @@ def _shifted(logits: np.ndarray, total: float) -> np.ndarray:
     if not 0 < total < len(logits):
         return logits
     far = 40 + np.abs(logits).max()
-    return logits + scipy.optimize.brentq(lambda at: scipy.special.expit(logits + at).sum() - total, -far, far)
+    return logits + scipy.optimize.brentq(lambda shift: scipy.special.expit(logits + shift).sum() - total, -far, far)
 
 
 class _Ranked:

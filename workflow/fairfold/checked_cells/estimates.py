@@ -366,11 +366,11 @@ def compare_checked(
     ((name, entry),) = checked_metrics([metric]).items()
     fit = fit_cells(table.cells, *table.filled(cells).cells, threshold, _targets_of(name, entry))
 
-    given = table.P if scored is None else [scored[model] for model in predictions]
+    matrices = table.P if scored is None else [scored[model] for model in predictions]
 
     def values_of(y: np.ndarray) -> Values:
         Y = table.matrix(y)
-        return {name: np.array([multilabel_scores(Y, P, threshold, metrics=[name])[name] for P in given])}
+        return {name: np.array([multilabel_scores(Y, P, threshold, metrics=[name])[name] for P in matrices])}
 
     values = _draw(fit, values_of, n_draws, random_state)[name]
     middle = _nanmean(values.center)
@@ -619,10 +619,10 @@ class _Draws(NamedTuple):
         slopes = np.where(known, self.varied - _nanmean(self.varied), 0.0).T @ z
         spread = np.einsum("dk,di,dj->kij", known.astype(float), z, z, optimize=True)
         slopes = np.linalg.solve(spread + 1e-9 * np.eye(z.shape[1]), slopes[..., np.newaxis])[..., 0].T
-        at = (1 + level) / 2
+        quantile = (1 + level) / 2
         degrees = self.fit.degrees(slopes)
         variance = (slopes**2).sum(axis=0) * (1 + z.shape[1] / degrees) + _nanvar(self.center)
-        return scipy.stats.t.ppf(at, degrees) / scipy.stats.norm.ppf(at) * np.sqrt(variance)
+        return scipy.stats.t.ppf(quantile, degrees) / scipy.stats.norm.ppf(quantile) * np.sqrt(variance)
 
 
 def _draw(fit: Fit, values_of: Callable[[np.ndarray], Values], n_draws: int, random_state: int) -> dict[str, _Draws]:
