@@ -25,8 +25,17 @@ from fairfold.errors import DataError, StudyError
 from fairfold.metrics.registry import BASIC_METRICS
 
 _COLUMNS = [
-    *("repetition", "procedure", "score", "observed_score", *BASIC_METRICS),
-    *("chosen", "n_samples", "n_tested", "n_fits", *(f"p_{form}" for form in P_VALUE_FORMS), "n_permutations"),
+    "repetition",
+    "procedure",
+    "score",
+    "observed_score",
+    *BASIC_METRICS,
+    "chosen",
+    "n_samples",
+    "n_tested",
+    "n_fits",
+    *(f"p_{form}" for form in P_VALUE_FORMS),
+    "n_permutations",
     "reason",
 ]
 

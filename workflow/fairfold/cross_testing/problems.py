@@ -431,7 +431,7 @@ def as_problem(
     if np.ma.is_masked(y):
         raise DataError("y: some samples have no class, as they are masked. Leave these samples out.")
     of_labels = settings.Y_true, settings.splitter, settings.groups, settings.sample_weight
-    if any(given is not None for given in of_labels):
+    if any(option is not None for option in of_labels):
         found = "Y_true, splitter, groups and sample_weight need several labels"
         raise DataError(f"y: {found}, but y has one class per sample. Give one column of 0/1 per label.")
     return NumberProblem(X, values, settings) if for_regressors else ClassProblem(X, values, settings)
@@ -481,22 +481,22 @@ def _folds_by(splitter: Splitter, y: np.ndarray, groups: np.ndarray | None) -> M
             "or a callable (Y, seed)."
         )
 
-    def fold_of(Y: np.ndarray, seed: int, of: tuple[np.ndarray, ...]) -> ArrayLike:
+    def fold_of(Y: np.ndarray, seed: int, of_groups: tuple[np.ndarray, ...]) -> ArrayLike:
         if hasattr(splitter, "assign"):
-            return splitter.assign(Y, *of)
+            return splitter.assign(Y, *of_groups)
         if hasattr(splitter, "split"):
-            return fold_of_parts(parts_by(splitter, np.zeros((len(Y), 1)), Y, *of), len(Y))
-        return splitter(Y, seed, *of)
+            return fold_of_parts(parts_by(splitter, np.zeros((len(Y), 1)), Y, *of_groups), len(Y))
+        return splitter(Y, seed, *of_groups)
 
     def make(units: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
         seed, Y = int(rng.integers(2**32)), units
-        of: tuple[np.ndarray, ...] = ()
+        of_groups: tuple[np.ndarray, ...] = ()
         if groups is not None:
             is_in = np.isin(groups, units)
-            Y, of = y[is_in], (groups[is_in],)
+            Y, of_groups = y[is_in], (groups[is_in],)
         try:
-            folds = check_folds(fold_of(Y, seed, of), len(Y), n_splits)[0]
-            return _folds_of_groups(folds, of[0]) if of else folds
+            folds = check_folds(fold_of(Y, seed, of_groups), len(Y), n_splits)[0]
+            return _folds_of_groups(folds, of_groups[0]) if of_groups else folds
         except SplitError as error:
             name = getattr(splitter, "__name__", splitter)  # The name of a function, not its address.
             raise SplitError(f"splitter {name} of {len(Y)} rows into n_splits={n_splits}: {error}") from error

@@ -221,7 +221,16 @@ def nested_cross_validate(
     (True, 0.05, 5)
     """
     settings = Settings(
-        *(n_splits, n_permutations, scoring, n_jobs, random_state, splitter, Y_true, groups, exchange, sample_weight),
+        n_splits,
+        n_permutations,
+        scoring,
+        n_jobs,
+        random_state,
+        splitter,
+        Y_true,
+        groups,
+        exchange,
+        sample_weight,
         n_inner_splits=n_inner_splits,
     )
     return _run([NESTED], candidates, X, y, settings)[NESTED]
@@ -449,7 +458,11 @@ def _make_plans(
         n_test = holdout_size(len(problem.units), float(settings.test_fraction))
         drawn = settings.test_part == "drawn"
         testing, cross_testing = holdout_plans(
-            *(problem.units, settings.n_splits, n_test, rng, problem.make_folds),
+            problem.units,
+            settings.n_splits,
+            n_test,
+            rng,
+            problem.make_folds,
             n_inner_splits=settings.n_inner,
             is_test=draw_test_part(problem.units, n_test, rngs["test part"]) if drawn else None,
         )

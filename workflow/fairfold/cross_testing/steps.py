@@ -60,7 +60,8 @@ def select_models(
     def make(seed: int) -> dict[str, ClassifierMixin]:
         known: dict[str, Any] = {"hierarchy": data.hierarchy, "categories": data.category_columns, "random_state": seed}
         return {
-            name: make_model(name, **given, label_frequency=label_frequency, **known) for name, given in models.items()
+            name: make_model(name, **settings, label_frequency=label_frequency, **known)
+            for name, settings in models.items()
         }
 
     def hide(Y: Matrix, seed: int) -> np.ndarray:
@@ -71,7 +72,9 @@ def select_models(
     n_splits = fitting_folds(setting["n_splits"], data.groups, n_parts=2)
     found = repeat_on_weak_labels(
         make,
-        *(data.X, data.Y, tqdm(range(*repetitions))),
+        data.X,
+        data.Y,
+        tqdm(range(*repetitions)),
         **{**setting, "scoring": unit["scoring"], "n_splits": n_splits},
         hide=hide,
         splitter=folds_by(splitter, n_splits),
