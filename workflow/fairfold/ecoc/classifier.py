@@ -195,9 +195,9 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
         ModelError
             If the data are not valid.
         """
-        given = _present_classes(y)
+        present = _present_classes(y)
         with _first_sentences():
-            features, labels = validate_data(self, X, given, **self._accepted())
+            features, labels = validate_data(self, X, present, **self._accepted())
             check_classification_targets(labels)
             weights = sample_weights(sample_weight, len(labels))
         weighted = weights > 0
@@ -444,19 +444,19 @@ class ECOCClassifier(ClassifierMixin, BaseEstimator):
 
     def _given_learners(self) -> list[ClassifierMixin]:
         """Return the given learners, with templates replaced by classifiers."""
-        given = self.learner if isinstance(self.learner, list | tuple) else [self.learner]
-        for each in given:
+        learners = self.learner if isinstance(self.learner, list | tuple) else [self.learner]
+        for each in learners:
             if isinstance(each, type) or (not isinstance(each, str) and not hasattr(each, "get_params")):
                 raise ModelError(f"learner: found {each!r}. Give the name of a template or a scikit-learn classifier.")
-        return [make_learner(each) if isinstance(each, str) else each for each in given]
+        return [make_learner(each) if isinstance(each, str) else each for each in learners]
 
     def _learners(self, n_learners: int) -> list[ClassifierMixin]:
         """Create an unfitted, seeded learner for each column."""
-        given = self._given_learners()
-        if isinstance(self.learner, list | tuple) and len(given) != n_learners:
-            raise ModelError(f"learner: found {len(given)} learners for {n_learners} columns. Give one per column.")
+        templates = self._given_learners()
+        if isinstance(self.learner, list | tuple) and len(templates) != n_learners:
+            raise ModelError(f"learner: found {len(templates)} learners for {n_learners} columns. Give one per column.")
         learners = []
-        for j, learner in enumerate(given * (n_learners // len(given))):
+        for j, learner in enumerate(templates * (n_learners // len(templates))):
             is_boosted = learner_kind(learner) in ("exponential", "logit")  # Raises an error without scores.
             learner = clone(learner)
             if self.fit_posterior and (is_boosted or not hasattr(learner, "predict_proba")):

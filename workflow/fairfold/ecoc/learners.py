@@ -532,7 +532,7 @@ def _svm(**parameters: object) -> SVC:
     The tolerance is low enough that weights have the same effect as repeated samples. The solver may not reach it for
     features on very different scales. It then stops at MATLAB's iteration limit and warns.
     """
-    return SVC(**{"kernel": "linear", "tol": 1e-9, "max_iter": 1_000_000, **parameters})
+    return SVC(kernel="linear", tol=1e-9, max_iter=1_000_000).set_params(**parameters)
 
 
 TEMPLATES: Mapping[str, Callable[..., ClassifierMixin]] = {
@@ -589,7 +589,11 @@ def make_learner(name: str, *, standardize: bool = False, **parameters: object) 
     learner = TEMPLATES[name](**parameters)
     # GentleBoost and LogitBoost already apply DistinctValues themselves.
     rounds = isinstance(learner, DecisionTreeClassifier | AdaBoostClassifier)
-    steps = [*[StandardScaler()] * standardize, *[DistinctValues(least_gap=SCIKIT_LEARN_GAP)] * rounds]
+    steps: list[BaseEstimator] = []
+    if standardize:
+        steps.append(StandardScaler())
+    if rounds:
+        steps.append(DistinctValues(least_gap=SCIKIT_LEARN_GAP))
     return make_pipeline(*steps, learner) if steps else learner
 
 

@@ -208,9 +208,9 @@ class PartitionedECOC(BaseEstimator):
             If a loss, decoding or method is unknown, or if the loss does not support this kind of scores.
         """
         check_is_fitted(self)
-        for given, check in ((posterior_method, check_posterior_method), (update, check_update)):
-            if given is not None:
-                check(given)
+        for option, check in ((posterior_method, check_posterior_method), (update, check_update)):
+            if option is not None:
+                check(option)
         if return_posterior is None:
             return_posterior = self.models_[0].fit_posterior
         chosen = np.full(len(self._codes), -1)
@@ -328,9 +328,9 @@ class PartitionedECOC(BaseEstimator):
                 f"cv: found {cv!r}. Give a splitter with split(X, y), the test folds of the {n_samples} samples, or "
                 "pairs of training and test samples. The number of folds is n_splits."
             )
-        given = list(cv)
-        is_pairs = given and isinstance(given[0], tuple | list)
-        return check_parts(given, n_samples) if is_pairs else parts_of(given, n_samples, name="cv")
+        parts = list(cv)
+        is_pairs = parts and isinstance(parts[0], tuple | list)
+        return check_parts(parts, n_samples) if is_pairs else parts_of(parts, n_samples, name="cv")
 
     def _pb_score(self) -> np.ndarray | None:
         first = self.models_[0].coding_matrix_

@@ -14,7 +14,11 @@ class Comparison(DatasetsPart):
     """Comparison of designs, binary losses, decodings and scikit-learn classifiers on data of three or more classes."""
 
     designs: Annotated[list[Design], Unique, NonEmpty] = [
-        *("onevsone", "onevsall", "ordinal", "denserandom", "sparserandom")
+        "onevsone",
+        "onevsall",
+        "ordinal",
+        "denserandom",
+        "sparserandom",
     ]
     """Coding designs."""
 
