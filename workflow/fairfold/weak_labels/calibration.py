@@ -158,8 +158,8 @@ def posterior(seen_proba: Matrix, frequency: float | np.ndarray) -> Matrix:
         return seen_proba
     frequency = np.asarray(frequency)
     if sparse.issparse(seen_proba):
-        of = (lambda labels: frequency[labels]) if frequency.ndim else (lambda _: frequency)
-        return map_stored(lambda p, labels: posterior(p, of(labels)), canonical(seen_proba))
+        frequency_of = (lambda labels: frequency[labels]) if frequency.ndim else (lambda _: frequency)
+        return map_stored(lambda p, labels: posterior(p, frequency_of(labels)), canonical(seen_proba))
     return (1 - _TIE_BREAK) * np.minimum(1, seen_proba / frequency) + _TIE_BREAK * seen_proba
 
 

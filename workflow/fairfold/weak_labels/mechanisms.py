@@ -144,7 +144,7 @@ def _rates_by_rarity(rate: float, n_positives: np.ndarray) -> np.ndarray:
         return scipy.special.expit(shift - _RARITY * np.log(n))
 
     far = _RARITY * np.log(n.max()) + abs(scipy.special.logit(rate)) + 1
-    shift = scipy.optimize.brentq(lambda at: rates(at) @ n_positives - rate * n_positives.sum(), -far, far, xtol=1e-12)
+    shift = scipy.optimize.brentq(lambda x: rates(x) @ n_positives - rate * n_positives.sum(), -far, far, xtol=1e-12)
     return rates(shift)
 
 

@@ -153,24 +153,24 @@ def _places_of_positives(starts, rows, scores, seen_starts, seen_rows, seen):  #
     places, n_found = np.empty(np.sum(seen == 1), dtype=np.int64), 0
     for label in range(len(starts) - 1):
         first, end = seen_starts[label], seen_starts[label + 1]
-        n_stored, at = starts[label + 1] - starts[label], first
+        n_stored, position = starts[label + 1] - starts[label], first
         falling, n_measured = np.empty(n_stored, dtype=scores.dtype), 0
         measured = np.empty(n_stored, dtype=rows.dtype)
         for cell in range(starts[label], starts[label + 1]):
-            while at < end and seen_rows[at] < rows[cell]:
-                at += 1
-            if at < end and seen_rows[at] == rows[cell] and seen[at] < 0:
+            while position < end and seen_rows[position] < rows[cell]:
+                position += 1
+            if position < end and seen_rows[position] == rows[cell] and seen[position] < 0:
                 continue
             falling[n_measured], measured[n_measured] = -scores[cell], rows[cell]
             n_measured += 1
         place_of = np.empty(n_measured, dtype=np.int64)
         place_of[np.argsort(falling[:n_measured], kind="mergesort")] = np.arange(n_measured)
         n_above = n_unmeasured = 0  # Measured stored cells and unmeasured cells in rows above.
-        for at in range(first, end):
-            if seen[at] < 0:
+        for position in range(first, end):
+            if seen[position] < 0:
                 n_unmeasured += 1
                 continue
-            row = seen_rows[at]
+            row = seen_rows[position]
             while n_above < n_measured and measured[n_above] < row:
                 n_above += 1
             if n_above < n_measured and measured[n_above] == row:
