@@ -198,8 +198,8 @@ def evaluate_numbered_sets(
             found = {metric: np.full(shape, np.nan) for metric in LEADING}
             reason = np.full(shape, str(error), dtype=object)
         else:
-            given = (models, moved, Y, fold_of, observed, chosen)
-            found, reason = evaluate_multilabel_sets(*given, seeds=seeds, **options)
+            arguments = (models, moved, Y, fold_of, observed, chosen)
+            found, reason = evaluate_multilabel_sets(*arguments, seeds=seeds, **options)
         for metric, performances in found.items():
             rows = pd.DataFrame(product(sets, models), columns=["set", "model"])
             rows["features"] = np.repeat([" ".join(map(str, each)) for each in chosen], len(models))

@@ -86,7 +86,7 @@ def prepare_pairs(
             counts = [len(test) for test in tests]
             padding = -sum(counts) % LANES
             pieces += [X[tests[0]], X[tests[1]], np.zeros((padding, X.shape[1]))]
-            weights += [-class_weights[0]] * counts[0] + [class_weights[1]] * counts[1] + [0] * padding
+            weights.append(np.repeat([-class_weights[0], class_weights[1], 0], [*counts, padding]))
             runs.append(np.cumsum([start, *counts, padding]))
             start = runs[-1][-1]
             training = folds != fold
@@ -94,7 +94,7 @@ def prepare_pairs(
             statistics.append(_feature_statistics(X[training], codes[training]))
     return PairData(
         values=np.ascontiguousarray(np.concatenate(pieces).T),
-        weights=np.array(weights, dtype=np.int64),
+        weights=np.concatenate(weights).astype(np.int64),
         runs=np.array(runs, dtype=np.int64),
         sizes=np.array(sizes, dtype=np.int64),
         statistics=np.ascontiguousarray(np.stack(statistics).transpose(1, 0, 2)),

@@ -128,14 +128,14 @@ def search_feature_sets(
     )
     problem = Problem.make(X, y, n_splits, n_repeats, random_state)
     sets = checked_sets(feature_sets, problem.X.shape[1])
-    given = np.array(sets) if len({len(chosen) for chosen in sets}) == 1 else sets  # An array is checked faster.
-    results = evaluate(problem.X, problem.codes, given)
+    checked = np.array(sets) if len({len(chosen) for chosen in sets}) == 1 else sets  # An array is checked faster.
+    results = evaluate(problem.X, problem.codes, checked)
     best = int(results.performance.argmax())
     performance = results.performance[best]
     permuted, histograms = np.empty(n_permutations), []
     for number in range(n_permutations):
         rng = np.random.default_rng(seed_sequence(random_state, "permuted labels", number))
-        chance = evaluate(problem.X, rng.permutation(problem.codes), given)
+        chance = evaluate(problem.X, rng.permutation(problem.codes), checked)
         permuted[number] = chance.performance.max()
         histograms.append(PerformanceHistogram.from_sets(chance.performance, chance.winners))
     n_ahead = np.count_nonzero(permuted >= performance - ROUNDING)

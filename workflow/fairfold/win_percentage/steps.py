@@ -55,7 +55,9 @@ def evaluate_on_sets(
     hidden = hide_in_training_parts(data.Y, fold_of, missing_rate / 100, seed=seed, names=names, **rules)
     found = evaluate_numbered_sets(
         {name: make_model(name, **settings, **known) for name, settings in models.items()},
-        *(data.X, data.Y, fold_of[0]),
+        data.X,
+        data.Y,
+        fold_of[0],
         observed=lambda fold: observed_labels(data.Y, hidden, fold, data.negatives),
         sets=range(*sets),
         permutations=tqdm(range(*permutations)),
