@@ -250,8 +250,10 @@ class TextColumnEncoder:
     def names(self, column: str) -> list[str]:
         """Return a name for each component and each term."""
         terms = self.encoder.names()
-        dense = [] if self.components is None else self.components.names(terms)
-        return [f"{column}: {name}" for name in [*dense, *(terms if self.keeps_terms else [])]]
+        names = [] if self.components is None else self.components.names(terms)
+        if self.keeps_terms:
+            names = [*names, *terms]
+        return [f"{column}: {name}" for name in names]
 
     @property
     def n_terms(self) -> int:
