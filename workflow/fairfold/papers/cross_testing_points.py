@@ -90,7 +90,7 @@ def interpretation_table() -> pd.DataFrame:
         for procedure, allowed in INTERPRETABLE.items()
     ]
     table = pd.DataFrame(rows)
-    return table.assign(**{name: table["procedure"].map(of) for name, of in _COLUMNS_OF_TABLE_1.items()})
+    return table.assign(**{name: table["procedure"].map(entries) for name, entries in _COLUMNS_OF_TABLE_1.items()})
 
 
 def _accuracies(moments: pd.DataFrame) -> pd.DataFrame:

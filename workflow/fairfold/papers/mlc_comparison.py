@@ -54,7 +54,11 @@ OBJECTIVES = {
     "hamming_loss": "hamming",
     "subset_accuracy": "subset",
     "accuracy_samples": "f1_samples",
-    **{f"{key}_{of}": f"f1_{of}" for key in ("f1", "precision", "recall") for of in ("micro", "macro", "samples")},
+    **{
+        f"{key}_{average}": f"f1_{average}"
+        for key in ("f1", "precision", "recall")
+        for average in ("micro", "macro", "samples")
+    },
 }
 """Decisions that each metric scores. Precision and recall are those of the decisions for F1 with the same average."""
 

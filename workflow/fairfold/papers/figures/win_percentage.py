@@ -71,8 +71,8 @@ def plot_decision_maps(maps: pd.DataFrame, points: pd.DataFrame) -> Figure:
         _draw_map(axis, grid)
         _draw_samples(axis, samples[key])
         dataset, classifier, first, second = key
-        of = "" if maps["dataset"].nunique() == 1 else f"{dataset}, "
-        axis.set(title=f"{of}{classifier}", xlabel=name_of(first), ylabel=name_of(second))
+        prefix = "" if maps["dataset"].nunique() == 1 else f"{dataset}, "
+        axis.set(title=f"{prefix}{classifier}", xlabel=name_of(first), ylabel=name_of(second))
     marks = zip(sorted(points["class"].unique()), CLASS_MARKS, strict=False)
     look = {"markersize": 3.5, "linewidth": 1}
     handles = [legend_line(name_of(name), color=color, marker=marker, **look) for name, (color, marker) in marks]
@@ -294,8 +294,8 @@ def plot_sampling_error(errors: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     marks = [legend_line(f"M = {n:,}", color="#555555", marker=marker, **dot) for n, marker in markers.items()]
     ends = errors["ratio"].agg(["min", "max"]).clip(upper=1).to_numpy()
     fitted = laws.set_index("source").loc["all", ["factor", "exponent"]]
-    for (factor, exponent), of, style in ((fitted, "fitted", "-"), (PUBLISHED_LAW, "Equation 2", "--")):
-        law = f"{factor:.2f} (N / M)$^{{{exponent:.2f}}}$, {of}"
+    for (factor, exponent), law_of, style in ((fitted, "fitted", "-"), (PUBLISHED_LAW, "Equation 2", "--")):
+        law = f"{factor:.2f} (N / M)$^{{{exponent:.2f}}}$, {law_of}"
         look = {"color": "black", "linestyle": style, "linewidth": 1, "label": law}
         marks += axis.plot(ends, 100 * factor * ends**exponent, **look)
     axis.legend(handles=marks, loc="lower right", fontsize=7, framealpha=0.9, edgecolor="none")

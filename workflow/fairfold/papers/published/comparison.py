@@ -96,15 +96,15 @@ def compare_files(files: Mapping[str, str | Sequence[str]], config: Mapping[str,
     DataFrame
         Table of :func:`compare_published`.
     """
-    given = {name: paths for name, paths in files.items() if name != "config" and paths}
+    present = {name: paths for name, paths in files.items() if name != "config" and paths}
     published = {
         name.removeprefix(_PREFIX): pd.read_csv(path, dtype=str, keep_default_na=False)
-        for name, path in given.items()
+        for name, path in present.items()
         if name.startswith(_PREFIX)
     }
     ours = {
         name: pd.concat(map(read_table, [paths] if isinstance(paths, str) else paths), ignore_index=True)
-        for name, paths in given.items()
+        for name, paths in present.items()
         if not name.startswith(_PREFIX)
     }
     ours["sizes"] = pd.DataFrame([{"dataset": name, **entry.expected} for name, entry in load_catalog().items()])
