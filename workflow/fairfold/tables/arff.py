@@ -193,7 +193,7 @@ class ArffFile:
 
     def text_columns(self) -> list[str]:
         """Find further text attributes, which are nominal with values other than numbers, or of type string."""
-        apart = {*self.left_out, *(self.columns[at] for at in self._text_at)}
+        apart = {*self.left_out, *(self.columns[column] for column in self._text_at)}
         text = [each for each in self.attributes if each.kind.startswith("{") or each.kind.casefold() in _OF_TEXT]
         return [each.name for each in text if not each.numbers() and each.name not in apart]
 
@@ -214,8 +214,8 @@ class ArffFile:
         path, attributes, header = self.path, self.attributes, tuple(self.columns)
         text_at = [*self._text_at, *(position_of(header, wanted, path) for wanted in [*categorical, *labels])]
         apart = {*text_at, *map(header.index, self.left_out)}
-        numeric_at = [at for at in range(len(header)) if at not in apart]
-        numeric = [attributes[at] for at in numeric_at]
+        numeric_at = [column for column in range(len(header)) if column not in apart]
+        numeric = [attributes[column] for column in numeric_at]
         for attribute in numeric:
             attribute.check()
         lines, outline, left_out = self._lines, self._outline, self.left_out
@@ -231,7 +231,7 @@ class ArffFile:
                 raise DataError(f"{path}, line {line}: sparse and dense rows are mixed. Write all rows in one format.")
         rows = _arff_rows(itertools.chain(outline, (row for _, row in numbered)), is_sparse, path)
         may_lack = {header.index(name) for name in [*categorical, *labels] if self._gaps}
-        declared = {at: attributes[at].values for at in text_at}
+        declared = {column: attributes[column].values for column in text_at}
         layout = Layout(path, header, numeric_at, text_at, may_lack, gaps=self._gaps and not is_sparse, values=declared)
         if is_sparse:
             values, text = _read_sparse_rows(path, zip(data_lines, rows, strict=True), attributes, layout)
@@ -372,28 +372,32 @@ def _read_sparse_rows(
     layout: Layout,
 ) -> tuple[sparse.csr_array, dict[str, np.ndarray]]:
     """Convert sparse rows, given the line, text and entries of each, to numbers and to columns of text."""
-    place_of = {at: place for place, at in enumerate(layout.numeric)}
-    firsts = {at: attributes[at].values[0] for at in layout.numeric if attributes[at].values}
-    implied = {at: word for at, word in firsts.items() if TRUTHS.get(word.casefold())}  # Other omitted values are 0.
+    place_of = {column: place for place, column in enumerate(layout.numeric)}
+    firsts = {column: attributes[column].values[0] for column in layout.numeric if attributes[column].values}
+    implied = {
+        column: word for column, word in firsts.items() if TRUTHS.get(word.casefold())
+    }  # Other omitted values are 0.
     numbers, indices, indptr = array("d"), array("q"), array("q", [0])
-    texts: dict[int, list[str]] = {at: [] for at in layout.text}
+    texts: dict[int, list[str]] = {column: [] for column in layout.text}
     for number, ((line, text), entries) in enumerate(rows, start=1):
         where = f"{path}, data row {number} (line {line})"
         if entries and len(entries) != _ESCAPED_OR_QUOTED.sub("", text).count(",") + 1:  # Some entries are lost.
             raise DataError(f"{where}: the row contains an attribute twice, or an empty entry. Correct this row.")
-        for at, found in texts.items():
-            cell = (entries[at] or "?") if at in entries else attributes[at].implied()
-            found.append(text_of(cell.strip(), at, where, layout))
-        cells = {at: cell or "?" for at, cell in {**implied, **entries}.items() if at in place_of}
+        for column, found in texts.items():
+            cell = (entries[column] or "?") if column in entries else attributes[column].implied()
+            found.append(text_of(cell.strip(), column, where, layout))
+        cells = {column: cell or "?" for column, cell in {**implied, **entries}.items() if column in place_of}
         plain = plain_numbers([*cells.values()])
         numbers.extend(
-            (number_in(cell, attributes[at].name, where) for at, cell in cells.items()) if plain is None else plain
+            (number_in(cell, attributes[column].name, where) for column, cell in cells.items())
+            if plain is None
+            else plain
         )
-        indices.extend(place_of[at] for at in cells)
+        indices.extend(place_of[column] for column in cells)
         indptr.append(len(indices))
     shape = len(indptr) - 1, len(place_of)
     values = sparse.csr_array((np.array(numbers), np.array(indices), np.array(indptr)), shape=shape)
-    return canonical(values), {attributes[at].name: np.array(cells) for at, cells in texts.items()}
+    return canonical(values), {attributes[column].name: np.array(cells) for column, cells in texts.items()}
 
 
 def _is_other(known: Sequence[float], cells: np.ndarray) -> np.ndarray:
@@ -404,8 +408,10 @@ def _check_nominal(values: np.ndarray | sparse.csr_array, attributes: Sequence[_
     """Raise for a value, given or implied by a sparse row, that its nominal attribute does not declare."""
     allowed = [attribute.numbers() for attribute in attributes]
     for known in filter(None, dict.fromkeys(allowed)):
-        positions = [at for at, each in enumerate(allowed) if each == known]
-        unclear = [attributes[at].name for at in positions if attributes[at].values[0].casefold() not in TRUTHS]
+        positions = [index for index, each in enumerate(allowed) if each == known]
+        unclear = [
+            attributes[index].name for index in positions if attributes[index].values[0].casefold() not in TRUTHS
+        ]
         if sparse.issparse(values) and known[0] != 0 and unclear:
             fault = f"{path}: attribute {unclear[0]!r} declares {known[0]:g} first, which sparse rows omit"
             raise DataError(f"{fault}. Declare 0 first, or write dense rows.")

@@ -126,25 +126,29 @@ class Marks:
     def add(self, flat: Sequence[str], others: Iterable[int], place: Callable[[int], str]) -> None:
         """Add the cells of a block, row by row, in which ``others`` are not plain numbers."""
         numeric, width, n_settled = self._layout.numeric, len(self._layout.numeric), len(self._settled)
-        for column, at in self._open:
+        for column, position in self._open:
             for index in range(column, len(flat), width):
-                if "." in (cell := flat[index]) and "," not in cell and self._add(at, cell, index // width, place):
+                if (
+                    "." in (cell := flat[index])
+                    and "," not in cell
+                    and self._add(position, cell, index // width, place)
+                ):
                     break
         if len(self._settled) > n_settled:
-            self._open = [(column, at) for column, at in self._open if at not in self._settled]
+            self._open = [(column, position) for column, position in self._open if position not in self._settled]
         for index in others:
             if "," in flat[index] or "." in flat[index]:
                 self._add(numeric[index % width], flat[index], index // width, place)
 
-    def _add(self, at: int, cell: str, row: int, place: Callable[[int], str]) -> bool:
+    def _add(self, column: int, cell: str, row: int, place: Callable[[int], str]) -> bool:
         """Add a cell of a column, and return whether it settles the column."""
         cell = cell.strip()
         form = None if cell == self._layout.missing else form_of(cell)
         is_settled = form == ("decimal", ".")
         if is_settled:
-            self._settled.add(at)
-        if form is not None and (at in self._found or not is_settled):
-            evidence = self._found.setdefault(at, Evidence(self._layout.columns[at]))
+            self._settled.add(column)
+        if form is not None and (column in self._found or not is_settled):
+            evidence = self._found.setdefault(column, Evidence(self._layout.columns[column]))
             if evidence.has_codes_only or form not in evidence.first:
                 evidence.add(cell, place(row))
         return is_settled
@@ -176,9 +180,9 @@ class Marks:
             The notation.
         """
         path, columns, missing = self._layout.path, self._layout.columns, self._layout.missing
-        found = {at: self._found[at] for at in numeric if at in self._found}
-        settled = [at for at in numeric if at in self._settled]
-        again = [at for at, each in found.items() if each.is_unclear]
+        found = {column: self._found[column] for column in numeric if column in self._found}
+        settled = [column for column in numeric if column in self._settled]
+        again = [column for column, each in found.items() if each.is_unclear]
         forms = [form for each in found.values() for form in each.first]
         if any(form == "grouped" for form, _ in forms):
             again = []  # The table is refused.
@@ -187,14 +191,14 @@ class Marks:
         elif settled and settled[0] not in found:
             found |= gather(rows(), {settled[0]: columns[settled[0]]}, path, missing, is_plain=True)
         if again:
-            found |= gather(rows(), {at: columns[at] for at in again}, path, missing)
-        return decide([found[at] for at in numeric if at in found], path, separator, learned)
+            found |= gather(rows(), {column: columns[column] for column in again}, path, missing)
+        return decide([found[column] for column in numeric if column in found], path, separator, learned)
 
     def codes_with_commas(self, apart: Collection[str]) -> set[str]:
         """Return the names of columns whose commas cannot be decimal, because other columns have points."""
         left = [each for each in self._found.values() if each.name not in apart]
         has_points = any(each.with_mark(".") for each in left)
-        has_points = has_points or any(self._layout.columns[at] not in apart for at in self._settled)
+        has_points = has_points or any(self._layout.columns[column] not in apart for column in self._settled)
         return {each.name for each in left if has_points and ("decimal", ",") in each.first}
 
 
@@ -240,12 +244,12 @@ def joined(parts: Iterable[Cells]) -> Cells:
     for part in parts:
         numbers.append(part.numbers)
         lines.extend(part.lines)
-        for at, (rows, cells) in part.others.items():
-            all_rows, all_cells = others.setdefault(at, (array("q"), []))
+        for column, (rows, cells) in part.others.items():
+            all_rows, all_cells = others.setdefault(column, (array("q"), []))
             all_rows.extend(row + n_rows for row in rows)
             all_cells += cells
-        for at, cells in part.text.items():
-            text.setdefault(at, []).extend(cells)
+        for column, cells in part.text.items():
+            text.setdefault(column, []).extend(cells)
         n_rows += len(part.numbers)
     return Cells(part.numeric, np.concatenate(numbers), others, text, lines)
 
@@ -264,7 +268,7 @@ def _block(block: Sequence[Row], before: int, layout: Layout, marks: Marks | Non
     if layout.numeric == [*range(n_columns)]:
         flat = list(itertools.chain.from_iterable(rows))
     else:
-        flat = [cells[at] for cells in rows for at in layout.numeric]
+        flat = [cells[place] for cells in rows for place in layout.numeric]
     values, others = _plain(flat, layout.missing)
     if marks is not None:
         marks.add(flat, others.tolist(), functools.cache(lambda row: found.place(row, layout.path)))
@@ -273,7 +277,7 @@ def _block(block: Sequence[Row], before: int, layout: Layout, marks: Marks | Non
         cells = [flat[index].strip() for index in indices.tolist()]
         found.others[layout.numeric[column]] = array("q", (indices // width).tobytes()), cells
     found.numbers = values.reshape(len(rows), width)
-    found.text = {at: [cells[at].strip() for cells in rows] for at in layout.text}
+    found.text = {place: [cells[place].strip() for cells in rows] for place in layout.text}
     return found
 
 
@@ -349,35 +353,37 @@ def converted(
     DataError
         If a cell is invalid. The first row with such a cell is reported.
     """
-    place_of = {at: place for place, at in enumerate(layout.numeric)}
-    kept = [place for place, at in enumerate(cells.numeric) if at in place_of]
+    place_of = {column: place for place, column in enumerate(layout.numeric)}
+    kept = [place for place, column in enumerate(cells.numeric) if column in place_of]
     values = cells.numbers if len(kept) == len(cells.numeric) else cells.numbers[:, kept]
     text: dict[str, np.ndarray] = {}
     faults: list[tuple[int, int, Callable[[str], object]]] = []  # row, order in the row, and what raises the error
-    for order, at in enumerate(layout.text):
+    for order, column in enumerate(layout.text):
         known: dict[str, str] = {}
-        for cell in dict.fromkeys(cells.text[at]):
+        for cell in dict.fromkeys(cells.text[column]):
             try:
-                known[cell] = text_of(cell, at, "", layout)
+                known[cell] = text_of(cell, column, "", layout)
             except DataError:
-                faults.append((cells.text[at].index(cell), order, functools.partial(text_of, cell, at, layout=layout)))
+                faults.append(
+                    (cells.text[column].index(cell), order, functools.partial(text_of, cell, column, layout=layout))
+                )
                 break
         else:
             longest = max(map(len, known.values()), default=0)  # An array of text has equal room for every cell.
             dtype = str if longest <= _LONG else object
-            text[layout.columns[at]] = np.array([known[cell] for cell in cells.text[at]], dtype=dtype)
-    for at in filter(cells.others.__contains__, place_of):
-        name, (rows, others), numbers = layout.columns[at], cells.others[at], {}
+            text[layout.columns[column]] = np.array([known[cell] for cell in cells.text[column]], dtype=dtype)
+    for column in filter(cells.others.__contains__, place_of):
+        name, (rows, others), numbers = layout.columns[column], cells.others[column], {}
         counts = Counter(others)
         for cell, plain in zip(counts, decimals.numbers([*counts], layout.missing), strict=True):
             read_cell = functools.partial(number_in, plain, name, missing=layout.missing, gaps=layout.gaps)
             try:
                 numbers[cell] = read_cell("")
             except CellError:
-                faults.append((rows[others.index(cell)], len(layout.text) + place_of[at], read_cell))
+                faults.append((rows[others.index(cell)], len(layout.text) + place_of[column], read_cell))
                 break
         else:
-            values[rows, place_of[at]] = [numbers[cell] for cell in others]
+            values[rows, place_of[column]] = [numbers[cell] for cell in others]
             if words is not None:
                 truths = (cell for cell in counts if cell.casefold() in TRUTHS or cell == NOT_AVAILABLE)
                 words.update({(name, cell): counts[cell] for cell in truths})
@@ -449,21 +455,21 @@ def number_in(cell: str, column: str, position: str, missing: str | None = None,
     raise CellError(problem, advice, unsaved and unsaved[1])
 
 
-def text_of(cell: str, at: int, position: str, layout: Layout) -> str:
+def text_of(cell: str, column: int, position: str, layout: Layout) -> str:
     """Return the text of one cell. A missing text is empty if it is allowed."""
-    cell, missing, known = cell.strip(), layout.missing, layout.values.get(at, ())
+    cell, missing, known = cell.strip(), layout.missing, layout.values.get(column, ())
     fault = None if cell == missing else fault_of(cell)
-    if cell == NOT_AVAILABLE and layout.columns[at] in layout.labels:
+    if cell == NOT_AVAILABLE and layout.columns[column] in layout.labels:
         fault = "an error of a formula", "Correct the formula, or leave the cell empty."
     if fault is None and cell in known:
         return cell
     gaps = _CERTAIN_GAPS if layout.is_typed else _TEXT_GAPS
-    if fault is None and at in layout.may_lack and (cell == missing or cell.casefold() in gaps):
+    if fault is None and column in layout.may_lack and (cell == missing or cell.casefold() in gaps):
         return ""
     # "NA" or "none" may be the name of a class, but these may not.
     if fault is None and cell not in ("", "?", missing):
         return cell
-    found = f"{position}, column {layout.columns[at]!r}: found {textwrap.shorten(cell, 60)!r}"
+    found = f"{position}, column {layout.columns[column]!r}: found {textwrap.shorten(cell, 60)!r}"
     if fault:
         raise CellError(f"{found}, {fault[0]}.", fault[1], fault[1])
     raise DataError(f"{found}, but this column needs a value in every row. Write the value or remove the row.")

@@ -189,16 +189,16 @@ def gather(
     >>> found[0].first["decimal", ","]
     Found(cell='0,5', place='plants.csv, data row 1 (line 2)')
     """
-    found = {at: Evidence(name) for at, name in columns.items()}
+    found = {column: Evidence(name) for column, name in columns.items()}
     left = dict(found)
     for number, (line, cells) in enumerate(rows, start=1):
         place, settled = f"{path}, data row {number} (line {line})", []
-        for at, evidence in left.items():
-            cell = cells[at].strip() if at < len(cells) else ""
+        for column, evidence in left.items():
+            cell = cells[column].strip() if column < len(cells) else ""
             if cell != missing and evidence.add(cell, place) and is_plain and ("decimal", ".") in evidence.first:
-                settled.append(at)
-        for at in settled:
-            del left[at]
+                settled.append(column)
+        for column in settled:
+            del left[column]
         if not left:
             break
     return found

@@ -135,11 +135,11 @@ class RowFile:
     ) -> None:
         self.file, self.n_header = TableFile(path), int(header)
         line, self.columns, rows = columns_and_rows(self.file, header=header)
-        self.place = {name: at for at, name in enumerate(self.columns)}
+        self.place = {name: column for column, name in enumerate(self.columns)}
         self.left_out = ignored_columns(ignored, self.columns, path)
         text_at = sorted({position_of(self.columns, wanted, path) for wanted in text})
         apart = {*text_at, *map(self.place.__getitem__, self.left_out)}
-        numeric = [at for at in range(len(self.columns)) if at not in apart]
+        numeric = [column for column in range(len(self.columns)) if column not in apart]
         self.layout = Layout(
             path, self.columns, numeric, text_at, missing=missing, gaps=gaps, is_typed=not self.file.text
         )
@@ -157,12 +157,12 @@ class RowFile:
         missing = number_of(layout.missing or "")
         if frame is None or (missing is not None and (frame[layout.numeric] == missing).any(axis=None)):
             return None
-        texts = {at: list(map(str.strip, frame[at])) for at in layout.text}
+        texts = {column: list(map(str.strip, frame[column])) for column in layout.text}
         with contextlib.suppress(DataError):
-            for at, cells in texts.items():
+            for column, cells in texts.items():
                 for cell in dict.fromkeys(cells):
-                    text_of(cell, at, "", layout._replace(labels=self.columns))
-            points = {at: self.columns[at] for at in layout.numeric if frame.dtypes[at].kind == "f"}
+                    text_of(cell, column, "", layout._replace(labels=self.columns))
+            points = {column: self.columns[column] for column in layout.numeric if frame.dtypes[column].kind == "f"}
             self.marks.settle(gather(self.file.data(self.n_header), points, path, is_plain=True))
             return Cells(layout.numeric, frame[layout.numeric].to_numpy(np.float64), {}, texts)
         return None
@@ -183,12 +183,12 @@ class RowFile:
         for name in known:
             position_of(self.columns, name, self.file.path)
         found = {name for name, is_text in known.items() if is_text}
-        for at, (_, cells) in self.cells.others.items():
+        for column, (_, cells) in self.cells.others.items():
             counts = Counter(cells)
             n_texts = sum(counts[cell] for cell in self._texts(cells))
             n_gaps = sum(n for cell, n in counts.items() if cell.casefold() in GAPS)
-            if self.columns[at] not in known and n_texts and 2 * n_texts >= len(self.cells.numbers) - n_gaps:
-                found.add(self.columns[at])
+            if self.columns[column] not in known and n_texts and 2 * n_texts >= len(self.cells.numbers) - n_gaps:
+                found.add(self.columns[column])
         return [name for name in self.columns if name in found]
 
     def _texts(self, cells: Sequence[str]) -> Iterator[str]:
@@ -198,12 +198,12 @@ class RowFile:
     def text_columns(self) -> list[str]:
         """Find further columns as :func:`text_columns_of` does."""
         found, dates = set(), []
-        for at, (rows, cells) in self.cells.others.items():
+        for column, (rows, cells) in self.cells.others.items():
             if (text := next(self._texts(cells), None)) is not None:
-                found.add(self.columns[at])
-                dates.append((rows[cells.index(text)], at, text))
-        for row, at, text in sorted(dates):
-            check_no_date(text, self.columns[at], self.cells.place(row, self.file.path))
+                found.add(self.columns[column])
+                dates.append((rows[cells.index(text)], column, text))
+        for row, column, text in sorted(dates):
+            check_no_date(text, self.columns[column], self.cells.place(row, self.file.path))
         found |= self.marks.codes_with_commas(found)
         return [name for name in self.columns if name in found]
 
@@ -211,7 +211,7 @@ class RowFile:
         """Convert the cells as :func:`read_csv` does."""
         path, at_text = self.file.path, {*self.layout.text, *map(self.place.__getitem__, [*categorical, *labels])}
         may_lack = {self.place[name] for name in [*categorical, *labels] if self.layout.gaps}
-        numeric = [at for at in self.cells.numeric if at not in at_text]
+        numeric = [column for column in self.cells.numeric if column not in at_text]
         layout = self.layout._replace(numeric=numeric, text=sorted(at_text), may_lack=may_lack, labels={*labels})
         decimals, words = self._decimals(numeric), Counter[tuple[str, str]]()
         self._add_text(at_text)
@@ -220,7 +220,7 @@ class RowFile:
             decimals.log(path)
         if ROW_NAMES in self.columns:
             logger.info("%s: column 1 has no name. It is read as row names and ignored.", path)
-        names = tuple(self.columns[at] for at in numeric)
+        names = tuple(self.columns[column] for column in numeric)
         codings = _mixed_codings(words, dict(zip(names, values.T, strict=True)))
         unavailable = frozenset(name for name, word in words if word == NOT_AVAILABLE)
         left_out, header = tuple(self.left_out), tuple(self.columns)
@@ -229,13 +229,15 @@ class RowFile:
     def _add_text(self, wanted: Collection[int]) -> None:
         """Read columns as text that were read as numbers. Only columns that contain both are read again."""
         cells, again = self.cells, []
-        for at in wanted - cells.text.keys():
-            if len(cells.others.get(at, ((), []))[1]) == len(cells.numbers):
-                cells.text[at] = cells.others[at][1]
+        for column in wanted - cells.text.keys():
+            if len(cells.others.get(column, ((), []))[1]) == len(cells.numbers):
+                cells.text[column] = cells.others[column][1]
             else:
-                again.append(at)
+                again.append(column)
         if again:
-            columns = zip(*([row[at].strip() for at in again] for _, row in self.file.data(self.n_header)), strict=True)
+            columns = zip(
+                *([row[column].strip() for column in again] for _, row in self.file.data(self.n_header)), strict=True
+            )
             cells.text |= dict(zip(again, map(list, columns), strict=True))
 
 
@@ -367,16 +369,18 @@ def read_csv_parts(
     file = TableFile(path)
     _, header, lines = columns_and_rows(file)
     numeric, text, categorical = choose(header)
-    at, text_at = ([position_of(header, name, path) for name in names] for names in (numeric, [*text, *categorical]))
+    numeric_at, text_at = (
+        [position_of(header, name, path) for name in names] for names in (numeric, [*text, *categorical])
+    )
     may_lack = {header.index(name) for name in categorical if gaps}
     known = {header.index(name): texts for name, texts in (values or {}).items()}
-    layout = Layout(path, header, at, text_at, may_lack, missing, gaps, is_typed=not file.text, values=known)
+    layout = Layout(path, header, numeric_at, text_at, may_lack, missing, gaps, is_typed=not file.text, values=known)
     decimals = Decimals()
     if file.text is not None:
         marks = Marks(layout)
         for _ in blocks(lines, layout, marks):
             pass
-        decimals = marks.decide(at, file.data, file.text.dialect.separator, learned)
+        decimals = marks.decide(numeric_at, file.data, file.text.dialect.separator, learned)
         decimals.log(path)
         lines = file.data()
     for part in blocks(lines, layout, most_rows=rows):
@@ -391,7 +395,7 @@ def columns_and_rows(file: TableFile, *, header: bool = True) -> tuple[int, list
     if not first:
         raise DataError(f"{file.path} contains only blank lines. Add rows of numbers.")
     if not header:
-        return line, [f"column_{at}" for at in range(1, len(first) + 1)], itertools.chain([(line, first)], rows)
+        return line, [f"column_{number}" for number in range(1, len(first) + 1)], itertools.chain([(line, first)], rows)
     columns = [composed(cell.strip()) for cell in first]
     if columns[0] == "" and len(columns) > 1:
         columns[0] = ROW_NAMES

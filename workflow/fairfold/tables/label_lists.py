@@ -113,7 +113,7 @@ def _matrix(lists: Sequence[Sequence[str]], names: Sequence[str], source: str) -
         raise DataError(
             f"{source}: {len(names)} labels of {len(lists)} rows are too many. Write the table as svmlight."
         )
-    place = {name: at for at, name in enumerate(names)}
+    place = {name: number for number, name in enumerate(names)}
     Y = np.zeros((len(lists), len(names)))
     for row, items in enumerate(lists):
         Y[row, [place[item] for item in items]] = 1
@@ -173,7 +173,7 @@ def label_paths(
             where = f"{source}, data row {row}, column {column!r}"
             raise DataError(f"{where}: found the class {unknown[0]!r}, which the header does not declare. Declare it.")
     names = list(above)
-    place = {name: at for at, name in enumerate(names)}
+    place = {name: number for number, name in enumerate(names)}
     edges = [(place[child], place[parent]) for child, parents in above.items() for parent in parents if parent in place]
     hierarchy = Hierarchy(np.array(edges, dtype=np.int64).reshape(-1, 2), len(names))
     Y = hierarchy.with_ancestors(_matrix(lists, names, source))

@@ -117,7 +117,12 @@ def label_values(cells: Sequence[str], column: str, source: str, gaps: Collectio
         (absent,) = {*pair} - {*used}
         logger.warning(
             '%s, column "%s": found "%s" but no "%s". Cells with "%s" are read as %d, and empty cells as unmeasured.',
-            *(source, column, used[0], absent, used[0], found[used[0]]),
+            source,
+            column,
+            used[0],
+            absent,
+            used[0],
+            found[used[0]],
         )
     return np.array([found[word] for word in words], dtype=float)
 

@@ -176,7 +176,7 @@ def read_texts(path: PathLike) -> tuple[pd.DataFrame, bool]:
     file = TableFile(Path(path))
     _, columns, rows = columns_and_rows(file)
     text = joined(blocks(rows, Layout(file.path, columns, [], range(len(columns))))).text
-    return pd.DataFrame({columns[at]: cells for at, cells in text.items()}), file.text is not None
+    return pd.DataFrame({columns[column]: cells for column, cells in text.items()}), file.text is not None
 
 
 def _read_words(source: RowFile | ArffFile, labels_of: Callable[[], list[str]], words: Sequence[str]) -> Table:
@@ -196,7 +196,7 @@ def _read_words(source: RowFile | ArffFile, labels_of: Callable[[], list[str]], 
 
 def _with_numbers(table: Table, labels: Sequence[str], declared: Mapping[str, Sequence[str]]) -> Table:
     """Convert the text of label columns to numbers, and put the columns in the order of the file."""
-    source, place = table.source, {name: at for at, name in enumerate(table.header)}
+    source, place = table.source, {name: column for column, name in enumerate(table.header)}
     parts, lists, hierarchy = [], {}, None
     for name in labels:
         found, part, above = _numbers_of(table.text[name].tolist(), name, declared.get(name), source)
@@ -209,7 +209,7 @@ def _with_numbers(table: Table, labels: Sequence[str], declared: Mapping[str, Se
             place |= dict.fromkeys(found, place[name])
     Y = np.column_stack(parts)
     names = [*table.columns, *(each for name in labels for each in lists.get(name, (name,)))]
-    order = sorted(range(len(names)), key=lambda at: place[names[at]])
+    order = sorted(range(len(names)), key=lambda column: place[names[column]])
     if not sparse.issparse(table.values):
         values = np.hstack([table.values, Y])[:, order]
     elif np.isnan(Y).any():
@@ -219,7 +219,7 @@ def _with_numbers(table: Table, labels: Sequence[str], declared: Mapping[str, Se
     else:
         values = sparse.hstack([table.values, sparse.csr_array(Y)], format="csc")[:, order].tocsr()
     text = {name: cells for name, cells in table.text.items() if name not in labels}
-    columns = tuple(names[at] for at in order)
+    columns = tuple(names[column] for column in order)
     table = dataclasses.replace(table, columns=columns, values=values, text=text)
     return dataclasses.replace(table, label_lists=lists, hierarchy=hierarchy)
 

@@ -269,7 +269,7 @@ class TableFile:
 
         if self.text is None or self.text.dialect.escape or not 2 <= n_columns <= _MOST_PLAIN:
             return None
-        text = {at: object for at in range(n_columns) if at not in numeric}
+        text = {column: object for column in range(n_columns) if column not in numeric}
         options: dict[str, Any] = {"sep": self.text.dialect.separator, "header": None, "dtype": text}
         with sentences(self.path), _unpacked(self.path) as stream:
             lines = io.TextIOWrapper(stream, self.text.encoding, newline="")
@@ -281,7 +281,7 @@ class TableFile:
                 frame = pd.read_csv(lines, **options, na_filter=False, skipinitialspace=True, low_memory=False)
             except ValueError:  # The other reader finds the fault.
                 return None
-        is_whole = frame.shape[1] == n_columns and all(frame.dtypes[at].kind in "iuf" for at in numeric)
+        is_whole = frame.shape[1] == n_columns and all(frame.dtypes[column].kind in "iuf" for column in numeric)
         return frame if is_whole and (frame[[*numeric]].abs() < MOST_EXACT).all(axis=None) else None
 
     def _without_empty_end(self, rows: Iterable[Row]) -> Iterator[Row]:
@@ -420,10 +420,10 @@ def _encoding_of(path: Path) -> tuple[str, int | None]:
     return "utf-8-sig" if is_utf_8 else "cp1252", n_quotes
 
 
-def _not_text(path: Path, data: bytes, at: int, before: int) -> DataError:
+def _not_text(path: Path, data: bytes, place: int, before: int) -> DataError:
     if before == 0 and (known := other_format(data)):
         return DataError(f"{path} {known}")
-    found = f"byte 0x{data[at]:02x} at offset {before + at}"
+    found = f"byte 0x{data[place]:02x} at offset {before + place}"
     return DataError(f"{path} is not text: found {found}. Save it as text in UTF-8.")
 
 

@@ -100,5 +100,6 @@ def _fault(cell: Any, is_calculated: bool) -> str | None:
     if kind == "e":
         return value
     # An empty text that a formula returned is stored as an empty value of the type "str".
-    is_stored = value not in ("", *([] if is_calculated else ["0"])) or ("v" in parts and kind == "str")
+    empty = ("",) if is_calculated else ("", "0")
+    is_stored = value not in empty or ("v" in parts and kind == "str")
     return None if "f" not in parts or is_stored else f"={textwrap.shorten(parts['f'], 40, placeholder='…')}"
