@@ -39,7 +39,8 @@ class Target:
     @property
     def wanted(self) -> list[str]:
         """Files of the target, and the marker that its scores are checked."""
-        return [*self.files, *([f"results/scored/{self.name}.done"] if any(self.scores.values()) else [])]
+        marker = f"results/scored/{self.name}.done"
+        return [*self.files, marker] if any(self.scores.values()) else self.files
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,6 @@ def data_stage(study: Study, left_out: Sequence[Mapping[str, str]]) -> DataStage
     described = list(dict.fromkeys([*study.weak_labels.datasets, *own]))
     examples = [EXAMPLE_DATASETS[example] for example in study.ecoc.examples]
     description = [
-        *(["results/tables/unavailable.csv"] if left_out else []),
         "results/config.yaml",
         "results/tables/models.csv",
         "results/legend.csv",
@@ -83,6 +82,8 @@ def data_stage(study: Study, left_out: Sequence[Mapping[str, str]]) -> DataStage
         "results/tables/audit.csv",
         *paths("results/datasets/{dataset}.audit.csv", "results/tables/audit_rows/{dataset}.csv", dataset=described),
     ]
+    if left_out:
+        description.insert(0, "results/tables/unavailable.csv")
     files = [*paths(DATASET, dataset=dict.fromkeys([*used, *examples])), *description]
     return DataStage(files, used, own, described, description)
 
@@ -116,7 +117,9 @@ def splitting_stage(study: Study) -> Stage:
     if splitting.datasets:
         tables = ["label_matrices", "metric_behavior", "split_quality", "label_deviations", "split_summary"]
         files += [*paths("results/tables/{table}.csv", table=tables), "results/timings/quality_against_seconds.csv"]
-    return Stage([*files, *(["results/tables/fold_effect.csv"] if splitting.fold_effect.datasets else [])])
+    if splitting.fold_effect.datasets:
+        files.append("results/tables/fold_effect.csv")
+    return Stage(files)
 
 
 @dataclass(frozen=True)
@@ -389,11 +392,9 @@ def mechanism_stage(study: Study) -> MechanismStage:
         for kind in part.kinds
         for wrong in (part.wrong_positives if kind == "random" else [0])
     ]
-    files = [
-        *paths(folds_of(study, study.folds.n_splits), dataset=part.datasets),
-        *scores,
-        *(["results/tables/mechanisms.csv"] if scores else []),
-    ]
+    files = [*paths(folds_of(study, study.folds.n_splits), dataset=part.datasets), *scores]
+    if scores:
+        files.append("results/tables/mechanisms.csv")
     return MechanismStage(files, part.models or study.weak_labels.models, scores)
 
 
@@ -512,4 +513,7 @@ def final_stage(study: Study) -> FinalStage:
         dataset=datasets,
     )
     models = [final.model] if final.model else study.weak_labels.models
-    return FinalStage(files, datasets, models, ["results/config.yaml", *(files if final.fit else [])])
+    wanted = ["results/config.yaml"]
+    if final.fit:
+        wanted += files
+    return FinalStage(files, datasets, models, wanted)
