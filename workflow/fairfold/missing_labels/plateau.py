@@ -319,10 +319,10 @@ def _moves() -> np.ndarray:
     """Compute the distributions of c, one row for each plateau of the grid."""
     from scipy.stats import exponnorm  # This import is slow, and most callers do not need it.
 
-    at = np.log(_GRID)
-    edges = (at[1:] + at[:-1]) / 2
-    misfit = (_MISFIT[0] - _MISFIT[1] * at)[:, np.newaxis]
-    below = exponnorm.cdf(edges - at[:, np.newaxis], _IMPURITY / misfit, scale=misfit)
+    logarithms = np.log(_GRID)
+    edges = (logarithms[1:] + logarithms[:-1]) / 2
+    misfit = (_MISFIT[0] - _MISFIT[1] * logarithms)[:, np.newaxis]
+    below = exponnorm.cdf(edges - logarithms[:, np.newaxis], _IMPURITY / misfit, scale=misfit)
     return np.diff(below, prepend=0, append=1)
 
 
@@ -370,13 +370,13 @@ def fit_curves(cells: Cells, c: float, prior: np.ndarray, start: np.ndarray | No
     losses = _losses(found, cells, c, prior)
     moving = np.arange(len(found))
     for _ in range(_STEPS):
-        given = Cells(*(part[:, moving] for part in cells)), c, prior[moving]
-        step, share = _fisher_step(found[moving], *given), 1.0
+        fixed = Cells(*(part[:, moving] for part in cells)), c, prior[moving]
+        step, share = _fisher_step(found[moving], *fixed), 1.0
         gain = np.full(len(moving), -np.inf)
         for _ in range(_HALVINGS):
             new = found[moving] - share * step
             new[:, 0] = np.maximum(new[:, 0], 0)
-            new_losses = _losses(new, *given)
+            new_losses = _losses(new, *fixed)
             better = (new_losses <= losses[moving]) & (gain < 0)
             gain[better] = (losses[moving] - new_losses)[better]
             found[moving[better]], losses[moving[better]] = new[better], new_losses[better]
