@@ -65,8 +65,8 @@ def examine_labels(
 
     def measure_losses(fold: int, model: ClassifierMixin, test: np.ndarray) -> None:
         of_fold = seed_for(seed, "labels", data.id, "permutations", fold)
-        given = model, data.X[test], data.Y[test], feature_sets
-        found = permutation_losses(*given, seed=of_fold, as_samples=data.as_samples)
+        arguments = model, data.X[test], data.Y[test], feature_sets
+        found = permutation_losses(*arguments, seed=of_fold, as_samples=data.as_samples)
         losses.append(found.assign(fold=fold))
 
     known: dict[str, Any] = {"seed": seed, "labels": labels, "n_jobs": n_jobs}

@@ -48,20 +48,20 @@ def feature_groups(data: Dataset, *, most: int = MOST_GROUPS) -> dict[str, np.nd
     """
     values = {} if data.categories is None else data.categories.values
     of_categories = {name: _places(name, data.feature_names) for name in values}
-    of_categories |= {name: [at] for at, name in enumerate(data.feature_names) if at >= len(data.numbers)}
-    taken = {at for places in of_categories.values() for at in places}
-    numbers = [at for at in range(data.X.shape[1]) if at not in taken]
+    of_categories |= {name: [column] for column, name in enumerate(data.feature_names) if column >= len(data.numbers)}
+    taken = {column for places in of_categories.values() for column in places}
+    numbers = [column for column in range(data.X.shape[1]) if column not in taken]
     if not (numbers or taken) or len(numbers) > MOST_FEATURES:
         return {}
     groups = {name: np.array(places) for name, places in of_categories.items()}
     if len(numbers) + len(groups) <= most:
-        return {data.feature_names[at]: np.array([at]) for at in numbers} | groups
+        return {data.feature_names[column]: np.array([column]) for column in numbers} | groups
     return _joined(data, np.array(numbers), max(most - len(groups), 1)) | groups
 
 
 def _places(category: str, features: Sequence[str]) -> list[int]:
     """Return the columns of a categorical feature."""
-    return [at for at, name in enumerate(features) if name == category or name.startswith(f"{category}=")]
+    return [column for column, name in enumerate(features) if name == category or name.startswith(f"{category}=")]
 
 
 def _joined(data: Dataset, numbers: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
@@ -148,8 +148,8 @@ def permutation_losses(
         parts = [_with_columns(X, groups[name], order) for name, _, order in some]
         joined = sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(X) else np.vstack(parts)
         P = model.predict_proba(as_samples(joined))
-        for at, (name, number, _) in enumerate(some):
-            found = multilabel_scores(Y, P[at * n_samples : (at + 1) * n_samples], metrics=[_METRIC])[_METRIC]
+        for place, (name, number, _) in enumerate(some):
+            found = multilabel_scores(Y, P[place * n_samples : (place + 1) * n_samples], metrics=[_METRIC])[_METRIC]
             rows.append((name, number, score - found))
     return pd.DataFrame(rows, columns=["features", "permutation", "loss"])
 

@@ -409,11 +409,11 @@ def with_checked_labels(data: Dataset, cells: pd.DataFrame | None) -> tuple[Data
     if cells is None or data.hierarchy is not None:
         return data, (0, 0)
     known = cells.dropna(subset="label")
-    at = known["sample"].to_numpy(int), known["label_index"].to_numpy(int)
+    positions = known["sample"].to_numpy(int), known["label_index"].to_numpy(int)
     labels = pd.to_numeric(known["label"]).to_numpy()  # Tables of results have text in this column.
     Y = sparse.lil_array(data.Y) if sparse.issparse(data.Y) else data.Y.copy()
-    before = np.ravel(Y[at].toarray() if sparse.issparse(Y) else Y[at])
-    Y[at] = labels.astype(Y.dtype)
+    before = np.ravel(Y[positions].toarray() if sparse.issparse(Y) else Y[positions])
+    Y[positions] = labels.astype(Y.dtype)
     replaced = replace(data, Y=sparse.csr_array(Y) if sparse.issparse(Y) else Y)
     return replaced, (len(known), int(np.count_nonzero(before != labels)))
 

@@ -137,7 +137,7 @@ def _svmlight_table(final: FinalModel, source: Path) -> Table:
 
 def _parts(final: FinalModel, read: Table, rows_at_once: int) -> Iterator[Table]:
     """Split a file that was read completely into parts."""
-    place = {name: at for at, name in enumerate(read.columns)}
+    place = {name: column for column, name in enumerate(read.columns)}
     order = [place[name] for name in final.numeric]
     for start in range(0, read.values.shape[0], rows_at_once):
         part = slice(start, start + rows_at_once)
