@@ -99,8 +99,8 @@ class Steps(Pipeline):
         ModelError
             If weights are given and the classifier does not accept them.
         """
-        given = fit_arguments(self.steps[-1][1], groups, sample_weight)
-        return super().fit(X, y, **{f"{self.steps[-1][0]}__{name}": value for name, value in given.items()})
+        arguments = fit_arguments(self.steps[-1][1], groups, sample_weight)
+        return super().fit(X, y, **{f"{self.steps[-1][0]}__{name}": value for name, value in arguments.items()})
 
 
 class OnePerLabel(MultiOutputClassifier):
@@ -209,20 +209,20 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ModelError
             If weights are given and the classifier does not accept them.
         """
-        y, given = np.asarray(y).astype(np.int8), fit_arguments(self.estimator, None, sample_weight)
+        y, arguments = np.asarray(y).astype(np.int8), fit_arguments(self.estimator, None, sample_weight)
         self.classes_, self.share_ = np.array([0, 1]), float(np.average(y, weights=sample_weight))
         has_probabilities = hasattr(self.estimator, "predict_proba")
         n_least = min(y.sum(), len(y) - y.sum())
         if n_least == 0 or (n_least == 1 and not has_probabilities):
             self.estimator_ = None
         elif has_probabilities:
-            self.estimator_ = clone(self.estimator).fit(X, y, **given)
+            self.estimator_ = clone(self.estimator).fit(X, y, **arguments)
         else:
-            self.estimator_ = self._calibrated(X, y, groups, n_least, given)
+            self.estimator_ = self._calibrated(X, y, groups, n_least, arguments)
         return self
 
     def _calibrated(
-        self, X: Matrix, y: np.ndarray, groups: np.ndarray | None, n_least: int, given: dict[str, np.ndarray]
+        self, X: Matrix, y: np.ndarray, groups: np.ndarray | None, n_least: int, arguments: dict[str, np.ndarray]
     ) -> BaseEstimator | None:
         """Fit with Platt scaling, or return None if some training part would lack a class."""
         if groups is None:
@@ -235,7 +235,7 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             parts = [(train, test) for train, test in folds.split(X, y, groups) if len(np.unique(y[train])) == 2]
             if sum(len(test) for _, test in parts) < len(y):
                 return None
-        return CalibratedClassifierCV(self.estimator, cv=parts, ensemble=False).fit(X, y, **given)
+        return CalibratedClassifierCV(self.estimator, cv=parts, ensemble=False).fit(X, y, **arguments)
 
     def predict_proba(self, X: Matrix) -> np.ndarray:
         """Predict the probabilities of both classes.
@@ -433,13 +433,14 @@ def prepared(
         distinct = DistinctValues(moves=False)  # Means and variances of values far from zero lose digits.
     fills = not accepts_missing_values(classifier) if fills is None else fills
     steps = [
-        *([("distinct", distinct)] if distinct is not None else []),
-        *[("gaps", MissingValueFiller())] * fills,
-        *([("convert", FunctionTransformer(convert, accept_sparse=True))] if convert is not None else []),
-        *([("categories", CategoryCodes(categories))] if categories else []),
-        *[("scale", Standardized())] * scale,
+        ("distinct", distinct),
+        ("gaps", MissingValueFiller() if fills else None),
+        ("convert", None if convert is None else FunctionTransformer(convert, accept_sparse=True)),
+        ("categories", CategoryCodes(categories) if categories else None),
+        ("scale", Standardized() if scale else None),
     ]
-    return Steps([*steps, ("classifier", classifier)]) if steps else classifier
+    needed = [(name, step) for name, step in steps if step is not None]
+    return Steps([*needed, ("classifier", classifier)]) if needed else classifier
 
 
 def as_dense(X: Matrix) -> np.ndarray:

@@ -162,12 +162,12 @@ class CorrectedClassifier(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorM
         return posterior(self.predict_observed_proba(X), self.label_frequency_)
 
 
-def make_corrected(of: str, **settings: Any) -> CorrectedClassifier:
+def make_corrected(name: str, **settings: Any) -> CorrectedClassifier:
     """Create a model from its name, with calibration and an optional correction for missing labels.
 
     Parameters
     ----------
-    of : str
+    name : str
         Name of the model.
     **settings : object
         Settings of the model.
@@ -182,4 +182,4 @@ def make_corrected(of: str, **settings: Any) -> CorrectedClassifier:
     ModelError
         If the model or a setting does not exist.
     """
-    return CorrectedClassifier(make_model(of, **settings))
+    return CorrectedClassifier(make_model(name, **settings))

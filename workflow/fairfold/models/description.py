@@ -17,8 +17,19 @@ _OF_OTHER_TREES = ("max_features", "min_samples_leaf")  # without use in symmetr
 _POOLS = ("of_large", "of_many")  # parameters with the members of a pool for other data
 # Parameters that change no result, or that the seed of the study or the state of the labels sets.
 _NOT_LISTED = (
-    *("n_jobs", "random_state", "verbose", "memory", "warm_start", "transform_input", "copy", "hierarchy", "cv"),
-    *("pre_dispatch", "return_train_score", "error_score", "label_frequency"),
+    "n_jobs",
+    "random_state",
+    "verbose",
+    "memory",
+    "warm_start",
+    "transform_input",
+    "copy",
+    "hierarchy",
+    "cv",
+    "pre_dispatch",
+    "return_train_score",
+    "error_score",
+    "label_frequency",
 )
 
 
@@ -158,7 +169,7 @@ def _notes() -> dict[tuple[str, str, str], str]:
 
     large, auto = f"from {LARGE:,} samples on", "auto"
     leaves, features, samples = (
-        " or ".join(dict.fromkeys(f"{shape[at]}" for shape in shapes.TOGETHER)) for at in range(3)
+        " or ".join(dict.fromkeys(f"{shape[place]}" for shape in shapes.TOGETHER)) for place in range(3)
     )
     forests = (
         f"least samples in a leaf {leaves}, features per split {features}, share of samples {samples}, and trees of "
@@ -194,11 +205,11 @@ def _name(estimator: Any) -> str:
 def _parameters(estimator: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     """Yield component, parameter and value of an estimator and of those that it contains."""
     path = (*within, _name(estimator))
-    given = estimator.get_params(deep=False)
-    unused: tuple[str, ...] = _OF_LEVELS if given.get("length_control") == "single" else ()
-    unused += _OF_OTHER_TREES if given.get("kind") == "symmetric" else ()
-    unused += ("min_samples_leaf",) if given.get("shape") == "auto" else ()
-    for name, value in given.items():
+    parameters = estimator.get_params(deep=False)
+    unused: tuple[str, ...] = _OF_LEVELS if parameters.get("length_control") == "single" else ()
+    unused += _OF_OTHER_TREES if parameters.get("kind") == "symmetric" else ()
+    unused += ("min_samples_leaf",) if parameters.get("shape") == "auto" else ()
+    for name, value in parameters.items():
         pairs = value if isinstance(value, list) and value and isinstance(value[0], tuple) else [(name, value)]
         inner = [each for _, each in pairs if hasattr(each, "get_params")]
         for each in inner:
@@ -240,9 +251,9 @@ def _chosen(model: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str
     """Yield the chosen settings of a fitted estimator and of those that it contains."""
     name = _name(model).lstrip("_")
     path = within if name == _WRAPPER else (*within, name)
-    component, found, given = " > ".join(path), vars(model), model.get_params(deep=False)
-    has_levels = "max_levels" in given and given.get("length_control") != "single"
-    unused = _OF_OTHER_TREES if given.get("kind") == "symmetric" else ()
+    component, found, parameters = " > ".join(path), vars(model), model.get_params(deep=False)
+    has_levels = "max_levels" in parameters and parameters.get("length_control") != "single"
+    unused = _OF_OTHER_TREES if parameters.get("kind") == "symmetric" else ()
     members = found.get("estimators_")
     if "weights_" in found and members is not None:
         for member, weight in zip(members, found["weights_"], strict=True):
@@ -252,7 +263,7 @@ def _chosen(model: Any, within: tuple[str, ...]) -> Iterator[tuple[str, str, str
         if name in found and is_used:
             value = found[name]
             yield component, name.rstrip("_"), f"{value:.6g}" if isinstance(value, float) else str(value), meaning
-    if given.get("shape") == "auto":
+    if parameters.get("shape") == "auto":
         yield from _shapes(component, found["levels_"][: found["best_level_"] + 1])
     for name, value in found.items():
         if name.endswith("_") and not name.startswith("_"):
@@ -268,7 +279,7 @@ def _shapes(component: str, levels: Sequence[Any]) -> Iterator[tuple[str, str, s
     for number, level in enumerate(levels):
         for forest in level.predictors:
             shapes = [
-                f"({leaf}, {features}, {samples:.3g}{', trees of each label' * labelwise})"
+                f"({leaf}, {features}, {samples:.3g}{', trees of each label' if labelwise else ''})"
                 for leaf, features, samples, labelwise in forest.shapes_
             ]
             yield component, f"shapes_of_level_{number}_{forest.kind}", ", ".join(dict.fromkeys(shapes)), meaning

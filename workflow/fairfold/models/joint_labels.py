@@ -76,11 +76,11 @@ class JointLabels(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if len(self._varied):
             # A single label would be treated as two classes.
             columns = np.resize(self._varied, max(len(self._varied), 2))
-            given = fit_arguments(self.estimator, None, sample_weight)
+            arguments = fit_arguments(self.estimator, None, sample_weight)
             estimator = clone(self.estimator)
             estimator.set_params(random_state=max(estimator.get_params()["random_state"], self.least_seed))
             try:
-                self.estimator_ = estimator.fit(X, Y[:, columns].astype(np.int32), **given)
+                self.estimator_ = estimator.fit(X, Y[:, columns].astype(np.int32), **arguments)
             except Exception as error:  # Packages raise errors of their own.
                 name = type(self.estimator).__name__
                 raise ModelError(f"{name} cannot be fitted: {first_sentence(error)}.") from error

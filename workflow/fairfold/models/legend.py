@@ -62,5 +62,5 @@ def legend_table(models: Iterable[str], own: Mapping[str, Any] | None = None, sc
     for spec in specs:
         if spec.family not in index_of:
             index_of[spec.family] = next(free)
-        rows.append(("model", *[spec.name] * 3, spec.family, index_of[spec.family], None, None, None))
+        rows.append(("model", spec.name, spec.name, spec.name, spec.family, index_of[spec.family], None, None, None))
     return pd.DataFrame(rows, columns=_COLUMNS).astype({"palette_index": "Int64", "direction": "Int64"})

@@ -92,11 +92,11 @@ class MeasuredRows(DropTrainingDataMixin, ClassifierMixin, MetaEstimatorMixin, B
         for labels in parts:
             rows = np.flatnonzero(is_measured[:, labels[0]])
             if len(rows):
-                given = fit_arguments(self.estimator, *SampleMetadata(groups, sample_weight).for_training(rows))
+                arguments = fit_arguments(self.estimator, *SampleMetadata(groups, sample_weight).for_training(rows))
                 with warnings.catch_warnings():  # A single label is passed as a column, like several labels.
                     warnings.simplefilter("ignore", DataConversionWarning)
                     measured = Y[np.ix_(rows, labels)].astype(np.int8)
-                    fitted = clone(self.estimator).fit(X[rows], measured, **given)
+                    fitted = clone(self.estimator).fit(X[rows], measured, **arguments)
                 self.estimators_.append((labels, fitted))
         if all(hasattr(fitted, "out_of_fold_proba_") for _, fitted in self.estimators_):
             self.out_of_fold_proba_ = self.predict_proba(X)

@@ -116,9 +116,9 @@ class OneLevelModel(MultilabelModel):
         Y = self._checked_labels(Y, X.shape[0])
         estimator = on_measured(clone(self.estimator).set_params(**self._given(), **self._terms()), Y)
         codes = None if groups is None else group_codes(groups, Y.shape[0])
-        given = fit_arguments(estimator, codes, check_weights(sample_weight, Y.shape[0], ModelError))
+        arguments = fit_arguments(estimator, codes, check_weights(sample_weight, Y.shape[0], ModelError))
         with self._at_work("be fitted"):
-            self.estimator_ = estimator.fit(with_short_indices(X), Y, **given)
+            self.estimator_ = estimator.fit(with_short_indices(X), Y, **arguments)
         self.best_level_, self.best_levels_ = 0, dict.fromkeys(BASIC_METRICS, 0)
         self.training_labels_, self.imputation_log_ = [Y], []
         return self

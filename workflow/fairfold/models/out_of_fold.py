@@ -89,8 +89,8 @@ def fit_out_of_fold(
     parts = []
     for fold in np.unique(fold_of):
         train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
-        given = fit_arguments(estimator, *metadata.for_training(train))
-        P = label_probabilities(clone(estimator).fit(X[train], Y[train], **given), X[test], Y.shape[1])
+        arguments = fit_arguments(estimator, *metadata.for_training(train))
+        P = label_probabilities(clone(estimator).fit(X[train], Y[train], **arguments), X[test], Y.shape[1])
         parts.append(P if sparse.issparse(Y) else to_dense(P, "predicted probabilities", ModelError))
     return fitted, _in_order(parts, fold_of)
 

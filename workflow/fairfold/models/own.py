@@ -131,8 +131,8 @@ def _parameters_of(make: Callable[..., Any]) -> list[str] | None:
     return None if any(each.kind is each.VAR_KEYWORD for each in parameters) else [each.name for each in parameters]
 
 
-def _unknown_parameter(of: str, parameter: str, known: Iterable[str]) -> str:
-    return f"{of} has no parameter {parameter!r}. Its parameters: {', '.join(known) or 'none'}."
+def _unknown_parameter(owner: str, parameter: str, known: Iterable[str]) -> str:
+    return f"{owner} has no parameter {parameter!r}. Its parameters: {', '.join(known) or 'none'}."
 
 
 def _check_classifier(where: str, entry: Mapping[str, Any], estimator: Any) -> None:

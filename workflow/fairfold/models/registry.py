@@ -216,14 +216,15 @@ def make_model(
     if features is not None:
         encoder = features
         if features == "auto" or isinstance(features, Mapping):
-            encoder = _encoder_for(model, spec).set_params(**({} if features == "auto" else features))
+            parameters = {} if features == "auto" else features
+            encoder = _encoder_for(model, spec).set_params(**parameters)
         model = resolve_name("fairfold.models.one_level:OneLevelModel")(model, encoder=encoder)
     elif not hasattr(model, "staged_predict_proba"):
         model = resolve_name("fairfold.models.one_level:OneLevelModel")(model)
     if hierarchy is not None and "hierarchy" not in model.get_params(deep=False):
         raise ModelError(f"model {name} has levels but no parameter hierarchy. Add this parameter to the model.")
-    given = {} if hierarchy is None else {"hierarchy": hierarchy}
-    return model.set_params(**given, n_jobs=n_jobs, random_state=random_state)
+    parameters = {} if hierarchy is None else {"hierarchy": hierarchy}
+    return model.set_params(**parameters, n_jobs=n_jobs, random_state=random_state)
 
 
 def _encoder_for(model: ClassifierMixin, spec: ModelSpec) -> TableEncoder:
@@ -287,10 +288,15 @@ def first_level_from(model: ClassifierMixin, fitted: Mapping[str, ClassifierMixi
     if not _shares(model):
         return {}
 
-    def identity(of: ClassifierMixin) -> tuple:
+    def identity(classifier: ClassifierMixin) -> tuple:
         # A cascade on out-of-bag features has no shared_seed and draws like one with shared_seed=False.
-        settings = of.n_trees, of.min_samples_leaf, of.random_state, getattr(of, "shared_seed", False)
-        return *settings, getattr(of, "shape", "paper")
+        settings = (
+            classifier.n_trees,
+            classifier.min_samples_leaf,
+            classifier.random_state,
+            getattr(classifier, "shared_seed", False),
+        )
+        return *settings, getattr(classifier, "shape", "paper")
 
     same = (other.levels_[0] for other in fitted.values() if _shares(other) and identity(other) == identity(model))
     return {"first_level": next(same, None)}

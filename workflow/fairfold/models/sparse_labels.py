@@ -63,8 +63,8 @@ class SparseLabels(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ModelError
             If weights are given and the classifier does not accept them.
         """
-        given = fit_arguments(self.estimator, groups, sample_weight)
-        self.estimator_ = clone(self.estimator).fit(X, sparse.csr_array(Y), **given)
+        arguments = fit_arguments(self.estimator, groups, sample_weight)
+        self.estimator_ = clone(self.estimator).fit(X, sparse.csr_array(Y), **arguments)
         self.classes_, self._are_many = np.arange(Y.shape[1]).astype(object), sparse.issparse(Y)
         return self
 

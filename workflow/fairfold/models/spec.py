@@ -122,7 +122,7 @@ def with_correction(spec: ModelSpec) -> tuple[ModelSpec, ModelSpec]:
     corrected = ModelSpec(
         f"{spec.name}+",
         make="fairfold.models.correction:make_corrected",
-        parameters={"of": spec.name},
+        parameters={"name": spec.name},
         settings=spec.settings,
         family=spec.family,
         accepts_categories=spec.accepts_categories,

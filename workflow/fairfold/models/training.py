@@ -354,7 +354,9 @@ def train_model(
 
     tables = score_on_folds(
         make,
-        *(data.samples, data.Y, unit.fold_of),
+        data.samples,
+        data.Y,
+        unit.fold_of,
         observed=unit.observed,
         observed_in_test=lambda fold: seen,
         threshold=unit.threshold,

@@ -31,7 +31,7 @@ def _traits(name: str, *, is_published: bool) -> tuple[str, ...]:
     steps = ("placed gaps", SINGLE)
     if name == "RF+ET":
         return ("one-level forest", *steps)
-    return ("deep forest", *steps, *(["levels by labels"] if is_published else OUT_OF_BAG))
+    return ("deep forest", *steps, "levels by labels") if is_published else ("deep forest", *steps, *OUT_OF_BAG)
 
 
 def _spec(name: str, *, is_published: bool) -> ModelSpec:
@@ -40,7 +40,7 @@ def _spec(name: str, *, is_published: bool) -> ModelSpec:
         name,
         make="fairfold.forests.models:make_model",
         parameters={"name": name},
-        settings=(*_SETTINGS, *(["percentile"] if is_published else ["shape"])),
+        settings=(*_SETTINGS, "percentile" if is_published else "shape"),
         variants=is_published,
         family=family,
         palette_index=_FAMILIES.index(family),

@@ -30,13 +30,13 @@ def make_catboost() -> BaseEstimator:
     ModelError
         If the package is not installed.
     """
-    given: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "loss_function": "MultiLogloss",
         "thread_count": 1,
         "verbose": False,
         "allow_writing_files": False,
     }
-    return _prepared("catboost", "CatBoostClassifier", random_state=0, **given)
+    return _prepared("catboost", "CatBoostClassifier", random_state=0, **parameters)
 
 
 def make_xgboost() -> BaseEstimator:
@@ -68,8 +68,8 @@ def make_boomer() -> BaseEstimator:
     ModelError
         If the package is not installed.
     """
-    given: dict[str, Any] = {"loss": "logistic-decomposable", "head_type": "complete", "random_state": 1}
-    return _prepared("mlrl.boosting", "BoomerClassifier", least_seed=1, **given)
+    parameters: dict[str, Any] = {"loss": "logistic-decomposable", "head_type": "complete", "random_state": 1}
+    return _prepared("mlrl.boosting", "BoomerClassifier", least_seed=1, **parameters)
 
 
 def _prepared(module: str, name: str, least_seed: int = 0, **parameters: Any) -> BaseEstimator:
