@@ -35,11 +35,11 @@ def _choose_cache_folder() -> str:
 
     Numba detects changes of a file, but not changes of compiled functions that the file calls.
     """
-    key, given = _key_of_compiled_code(), os.environ.get("NUMBA_CACHE_DIR")
-    if given and Path(given).name == key:  # The parent process chose this folder.
-        return given
+    key, chosen = _key_of_compiled_code(), os.environ.get("NUMBA_CACHE_DIR")
+    if chosen and Path(chosen).name == key:  # The parent process chose this folder.
+        return chosen
     try:
-        folder = Path(given).absolute() if given else platformdirs.user_cache_path("fairfold-compiled")
+        folder = Path(chosen).absolute() if chosen else platformdirs.user_cache_path("fairfold-compiled")
         return str(private_folder(folder / key))
     except (OSError, RuntimeError):  # No permission, or no home folder.
         return tempfile.mkdtemp(prefix="fairfold-compiled-")

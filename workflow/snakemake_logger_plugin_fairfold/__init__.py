@@ -23,8 +23,15 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from tqdm import tqdm
 
 HIDDEN_MESSAGES = (
-    *("Assuming unrestricted", "Building DAG", "Conda environments", "Provided cores", "Rules claiming more threads"),
-    *("Select jobs", "Singularity containers", "Using shell", "Workflow defines that rule"),
+    "Assuming unrestricted",
+    "Building DAG",
+    "Conda environments",
+    "Provided cores",
+    "Rules claiming more threads",
+    "Select jobs",
+    "Singularity containers",
+    "Using shell",
+    "Workflow defines that rule",
 )
 EVENTS = "FAIRFOLD_EVENTS"
 EVENT = "\x02"
@@ -170,18 +177,18 @@ class LogHandler(LogHandlerBase):
         record : LogRecord
             Record of Snakemake.
         """
-        event, of = getattr(record, "event", None), vars(record)
+        event, job = getattr(record, "event", None), vars(record)
         if event == LogEvent.RUN_INFO:
-            self._send("plan", of["stats"])
+            self._send("plan", job["stats"])
         elif event == LogEvent.JOB_INFO:
-            self.messages[of["jobid"]] = of["rule_msg"] or _describe(of)
-            self._send("start", of["jobid"], of["rule_name"], self.messages[of["jobid"]])
+            self.messages[job["jobid"]] = job["rule_msg"] or _describe(job)
+            self._send("start", job["jobid"], job["rule_name"], self.messages[job["jobid"]])
         elif event == LogEvent.JOB_FINISHED:
-            self._send("finish", of["job_id"])
+            self._send("finish", job["job_id"])
         elif event == LogEvent.JOB_ERROR:
             # Snakemake prints `rule_msg`, which is None for a rule without a message.
-            of["rule_msg"] = of.get("rule_msg") or self.messages.get(of["jobid"])
-            self._send("fail", of["jobid"], of["rule_name"], [*map(str, of["log"])])
+            job["rule_msg"] = job.get("rule_msg") or self.messages.get(job["jobid"])
+            self._send("fail", job["jobid"], job["rule_name"], [*map(str, job["log"])])
         if self.common_settings.dryrun or not self._is_hidden(record, event):
             self._write(self.format(record))
         elif self.console is None:
@@ -212,7 +219,7 @@ class LogHandler(LogHandlerBase):
         super().close()
 
 
-def _describe(of: dict[str, Any]) -> str:
+def _describe(job: dict[str, Any]) -> str:
     """Return the rule and the wildcards of a job."""
-    wildcards = ", ".join(f"{name} {value}" for name, value in of["wildcards"].items())
-    return f"{of['rule_name']}: {wildcards}" if wildcards else of["rule_name"]
+    wildcards = ", ".join(f"{name} {value}" for name, value in job["wildcards"].items())
+    return f"{job['rule_name']}: {wildcards}" if wildcards else job["rule_name"]
