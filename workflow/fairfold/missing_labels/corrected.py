@@ -402,7 +402,7 @@ class Corrected:
         w = np.array(w)
         if unseen is not None:
             per_observed = _hidden_per_observed(self.cells, w, weights)
-            unseen = unseen * [per_observed, per_observed, weights.mean(axis=-1)]
+            unseen = unseen * np.stack([per_observed, per_observed, weights.mean(axis=-1)])
         pools = {
             macro: [
                 _counts(ranking.weigh(w, weights), self.threshold, None if macro else unseen) for ranking in rankings
