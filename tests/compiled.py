@@ -2,17 +2,16 @@
 
 import contextlib
 import hashlib
-import os
 from pathlib import Path
 
-import fairfold  # noqa: F401 - sets NUMBA_CACHE_DIR
+from fairfold.core.compiled import cache_folder
 
 
 @contextlib.contextmanager
 def shared_with(library: Path, original: Path):
     """Share the original's compiled code with a copy of the library, except for sources that differ."""
     links = []
-    for package in {path.parent.name for path in library.glob("*/*.py") if "from numba" in path.read_text("utf-8")}:
+    for package in {path.parent.name for path in library.glob("*/*.py") if "import njit" in path.read_text("utf-8")}:
         link, folder = numba_folder(library / package), numba_folder(original / package)
         folder.mkdir(exist_ok=True)
         link.symlink_to(folder)
@@ -27,4 +26,4 @@ def shared_with(library: Path, original: Path):
 def numba_folder(package: Path) -> Path:
     """Return the folder of a package's compiled code, which Numba names after the path of its sources."""
     digest = hashlib.sha1(str(package).encode()).hexdigest()
-    return Path(os.environ["NUMBA_CACHE_DIR"], f"{package.name}_{digest}")
+    return Path(cache_folder(), f"{package.name}_{digest}")

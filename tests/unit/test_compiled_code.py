@@ -10,9 +10,21 @@ import pytest
 
 import fairfold
 
-INNER = "from numba import njit\n\n\n@njit(cache=True)\ndef inner():\n    return {}\n"
-OUTER = "from numba import njit\n\nfrom fairfold.core.inner import inner\n\n\n@njit(cache=True)\ndef outer():\n"
-OUTER += "    return inner()\n"
+INNER = """from fairfold.core.compiled import njit
+
+
+@njit(cache=True)
+def inner():
+    return {}
+"""
+OUTER = """from fairfold.core.compiled import njit
+from fairfold.core.inner import inner
+
+
+@njit(cache=True)
+def outer():
+    return inner()
+"""
 CALL = "from fairfold.core.outer import outer; print(outer(), sum(outer.stats.cache_hits.values()))"
 
 
@@ -21,7 +33,7 @@ def call(tmp_path):
     """Return a function that starts a process that calls ``outer``, whose inner function returns a value."""
     package = tmp_path / "library" / "fairfold"
     (package / "core").mkdir(parents=True)
-    for name in ("__init__.py", "core/private.py"):
+    for name in ("__init__.py", "core/compiled.py", "core/private.py"):
         shutil.copy(Path(fairfold.__file__).parent / name, package / name)
     (package / "core" / "outer.py").write_text(OUTER)
     caches = tmp_path / "caches"
@@ -49,14 +61,13 @@ def test_a_change_of_a_constant_of_another_module_is_noticed(call, tmp_path):
     assert [call(value, inner="VALUE = {}\n") for value in (1, 22)] == [["1", "0"], ["22", "0"]]
 
 
-def test_a_folder_may_be_named_and_is_handed_on(call, tmp_path):
-    code = "import os, fairfold; print(os.environ['NUMBA_CACHE_DIR'])"
+def test_a_folder_may_be_named(call, tmp_path):
+    code = "from fairfold.core.compiled import cache_folder; print(cache_folder())"
     (folder,) = call(code=code, NUMBA_CACHE_DIR=str(tmp_path / "mine"))
     assert Path(folder).parent == tmp_path / "mine"
-    assert call(code=code, NUMBA_CACHE_DIR=folder) == [folder]
 
 
-def test_without_a_writable_folder_a_temporary_one_is_used(call, tmp_path):
+def test_without_a_writable_folder_processes_share_a_temporary_one(call, tmp_path):
     (tmp_path / "caches").write_text("not a folder")
-    assert call(TMPDIR=str(tmp_path)) == ["1", "0"]
+    assert [call(TMPDIR=str(tmp_path)) for _ in range(2)] == [["1", "0"], ["1", "1"]]
     assert list(tmp_path.glob("fairfold-compiled-*"))

@@ -1,12 +1,15 @@
 """Command line interface, ``fairfold`` or ``python -m fairfold``."""
 
-from __future__ import annotations
+import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    # `python -m` puts the current folder first on the path, where a file such as random.py would hide the module.
+    del sys.path[0]
 
 import argparse
 import contextlib
 import os
 import signal
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from types import FrameType

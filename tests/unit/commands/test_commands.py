@@ -17,6 +17,7 @@ from fairfold.__main__ import main
 from fairfold.answer.answer import ANSWER, Answer, save
 from fairfold.commands import doctor
 from fairfold.console.running import LOCK
+from fairfold.core.compiled import cache_folder
 from fairfold.core.files import write_table
 from fairfold.core.runs import lock_of_folder
 from fairfold.planning.check import catalog_of, check_study
@@ -138,7 +139,7 @@ class TestDoctor:
         monkeypatch.setenv("FAIRFOLD_MIRROR", str(tmp_path))
         assert main(["doctor"]) == 0
         output = capsys.readouterr().out
-        assert all(word in output for word in ("cores", os.environ["NUMBA_CACHE_DIR"], str(tmp_path)))
+        assert all(word in output for word in ("cores", cache_folder(), str(tmp_path)))
 
     def test_mirrors_and_cache_are_those_of_the_configuration_too(self, capsys, tmp_path, monkeypatch, installed):
         installed(True)

@@ -115,12 +115,13 @@ def _machine(wrong: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _folders(configuration: Path | None, wrong: list[str]) -> Iterator[tuple[str, str]]:
+    from fairfold.core.compiled import cache_folder
     from fairfold.datasets.fetch import default_cache
     from fairfold.datasets.preparation import environment_mirrors
 
     settings = _data_settings(configuration, wrong)
     cache = Path(settings.cache or default_cache()).expanduser()
-    for name, folder in (("downloaded data", cache), ("compiled code", Path(os.environ["NUMBA_CACHE_DIR"]))):
+    for name, folder in (("downloaded data", cache), ("compiled code", Path(cache_folder()))):
         yield name, str(folder)
         try:
             check_writable(folder)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from fairfold.core.arrays import canonical, csr_of_rows, with_short_indices
+from fairfold.core.compiled import njit
 
 _ROWS_AT_ONCE = 4096
 

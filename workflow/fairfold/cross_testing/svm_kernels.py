@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fairfold.core.compiled import njit
 from fairfold.cross_testing.plans import TEST, TRAIN
 
 TOLERANCE = 1e-3  # Tolerance of the stopping rule, the default of LIBSVM and scikit-learn.

@@ -10,9 +10,9 @@ import numbers
 
 import numpy as np
 import scipy
-from numba import njit
 from scipy.sparse import csc_array, csr_array, eye_array, get_index_dtype, vstack
 
+from fairfold.core.compiled import njit
 from fairfold.core.hierarchy import Hierarchy
 from fairfold.errors import ConfigError, unknown_name
 

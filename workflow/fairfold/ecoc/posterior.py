@@ -44,11 +44,11 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 from sklearn.exceptions import ConvergenceWarning
 
+from fairfold.core.compiled import njit
 from fairfold.core.seeds import seed_sequence
 from fairfold.ecoc.decoding import check_answers
 from fairfold.errors import ModelError, unknown_name

@@ -26,13 +26,13 @@ from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import make_pipeline
 
 from fairfold.core.arrays import Matrix, to_dense
+from fairfold.core.compiled import njit
 from fairfold.core.groups import group_codes, random_parts
 from fairfold.core.missing_values import AcceptsMissingValues, MissingValueFiller
 from fairfold.core.precision import DistinctValues

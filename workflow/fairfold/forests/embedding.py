@@ -24,12 +24,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.linalg import eigh_tridiagonal, lapack
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from fairfold.core.compiled import njit
 from fairfold.core.rounding import ROUNDING, first_best
 from fairfold.errors import ModelError
 

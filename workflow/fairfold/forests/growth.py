@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fairfold.core.compiled import njit
 from fairfold.forests.simd import LANES, add_row, imbalance, no_rows, store
 from fairfold.forests.sparse_codes import last_up_to, list_others, write_codes
 

@@ -17,10 +17,10 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, csr_of_rows, with_data, with_short_indices
+from fairfold.core.compiled import njit
 from fairfold.core.probabilities import FLOOR
 from fairfold.core.seeds import seed_sequence
 from fairfold.core.sparse_rows import joined_rows, weighted_sum

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
+
+from fairfold.core.compiled import njit
 
 SPARSE_UP_TO = 1 / 32  # Maximum share of samples with an uncommon code.
 SCANNED = 8  # Number of entries that can be scanned in the time of one search.

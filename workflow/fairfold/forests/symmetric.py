@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fairfold.core.compiled import njit
 from fairfold.forests.growth import random_integer
 from fairfold.forests.simd import LANES, add_row, add_squares, lane_sum, no_rows, store, subtract_row
 

@@ -19,12 +19,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import check_random_state
 
 from fairfold.core.arrays import Matrix, stored_cells
+from fairfold.core.compiled import njit
 from fairfold.core.groups import SampleMetadata
 from fairfold.core.probabilities import FLOOR
 from fairfold.core.samples import DropTrainingDataMixin

@@ -18,8 +18,8 @@ fallen. Their counts are random at that stage, and they hold most positives.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from fairfold.core.compiled import njit
 from fairfold.splitting.group_folds import SizeBand
 from fairfold.splitting.labels import Rows, label_sizes
 from fairfold.splitting.measures import best_counts

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import ArrayLike
 
+from fairfold.core.compiled import njit
 from fairfold.core.groups import numbered
 from fairfold.errors import SplitError, shortened
 from fairfold.splitting.labels import Rows

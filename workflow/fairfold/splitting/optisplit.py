@@ -6,9 +6,9 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import ArrayLike
 
+from fairfold.core.compiled import njit
 from fairfold.core.folds import check_folds
 from fairfold.errors import SplitError, unknown_name
 from fairfold.splitting.base import FoldSplitter

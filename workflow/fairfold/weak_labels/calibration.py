@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numba import njit
 from scipy import sparse
 
 from fairfold.core.arrays import Matrix, canonical, map_stored, to_dense
+from fairfold.core.compiled import njit
 from fairfold.core.probabilities import logits
 from fairfold.core.sparse_rows import values_at
 from fairfold.core.validation import (

@@ -20,12 +20,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numba import njit
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from fairfold.core.arrays import Matrix, stored_cells
+from fairfold.core.compiled import njit
 from fairfold.core.defaults import PERCENTILE
 from fairfold.core.validation import check_binary, check_dense_binary
 from fairfold.errors import ModelError, first_sentence, unknown_name

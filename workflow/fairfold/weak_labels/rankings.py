@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from fairfold.core.arrays import Matrix, canonical
+from fairfold.core.compiled import njit
 from fairfold.core.validation import UNMEASURED, check_label_matrix
 from fairfold.errors import ModelError
 

@@ -11,9 +11,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from fairfold.core.compiled import njit
 from fairfold.win_percentage.gaussians import RIDGE, TIE, total_variance
 
 LANES = 8  # Samples of each fold are padded to a multiple of this, to avoid scalar remainders of vector loops.
