@@ -113,7 +113,7 @@ def weak_label_jobs(study: dict) -> dict[str, list[float]]:
     stability = study["rank_stability"]
     per_job = stability["repeats_per_job"] * stability["trainings"] * FOLDS
     repeated = [per_job * per_fold.loc[dataset, stability["models"]].sum() for dataset in stability["datasets"]]
-    n_jobs = len(stability["splitters"]) * (stability["repeats"] // stability["repeats_per_job"])
+    n_jobs = len(stability["splitters"]) * (stability["n_repeats"] // stability["repeats_per_job"])
     return {"weak labels": trained + first, "rank stability": repeated * n_jobs}
 
 
@@ -130,7 +130,7 @@ def seconds_of_permutation(dataset: str, n: int, share: float, with_nested: bool
 
 
 def cross_testing_jobs(study: dict) -> dict[str, list[float]]:
-    per_job, jobs = study["repetitions_per_job"], []
+    per_job, jobs = study["repeats_per_job"], []
     for experiment in study["experiments"].values():
         shares = experiment.get("test_fractions", [0.5])
         seconds = sum(
@@ -138,10 +138,10 @@ def cross_testing_jobs(study: dict) -> dict[str, list[float]]:
             for n in experiment["data_sizes"]
             for share in shares
         )
-        jobs += [per_job * study["n_permutations"] * seconds] * (study["repetitions"] // per_job)
+        jobs += [per_job * study["n_permutations"] * seconds] * (study["n_repeats"] // per_job)
     forests = study["models"]
     fits = [FITS_OF_FORESTS * fit_seconds(name, CANDIDATES, forests["forest"]) for name in forests["datasets"]]
-    return {"cross-testing": jobs, "cross-testing of forests": fits * forests["repetitions"]}
+    return {"cross-testing": jobs, "cross-testing of forests": fits * forests["n_repeats"]}
 
 
 def pair_jobs(study: dict) -> dict[str, list[float]]:

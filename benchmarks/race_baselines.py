@@ -73,7 +73,7 @@ def versions() -> dict[str, str]:
 def unit_of(study: Study, data: Dataset, rate: int) -> Unit:
     folds = study.folds
     fold_of, _ = repeated_splits(
-        *(folds.method, data.Y, folds.n_splits, folds.repeats),
+        *(folds.method, data.Y, folds.n_splits, folds.n_repeats),
         **{"seed": study.seed, "names": ("folds", data.id), "groups": data.named_groups},
     )
     given = {"seed": study.seed, "names": ("hidden labels", data.id, rate)}

@@ -97,7 +97,7 @@ def dry_run(config: dict, *more: str) -> tuple[dict[str, int], float, float]:
 
 def planning() -> pd.DataFrame:
     quick, paper = (yaml.safe_load((ROOT / "config" / name).read_text()) for name in ("config.yaml", "paper.yaml"))
-    larger = [{**paper, "cross_testing": {**paper["cross_testing"], "repetitions_per_job": n}} for n in CHUNKS]
+    larger = [{**paper, "cross_testing": {**paper["cross_testing"], "repeats_per_job": n}} for n in CHUNKS]
     found = [dry_run(config) for config in (quick, *larger)]
     table = pd.DataFrame(
         [{"jobs": jobs["total"], "cpu_seconds": seconds, "peak_mib": mib} for jobs, seconds, mib in found]

@@ -17,7 +17,7 @@ TINY = {
     "seed": 1,
     "data": {},
     "folds": {"n_splits": 2},
-    "splitting": {"datasets": ["simulated-multilabel"], "methods": ["random", "OptiSplit-rLD"], "repeats": 2},
+    "splitting": {"datasets": ["simulated-multilabel"], "methods": ["random", "OptiSplit-rLD"], "n_repeats": 2},
     "weak_labels": {
         "datasets": ["simulated-multilabel"],
         "missing_rates": [0, 50],
@@ -26,7 +26,7 @@ TINY = {
         "rank_stability": {
             "datasets": ["simulated-multilabel"],
             "splitters": ["random", "OptiSplit-rLD"],
-            "repeats": 2,
+            "n_repeats": 2,
             "repeats_per_job": 1,
             "models": ["RF+ET", "FLAForest+"],
             "forest": {"max_levels": 1},
@@ -42,8 +42,8 @@ TINY = {
         },
     },
     "cross_testing": {
-        "repetitions": 3,
-        "repetitions_per_job": 2,
+        "n_repeats": 3,
+        "repeats_per_job": 2,
         "n_permutations": 10,
         "experiments": {
             name: {"figure": "fig4", "title": "simulated", "dataset": "cross-testing-simulated", **sizes}
@@ -56,7 +56,7 @@ TINY = {
             "datasets": ["simulated-multilabel"],
             "candidates": ["SLCForest", "FLAForest+"],
             "n_splits": 2,
-            "repetitions": 2,
+            "n_repeats": 2,
             "n_permutations": 1,
             "n_samples": 60,
             "forest": {"n_trees": 2, "max_levels": 1},

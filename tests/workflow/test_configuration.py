@@ -17,7 +17,7 @@ OWN = {
     "seed": 3,
     "data": {"own": {"mine": {"path": "mine.csv", "format": "csv", "labels": {"prefix": "label_"}}}},
     "weak_labels": {"datasets": ["mine"], "models": ["RF+ET"]},
-    "splitting": {"datasets": ["mine"], "repeats": 2},
+    "splitting": {"datasets": ["mine"], "n_repeats": 2},
 }
 
 

@@ -44,7 +44,7 @@ SMALL = {
     "seed": 1,
     "data": {"own": {"toy": {"path": "toy.csv", "format": "csv", "labels": {"last": 3}}}},
     "folds": {"n_splits": 2},
-    "splitting": {"datasets": ["toy"], "methods": ["random", "SOIS", "OptiSplit-rLD"], "repeats": 2},
+    "splitting": {"datasets": ["toy"], "methods": ["random", "SOIS", "OptiSplit-rLD"], "n_repeats": 2},
     "weak_labels": {
         "datasets": ["toy"],
         "missing_rates": [50],
@@ -448,7 +448,7 @@ def test_a_broken_download(study_class, copy_of_project, serve, tmp_path, monkey
 ALSO = {  # other parts that train the models
     "weak_labels": {
         **SMALL["weak_labels"],
-        "rank_stability": {"datasets": ["toy"], "splitters": ["random"], "repeats": 2, "trainings": 2},
+        "rank_stability": {"datasets": ["toy"], "splitters": ["random"], "n_repeats": 2, "trainings": 2},
     },
     "win_percentage": {"models": {"datasets": ["toy"], "set_size": 2, "n_sets": 3, "n_splits": 2}},
 }

@@ -309,12 +309,12 @@ def test_all_parts_take_groups_weights_gaps_and_unmeasured_labels(study):
     table.loc[::9, "a"] = table.loc[::3, "label_x"] = ""
     few = {"datasets": ["mine"], "missing_rate": 30, "n_splits": 2, "n_permutations": 3, "forest": {"n_trees": 5}}
     models = ["RF+ET", "logistic", "kNN"]
-    stability = {"splitters": ["random"], "repeats": 2, "repeats_per_job": 2, "models": models[:2]}
+    stability = {"splitters": ["random"], "n_repeats": 2, "repeats_per_job": 2, "models": models[:2]}
     config["weak_labels"]["rank_stability"] = {"datasets": ["mine"], **stability}
-    choice = {"candidates": models[:2], "repetitions": 2, "repetitions_per_job": 2, "n_samples": 90}
+    choice = {"candidates": models[:2], "n_repeats": 2, "repeats_per_job": 2, "n_samples": 90}
     config["cross_testing"] = {"models": {**few, **choice}}
     config["win_percentage"] = {"models": {**few, "models": models, "set_size": 2, "n_sets": 3}}
-    config["splitting"] = {"datasets": ["mine"], "methods": ["random", "annealed", "OptiSplit-rLD"], "repeats": 2}
+    config["splitting"] = {"datasets": ["mine"], "methods": ["random", "annealed", "OptiSplit-rLD"], "n_repeats": 2}
     mine = study(config)
     table.to_csv(mine.folder / "mine.csv", index=False)
     tables = ("split_summary", "score_summary", "rank_stability", "scar_tests", "cross_testing_models")

@@ -15,7 +15,7 @@ from fairfold.planning.plan import plan
 
 def test_a_thousand_jobs_are_planned_in_half_a_minute(study, root):
     config = yaml.safe_load((root / "config" / "paper.yaml").read_text())
-    config["cross_testing"]["repetitions_per_job"] = 4  # more and shorter chunks
+    config["cross_testing"]["repeats_per_job"] = 4  # more and shorter chunks
     config["data"]["unavailable"] = "stop"  # include unavailable datasets
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     code, output = study(config).run("--dry-run", "--quiet", "rules", cores=1)

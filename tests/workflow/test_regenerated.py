@@ -21,7 +21,7 @@ def again(study_class, tmp_path_factory, root, mirror):
     """Recompute the quick parts with the settings of config/paper.yaml; return the folder of results."""
     config = yaml.safe_load((root / "config" / "paper.yaml").read_text())
     config["data"] = {"mirrors": [str(mirror)]}
-    config["splitting"] = {"datasets": ["bibtex"], "methods": SPLITTERS, "repeats": 2}
+    config["splitting"] = {"datasets": ["bibtex"], "methods": SPLITTERS, "n_repeats": 2}
     config["weak_labels"] |= {"datasets": ["flags"], "missing_rates": [30], "models": MODELS, "rank_stability": {}}
     config["cross_testing"] |= {"experiments": {}, "models": {}}
     little = {"sampling": {"n_sampled": [20], "n_trials": 2, "n_distributions": 2}, "reevaluation": {"n_pairs": 6}}

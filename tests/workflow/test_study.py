@@ -119,7 +119,7 @@ def test_folds_and_hidden_labels_are_what_they_state(finished):
 def test_cross_validation_is_repeated_on_another_split(finished, study, tiny):
     """The first split gives the scores of an unrepeated study; tests account for the number of splits."""
     once, _ = finished
-    tiny["folds"]["repeats"] = 2
+    tiny["folds"]["n_repeats"] = 2
     twice = study(tiny)
     code, output = twice.run("recommendation", "results/tables/score_summary.csv")
     assert code == 0, output
@@ -365,9 +365,9 @@ def test_a_second_run_has_nothing_to_do(finished):
 def test_other_sizes_of_jobs_give_the_same(finished, study, tiny):
     """Here each model is trained in a job of its own, and ranks and cross-testing run in one part."""
     tiny["weak_labels"]["models_per_job"] = 1
-    tiny["weak_labels"]["rank_stability"]["repeats_per_job"] = tiny["weak_labels"]["rank_stability"]["repeats"]
+    tiny["weak_labels"]["rank_stability"]["repeats_per_job"] = tiny["weak_labels"]["rank_stability"]["n_repeats"]
     for part in (tiny["cross_testing"], tiny["cross_testing"]["models"]):
-        part["repetitions_per_job"] = part["repetitions"]
+        part["repeats_per_job"] = part["n_repeats"]
     tables = [f"tables/{name}.csv" for name in ("weak_label_scores", "imputation", "complete_scores", "rank_stability")]
     tables += ["cross_testing/repetitions.csv", "cross_testing/models.csv"]
     other = study(tiny)

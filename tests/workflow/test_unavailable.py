@@ -4,7 +4,7 @@ import pandas as pd
 import yaml
 
 UNREACHABLE = {
-    "splitting": {"datasets": ["simulated-multilabel", "mediamill"], "methods": ["random"], "repeats": 2},
+    "splitting": {"datasets": ["simulated-multilabel", "mediamill"], "methods": ["random"], "n_repeats": 2},
     "weak_labels": {
         "datasets": ["simulated-multilabel", "yeast"],
         "missing_rates": [0, 50],
@@ -12,7 +12,7 @@ UNREACHABLE = {
         "forest": {"n_trees": 2, "max_levels": 1},
     },
     "cross_testing": {
-        "repetitions": 2,
+        "n_repeats": 2,
         "n_permutations": 5,
         "experiments": {
             "EEG": {"figure": "fig6", "title": "EEG", "dataset": "cross_testing_eeg", "data_sizes": [20]},

@@ -22,7 +22,10 @@ PLAN = plan(STUDY, CATALOG, LEFT_OUT)
 
 
 wildcard_constraints:
-    **dict.fromkeys(("n_splits", "repeats", "first", "part"), r"\d+"),
+    n_splits=r"\d+",
+    n_repeats=r"\d+",
+    first=r"\d+",
+    part=r"\d+",
     dataset=one_of(CATALOG),
     rate=r"\d{1,2}",
     splitter=one_of(METHOD_NAMES),

@@ -17,7 +17,7 @@ rule compare_models:
             name: expand(path, rate=STUDY.weak_labels.missing_rates, part=0, allow_missing=True)
             for name, path in rules.train_and_score.output.items()
         },
-        folds=folds_of(STUDY, STUDY.folds.n_splits, repeats=STUDY.folds.repeats),
+        folds=folds_of(STUDY, STUDY.folds.n_splits, n_repeats=STUDY.folds.n_repeats),
         curve_scores=expand(
             rules.score_by_samples.output.scores,
             rate=STUDY.weak_labels.sample_curves.missing_rate,
@@ -44,7 +44,7 @@ rule compare_models:
         mem_mb=lambda wildcards, input, threads, attempt: memory_to_request(input.dataset, threads, attempt),
     params:
         seed=STUDY.seed,
-        folds={"splitter": STUDY.folds.method, "n_splits": STUDY.folds.n_splits, "repeats": STUDY.folds.repeats},
+        folds={"splitter": STUDY.folds.method, "n_splits": STUDY.folds.n_splits, "n_repeats": STUDY.folds.n_repeats},
         rates=PLAN.weak_labels.estimated["rate"],
         trained=STUDY.weak_labels.missing_rates,
         unit=models.unit_options(STUDY),

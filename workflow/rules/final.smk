@@ -41,7 +41,7 @@ rule fit_final_model:
     params:
         seed=STUDY.seed,
         model=STUDY.final.model,
-        score=STUDY.weak_labels.score,
+        score=STUDY.weak_labels.scoring,
         hidden=30,
         settings={model: models.model_settings(STUDY, model) for model in PLAN.final.models},
         code_of_models=code_of_models(PLAN.final.models),

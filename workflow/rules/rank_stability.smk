@@ -4,7 +4,7 @@
 rule repeat_weak_labels:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=folds_of(STUDY, STUDY.folds.n_splits, "{splitter}", STUDY.weak_labels.rank_stability.repeats),
+        folds=folds_of(STUDY, STUDY.folds.n_splits, "{splitter}", STUDY.weak_labels.rank_stability.n_repeats),
     output:
         "results/rank_stability/{dataset}/rate-{rate}/{splitter}/from-{first}.csv",
     log:

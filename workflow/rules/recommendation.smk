@@ -4,7 +4,7 @@
 rule correct_scores:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=folds_of(STUDY, STUDY.folds.n_splits, repeats=STUDY.folds.repeats),
+        folds=folds_of(STUDY, STUDY.folds.n_splits, n_repeats=STUDY.folds.n_repeats),
         predictions=lambda wildcards: [
             f"results/weak_labels/{wildcards.dataset}/rate-{wildcards.rate}/predictions_{part}.npz"
             for part in PLAN.weak_labels.parts
@@ -54,7 +54,7 @@ rule score_checked_cells:
         "../../envs/environment.yaml"
     params:
         threshold=STUDY.weak_labels.forest.threshold,
-        score=STUDY.weak_labels.score,
+        score=STUDY.weak_labels.scoring,
         code=code_of("score_checked_cells"),
     script:
         "../scripts/score_checked_cells.py"
@@ -125,8 +125,8 @@ rule recommend_models:
         datasets=STUDY.weak_labels.datasets,
         alpha=STUDY.weak_labels.alpha,
         rope=STUDY.weak_labels.rope,
-        score=STUDY.weak_labels.score,
-        n_repeats=STUDY.folds.repeats,
+        score=STUDY.weak_labels.scoring,
+        n_repeats=STUDY.folds.n_repeats,
         hierarchical=PLAN.weak_labels.hierarchical,
         code=code_of("recommend_models"),
     script:

@@ -4,7 +4,7 @@
 rule score_by_samples:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=folds_of(STUDY, STUDY.folds.n_splits, repeats=STUDY.weak_labels.sample_curves.repeats),
+        folds=folds_of(STUDY, STUDY.folds.n_splits, n_repeats=STUDY.weak_labels.sample_curves.n_repeats),
     output:
         scores="results/sample_curves/{dataset}/rate-{rate}/{model}.csv",
         curve="results/sample_curves/{dataset}/rate-{rate}/{model}_curve.csv",

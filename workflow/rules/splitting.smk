@@ -6,9 +6,9 @@ rule split_dataset:
         "results/datasets/{dataset}.npz",
         strict_audit_of,
     output:
-        folds="results/folds/{dataset}/{splitter}/{n_splits}-folds/repeats-{repeats}.npz",
+        folds="results/folds/{dataset}/{splitter}/{n_splits}-folds/repeats-{n_repeats}.npz",
     log:
-        "results/logs/split_dataset/{dataset}_{splitter}_{n_splits}_{repeats}.log",
+        "results/logs/split_dataset/{dataset}_{splitter}_{n_splits}_{n_repeats}.log",
     cache: "omit-software"
     priority: 2  # all other jobs wait for data and folds
     conda:
@@ -16,7 +16,7 @@ rule split_dataset:
     params:
         # The cache identifies jobs by parameters, not by wildcards, so list everything that changes the folds.
         splitter="{splitter}",
-        repeats="{repeats}",
+        n_repeats="{n_repeats}",
         seed=STUDY.seed,
         n_splits="{n_splits}",
         code=code_of("split_dataset"),
@@ -42,7 +42,7 @@ rule compare_splitters:
     params:
         seed=STUDY.seed,
         n_splits=STUDY.folds.n_splits,
-        repeats=STUDY.splitting.repeats,
+        n_repeats=STUDY.splitting.n_repeats,
         splitters=STUDY.splitting.methods,
         code=code_of("compare_splitters"),
     script:

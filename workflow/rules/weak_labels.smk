@@ -4,7 +4,7 @@
 rule train_and_score:
     input:
         dataset="results/datasets/{dataset}.npz",
-        folds=folds_of(STUDY, STUDY.folds.n_splits, repeats=STUDY.folds.repeats),
+        folds=folds_of(STUDY, STUDY.folds.n_splits, n_repeats=STUDY.folds.n_repeats),
     output:
         scores="results/weak_labels/{dataset}/rate-{rate}/scores_{part}.csv",
         imputation="results/weak_labels/{dataset}/rate-{rate}/imputation_{part}.csv",

@@ -12,7 +12,7 @@ with logged(snakemake.log):
         data.Y,
         params.splitters,
         params.n_splits,
-        params.repeats,
+        params.n_repeats,
         seed=params.seed,
         names=("folds", data.id),
         groups=data.named_groups,

@@ -8,5 +8,5 @@ with logged(snakemake.log):
     from fairfold.splitting.methods import study_folds
 
     params, data = snakemake.params, Dataset.load(snakemake.input[0])
-    numbers = {"n_splits": int(params.n_splits), "repeats": int(params.repeats), "seed": params.seed}
+    numbers = {"n_splits": int(params.n_splits), "n_repeats": int(params.n_repeats), "seed": params.seed}
     write_arrays(snakemake.output.folds, fold_of=study_folds(data, params.splitter, **numbers))

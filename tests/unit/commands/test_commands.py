@@ -237,7 +237,7 @@ class TestStudy:
             "weak_labels": {
                 "datasets": ["My-plants-2"],
                 "missing_rates": [0],
-                "score": "f1_macro",
+                "scoring": "f1_macro",
                 "models": ["logistic", "kNN"],
                 "sample_curves": {"datasets": ["My-plants-2"], "models": ["joint-GB"], "shares": [0.25, 0.5, 1.0]},
             },
@@ -424,7 +424,7 @@ class TestStudy:
         asked = ["study", str(table), "--labels", "label_", "--weights", "leaf", "--hierarchy", hierarchy]
         assert main([*asked, "--folds", "3", "--repeats", "2"]) == 0
         config = yaml.safe_load((table.with_name("My-plants-2-study") / "study.yaml").read_text())
-        assert config["folds"] == {"n_splits": 3, "repeats": 2}
+        assert config["folds"] == {"n_splits": 3, "n_repeats": 2}
         (dataset,) = config["data"]["own"].values()
         assert dataset["weights"] == "leaf"
         assert dataset["labels"] == {"prefix": "label_", "hierarchy": "../above.csv"}

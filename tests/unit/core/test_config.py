@@ -30,7 +30,7 @@ def checked(**changes):
 
 def test_defaults_are_filled_in():
     config = checked()
-    assert config["folds"] == {"method": config["folds"]["method"], "n_splits": 5, "repeats": 1}
+    assert config["folds"] == {"method": config["folds"]["method"], "n_splits": 5, "n_repeats": 1}
     assert config["weak_labels"]["forest"]["n_trees"] == 150
     # This includes keys that the configuration does not have.
     data = {"mirrors": [], "cache": None, "offline": False, "unavailable": "stop", "left_out": {}}
@@ -80,9 +80,9 @@ def test_names_are_those_that_there_are():
             {"folds__n_splits": 1},
             "config.folds.n_splits: found 1: input should be greater than or equal to 2 (num",
         ),
-        ({"folds__repeats": 0}, "config.folds.repeats: found 0: input should be greater than or equal to 1"),
-        ({"folds__repeats": 101}, "config.folds.repeats: found 101: input should be less than or equal to 100"),
-        ({"folds__repeats": 2.5}, "found 2.5: input should be a valid integer"),
+        ({"folds__n_repeats": 0}, "config.folds.n_repeats: found 0: input should be greater than or equal to 1"),
+        ({"folds__n_repeats": 101}, "config.folds.n_repeats: found 101: input should be less than or equal to 100"),
+        ({"folds__n_repeats": 2.5}, "found 2.5: input should be a valid integer"),
         ({"folds__n_splits": "five"}, "input should be a valid integer"),
         ({"folds__method": "anealed"}, "config.folds.method: unknown value 'anealed': did you mean 'annealed'?"),
         ({"weak_labels__missing_rates": [0, 100]}, "config.weak_labels.missing_rates[1]: found 100"),

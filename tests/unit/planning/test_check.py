@@ -50,27 +50,27 @@ def checked(**changes):
         ({"final": {"datasets": ["iris"], "model": "kNN"}}, "iris"),
         (
             {
-                "folds": {"repeats": 3},
+                "folds": {"n_repeats": 3},
                 "data": {"own": {"mine": {"path": __file__, "folds": "part", "labels": {"last": 1}}}},
                 "weak_labels": {"datasets": ["mine"]},
             },
-            "config.folds.repeats: found 3, but data.own.mine.folds gives a single split",
+            "config.folds.n_repeats: found 3, but data.own.mine.folds gives a single split",
         ),
         (
             {
-                "folds": {"repeats": 3},
+                "folds": {"n_repeats": 3},
                 "data": {"own": {"mine": {"path": __file__, "labels": {"last": 1}} | BY_TIME}},
                 "weak_labels": {"datasets": ["mine"]},
             },
-            "config.folds.repeats: found 3, but data.own.mine.hold_out gives a single split",
+            "config.folds.n_repeats: found 3, but data.own.mine.hold_out gives a single split",
         ),
         (
             {
-                "folds": {"repeats": 3},
+                "folds": {"n_repeats": 3},
                 "data": {"variants": {"split": {"of": "bibtex", "folds": "published"}}},
                 "weak_labels": {"datasets": ["split"]},
             },
-            "config.folds.repeats: found 3, but data.variants.split.folds gives a single split",
+            "config.folds.n_repeats: found 3, but data.variants.split.folds gives a single split",
         ),
         (
             {"data": {"variants": {"x": {"of": "bibtex", "folds": "publishd"}}}},

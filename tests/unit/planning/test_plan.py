@@ -44,9 +44,9 @@ def test_parts_without_datasets_have_no_files():
 
 def test_jobs_are_named_after_their_first_number():
     whole = planned(
-        cross_testing={"models": {"datasets": [DATASET], "repetitions": 5, "repetitions_per_job": 2}},
+        cross_testing={"models": {"datasets": [DATASET], "n_repeats": 5, "repeats_per_job": 2}},
         win_percentage={"models": {"datasets": [DATASET], "n_sets": 4, "sets_per_job": 3, "n_permutations": 2}},
-        weak_labels={"rank_stability": {"datasets": [DATASET], "splitters": ["IS"], "repeats": 2}},
+        weak_labels={"rank_stability": {"datasets": [DATASET], "splitters": ["IS"], "n_repeats": 2}},
     )
     assert whole.cross_testing.files[:3] == [
         f"results/cross_testing/models/{DATASET}/from-{first}.csv" for first in (0, 2, 4)
@@ -83,7 +83,7 @@ def test_each_figure_is_drawn_by_one_job():
 @pytest.mark.parametrize("repeats", [1, 2])
 def test_a_small_dataset_has_its_curves_in_the_same_job_if_the_splits_are_the_same(repeats):
     curves = {"datasets": ["emotions"], "models": ["kNN"]}
-    whole = planned(folds={"repeats": repeats}, weak_labels={"datasets": ["emotions"], "sample_curves": curves})
+    whole = planned(folds={"n_repeats": repeats}, weak_labels={"datasets": ["emotions"], "sample_curves": curves})
     assert whole.weak_labels.small == ["emotions"]
     assert whole.sample_curves.of_small == (["kNN"] if repeats == 1 else [])
 

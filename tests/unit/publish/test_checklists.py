@@ -62,7 +62,7 @@ def test_pages_escape_cells(make_facts, tmp_path):
 
 @pytest.mark.parametrize(("score", "status"), [("average_precision", "filled"), ("f1_macro", "partly filled")])
 def test_the_author_gives_the_reason_for_a_chosen_score(make_facts, config, tmp_path, score, status):
-    config["weak_labels"]["score"] = score
+    config["weak_labels"]["scoring"] = score
     answers = {each.id: each for each in answer_checklist("reforms", make_facts(), tmp_path)}
     assert answers["7a"].status == status
     assert ("why the metric suits the selection" in answers["7a"].text) == (score != "average_precision")

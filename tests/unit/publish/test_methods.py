@@ -174,13 +174,13 @@ def test_scores_on_observed_labels_are_not_called_estimates(make_facts):
 
 
 def test_the_score_of_the_study_is_named(make_facts, config):
-    config["weak_labels"]["score"] = "f1_macro"
+    config["weak_labels"]["scoring"] = "f1_macro"
     text = text_of(make_facts())
     assert "Models were ranked by macro F1, of the labels that each model predicts for this metric." in text
     assert "Other metrics: micro AUROC, micro average precision and ranking loss;" in text
     assert "The best model of a dataset has the highest macro F1. The scores that" in text
     assert "needs no threshold" not in text
-    config["weak_labels"]["score"] = "hamming_loss"
+    config["weak_labels"]["scoring"] = "hamming_loss"
     text = text_of(make_facts())
     assert "Models were ranked by Hamming loss at the threshold 0.5. Other metrics:" in text
     assert "has the lowest Hamming loss" in text and "; at the threshold 0.5, micro MCC." in text
@@ -202,7 +202,7 @@ def test_checked_cells_are_stated(make_facts):
 
 
 def test_a_score_without_correction_is_named(make_facts, config):
-    config["weak_labels"]["score"] = "subset_accuracy"
+    config["weak_labels"]["scoring"] = "subset_accuracy"
     text = text_of(make_facts())
     assert "estimated for complete labels, except subset accuracy. Their" in text
     assert "highest subset accuracy, on observed labels, because it cannot be corrected for missing labels." in text

@@ -341,11 +341,13 @@ def _configuration(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     if options.hierarchy:
         dataset["labels"]["hierarchy"] = relative(options.hierarchy)
     given = {key: value for key, value in vars(options).items() if value not in (None, [])}
-    folds = {key: given[option] for key, option in (("n_splits", "folds"), ("repeats", "repeats")) if option in given}
+    folds = {key: given[option] for key, option in (("n_splits", "folds"), ("n_repeats", "repeats")) if option in given}
     if "dates" in given:
         dataset["hold_out"] = {"n_splits": folds.pop("n_splits", _N_PERIODS)}
-    keys = "missing_rates", "models", "models_per_job", "score"
+    keys = "missing_rates", "models", "models_per_job"
     compared: dict[str, Any] = {key: given[key] for key in keys if key in given}
+    if "score" in given:
+        compared["scoring"] = given["score"]
     study = {"seed": given.get("seed", 1), "data": {"own": {name: dataset}}}
     if "dates" not in given:  # Learning curves draw random folds.
         curve = LEARNING_CURVE | ({"models": _MODELS_OF_MANY[:1]} if given.get("has_many_cells") else {})

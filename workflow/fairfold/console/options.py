@@ -25,8 +25,9 @@ _KEYS = {
 _PLACES = [
     *((rf"(?:config\.)?data\.own\.[\w+-]+\.{key}(?:\[\d+\])?(?![\w.])", option) for key, option in _KEYS.items()),
     (r"(?:config\.)?weak_labels\.missing_rates(?:\[\d+\])?", "--missing-rates"),
-    (r"(?:config\.)?weak_labels\.(models|score)(?:\[\d+\])?(?![\w.])", r"--\1"),
-    (r"(?:config\.)?folds\.repeats", "--repeats"),
+    (r"(?:config\.)?weak_labels\.models(?:\[\d+\])?(?![\w.])", "--models"),
+    (r"(?:config\.)?weak_labels\.scoring", "--score"),
+    (r"(?:config\.)?folds\.n_repeats", "--repeats"),
     (r"(?:config\.)?folds\.n_splits", "--folds"),
     (r"config\.seed", "--seed"),
 ]

@@ -88,7 +88,7 @@ def gather_facts(folder: Path, *, with_data: bool = False) -> Facts:
     study.publish.with_data |= with_data
     prepared = (folder / "results" / "datasets" / f"{name}.npz" for name in study.weak_labels.datasets)
     datasets = [Dataset.load(path) for path in prepared if path.is_file()]
-    folds = folds_path(study, study.folds.n_splits, repeats=study.folds.repeats)
+    folds = folds_path(study, study.folds.n_splits, n_repeats=study.folds.n_repeats)
     recorded, final = folder / _VERSIONS, folder / "results" / "final"
     return Facts(
         results=(folder / "results").resolve(),

@@ -243,7 +243,7 @@ def introduction(results: Path) -> Iterator[str]:
         yield f"{Path(own[name].path).name}: {shape}. {n_warnings}."
         yield from (f"{in_options(note)}." for note in audit.loc[audit["check"] == ROLES_FOUND, "message"])
     if own:
-        models, n_folds = count(len(labels.models), "model"), study.folds.n_splits * study.folds.repeats
+        models, n_folds = count(len(labels.models), "model"), study.folds.n_splits * study.folds.n_repeats
         n = len(labels.models) * len(labels.datasets) * len(labels.missing_rates) * n_folds
         hidden = f"{'/'.join(map(str, labels.missing_rates))} % of positives hidden"
         if any(dataset.folds or dataset.hold_out for dataset in own.values()):  # other numbers of folds

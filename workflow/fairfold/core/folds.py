@@ -169,7 +169,7 @@ def check_repeats(folds: np.ndarray, name: str = "folds") -> None:
         if same != repeat:
             raise SplitError(
                 f"{name}: splits {same} and {repeat} are the same. This happens if each group or sample has "
-                "its own fold. Set folds.repeats to 1, or use fewer folds."
+                "its own fold. Set folds.n_repeats to 1, or use fewer folds."
             )
 
 

@@ -75,10 +75,10 @@ class CrossTestedModels(PermutedModelsPart):
     test_fraction: Proportion = 0.5
     """Share of the test part."""
 
-    repetitions: TwoOrMore = 10
+    n_repeats: TwoOrMore = 10
     """Random orders of the samples, each with other hidden labels, folds and seeds."""
 
-    repetitions_per_job: Count = 1
+    repeats_per_job: Count = 1
     """Repetitions in one job. An interrupted study repeats at most one job."""
 
     n_permutations: Count = 100
@@ -102,10 +102,10 @@ class CrossTesting(Settings):
     """How classes are distributed over folds. `equal` keeps class shares as equal as fold sizes allow. `crossvalind`
     draws the larger folds for each class independently, like the MATLAB function behind the published figures."""
 
-    repetitions: TwoOrMore = 1000
+    n_repeats: TwoOrMore = 1000
     """Samples drawn of each size."""
 
-    repetitions_per_job: Count = 20
+    repeats_per_job: Count = 20
     """Repetitions in one job. An interrupted study repeats at most one job."""
 
     n_permutations: Count = 1000

@@ -192,7 +192,7 @@ class OwnDataset(Source):
 
     folds: Text | None = None
     """Column of your own folds, used in place of `folds.method`. For a hold-out, write `train` and `test`; columns
-    named `is_test` or `is_train` may contain 0 and 1, or true and false. Every row needs a value, and `folds.repeats`
+    named `is_test` or `is_train` may contain 0 and 1, or true and false. Every row needs a value, and `folds.n_repeats`
     must be 1. Comparisons of splitters and of repeated splits make their own folds."""
 
     weights: Text | None = None
@@ -255,7 +255,7 @@ class Variant(SparseSettings):
     `[start, stop]` from 0, one after the other. A start above the stop counts down. `fairfold audit` prints them."""
 
     folds: Literal["published"] | None = None
-    """`published` trains and tests on the published parts in place of `folds.method`. `folds.repeats` must be 1."""
+    """`published` trains and tests on the published parts in place of `folds.method`. `folds.n_repeats` must be 1."""
 
     @model_validator(mode="after")
     def _check_change(self) -> Variant:

@@ -154,7 +154,7 @@ def _check_folds(study: Study, catalog: Catalog) -> None:
 
 def _check_repeats(study: Study, catalog: Catalog) -> None:
     """Refuse several splits for datasets that have only one."""
-    if (repeats := study.folds.repeats) == 1:
+    if (repeats := study.folds.n_repeats) == 1:
         return
     for dataset in study.weak_labels.datasets:
         entry = catalog[dataset]
@@ -165,7 +165,7 @@ def _check_repeats(study: Study, catalog: Catalog) -> None:
         }
         if key := next((f"data.{key.format(dataset)}" for key, value in single.items() if value), None):
             raise ConfigError(
-                f"config.folds.repeats: found {repeats}, but {key} gives a single split. Set repeats to 1, or leave "
+                f"config.folds.n_repeats: found {repeats}, but {key} gives a single split. Set it to 1, or leave "
                 f"{key} out."
             )
 

@@ -45,9 +45,9 @@ def cross_testing_stage(study: Study) -> CrossTestingStage:
     figures = sorted({each.figure for each in part.experiments.values()})
     experiments: Values = {
         "experiment": list(part.experiments),
-        "first": range(0, part.repetitions, part.repetitions_per_job),
+        "first": range(0, part.n_repeats, part.repeats_per_job),
     }
-    choices: Values = {"dataset": models.datasets, "first": range(0, models.repetitions, models.repetitions_per_job)}
+    choices: Values = {"dataset": models.datasets, "first": range(0, models.n_repeats, models.repeats_per_job)}
     files = paths("results/cross_testing/{experiment}/from-{first}.csv", **experiments)
     files += paths(
         "results/cross_testing/models/{dataset}/from-{first}.csv",

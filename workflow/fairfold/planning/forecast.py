@@ -93,7 +93,7 @@ def small_datasets(study: Study, catalog: Catalog) -> list[str]:
         user's own tables, the sizes of the files decide. None if the configuration sets ``models_per_job``.
     """
     labels, folds = study.weak_labels, study.folds
-    n_trainings = len(labels.models) * len(labels.missing_rates) * folds.n_splits * folds.repeats
+    n_trainings = len(labels.models) * len(labels.missing_rates) * folds.n_splits * folds.n_repeats
 
     def is_small(entry: Entry) -> bool:
         if entry.path is not None:

@@ -268,7 +268,7 @@ def unit_options(study: Study) -> dict[str, Any]:
         Options by name.
     """
     labels = study.weak_labels
-    return {"threshold": labels.forest.threshold, "levels_by": labels.levels_by, "score": labels.score}
+    return {"threshold": labels.forest.threshold, "levels_by": labels.levels_by, "score": labels.scoring}
 
 
 def curve_options(study: Study) -> dict[str, Any]:

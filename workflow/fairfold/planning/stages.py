@@ -188,7 +188,7 @@ class WeakLabelStage(Stage):
         return REFERENCE_LABELS if dataset in self.with_own_reference else None
 
 
-def folds_of(study: Study, n_splits: int, splitter: str = "", repeats: int | str = 1) -> str:
+def folds_of(study: Study, n_splits: int, splitter: str = "", n_repeats: int | str = 1) -> str:
     """Return the path of the folds of a dataset.
 
     Parameters
@@ -199,7 +199,7 @@ def folds_of(study: Study, n_splits: int, splitter: str = "", repeats: int | str
         Number of folds.
     splitter : str, default=""
         Method that splits the samples. By default, the one of the study.
-    repeats : int, default=1
+    n_repeats : int, default=1
         Number of splits.
 
     Returns
@@ -207,7 +207,7 @@ def folds_of(study: Study, n_splits: int, splitter: str = "", repeats: int | str
     str
         Path with the field ``dataset``.
     """
-    return f"results/folds/{{dataset}}/{splitter or study.folds.method}/{n_splits}-folds/repeats-{repeats}.npz"
+    return f"results/folds/{{dataset}}/{splitter or study.folds.method}/{n_splits}-folds/repeats-{n_repeats}.npz"
 
 
 def weak_label_stage(study: Study, catalog: Catalog) -> WeakLabelStage:
@@ -232,7 +232,7 @@ def weak_label_stage(study: Study, catalog: Catalog) -> WeakLabelStage:
     units: Values = {"dataset": labels.datasets, "rate": labels.missing_rates}
     hierarchical = [name for name in labels.datasets if catalog[name].hierarchical]
     many = with_many_labels(study, catalog)
-    files = paths(folds_of(study, study.folds.n_splits, repeats=study.folds.repeats), dataset=labels.datasets)
+    files = paths(folds_of(study, study.folds.n_splits, n_repeats=study.folds.n_repeats), dataset=labels.datasets)
     files += paths(
         "results/weak_labels/{dataset}/rate-{rate}/scores_{part}.csv",
         "results/weak_labels/{dataset}/rate-{rate}/imputation_{part}.csv",
@@ -297,9 +297,9 @@ def rank_stability_stage(study: Study) -> RankStabilityStage:
         "dataset": part.datasets,
         "rate": part.missing_rates,
         "splitter": part.splitters,
-        "first": range(0, part.repeats, part.repeats_per_job),
+        "first": range(0, part.n_repeats, part.repeats_per_job),
     }
-    folds = folds_of(study, study.folds.n_splits, "{splitter}", part.repeats)
+    folds = folds_of(study, study.folds.n_splits, "{splitter}", part.n_repeats)
     scores = paths("results/rank_stability/{dataset}/rate-{rate}/{splitter}/from-{first}.csv", **jobs)
     files = [*paths(folds, dataset=part.datasets, splitter=part.splitters), *scores]
     files += ["results/tables/rank_stability.csv"] if part.datasets else []
@@ -346,10 +346,10 @@ def sample_curve_stage(study: Study, small: Sequence[str]) -> SampleCurveStage:
     part = study.weak_labels.sample_curves
     models = part.models or study.weak_labels.models
     curves: Values = {"dataset": part.datasets, "rate": [part.missing_rate], "model": models}
-    is_of_small = bool(small) and part.datasets == [*small] and part.repeats == study.folds.repeats
+    is_of_small = bool(small) and part.datasets == [*small] and part.n_repeats == study.folds.n_repeats
     scores = paths("results/sample_curves/{dataset}/rate-{rate}/{model}.csv", **curves)
     files = [
-        *paths(folds_of(study, study.folds.n_splits, repeats=part.repeats), dataset=part.datasets),
+        *paths(folds_of(study, study.folds.n_splits, n_repeats=part.n_repeats), dataset=part.datasets),
         *scores,
         *paths("results/sample_curves/{dataset}/rate-{rate}/{model}_curve.csv", **curves),
     ]

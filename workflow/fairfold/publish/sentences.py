@@ -239,7 +239,7 @@ def _is_all_tested(name: str, facts: Facts) -> bool:
     folds, size = facts.folds_of(name), facts.size(name)
     if size is None or len(folds) < 2 or facts.own.get(name, {}).get("dates"):
         return False
-    return bool(folds["test_samples"].sum() == size["n_samples"] * facts.config["folds"]["repeats"])
+    return bool(folds["test_samples"].sum() == size["n_samples"] * facts.config["folds"]["n_repeats"])
 
 
 def _curve(name: str, facts: Facts) -> SimpleNamespace | None:
@@ -262,8 +262,8 @@ def _curve(name: str, facts: Facts) -> SimpleNamespace | None:
 
 def _compared(name: str, rows: pd.DataFrame, facts: Facts) -> float:
     """Return the score of the same model, training parts and labels in the comparison; NaN if there is none."""
-    curves, repeats = facts.config["weak_labels"]["sample_curves"], facts.config["folds"]["repeats"]
-    if curves["missing_rate"] or curves["repeats"] != repeats or not (rows["times"] == 1).any():
+    curves, repeats = facts.config["weak_labels"]["sample_curves"], facts.config["folds"]["n_repeats"]
+    if curves["missing_rate"] or curves["n_repeats"] != repeats or not (rows["times"] == 1).any():
         return float("nan")
     found = _leading(name, LEAD, facts)
     found = found[(found["model"] == rows["model"].iloc[0]) & (found["missing_rate"] == 0)] if len(found) else found
@@ -392,7 +392,7 @@ def _values(facts: Facts) -> dict[str, Any]:
 def _gather(facts: Facts) -> dict[str, Any]:
     """Return the values of all templates."""
     config, sizes = facts.config, {name: size for name in facts.datasets if (size := facts.size(name))}
-    score = config["weak_labels"]["score"]
+    score = config["weak_labels"]["scoring"]
     tests, rates = facts.table("tables/recommendation.csv"), facts.table("tables/missing_rates.csv")
     intervals = facts.table("tables/complete_scores.csv")
     names = [each.name for each in facts.sources if each.path and each.dataset]
@@ -430,7 +430,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
         "hidden_shares": [f"{share:.1f} %" for share in hidden.get("hidden_share", ())],
         "n_scores": int(tests["n_folds"].max()) if len(tests) else 0,
         **_fits(facts),
-        "is_repeated": facts.config["folds"]["n_splits"] * facts.config["folds"]["repeats"] > 1,
+        "is_repeated": facts.config["folds"]["n_splits"] * facts.config["folds"]["n_repeats"] > 1,
         **{"n_draws": facts.n_draws, "n_hyperparameters": len(facts.hyperparameters)},
         "has_file": facts.has,
         **{"source": facts.memo.get("source"), "figures": facts.memo.setdefault("figures", [])},

@@ -109,7 +109,7 @@ def describe_study(
     trained, n_splits = config["weak_labels"], config["folds"]["n_splits"]
     write_text(yaml.safe_dump(dict(config), sort_keys=True, allow_unicode=True), made["config"])
     of_models = describe_models(trained["models"], trained["variant"], config["models"])
-    legend = legend_table(used, config["models"], trained["score"])
+    legend = legend_table(used, config["models"], trained["scoring"])
     write_tables({"models": of_models, "versions": gather_versions(), "legend": legend}, made)
     if left_out:
         write_table(pd.DataFrame(left_out), made["unavailable"])

@@ -129,7 +129,7 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
     return make
 
 
-def study_folds(data: Any, splitter: str, *, n_splits: int, repeats: int, seed: int) -> np.ndarray:
+def study_folds(data: Any, splitter: str, *, n_splits: int, n_repeats: int, seed: int) -> np.ndarray:
     """Split the samples of a dataset for a study. A single split uses folds that are defined in the data.
 
     Parameters
@@ -138,20 +138,20 @@ def study_folds(data: Any, splitter: str, *, n_splits: int, repeats: int, seed: 
         The data.
     splitter : str
         Name of the method, see :func:`make_splitter`.
-    n_splits, repeats : int
+    n_splits, n_repeats : int
         Number of folds, and of splits.
     seed : int
         Seed of the study.
 
     Returns
     -------
-    ndarray of shape (repeats, n_samples)
+    ndarray of shape (n_repeats, n_samples)
         Test fold of each sample.
     """
-    if data.fold_of is not None and repeats == 1:
+    if data.fold_of is not None and n_repeats == 1:
         return data.fold_of[None]
     names = ("folds", data.id)
-    return repeated_splits(splitter, data.Y, n_splits, repeats, seed=seed, names=names, groups=data.named_groups)[0]
+    return repeated_splits(splitter, data.Y, n_splits, n_repeats, seed=seed, names=names, groups=data.named_groups)[0]
 
 
 def repeated_splits(

@@ -20,7 +20,7 @@ class Folds(Settings):
     n_splits: TwoOrMore = N_SPLITS
     """Number of folds."""
 
-    repeats: Annotated[int, Field(ge=1, le=100)] = 1
+    n_repeats: Annotated[int, Field(ge=1, le=100)] = 1
     """Cross-validations of the weak-label study, each on another split. The run time grows in proportion. Parts that
     make separate splits have a separate key. The final model and `weak_labels.mechanisms` use the first split."""
 
@@ -52,7 +52,7 @@ class Splitting(DatasetsPart):
     ]
     """Methods to compare."""
 
-    repeats: TwoOrMore = 10
+    n_repeats: TwoOrMore = 10
     """Splits of each dataset by each method."""
 
     fold_effect: FoldEffect = FoldEffect()

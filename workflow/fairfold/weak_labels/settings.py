@@ -65,7 +65,7 @@ class RankStability(ForestPart):
     missing_rates: MissingRates = [50]
     """Percentages of each label's positives that are hidden from training."""
 
-    repeats: TwoOrMore = 5
+    n_repeats: TwoOrMore = 5
     """Splits of each dataset by each splitter. Confidence intervals need 3."""
 
     trainings: TwoOrMore = 2
@@ -88,7 +88,7 @@ class SampleCurves(ForestPart):
     missing_rate: MissingRate = 0
     """Percentage of each label's positives that are hidden from training."""
 
-    repeats: Count = 1
+    n_repeats: Count = 1
     """Splits of each dataset."""
 
     models: ModelNames | None = None
@@ -177,7 +177,7 @@ class WeakLabels(Settings):
     """Significance level of the comparison of models. With 5 datasets or fewer, no difference is significant at
     0.05."""
 
-    score: ScoreName = SCORE
+    scoring: ScoreName = SCORE
     """Score that ranks models and selects the final one; see [all metrics](/reference/names.md). Models with calibrated
     probabilities predict labels for it, see [predict new data](/guide/predict-new-data.md). Other models use
     `forest.threshold`."""

@@ -61,7 +61,7 @@ def test_the_file_is_that_of_the_job_that_trains_the_model(config, scores):
 def test_departures_from_the_published_settings_are_reported(config, scores):
     config["weak_labels"]["variant"] = "text"
     config["weak_labels"]["forest"]["n_trees"] = 30
-    config["folds"] |= {"n_splits": 3, "repeats": 2}
+    config["folds"] |= {"n_splits": 3, "n_repeats": 2}
     note = compare_scores(printed("last"), {"scores": scores}, config).iloc[0]["note"]
     assert note == (
         "other folds and other hidden labels; n_trees 30, published 150; 3 folds, published 5; 2 cross-validations, "

@@ -133,8 +133,8 @@ def _departures(config: Mapping[str, Any]) -> str:
     ]
     if folds["n_splits"] != _FOLDS:
         differing.append(f"{folds['n_splits']} folds, published {_FOLDS}")
-    if folds["repeats"] != 1:
-        differing.append(f"{folds['repeats']} cross-validations, published 1")
+    if folds["n_repeats"] != 1:
+        differing.append(f"{folds['n_repeats']} cross-validations, published 1")
     if study["variant"] != "authors-code":
         differing.append(f"variant {study['variant']}, not authors-code")
     return "; ".join(["other folds and other hidden labels", *differing])
