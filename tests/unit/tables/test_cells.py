@@ -133,7 +133,7 @@ def test_a_number_that_stands_for_a_missing_one_is_compared_as_text(tmp_path):
 
 def test_columns_of_numbers_and_words_keep_their_texts(tmp_path):
     (tmp_path / "t.csv").write_text("code,label\n01,1\n1.0,0\nB,0\n")
-    assert delimited.text_columns_of(tmp_path / "t.csv") == ["code"]
+    assert delimited.RowFile(tmp_path / "t.csv").text_columns() == ["code"]
     source = delimited.RowFile(tmp_path / "t.csv")
     assert source.table(categorical=["code"]).text["code"].tolist() == ["01", "1.0", "B"]
 

@@ -133,9 +133,9 @@ def test_columns_of_text_and_those_left_out_are_no_evidence_and_stay_as_they_are
 
 def test_codes_with_commas_beside_points_are_categories(tmp_path):
     (tmp_path / "mine").write_text(table("\t", ["x", "0.5", "1", "2"], ["codes", "1,2", "1,3", "1"], LABEL))
-    assert delimited.text_columns_of(tmp_path / "mine") == ["codes"]
+    assert delimited.RowFile(tmp_path / "mine").text_columns() == ["codes"]
     (tmp_path / "mine").write_text(table("\t", ["x", "0,5", "1", "2"], ["y", "1,2", "1,3", "1"], LABEL))
-    assert delimited.text_columns_of(tmp_path / "mine") == []
+    assert delimited.RowFile(tmp_path / "mine").text_columns() == []
 
 
 @pytest.mark.parametrize(

@@ -34,14 +34,7 @@ def pool_violators(P: np.ndarray, order: np.ndarray, children: np.ndarray, start
             pool_of[label], mean[label], size[label] = label, P[row, label], 1.0
             last[label], following[label] = label, -1
             while True:
-                worst = -1
-                member = label
-                while member >= 0:
-                    for place in range(starts[member], starts[member + 1]):
-                        pool = pool_of[children[place]]
-                        if pool != label and mean[pool] > mean[label] and (worst < 0 or mean[pool] > mean[worst]):
-                            worst = pool
-                    member = following[member]
+                worst = _largest_below(label, pool_of, mean, following, children, starts)
                 if worst < 0:
                     break
                 total = mean[label] * size[label] + mean[worst] * size[worst]
@@ -55,3 +48,16 @@ def pool_violators(P: np.ndarray, order: np.ndarray, children: np.ndarray, start
                     member = following[member]
         for label in range(n_labels):
             P[row, label] = mean[pool_of[label]]
+
+
+@njit(cache=True, nogil=True)
+def _largest_below(label, pool_of, mean, following, children, starts):  # noqa: ANN001, ANN202
+    """Return the pool with the largest mean among those below a label's pool that exceed its mean, or -1."""
+    worst, member = -1, label
+    while member >= 0:
+        for place in range(starts[member], starts[member + 1]):
+            pool = pool_of[children[place]]
+            if pool != label and mean[pool] > mean[label] and (worst < 0 or mean[pool] > mean[worst]):
+                worst = pool
+        member = following[member]
+    return worst

@@ -27,6 +27,7 @@ MANY_SAMPLES = 20_000
 """Number of samples from which on out-of-fold predictions are stored in single precision, which halves their files."""
 
 _PARTS = ("data", "indices", "indptr", "shape")
+_Row = tuple[int, bool, str, float, float, str]  # level, is_final, metric, value, observed_value, reason
 
 
 class FinalPredictions(NamedTuple):
@@ -476,23 +477,15 @@ def score_on_folds(
             steps = {"fit": fitted - start, "predict": cpu_seconds() - fitted}
             seen = None if observed_in_test is None else observed_in_test(fold)[test]
             scoring = {"threshold": threshold, "sample_weight": metadata.of(test).weights}
-            rows = _score_levels(Y[test], seen, stages, estimator.best_levels_, scoring)
-            best_levels[fold] = {metric: estimator.best_levels_[metric] for metric in BASIC_METRICS}
-            level = best_levels[fold]["average_precision"]
-            for name in further:
-                decided = _decided(estimator, stages[level], name)
-                rows.append(_score_decisions(Y[test], seen, decided, level, name, scoring))
-                if name == score:  # Only the decisions for the score of the study are kept.
-                    best_levels[fold][name] = len(stages)
-                    stages.append(decided)
-            found = pd.DataFrame() if examine is None else examine(estimator, Y[train])
-            counting[fold] = {level: stages[level] for level in best_levels[fold].values()}
+            scored = _score_stages(estimator, stages, Y[test], seen, further, score, scoring)
+            finding = pd.DataFrame() if examine is None else examine(estimator, Y[train])
+            rows, best_levels[fold], counting[fold] = scored
         except StudyError as error:
             rows = [(0, True, metric, np.nan, np.nan, str(error)) for metric in (*BASIC_METRICS, *further)]
-            steps, found = {}, pd.DataFrame({"reason": [str(error)]})
+            steps, finding = {}, pd.DataFrame({"reason": [str(error)]})
         scores += [(fold, *row, share_tested(train, test)) for row in rows]
         seconds += [(fold, *step) for step in steps.items()]
-        findings.append(found.assign(fold=fold)[["fold", *found]])
+        findings.append(finding.assign(fold=fold)[["fold", *finding]])
     columns = ["fold", "level", "is_final", "metric", "value", "observed_value", "reason", "share_tested"]
     table = pd.DataFrame(scores, columns=columns)
     return FoldTables(
@@ -501,6 +494,28 @@ def score_on_folds(
         pd.concat(findings, ignore_index=True),
         FinalPredictions.of_folds(counting, best_levels, np.asarray(fold_of), Y.shape[1], is_sparse=sparse.issparse(Y)),
     )
+
+
+def _score_stages(
+    estimator: StagedEstimator,
+    stages: list[Matrix],
+    Y: Matrix,
+    seen: Matrix | None,
+    further: Sequence[str],
+    score: str,
+    options: Mapping[str, Any],
+) -> tuple[list[_Row], dict[str, int], dict[int, Matrix]]:
+    """Return the rows of :func:`_score_levels` and of further metrics, the final levels and their predictions."""
+    rows = _score_levels(Y, seen, stages, estimator.best_levels_, options)
+    best_levels = {metric: estimator.best_levels_[metric] for metric in BASIC_METRICS}
+    level = best_levels["average_precision"]
+    for name in further:
+        decided = _decided(estimator, stages[level], name)
+        rows.append(_score_decisions(Y, seen, decided, level, name, options))
+        if name == score:  # Only the decisions for the score of the study are kept.
+            best_levels[name] = len(stages)
+            stages = [*stages, decided]
+    return rows, best_levels, {level: stages[level] for level in best_levels.values()}
 
 
 def _decided(estimator: Any, P: Matrix, score: str) -> Matrix:
@@ -512,7 +527,7 @@ def _decided(estimator: Any, P: Matrix, score: str) -> Matrix:
 
 def _score_decisions(
     Y: Matrix, seen: Matrix | None, P: Matrix, level: int, score: str, options: Mapping[str, Any]
-) -> tuple[int, bool, str, float, float, str]:
+) -> _Row:
     """Return the row of a further score; see :func:`_score_levels`."""
     value = multilabel_scores(Y, P, metrics=[score], **options)[score]
     observed = np.nan if seen is None else multilabel_scores(seen, P, metrics=[score], **options)[score]
@@ -555,7 +570,7 @@ def labels_for(estimator: Any, Y: Matrix) -> Matrix:
 
 def _score_levels(
     Y: Matrix, seen: Matrix | None, stages: Sequence[Matrix], best_levels: Mapping[str, int], options: Mapping[str, Any]
-) -> list[tuple[int, bool, str, float, float, str]]:
+) -> list[_Row]:
     """Return rows of ``level, is_final, metric, value, observed_value, reason``."""
     rows = []
     for level, P in enumerate(stages):

@@ -174,10 +174,7 @@ class OutOfBagCascade(BaseCascade):
         first_level = first_level or self._grow_first_level(grow, X, observed)
         if self.shape == "auto":
             grow.take_shapes_from(first_level.predictors)
-        imputer = None
-        if self.imputation is not None and is_corrected(self.label_frequency):
-            strict = self.imputation == "slc"
-            imputer = PosteriorImputer(observed, is_strict=strict, threshold=self.threshold, hierarchy=self.hierarchy)
+        imputer = self._imputer_of(observed)
         self.levels_, self.oob_scores_, self.training_labels_ = [], [], []
         self.calibrations_: list[np.ndarray] = []
         self.label_frequencies_: list[Any] = []  # a number or a list with one per label
@@ -188,7 +185,7 @@ class OutOfBagCascade(BaseCascade):
         is_large = observed.shape[0] >= LARGE and not sparse.issparse(observed)
         new: list[np.ndarray] = []
         for level in range(self.max_levels + 1):
-            encoders = []
+            encoders, predictors = [], first_level.predictors
             if level > 0:
                 if imputer is not None:
                     labels = imputer.impute(level, seen_proba, self.label_frequencies_[-1])
@@ -198,9 +195,6 @@ class OutOfBagCascade(BaseCascade):
                     forest.drop_oob_proba()
                     if is_large and level > 1:  # Other models can reuse level 0.
                         forest.drop_training_data()
-            if level == 0:
-                predictors = first_level.predictors
-            else:
                 predictors = grow.pair(append_columns(X, *new), observed, level, "predictor")
             self.levels_.append(Level(encoders, predictors))
             self.training_labels_.append(labels)
@@ -214,16 +208,27 @@ class OutOfBagCascade(BaseCascade):
             candidates[level] = seen_proba, scored
             scores = self._signed_scores()  # Only levels that tie with the best score so far can become the best.
             candidates = {tied: candidates[tied] for tied in np.flatnonzero(scores >= scores.max() - ROUNDING).tolist()}
-            if level - self._best_level() >= self.patience:
-                break
-            if is_large and level > 0 and scores[-1] - scores[:-1].max() < _LEAST_GAIN:
+            has_stalled = is_large and level > 0 and scores[-1] - scores[:-1].max() < _LEAST_GAIN
+            if has_stalled or level - self._best_level() >= self.patience:
                 break
         for forest in predictors:  # This level is now known to be the last.
             forest.drop_oob_proba()
         self.imputation_log_ = [] if imputer is None else imputer.log
+        self._choose_level(observed, candidates, drops_others=is_large)
+
+    def _imputer_of(self, observed: np.ndarray) -> PosteriorImputer | None:
+        if self.imputation is None or not is_corrected(self.label_frequency):
+            return None
+        is_strict = self.imputation == "slc"
+        return PosteriorImputer(observed, is_strict=is_strict, threshold=self.threshold, hierarchy=self.hierarchy)
+
+    def _choose_level(
+        self, observed: np.ndarray, candidates: dict[int, tuple[Matrix, Matrix]], *, drops_others: bool
+    ) -> None:
+        """Set the attributes of the best level, and optionally drop the levels above it."""
         self.best_level_ = self._best_level()
         self.best_levels_ = dict.fromkeys(BASIC_METRICS, self.best_level_)
-        if is_large:
+        if drops_others:
             for of_levels in (self.levels_, self.training_labels_, self.oob_scores_, self.calibrations_):
                 del of_levels[self.best_level_ + 1 :]
             del self.label_frequencies_[self.best_level_ + 1 :]

@@ -520,34 +520,12 @@ def _slope(expected: np.ndarray, above: np.ndarray, weight: np.ndarray) -> float
     return centered @ above / spread if spread > _LEAST_SPREAD * weight.sum() else 0.0
 
 
-def ranks_of_observed(cells: Cells) -> np.ndarray:
-    """Compute the mean rank and the share of ties of the observed positives of each sample.
-
-    Parameters
-    ----------
-    cells : Cells
-        Pairs of the samples.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, 2)
-        First column: number of other labels that are not ranked below an observed positive. Second column: share of the
-        other observed positives that tie with it. Both are means over the observed positives of the sample. They are
-        NaN for a sample without observed positives. The second is also NaN for a sample with only one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> cells = Cells.of(np.array([[1, 0, 1], [0, 1, 0]]), np.array([[0.9, 0.2, 0.1], [0.8, 0.7, 0.1]]))
-    >>> ranks_of_observed(cells)
-    array([[ 1.,  0.],
-           [ 1., nan]])
-    """
-    return _means_of_ranks(cells, _ranks_of_positives(cells))
-
-
 def _ranks_of_positives(cells: Cells) -> np.ndarray:
-    """Compute both columns of :func:`ranks_of_observed` for each observed positive, in the order of the pairs."""
+    """Compute the rank and the share of ties of each observed positive, in the order of the pairs.
+
+    The rank is the number of other labels that are not ranked below the observed positive. The share of ties is that of
+    the other observed positives of the sample, and NaN if there are none.
+    """
     ranks = [np.empty((0, 2))]
     starts = np.searchsorted(cells.rows, np.arange(cells.shape[0] + 1))
     for row in np.unique(cells.rows[cells.w > 0]):

@@ -329,8 +329,7 @@ def _even_out(weights, fair, fold_of):  # noqa: ANN001, ANN202
         changed = False
         for group in range(len(weights)):
             for other in range(len(weights) + n_folds):  # Another group to swap with, or a fold to move to.
-                home, is_swap = fold_of[group], other < len(weights)
-                to = fold_of[other] if is_swap else other - len(weights)
+                home, to, is_swap = fold_of[group], _target(other, fold_of), other < len(weights)
                 if to == home or (not is_swap and n_groups[home] == 1):
                     continue
                 moved = weights[group] - (weights[other] if is_swap else 0)
@@ -338,12 +337,9 @@ def _even_out(weights, fair, fold_of):  # noqa: ANN001, ANN202
                 if moved * (excess[to] - excess[home] + moved) < -1e-6:
                     excess[home] -= moved
                     excess[to] += moved
-                    fold_of[group] = to
-                    if is_swap:
-                        fold_of[other] = home
-                    else:
-                        n_groups[home] -= 1
-                        n_groups[to] += 1
+                    n_groups[home] -= 0 if is_swap else 1
+                    n_groups[to] += 0 if is_swap else 1
+                    _reassign(group, other, to, fold_of)
                     changed = True
 
 
@@ -356,8 +352,7 @@ def _exchange(weights, shares, deviations, sizes, smallest, largest, fold_of):  
         changed = False
         for group in range(len(weights)):
             for other in range(len(weights) + n_folds):  # Another group to swap with, or a fold to move to.
-                home, is_swap = fold_of[group], other < len(weights)
-                to = fold_of[other] if is_swap else other - len(weights)
+                home, to, is_swap = fold_of[group], _target(other, fold_of), other < len(weights)
                 moved = weights[group] - (weights[other] if is_swap else 0)
                 if to == home or not (smallest[home] <= sizes[home] - moved <= largest[home]):
                     continue
@@ -369,10 +364,22 @@ def _exchange(weights, shares, deviations, sizes, smallest, largest, fold_of):  
                     deviations[to] += shares[group] - back
                     sizes[home] -= moved
                     sizes[to] += moved
-                    fold_of[group] = to
-                    if is_swap:
-                        fold_of[other] = home
+                    _reassign(group, other, to, fold_of)
                     changed = True
+
+
+@njit(cache=True, nogil=True)
+def _target(other, fold_of):  # noqa: ANN001, ANN202
+    """Return the fold of a group to swap with. Numbers from the number of groups on stand for folds to move to."""
+    return fold_of[other] if other < len(fold_of) else other - len(fold_of)
+
+
+@njit(cache=True, nogil=True)
+def _reassign(group, other, to, fold_of):  # noqa: ANN001, ANN202
+    """Put a group in a fold, and the group that it swaps with, if any, in its former fold."""
+    if other < len(fold_of):
+        fold_of[other] = fold_of[group]
+    fold_of[group] = to
 
 
 @njit(cache=True, nogil=True)

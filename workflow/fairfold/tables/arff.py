@@ -311,20 +311,21 @@ def _arff_header(lines: Sequence[str], path: Path) -> tuple[list[_Attribute], li
     attributes: list[_Attribute] = []
     outline: list[str] = []
     for line, text in enumerate(map(str.strip, lines), start=1):
-        plain = ""
-        if _RELATION.match(text):
-            plain = "@relation file"
-        elif _ATTRIBUTE_START.match(text):
-            plain = f"@attribute {len(attributes)} string"
-            attributes.append(_attribute(text, f"{path}, line {line}"))
-        elif _DATA.match(text):
-            plain = "@data"
-        elif text and not text.startswith("%"):
-            found = f"{path}, line {line}: found {textwrap.shorten(text, 60)!r} before @data"
-            raise DataError(f"{found}, but a header has only @relation, @attribute, @data and % comments. Correct it.")
-        outline.append(plain)
-        if plain == "@data":
+        if _DATA.match(text):
+            outline.append("@data")
             break
+        if _RELATION.match(text):
+            outline.append("@relation file")
+        elif _ATTRIBUTE_START.match(text):
+            outline.append(f"@attribute {len(attributes)} string")
+            attributes.append(_attribute(text, f"{path}, line {line}"))
+        elif not text or text.startswith("%"):
+            outline.append("")
+        else:
+            raise DataError(
+                f"{path}, line {line}: found {textwrap.shorten(text, 60)!r} before @data, but a header has only "
+                "@relation, @attribute, @data and % comments. Correct it."
+            )
     stated = [plain for plain in outline if plain]
     if not attributes or stated[0] != "@relation file" or stated[-1] != "@data":
         raise DataError(f"{path} is not a complete ARFF file. It needs @relation, at least one @attribute, and @data.")

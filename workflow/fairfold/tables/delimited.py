@@ -196,7 +196,7 @@ class RowFile:
         return (cell for cell in dict.fromkeys(cells) if is_text(cell) and not (self.file.text and form_of(cell)))
 
     def text_columns(self) -> list[str]:
-        """Find further columns as :func:`text_columns_of` does."""
+        """Find further columns that contain other cells than numbers, truth values and missing values."""
         found, dates = set(), []
         for column, (rows, cells) in self.cells.others.items():
             if (text := next(self._texts(cells), None)) is not None:
@@ -255,44 +255,6 @@ def _mixed_codings(words: Counter[tuple[str, str]], values: Mapping[str, np.ndar
         if is_mixed or len(styles) > 1:
             found[column] = (*sorted(counts), *(f"{number:g}" for number in np.unique(numbers)[: 3 * is_mixed]))
     return found
-
-
-def text_columns_of(
-    path: PathLike, *, header: bool = True, apart: Collection[str] = (), ignored: Collection[str] = ()
-) -> list[str]:
-    r"""Find the columns that contain other cells than numbers, truth values and missing values.
-
-    Parameters
-    ----------
-    path : str or path-like
-        Path of the file.
-    header : bool, default=True
-        Whether the first line names the columns.
-    apart : collection of str, default=()
-        Names of columns to skip.
-    ignored : collection of str, default=()
-        Names and patterns of columns to skip; see :func:`~fairfold.tables.table.ignored_columns`.
-
-    Returns
-    -------
-    list of str
-        Names of the text columns in the order of the file.
-
-    Raises
-    ------
-    DataError
-        If the file is not a table, or the first text of a column is a date.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "plants.csv"
-    ...     _ = path.write_text("height,color\n0.5,green\nNA,brown\n")
-    ...     text_columns_of(path)
-    ['color']
-    """
-    return RowFile(Path(path), header=header, text=apart, ignored=ignored).text_columns()
 
 
 def columns_of(path: PathLike, *, header: bool = True) -> list[str]:
