@@ -34,6 +34,7 @@ from fairfold.datasets import load_catalog, prepare
 from fairfold.papers.published.comparison import COMPARISONS, OUR_TABLES, compare_published
 from fairfold.planning.check import check_study
 from fairfold.planning.parts import leave_out
+from fairfold.planning.settings import Study
 from fairfold.report.contents import figures_of, load_contents, select
 from fairfold.report.costs import gather_costs
 from fairfold.report.failures import failures_of
@@ -61,7 +62,7 @@ COMPARED = OUR_TABLES | {
 }
 
 
-def published_beside_ours(results: Path, config: Mapping[str, Any]) -> pd.DataFrame:
+def published_beside_ours(results: Path, study: Study) -> pd.DataFrame:
     """Return every printed number, our result if the run has computed it, and the command for it."""
     printed = {name: pd.read_csv(PUBLISHED / f"{name}.csv", dtype=str, keep_default_na=False) for name in COMPARISONS}
     files = {name: sorted(results.glob(pattern)) for name, pattern in COMPARED.items()}
@@ -71,7 +72,7 @@ def published_beside_ours(results: Path, config: Mapping[str, Any]) -> pd.DataFr
     ours["stand_ins"] = splits
     sizes = [{"dataset": name, **describe_labels(prepare(name).Y)} for name in splits["dataset"].unique()]
     ours["stand_in_matrices"] = pd.DataFrame(sizes)
-    both = compare_published(printed, ours, config)
+    both = compare_published(printed, ours, study)
     is_lacking = both["note"].str.match("not computed here|no number here|no dataset here")
     is_left_out = both["note"].str.contains("which is left out", regex=False)
     is_there = both["file"].map(lambda file: (results / file).exists())
@@ -119,7 +120,7 @@ def main() -> None:
     config, reasons = load_yaml(options.config), read_json(options.results / "unavailable.json")
     study, rows = leave_out(check_study(config), reasons)
     config, left_out = study.model_dump(by_alias=True), pd.DataFrame(rows, columns=["part", "dataset", "reason"])
-    published = published_beside_ours(options.results, config)
+    published = published_beside_ours(options.results, study)
     made = {
         "published": published,
         "parts": gather_costs(options.results / "benchmarks").round(1),

@@ -67,7 +67,9 @@ ALLOWED = {  # package -> packages and modules that it may import, in addition t
         "evaluation",
         "figures",
         "metrics",
+        "planning",
         "splitting",
+        "weak_labels",
         "win_percentage",
     },
     "planning": {

@@ -6,4 +6,4 @@ with logged(snakemake.log):
     from fairfold.core.files import write_table
     from fairfold.papers.published.comparison import compare_files
 
-    write_table(compare_files(snakemake.input, snakemake.config), snakemake.output[0])
+    write_table(compare_files(snakemake.input, snakemake.params.study), snakemake.output[0])

@@ -24,6 +24,7 @@ rule compare_published:
     conda:
         "../../../envs/environment.yaml"
     params:
+        study=STUDY,
         code=code_of("compare_published"),
     script:
         "../../scripts/compare_published.py"

@@ -19,8 +19,8 @@ def test_every_file_of_published_numbers_is_compared(root):
     assert names - {"mlc_comparison"} == set(COMPARISONS)  # other methods, of which no model here is a copy
 
 
-def test_no_number_is_left_out_and_each_without_a_counterpart_states_why(published, config):
-    comparison = compare_published(published, {}, config)
+def test_no_number_is_left_out_and_each_without_a_counterpart_states_why(published, study):
+    comparison = compare_published(published, {}, study)
     assert list(comparison.columns) == COLUMNS
     numbers = {name: len(table) for name, table in published.items()}
     numbers["ecoc_examples"] *= 3  # one number per class
@@ -31,9 +31,9 @@ def test_no_number_is_left_out_and_each_without_a_counterpart_states_why(publish
     assert (comparison["note"] != "").all()
 
 
-def test_what_is_left_out_is_reported(published, config):
-    config["data"]["left_out"] = {"breast-pcr": "gone"}
-    comparison = compare_published(published, {}, config)
+def test_what_is_left_out_is_reported(published, study):
+    study.data.left_out = {"breast-pcr": "gone"}
+    comparison = compare_published(published, {}, study)
     notes = set(comparison.loc[comparison["place"] == "Table 1", "note"])
     assert (
         "not computed here: win_percentage.datasets lacks breast-pcr, which is left out (tables/unavailable.csv)"
@@ -42,19 +42,19 @@ def test_what_is_left_out_is_reported(published, config):
     assert "not computed here: win_percentage.datasets needs breast-er" in set(comparison["note"])
 
 
-def test_the_largest_distance_stands_first(published, config):
-    config["win_percentage"]["datasets"] = ["a"]
+def test_the_largest_distance_stands_first(published, study):
+    study.win_percentage.datasets = ["a"]
     draws = published["win_percentage_table2"].astype(float).rename(columns={"value": "p"})
     draws = draws.astype({"n_draws": int})
     draws.loc[3, "p"] += 0.00002
-    comparison = compare_published(published, {"draws_needed": draws}, config)
+    comparison = compare_published(published, {"draws_needed": draws}, study)
     assert comparison["what"].iloc[0] == "p of 1000 draws, epsilon 0.001"
     assert comparison["difference_in_digits"].iloc[0] == pytest.approx(2)
     assert comparison["ours"].notna().sum() == comparison["ours"].head(10).notna().sum() == 10
 
 
-def test_nothing_published_is_no_error(config):
-    comparison = compare_published({}, {}, config)
+def test_nothing_published_is_no_error(study):
+    comparison = compare_published({}, {}, study)
     assert list(comparison.columns) == COLUMNS
     assert published_sentences(comparison) == [
         "None of this configuration's data are those of a publication that fairfold has numbers of."

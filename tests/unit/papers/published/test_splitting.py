@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 
 from fairfold.papers.published.splitting import compare_label_matrices, compare_packages, compare_splits
+from fairfold.planning.check import check_config
 
 
 @pytest.fixture
 def used(config):
     config["splitting"] |= {"datasets": ["a"], "methods": ["IS", "IS-first-seen", "random"]}
-    return config
+    return check_config(config)
 
 
 def summary(*rows):
@@ -88,7 +89,7 @@ def test_the_order_of_the_paper_is_that_of_pairs_too(used):
 
 
 def test_without_the_order_of_the_paper_the_other_one_stands_beside_it(used):
-    used["folds"]["n_splits"] = 2
+    used.folds.n_splits = 2
     ours = summary(("a", "IS", "rLD", 0.2, 0.1, 4))
     published = printed(("a", "IS", "rLD", "0.40"), ("a", "SS", "rLD", "0.40"))
     row, absent = compare_splits(published, {"splits": ours}, used).to_dict("records")
@@ -110,8 +111,8 @@ def test_splits_of_public_packages(used):
 
 def test_ten_runs_of_one_seed_are_one_run(used):
     published = printed(("a", "OptiSplit-rLD", "rLD", "0.40"), ("a", "SS", "rLD", "0.40"))
-    used["splitting"]["methods"] = ["OptiSplit-rLD", "SS"]
-    ours = summary(*(("a", name, "rLD", 0.5, 0.1, 4) for name in used["splitting"]["methods"]))
+    used.splitting.methods = ["OptiSplit-rLD", "SS"]
+    ours = summary(*(("a", name, "rLD", 0.5, 0.1, 4) for name in used.splitting.methods))
     one, ten = compare_splits(published, {"splits": ours}, used)["standard_error"]
     assert one == pytest.approx(np.sqrt(0.1**2 * (1 + 1 / 4) + 0.01**2 / 12))
     assert ten == pytest.approx(np.sqrt(0.1**2 * (1 / 10 + 1 / 4) + 0.01**2 / 12))

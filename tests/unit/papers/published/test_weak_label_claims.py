@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from fairfold.papers.published.weak_label_claims import compare_claims
+from fairfold.planning.check import check_config
 
 BEST_FIRST = ["SLCForest", "RF+ET", "gcForest", "CaFE", "CaFE-OS", "FLAForest", "CaFE-SLC", "CaFE-FLA", "LCForest"]
 LOWER_IS_BETTER = ("ranking_loss", "hamming_loss")
@@ -19,7 +20,7 @@ def published(root):
 @pytest.fixture
 def study(config):
     config["weak_labels"] |= {"models": list(BEST_FIRST), "missing_rates": [0, 30, 50, 70]}
-    return config
+    return check_config(config)
 
 
 def scores(ranking, threshold, n_datasets=11):
@@ -83,7 +84,7 @@ def test_it_needs_all_nine_models(published, study):
     table = compare_claims(published, {"scores": some}, study)
     assert table["ours"].isna().all()
     assert set(table["note"]) == {"no dataset here has scores of all nine models"}
-    study["weak_labels"]["models"].remove("CaFE-OS")
+    study.weak_labels.models.remove("CaFE-OS")
     assert set(compare_claims(published, {"scores": some}, study)["note"]) == {
         "not computed here: weak_labels.models needs CaFE-OS"
     }

@@ -28,8 +28,8 @@ def printed(*levels, dataset="a", rate="50", model="RF+ET"):
     return pd.DataFrame(rows, columns=["dataset", "missing_rate", "model", "level", "metric", "value", "sd"])
 
 
-def test_each_way_to_choose_the_level_has_its_counterpart(config, scores):
-    table = compare_scores(printed("best_oob", "last", "level0"), {"scores": scores}, config)
+def test_each_way_to_choose_the_level_has_its_counterpart(study, scores):
+    table = compare_scores(printed("best_oob", "last", "level0"), {"scores": scores}, study)
     np.testing.assert_allclose(table["ours"], [0.3, 7, 9])
     assert table["place"].nunique() == 3
     row = table.iloc[0]
@@ -42,27 +42,29 @@ def test_each_way_to_choose_the_level_has_its_counterpart(config, scores):
         "other folds and other hidden labels",
         "other folds and other hidden labels",
     ]
-    config["weak_labels"]["levels_by"] = "complete"
-    table = compare_scores(printed("best_oob", "last", "level0"), {"scores": scores}, config)
+    study.weak_labels.levels_by = "complete"
+    table = compare_scores(printed("best_oob", "last", "level0"), {"scores": scores}, study)
     assert set(table["note"]) == {"other folds and other hidden labels"}
 
 
-def test_the_file_is_that_of_the_job_that_trains_the_model(config, scores):
-    config["weak_labels"] |= {"models": ["kNN", "LCForest", "RF+ET"], "models_per_job": None}
-    assert set(compare_scores(printed("last"), {"scores": scores}, config)["file"]) == {
+def test_the_file_is_that_of_the_job_that_trains_the_model(study, scores):
+    study.weak_labels.models = ["kNN", "LCForest", "RF+ET"]
+    study.weak_labels.models_per_job = None
+    assert set(compare_scores(printed("last"), {"scores": scores}, study)["file"]) == {
         "weak_labels/a/rate-50/scores_0.csv"
     }
-    config["weak_labels"]["models_per_job"] = 2
-    assert set(compare_scores(printed("last"), {"scores": scores}, config)["file"]) == {
+    study.weak_labels.models_per_job = 2
+    assert set(compare_scores(printed("last"), {"scores": scores}, study)["file"]) == {
         "weak_labels/a/rate-50/scores_1.csv"
     }
 
 
-def test_departures_from_the_published_settings_are_reported(config, scores):
-    config["weak_labels"]["variant"] = "text"
-    config["weak_labels"]["forest"]["n_trees"] = 30
-    config["folds"] |= {"n_splits": 3, "n_repeats": 2}
-    note = compare_scores(printed("last"), {"scores": scores}, config).iloc[0]["note"]
+def test_departures_from_the_published_settings_are_reported(study, scores):
+    study.weak_labels.variant = "text"
+    study.weak_labels.forest.n_trees = 30
+    study.folds.n_splits = 3
+    study.folds.n_repeats = 2
+    note = compare_scores(printed("last"), {"scores": scores}, study).iloc[0]["note"]
     assert note == (
         "other folds and other hidden labels; n_trees 30, published 150; 3 folds, published 5; 2 cross-validations, "
         "published 1; variant text, not authors-code"
@@ -77,32 +79,33 @@ def test_departures_from_the_published_settings_are_reported(config, scores):
         ({"model": "CaFE"}, "not computed here: weak_labels.models needs CaFE"),
     ],
 )
-def test_what_is_lacking_is_named(config, scores, change, sentence):
-    row = compare_scores(printed("last", **change), {"scores": scores}, config).iloc[0]
+def test_what_is_lacking_is_named(study, scores, change, sentence):
+    row = compare_scores(printed("last", **change), {"scores": scores}, study).iloc[0]
     assert np.isnan(row["ours"]) and row["note"] == sentence
 
 
-def test_models_that_did_not_run_have_a_reason_elsewhere(config, scores):
-    row = compare_scores(printed("best_oob"), {"scores": scores.assign(value=np.nan)}, config).iloc[0]
+def test_models_that_did_not_run_have_a_reason_elsewhere(study, scores):
+    row = compare_scores(printed("best_oob"), {"scores": scores.assign(value=np.nan)}, study).iloc[0]
     assert np.isnan(row["ours"]) and "has the reason" in row["note"]
 
 
-def test_a_level_that_does_not_scatter_differs_by_the_authors_scatter(config, scores):
-    row = compare_scores(printed("best_oob"), {"scores": scores.assign(value=0.25)}, config).iloc[0]
+def test_a_level_that_does_not_scatter_differs_by_the_authors_scatter(study, scores):
+    row = compare_scores(printed("best_oob"), {"scores": scores.assign(value=0.25)}, study).iloc[0]
     assert row["difference_in_se"] == 0
 
 
-def test_seconds_of_all_folds_stand_beside_theirs(config):
-    config["weak_labels"] |= {"datasets": ["a"], "models": ["CaFE"]}
+def test_seconds_of_all_folds_stand_beside_theirs(study):
+    study.weak_labels.datasets = ["a"]
+    study.weak_labels.models = ["CaFE"]
     each = itertools.product((0, 1), range(5), ("fit", "predict"))
     rows = [("a", rate, "CaFE", fold, step, 2.0 + rate) for rate, fold, step in each]
     times = pd.DataFrame(rows, columns=["dataset", "missing_rate", "model", "fold", "step", "seconds"])
     published = pd.DataFrame([("a", "CaFE", "299.6"), ("b", "CaFE", "1")], columns=["dataset", "model", "value"])
-    table = compare_seconds(published, {"fit_seconds": times}, config)
+    table = compare_seconds(published, {"fit_seconds": times}, study)
     assert table["ours"].tolist()[0] == 12.5 and np.isnan(table["ours"][1])
     assert table[["difference_in_se", "difference_in_digits"]].isna().all(axis=None)
     assert table["note"].tolist() == [
         "of another machine, so not compared; ours the mean over missing rates",
         "not computed here: weak_labels.datasets needs b",
     ]
-    assert compare_seconds(published, {}, config)["note"][0].endswith("missing rates, in timings/models.csv")
+    assert compare_seconds(published, {}, study)["note"][0].endswith("missing rates, in timings/models.csv")

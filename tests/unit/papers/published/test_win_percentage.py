@@ -11,13 +11,14 @@ from fairfold.papers.published.win_percentage import (
     compare_endpoints,
     compare_text,
 )
+from fairfold.planning.check import check_config
 
 
 @pytest.fixture
 def used(config):
     config["win_percentage"] |= {"datasets": ["breast-pcr"], "kurtosis_multiple": 2}
     config["win_percentage"]["sampling"]["n_sampled"] = [1000]
-    return config
+    return check_config(config)
 
 
 def printed(rows, *columns):
@@ -51,13 +52,13 @@ def test_pairs_of_probes_in_either_order(used):
     assert first["note"] == "other folds; 20 cross-validations, published 20"
     assert second["difference_in_digits"] == pytest.approx(0)
     assert np.isnan(absent["ours"]) and absent["note"] == "the pair is not among the 100 best here"
-    used["win_percentage"]["datasets"] = ["other"]
+    used.win_percentage.datasets = ["other"]
     notes = compare_best_pairs(published, {"best_pairs": ours.iloc[2:]}, used)["note"]
     assert set(notes) == {"not computed here: win_percentage.datasets needs breast-pcr"}
 
 
 def test_leaders_at_one_draw_and_who_wins_too_often(used):
-    used["win_percentage"]["datasets"] = ["e", "g"]
+    used.win_percentage.datasets = ["e", "g"]
     rows = [("e", 1, "QDA", 0.3), ("e", 1, "SDA", 0.3), ("e", 1, "LDA", 0.2), ("g", 1, "NC", 0.3), ("g", 1, "QDA", 0.1)]
     rows += [("e", 10, "LDA", 0.1), ("g", 1, "LDA", 0.2), ("g", 10**5, "LDA", 0.2), ("g", 10**6, "LDA", 0.1)]
     ours = pd.DataFrame(rows, columns=["dataset", "n_draws", "classifier", "win_percentage"]).assign(null_upper=0.17)
@@ -132,7 +133,7 @@ def test_numbers_of_the_text(used):
         *["theirs over the eight endpoints, ours over synthetic, breast-pcr; M = 1000, at most all pairs"] * 2,
         *("", "not computed here: win_percentage.sampling.n_sampled needs 10000"),
     ]
-    used["win_percentage"]["datasets"] = []
+    used.win_percentage.datasets = []
     assert set(compare_text(published, {}, used)["note"]) == {
         "not computed here: win_percentage.datasets needs a dataset"
     }

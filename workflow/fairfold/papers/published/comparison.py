@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -12,9 +12,12 @@ from fairfold.datasets.catalog import load_catalog
 from fairfold.papers.published import cross_testing, ecoc, splitting, weak_label_claims, weak_labels, win_percentage
 from fairfold.papers.published.rows import COLUMNS, Tables, by_distance
 
+if TYPE_CHECKING:
+    from fairfold.planning.settings import Study
+
 # File of resources/published -> function that adds our numbers
 _PREFIX = "published_"
-COMPARISONS: Mapping[str, Callable[[pd.DataFrame, Tables, Mapping[str, Any]], pd.DataFrame]] = {
+COMPARISONS: Mapping[str, Callable[[pd.DataFrame, Tables, Study], pd.DataFrame]] = {
     "splitting_table1": splitting.compare_label_matrices,
     "splitting_table2": splitting.compare_splits,
     "split_quality": splitting.compare_packages,
@@ -48,7 +51,7 @@ OUR_TABLES: Mapping[str, str] = {
 }
 
 
-def compare_published(published: Tables, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_published(published: Tables, ours: Tables, study: Study) -> pd.DataFrame:
     """Compare each published number with ours, starting with the largest differences.
 
     Parameters
@@ -58,7 +61,7 @@ def compare_published(published: Tables, ours: Tables, config: Mapping[str, Any]
     ours : mapping of str to DataFrame
         Tables of the study. The functions in ``COMPARISONS`` document the names. Tables outside the configuration are
         missing.
-    config : mapping of str to object
+    study : Study
         Configuration of the study. Notes describe differences from the published setting.
 
     Returns
@@ -71,16 +74,16 @@ def compare_published(published: Tables, ours: Tables, config: Mapping[str, Any]
     """
     if "weak_labels" in published:
         ours = {**ours, "scores_of_authors": published["weak_labels"]}
-    tables = [compare(published[name], ours, config) for name, compare in COMPARISONS.items() if name in published]
+    tables = [compare(published[name], ours, study) for name, compare in COMPARISONS.items() if name in published]
     comparison = pd.DataFrame([row for table in tables for row in table.to_dict("records")], columns=COLUMNS)
-    for dataset in config["data"].get("left_out", ()):
+    for dataset in study.data.left_out:
         notes, ending = comparison["note"], f" needs {dataset}"
         text = notes.str.removesuffix(ending) + f" lacks {dataset}, which is left out (tables/unavailable.csv)"
         comparison["note"] = notes.mask(notes.str.startswith("not computed here") & notes.str.endswith(ending), text)
     return by_distance(comparison)
 
 
-def compare_files(files: Mapping[str, str | Sequence[str]], config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_files(files: Mapping[str, str | Sequence[str]], study: Study) -> pd.DataFrame:
     """Compare published numbers with the results of a study.
 
     Parameters
@@ -88,7 +91,7 @@ def compare_files(files: Mapping[str, str | Sequence[str]], config: Mapping[str,
     files : mapping of str to str or sequence of str
         Tables of :func:`compare_published` by name, with the prefix ``published_`` for published ones. Other files are
         ``config`` and those without a path.
-    config : mapping
+    study : Study
         Configuration of the study.
 
     Returns
@@ -108,4 +111,4 @@ def compare_files(files: Mapping[str, str | Sequence[str]], config: Mapping[str,
         if not name.startswith(_PREFIX)
     }
     ours["sizes"] = pd.DataFrame([{"dataset": name, **entry.expected} for name, entry in load_catalog().items()])
-    return compare_published(published, ours, config)
+    return compare_published(published, ours, study)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from fairfold.papers.published.rows import Tables, joined, missing_reason, with_distances, with_results
+
+if TYPE_CHECKING:
+    from fairfold.planning.settings import Study
 
 PAPER = "Korjus, Hebart & Vicente (2016)"
 _FILES = {  # name of the data in the figures -> file of the authors; our data may be other draws
@@ -21,7 +24,7 @@ _LEVEL = 0.05
 _POSITION = ["figure", "dataset", "x_name", "x", "procedure", "metric"]
 
 
-def compare_figures(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_figures(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Compare accuracies and proportions of significant tests (Figures 4, 5, 6 and 8, digitized).
 
     Parameters
@@ -31,7 +34,7 @@ def compare_figures(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
     ours : mapping of str to DataFrame
         ``cross_testing`` is the table of :func:`fairfold.papers.cross_testing_points.summarize`. It also contains the
         published points with their distance.
-    config : mapping of str to object
+    study : Study
         Configuration with the experiments.
 
     Returns
@@ -46,14 +49,14 @@ def compare_figures(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
     both["what"] = joined(both, ["dataset", "axis", "procedure", "metric"])
     # The table contains the distance. If the distance is 0, the scatter may be 0 and is undefined here.
     both["scatter"] = ((both["ours"] - both["published"].astype(float)) / both["difference_in_se"]).abs()
-    experiments = config["cross_testing"]["experiments"].values()
-    ids = {(each["figure"], each["title"]): each["dataset"] for each in experiments}
+    experiments = study.cross_testing.experiments.values()
+    ids = {(curve.figure, curve.title): curve.dataset for curve in experiments}
     both["file"] = "tables/cross_testing_" + both["figure"] + ".csv"
     both["note"] = [_note(row, ids) for row in both.to_dict("records")]
     return with_distances(both, PAPER, is_rounded=False)
 
 
-def compare_sizes(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_sizes(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Compare the numbers of features and samples in the paper's text with those of the authors' files.
 
     Parameters
@@ -62,7 +65,7 @@ def compare_sizes(published: pd.DataFrame, ours: Tables, config: Mapping[str, An
         Columns ``title, quantity, value, note``.
     ours : mapping of str to DataFrame
         ``sizes`` has the columns ``dataset, n_samples, n_features``, which are verified when a file is read.
-    config : mapping of str to object
+    study : Study
         Configuration with the experiments.
 
     Returns
@@ -70,7 +73,7 @@ def compare_sizes(published: pd.DataFrame, ours: Tables, config: Mapping[str, An
     DataFrame
         Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
-    used = [each["dataset"] for each in config["cross_testing"]["experiments"].values()]
+    used = [curve.dataset for curve in study.cross_testing.experiments.values()]
     sizes = ours.get("sizes", pd.DataFrame(columns=["dataset", "n_samples", "n_features"])).set_index("dataset")
     datasets = published["title"].map(_FILES)
     absent = [missing_reason({"cross_testing.experiments": (dataset, used)}) for dataset in datasets]
@@ -90,7 +93,7 @@ def compare_sizes(published: pd.DataFrame, ours: Tables, config: Mapping[str, An
     )
 
 
-def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_claims(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Check the statements about sizes and shares against our shares of significant tests and the digitized ones.
 
     Parameters
@@ -101,7 +104,7 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         level, 0.05. All values are 1.
     ours : mapping of str to DataFrame
         ``cross_testing``, as for :func:`compare_figures`.
-    config : mapping of str to object
+    study : Study
         Configuration with the experiments.
 
     Returns
@@ -114,7 +117,7 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     points = ours.get("cross_testing", pd.DataFrame(columns=[*_POSITION, "source", "value", "n_repetitions"]))
     points = points[points["metric"] == "significant_fraction"]
     values = points.set_index(["source", "figure", "dataset", "procedure", "x"])[["value", "n_repetitions"]].T.to_dict()
-    experiments = [(each["figure"], each["title"]) for each in config["cross_testing"]["experiments"].values()]
+    experiments = [(curve.figure, curve.title) for curve in study.cross_testing.experiments.values()]
     found, notes = [], []
     for row in published.to_dict("records"):
         mine, theirs = (_difference(row, values, source) for source in ("ours", "published"))

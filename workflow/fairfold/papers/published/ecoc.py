@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from fairfold.papers.published.rows import Tables, missing_reason, with_distances, with_results
 
+if TYPE_CHECKING:
+    from fairfold.planning.settings import Study
+
 PAPER = "MATLAB's page of kfoldPredict"
 _KEYS = ["example", "quantity", "true", "predicted", "candidate"]
 _OURS = ["n", "mean", "sd", "low", "high"]
 
 
-def compare_examples(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_examples(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Compare negated losses and posterior probabilities of the random rows on the page.
 
     The folds, random numbers and rows of the page differ from ours. A printed number is therefore compared with all our
@@ -27,7 +30,7 @@ def compare_examples(published: pd.DataFrame, ours: Tables, config: Mapping[str,
         Columns ``example, true, predicted, quantity, note``, and one per class.
     ours : mapping of str to DataFrame
         ``ecoc_values`` is the table of :func:`fairfold.papers.ecoc_examples.values_by_class`.
-    config : mapping of str to object
+    study : Study
         Configuration with the examples.
 
     Returns
@@ -49,11 +52,11 @@ def compare_examples(published: pd.DataFrame, ours: Tables, config: Mapping[str,
         ours=both["mean"],
         scatter=both["sd"] * np.sqrt(1 + 1 / both["n"]),
         file="ecoc/" + both["example"] + "/values.csv",
-        note=[_note(row, config["ecoc"]["examples"]) for row in both.to_dict("records")],
+        note=[_note(row, study.ecoc.examples) for row in both.to_dict("records")],
     )
 
 
-def compare_classes(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_classes(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Compare the sizes of the thirteen classes of arrhythmia, which have no scatter.
 
     Parameters
@@ -62,7 +65,7 @@ def compare_classes(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
         Columns ``class, value``.
     ours : mapping of str to DataFrame
         ``arrhythmia_classes`` has the columns ``class, count``.
-    config : mapping of str to object
+    study : Study
         Configuration with the examples.
 
     Returns
@@ -73,7 +76,7 @@ def compare_classes(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
     sizes = ours.get("arrhythmia_classes")
     sizes = None if sizes is None else sizes.astype({"class": str})
     both = with_results(published, sizes, ["class"], ["count"])
-    absent = missing_reason({"ecoc.examples": ("arrhythmia", config["ecoc"]["examples"])})
+    absent = missing_reason({"ecoc.examples": ("arrhythmia", study.ecoc.examples)})
     return with_distances(
         both,
         PAPER,
@@ -85,7 +88,7 @@ def compare_classes(published: pd.DataFrame, ours: Tables, config: Mapping[str, 
     )
 
 
-def _note(row: Mapping[str, Any], examples: list[str]) -> str:
+def _note(row: Mapping[str, Any], examples: Sequence[str]) -> str:
     if absent := missing_reason({"ecoc.examples": (row["example"], examples)}):
         return absent
     if not row["n"] > 0:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from fairfold.papers.published.rows import Tables, joined, missing_reason, notes_of, with_distances, with_results
+
+if TYPE_CHECKING:
+    from fairfold.planning.settings import Study
 
 PAPER = "Tiittanen, Holm & Törönen (2021)"
 PACKAGES = "Public packages"
@@ -27,7 +30,7 @@ _HOW = {
 }
 
 
-def compare_label_matrices(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_label_matrices(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Compare sizes, densities and quantiles of the class sizes (Table 1), which have no scatter.
 
     Parameters
@@ -37,7 +40,7 @@ def compare_label_matrices(published: pd.DataFrame, ours: Tables, config: Mappin
     ours : mapping of str to DataFrame
         ``label_matrices`` has one row per dataset and one column per quantity. ``stand_in_matrices`` (optional)
         has the same columns for generated datasets that stand in for those of the paper.
-    config : mapping of str to object
+    study : Study
         Configuration with the datasets.
 
     Returns
@@ -48,7 +51,7 @@ def compare_label_matrices(published: pd.DataFrame, ours: Tables, config: Mappin
     wide = ours.get("label_matrices")
     long = None if wide is None else wide.melt("dataset", var_name="quantity", value_name="ours")
     both = with_results(published, long, ["dataset", "quantity"], ["ours"])
-    absent = _absent(both, config)
+    absent = _absent(both, study)
     stand_ins = ours.get("stand_in_matrices")
     long = None if stand_ins is None else stand_ins.melt("dataset", var_name="quantity")
     other = _of_stand_ins(both, long, ["dataset", "quantity"])
@@ -74,7 +77,7 @@ def _of_stand_ins(both: pd.DataFrame, long: pd.DataFrame | None, keys: list[str]
     return with_results(both, means, keys, ["stand_in"])["stand_in"].mask(both[number].notna())
 
 
-def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_splits(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Compare measures of splits, averaged over ten runs (Table 2).
 
     Run times come from different machines and are shown without a comparison.
@@ -89,7 +92,7 @@ def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         :func:`fairfold.splitting.comparison.summarize_splits`. The published IS is
         compared with ``IS-first-seen``, which uses the label order of the paper, or with ``IS`` if that is missing. The
         same holds for SOIS. ``split_seconds`` has the columns ``dataset, splitter, seconds``; it is optional.
-    config : mapping of str to object
+    study : Study
         Configuration with the datasets, the methods and the number of folds.
 
     Returns
@@ -104,10 +107,10 @@ def compare_splits(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
     both = with_results(both, _as_published(ours.get("split_seconds"), of_ours, _KEYS[:2]), _KEYS[:2], ["seconds"])
     how = _HOW | dict.fromkeys(_AS_PUBLISHED, "ours takes the rarest first")
     how |= {name: f"ours {ours_is}" for name, ours_is in of_ours.items()}
-    runs = _runs(both, f"mean of {_RUNS} runs", both["splitter"].map(how), config)
+    runs = _runs(both, f"mean of {_RUNS} runs", both["splitter"].map(how), study)
     is_time = both["measure"] == "seconds"
     where = both["seconds"].isna().map({True: f"ours are in {_SECONDS}", False: "ours the mean of our splits"})
-    absent = _absent(both, config)
+    absent = _absent(both, study)
     of_time = absent.where(absent != "", _OTHER_MACHINE + "; " + where)
     stand_ins = _as_published(ours.get("stand_ins"), _AS_PUBLISHED, [*_KEYS[:2], "repeat"])
     measures = [*both["measure"].unique()]
@@ -135,7 +138,7 @@ def _as_published(table: pd.DataFrame | None, of_ours: Mapping[str, str], keys: 
     return table[~table["splitter"].isin(of_ours)].replace({"splitter": names}).drop_duplicates(keys)
 
 
-def compare_packages(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_packages(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Compare measures of splits by other implementations of the same methods, with one run each.
 
     Parameters
@@ -144,7 +147,7 @@ def compare_packages(published: pd.DataFrame, ours: Tables, config: Mapping[str,
         Columns ``dataset, splitter, measure, value, source``.
     ours : mapping of str to DataFrame
         Tables as for :func:`compare_splits`.
-    config : mapping of str to object
+    study : Study
         Configuration with the datasets, the methods and the number of folds.
 
     Returns
@@ -162,24 +165,24 @@ def compare_packages(published: pd.DataFrame, ours: Tables, config: Mapping[str,
         ours=both["mean"],
         scatter=both["sd"] * np.sqrt(1 + 1 / both["n_repeats"]),
         file="splitting/" + both["dataset"] + ".csv",
-        note=_runs(both, note, "", config),
+        note=_runs(both, note, "", study),
     )
 
 
-def _runs(both: pd.DataFrame, theirs: pd.Series | str, how: pd.Series | str, config: Mapping[str, Any]) -> pd.Series:
+def _runs(both: pd.DataFrame, theirs: pd.Series | str, how: pd.Series | str, study: Study) -> pd.Series:
     """Describe the runs behind two numbers, or the reason for a missing number of ours."""
-    n_splits, n_repeats = config["folds"]["n_splits"], both["n_repeats"].fillna(0).astype(int).astype(str)
+    n_splits, n_repeats = study.folds.n_splits, both["n_repeats"].fillna(0).astype(int).astype(str)
     folds = "" if n_splits == _FOLDS else f"{_FOLDS} folds, ours {n_splits}"
     text = notes_of(theirs, "ours the mean of " + n_repeats + " splits", how, folds, index=both.index)
-    return text.where(both["mean"].notna(), _absent(both, config))
+    return text.where(both["mean"].notna(), _absent(both, study))
 
 
-def _absent(both: pd.DataFrame, config: Mapping[str, Any]) -> pd.Series:
+def _absent(both: pd.DataFrame, study: Study) -> pd.Series:
     """Return, row by row, the configuration key that lacks the dataset or the method."""
-    splitting = config["splitting"]
+    splitting = study.splitting
     texts = [
-        missing_reason({"splitting.datasets": (dataset, splitting["datasets"])})
-        or (missing_reason({"splitting.methods": (splitter, splitting["methods"])}) if splitter else "")
+        missing_reason({"splitting.datasets": (dataset, splitting.datasets)})
+        or (missing_reason({"splitting.methods": (splitter, splitting.methods)}) if splitter else "")
         for dataset, splitter in zip(both["dataset"], both.get("splitter", [""] * len(both)), strict=True)
     ]
     return pd.Series(texts, index=both.index, dtype=object)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from fairfold.papers.published.rows import Tables, joined, missing_reason, with_distances
 from fairfold.papers.published.weak_labels import PAPER
+
+if TYPE_CHECKING:
+    from fairfold.planning.settings import Study
 
 _WITHOUT_IMPUTATION = {"RF+ET", "gcForest", "CaFE", "CaFE-OS"}
 _MODELS = [*sorted(_WITHOUT_IMPUTATION), "LCForest", "SLCForest", "FLAForest", "CaFE-SLC", "CaFE-FLA"]
@@ -64,7 +67,7 @@ _CLAIMS: Mapping[str, Callable[[_Ranks, _Ranks | None], bool]] = {
 }
 
 
-def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_claims(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Check the paper's claims about its nine models against our results.
 
     Parameters
@@ -76,7 +79,7 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         datasets with scores of all nine models. Significance is that of
         :func:`~fairfold.evaluation.compare_ranks` at the level ``weak_labels.alpha``. ``scores_of_authors``
         contains the published scores, which can confirm claims about the order of models.
-    config : mapping of str to object
+    study : Study
         Configuration of the study.
 
     Returns
@@ -86,7 +89,7 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         otherwise. Notes list the models by rank.
     """
     theirs = published.astype({"missing_rate": int})
-    ranks = _ranks(ours.get("scores"), config["weak_labels"]["alpha"])
+    ranks = _ranks(ours.get("scores"), study.weak_labels.alpha)
     of_authors = _ranks_of_authors(ours.get("scores_of_authors"))
     found = [ranks.get(key) for key in theirs[_KEYS].itertuples(index=False, name=None)]
     holds = [
@@ -100,7 +103,7 @@ def compare_claims(published: pd.DataFrame, ours: Tables, config: Mapping[str, A
         ours=holds,
         file="tables/weak_label_scores.csv",
         note=[
-            "; ".join(filter(None, [_note(each, row.missing_rate, config), _authors_note(row, of_authors)]))
+            "; ".join(filter(None, [_note(each, row.missing_rate, study), _authors_note(row, of_authors)]))
             for each, row in zip(found, theirs.itertuples(), strict=True)
         ],
     )
@@ -153,11 +156,11 @@ def _better(pairs: pd.DataFrame, key: tuple[str, int]) -> set[tuple[str, str]]:
     return {(a, b) if difference > 0 else (b, a) for a, b, difference in rows}
 
 
-def _note(ranks: _Ranks | None, rate: int, config: Mapping[str, Any]) -> str:
+def _note(ranks: _Ranks | None, rate: int, study: Study) -> str:
     if ranks is None:
-        study = config["weak_labels"]
-        wanted = {"weak_labels.missing_rates": (rate, study["missing_rates"])}
-        absent = [missing_reason({"weak_labels.models": (model, study["models"])}) for model in _MODELS]
+        labels = study.weak_labels
+        wanted = {"weak_labels.missing_rates": (rate, labels.missing_rates)}
+        absent = [missing_reason({"weak_labels.models": (model, labels.models)}) for model in _MODELS]
         return missing_reason(wanted) or next(filter(None, absent), "no dataset here has scores of all nine models")
     text = f"on {ranks.n_datasets} datasets, published {_DATASETS}; best first: {', '.join(ranks.models)}"
     better = ", ".join(ranks.better_than_forests)

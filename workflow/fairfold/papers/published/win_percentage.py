@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from fairfold.papers.published.rows import Tables, joined, missing_reason, notes_of, with_distances, with_results
+
+if TYPE_CHECKING:
+    from fairfold.planning.settings import Study
+    from fairfold.win_percentage.settings import WinPercentage
 
 PAPER = "Parry, Phan & Wang (2012)"
 _REPEATS = 20  # cross-validations of Table 1
@@ -28,7 +32,7 @@ _TABLES_OF_TEXT = {
 }
 
 
-def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_best_pairs(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Compare the performance of the six classifiers on six pairs of probes, and the marks of the best ones (Table 1).
 
     Parameters
@@ -39,7 +43,7 @@ def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[st
     ours : mapping of str to DataFrame
         ``best_pairs`` is the table of :func:`fairfold.papers.win_percentage_top_pairs.reevaluate_pairs`. It contains a
         pair only if the pair is among our best ones. The order of the probes does not matter.
-    config : mapping of str to object
+    study : Study
         Configuration with the datasets and the number of cross-validations.
 
     Returns
@@ -47,7 +51,7 @@ def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[st
     DataFrame
         Rows of :func:`~fairfold.papers.published.rows.with_distances`.
     """
-    study = config["win_percentage"]
+    wins = study.win_percentage
     best = ours.get("best_pairs", pd.DataFrame())
     best = best[best["dataset"] == _TABLE_1_DATASET] if len(best) else best
     if len(best):
@@ -55,8 +59,8 @@ def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[st
     theirs = published.assign(pair=_pairs(published, "probe_1", "probe_2"))
     found = ["performance", "standard_deviation", "is_best", "is_significant"]
     both = with_results(theirs, best, ["pair", "classifier"], found)
-    n_pairs, n_repeats = (study["reevaluation"][name] for name in ("n_pairs", "n_repeats"))
-    absent = missing_reason({"win_percentage.datasets": (_TABLE_1_DATASET, study["datasets"])})
+    n_pairs, n_repeats = wins.reevaluation.n_pairs, wins.reevaluation.n_repeats
+    absent = missing_reason({"win_percentage.datasets": (_TABLE_1_DATASET, wins.datasets)})
     absent = absent or f"the pair is not among the {n_pairs} best here"
     note = pd.Series(f"other folds; {n_repeats} cross-validations, published {_REPEATS}", index=both.index)
     both = both.assign(
@@ -73,7 +77,7 @@ def compare_best_pairs(published: pd.DataFrame, ours: Tables, config: Mapping[st
     return with_distances(pd.concat([performances, marks], ignore_index=True), PAPER)
 
 
-def compare_draws(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_draws(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Compare the shares p of good feature sets (Table 2), which have a closed form.
 
     Parameters
@@ -82,7 +86,7 @@ def compare_draws(published: pd.DataFrame, ours: Tables, config: Mapping[str, An
         Columns ``epsilon, n_draws, value``.
     ours : mapping of str to DataFrame
         ``draws_needed`` has the columns ``epsilon, n_draws, p``.
-    config : mapping of str to object
+    study : Study
         Ignored.
 
     Returns
@@ -97,7 +101,7 @@ def compare_draws(published: pd.DataFrame, ours: Tables, config: Mapping[str, An
     return with_distances(both, PAPER, place="Table 2", what=what, ours=both["p"], file=file, note=note)
 
 
-def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_endpoints(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Compare the numbers of features, Gaussian features and pairs of the eight endpoints (Table 5).
 
     Parameters
@@ -106,7 +110,7 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
         Columns ``panel, dataset, quantity, value``.
     ours : mapping of str to DataFrame
         ``pairs_of_datasets`` contains rows of :func:`fairfold.papers.win_percentage_tables.dataset_row`.
-    config : mapping of str to object
+    study : Study
         Configuration with the datasets.
 
     Returns
@@ -118,9 +122,9 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
     quantities = ["n_features", "n_gaussian", "n_pairs"]
     long = None if wide is None else wide.melt("dataset", quantities, var_name="quantity", value_name="ours")
     both = with_results(published, long, ["dataset", "quantity"], ["ours"])
-    used = config["win_percentage"]["datasets"]
+    used = study.win_percentage.datasets
     absent = [missing_reason({"win_percentage.datasets": (name, used)}) for name in both["dataset"]]
-    multiple = config["win_percentage"]["kurtosis_multiple"]
+    multiple = study.win_percentage.kurtosis_multiple
     text = f"kurtosis within {multiple:g} standard errors; the published multiple is not printed"
     return with_distances(
         both,
@@ -132,7 +136,7 @@ def compare_endpoints(published: pd.DataFrame, ours: Tables, config: Mapping[str
     )
 
 
-def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any]) -> pd.DataFrame:
+def compare_text(published: pd.DataFrame, ours: Tables, study: Study) -> pd.DataFrame:
     """Compare Table 4, the leaders of the example, Equation 2, the synthetic study and the leaders in Figure 5.
 
     Parameters
@@ -141,7 +145,7 @@ def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any
         Columns ``place, what, value, note``.
     ours : mapping of str to DataFrame
         ``classifiers``, ``illustration``, ``sampling_law``, ``sampling_errors`` and ``win_percentages``, all optional.
-    config : mapping of str to object
+    study : Study
         Configuration with the sample sizes.
 
     Returns
@@ -154,12 +158,12 @@ def compare_text(published: pd.DataFrame, ours: Tables, config: Mapping[str, Any
         if name in ours:
             found |= numbers_of(ours[name])
     values = published["what"].map(found).astype(float)
-    study = config["win_percentage"]
-    sizes = ", ".join(map(str, study["sampling"]["n_sampled"]))
-    sources = ", ".join(["synthetic", *study["datasets"]])
+    wins = study.win_percentage
+    sizes = ", ".join(map(str, wins.sampling.n_sampled))
+    sources = ", ".join(["synthetic", *wins.datasets])
     how = f"theirs over the eight endpoints, ours over {sources}; M = {sizes}, at most all pairs"
     text = notes_of(published["note"], published["place"].map({"Equation 2": how}), index=published.index)
-    absent = [_absent(what, study) for what in published["what"]]
+    absent = [_absent(what, wins) for what in published["what"]]
     errors = published["what"].map(_crossing_errors(ours, published)).astype(float)
     text = notes_of(text, errors.map(lambda error: _BY_EQUATION_2 if np.isfinite(error) else ""), index=published.index)
     files = f"{_TABLES}/" + published["place"].map(_TABLES_OF_TEXT) + ".csv"
@@ -171,13 +175,13 @@ def _pairs(table: pd.DataFrame, first: str, second: str) -> list[str]:
     return [" ".join(sorted(map(str, pair))) for pair in zip(table[first], table[second], strict=True)]
 
 
-def _absent(what: str, study: Mapping[str, Any]) -> str:
+def _absent(what: str, wins: WinPercentage) -> str:
     """Return the reason for a number of the text without a counterpart."""
     if what.startswith(("rank", "a nonlinear", "LDA")):
-        return missing_reason({"win_percentage.datasets": (what.rpartition(", ")[2], study["datasets"])})
-    if what.startswith("RMSE") and study["datasets"]:
+        return missing_reason({"win_percentage.datasets": (what.rpartition(", ")[2], wins.datasets)})
+    if what.startswith("RMSE") and wins.datasets:
         size = int(what.rpartition("= ")[2])
-        return missing_reason({"win_percentage.sampling.n_sampled": (size, study["sampling"]["n_sampled"])})
+        return missing_reason({"win_percentage.sampling.n_sampled": (size, wins.sampling.n_sampled)})
     return _ANY_DATASET
 
 
