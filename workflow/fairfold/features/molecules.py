@@ -19,10 +19,30 @@ if TYPE_CHECKING:
 N_FINGERPRINTS, RADIUS = 2048, 2
 """Length and radius of the fingerprint."""
 PROPERTIES = (
-    *("exactmw", "NumHeavyAtoms", "NumHeteroatoms", "NumRotatableBonds", "NumHBD", "NumHBA", "NumAmideBonds"),
-    *("NumRings", "NumAromaticRings", "NumAliphaticRings", "NumSaturatedRings", "NumHeterocycles", "NumSpiroAtoms"),
-    *("NumBridgeheadAtoms", "NumAtomStereoCenters", "FractionCSP3", "labuteASA", "tpsa", "CrippenClogP", "CrippenMR"),
-    *("hallKierAlpha", "kappa1", "kappa2", "kappa3"),
+    "exactmw",
+    "NumHeavyAtoms",
+    "NumHeteroatoms",
+    "NumRotatableBonds",
+    "NumHBD",
+    "NumHBA",
+    "NumAmideBonds",
+    "NumRings",
+    "NumAromaticRings",
+    "NumAliphaticRings",
+    "NumSaturatedRings",
+    "NumHeterocycles",
+    "NumSpiroAtoms",
+    "NumBridgeheadAtoms",
+    "NumAtomStereoCenters",
+    "FractionCSP3",
+    "labuteASA",
+    "tpsa",
+    "CrippenClogP",
+    "CrippenMR",
+    "hallKierAlpha",
+    "kappa1",
+    "kappa2",
+    "kappa3",
 )
 """RDKit's names of the properties."""
 _MOST_KEPT = 100_000  # molecules whose features are kept, because each fold and model encodes them again
