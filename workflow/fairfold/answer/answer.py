@@ -244,9 +244,16 @@ class Answer:
         if len(models) > most_models:
             yield f"... and {count(len(models) - most_models, 'more model')}"
 
+    @property
+    def leaderboard(self) -> pd.DataFrame:
+        """Leaderboard, with a row for each model."""
+        return pd.DataFrame(self.rows)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
     def _repr_html_(self) -> str:
-        text = "\n".join(self.lines())
-        return f"<pre>{html.escape(text)}</pre>"
+        return f"<pre>{html.escape(str(self))}</pre>"
 
 
 def _on_decisions(numbers: pd.DataFrame, best: str) -> str | None:

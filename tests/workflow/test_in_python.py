@@ -1,0 +1,55 @@
+"""``fairfold.study`` on arrays and data frames."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import fairfold
+from fairfold.errors import DataError, StudyError
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    has = rng.random((60, 2)) < 0.5
+    notes = [f"seen {'by the river' if each[0] else 'on a dry hill'}, plot {row}" for row, each in enumerate(has)]
+    X = pd.DataFrame({"notes": notes, "height": rng.normal(size=60), "is wild": has[:, 1]})
+    X.loc[3, "height"] = np.nan
+    Y = pd.DataFrame({"a": has[:, 0], "b": has[:, 1] ^ (rng.random(60) < 0.1)})
+    return X, Y
+
+
+def test_an_answer_of_a_data_frame(data, capsys):
+    X, Y = data
+    answer = fairfold.study(
+        X, Y, models=["logistic", "dummy"], missing_rates=[0], groups=np.arange(60) // 2, n_splits=3
+    )
+    assert answer.model == "logistic" and answer.verdict.startswith("Use logistic.")
+    assert answer.size["n_features"] == 3 and answer.size["n_labels"] == 2
+    board = answer.leaderboard.set_index("model")
+    assert board.loc["logistic", "score"] > 0.9 and {"logistic", "dummy"} <= {*board.index}
+    assert answer.verdict in str(answer) and answer.verdict in answer._repr_html_()
+    assert answer.errors[0].startswith("Error in the data: column 'notes: a' is determined by label 'a'")
+    assert not capsys.readouterr().out
+
+
+def test_what_does_not_fit_is_one_sentence(data, tmp_path):
+    X, Y = data
+    with pytest.raises(DataError, match=r"same number of rows in all arrays, found \[59, 60\]"):
+        fairfold.study(X, Y[1:])
+    with pytest.raises(DataError, match="two columns of X and Y have the name 'a'"):
+        fairfold.study(X.rename(columns={"height": "a"}), Y)
+    with pytest.raises(DataError, match="X is sparse"):
+        fairfold.study(sparse.csr_array((60, 2)), Y)
+    with pytest.raises(StudyError, match="'forest'"):
+        fairfold.study(X, Y, models=["forest"], directory=tmp_path)
+
+
+def test_public_names_load_when_they_are_used():
+    code = "import sys, fairfold; print('numpy' in sys.modules, *dir(fairfold)); fairfold.make_model('kNN')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "compare_models", "estimate_label_frequency", "make_model", "study"]

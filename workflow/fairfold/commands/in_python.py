@@ -1,0 +1,152 @@
+"""``fairfold.study``: a study of arrays or data frames from Python."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from fairfold.answer import Answer
+from fairfold.core.files import write_text
+from fairfold.errors import DataError
+
+_NAME = "table"
+_GROUPS, _WEIGHTS = "group of each sample", "weight of each sample"
+
+
+def study(
+    X: pd.DataFrame | ArrayLike,
+    Y: pd.DataFrame | ArrayLike,
+    *,
+    models: Sequence[str] = (),
+    scoring: str | None = None,
+    labels_are: Literal["complete", "unknown", "incomplete"] = "unknown",
+    missing_rates: Sequence[int] = (),
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_splits: int | None = None,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+    directory: str | os.PathLike[str] | None = None,
+) -> Answer:
+    """Compare models on a dataset, as ``fairfold study`` does, and return the answer.
+
+    Parameters
+    ----------
+    X : {DataFrame, array-like} of shape (n_samples, n_features)
+        Features. A data frame may contain text, categories and dates. Missing values are NaN or None.
+    Y : {DataFrame, array-like} of shape (n_samples, n_labels)
+        Labels, 0 or 1; NaN where unmeasured.
+    models : sequence of str, default=()
+        Names of models, from :data:`fairfold.models.MODEL_NAMES`. Empty chooses those of the command.
+    scoring : str or None, default=None
+        Name of the metric that ranks models. None is micro average precision.
+    labels_are : {"complete", "unknown", "incomplete"}, default="unknown"
+        State of the labels: every 0 was checked, it is not known, or some zeros are missing positives.
+    missing_rates : sequence of int, default=()
+        Percentages of positives to hide in trials, such as ``[0, 50]``. Empty chooses those of the command.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, which folds keep together.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights above 0.
+    n_splits : int or None, default=None
+        Number of folds. None is 5, or 3 for large tables.
+    random_state : int or None, default=None
+        Seed. None is 1.
+    n_jobs : int or None, default=None
+        Number of cores. None uses all.
+    directory : str or path-like, default=None
+        Folder of the study, with its report and final model. A later call continues an interrupted study. None uses a
+        temporary folder, and no final model is fitted.
+
+    Returns
+    -------
+    Answer
+        The answer. ``print(answer)`` and notebooks show the leaderboard and what is uncertain.
+
+    Raises
+    ------
+    DataError
+        If the arrays do not fit together, or the data cannot be studied.
+    ConfigError
+        If an option is not known, or the folder contains another study.
+    StudyError
+        If a step fails.
+
+    Examples
+    --------
+    >>> import fairfold
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> X, Y = make_multilabel_classification(n_samples=200, n_classes=3, random_state=0)
+    >>> answer = fairfold.study(X, Y, models=["logistic", "kNN"], missing_rates=[0])  # doctest: +SKIP
+    >>> answer.model  # doctest: +SKIP
+    'logistic'
+    """
+    from fairfold.answer.answer import ANSWER, load
+    from fairfold.commands import study as command
+
+    table, columns = _table(X, Y, groups, sample_weight)
+    parser = argparse.ArgumentParser()
+    command.add_to(parser.add_subparsers())
+    with contextlib.ExitStack() as stack:
+        keeps = directory is not None
+        folder = Path(directory or stack.enter_context(tempfile.TemporaryDirectory(prefix="fairfold-"))).absolute()
+        path = folder / f"{_NAME}.csv"
+        _write(table, path)
+        options = parser.parse_args(["study", str(path), f"--directory={folder}"])
+        chosen: dict[str, Any] = {"score": scoring, "folds": n_splits, "seed": random_state, "labels_are": labels_are}
+        chosen |= {"models": [*models], "missing_rates": [*missing_rates], "final": keeps, **columns}
+        vars(options).update(chosen, cores="all" if n_jobs is None else str(n_jobs))
+        options.snakemake = [] if keeps else [f"results/{ANSWER}"]
+        os.environ["PYTHONSAFEPATH"] = "1"  # Child processes import nothing from the current folder.
+        with contextlib.redirect_stdout(io.StringIO()):  # The answer is returned.
+            options.run(options)
+        return load(folder / "results" / ANSWER)[_NAME]
+
+
+def _table(
+    X: Any, Y: Any, groups: ArrayLike | None, sample_weight: ArrayLike | None
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Join all columns, and return them with the options that name labels, groups and weights."""
+    features, labels = _frame(X, "X", "x"), _frame(Y, "Y", "label_")
+    further = {_GROUPS: groups, _WEIGHTS: sample_weight}
+    parts = [features, labels, *(_frame(values, name, name) for name, values in further.items() if values is not None)]
+    if len(lengths := {len(part) for part in parts}) > 1:
+        raise DataError(f"study: expected the same number of rows in all arrays, found {sorted(lengths)}.")
+    table = pd.concat([part.reset_index(drop=True) for part in parts], axis=1)
+    if table.columns.has_duplicates:
+        twice = table.columns[table.columns.duplicated()][0]
+        raise DataError(f"study: two columns of X and Y have the name {twice!r}. Rename one of them.")
+    columns: dict[str, Any] = {"labels": list(labels)}
+    columns |= {key: name for key, name in (("groups", _GROUPS), ("weights", _WEIGHTS)) if name in table}
+    return table, columns
+
+
+def _frame(values: Any, name: str, stem: str) -> pd.DataFrame:
+    """Convert an array to a data frame, whose columns are named after their positions."""
+    if sparse.issparse(values):
+        raise DataError(f"study: {name} is sparse. Convert it by .toarray(), or use `fairfold study` with a file.")
+    if not isinstance(values, pd.DataFrame):
+        values = np.asarray(values)
+        if values.ndim == 1:
+            return pd.DataFrame({name if stem == name else f"{stem}0": values})
+        values = pd.DataFrame(values, columns=[f"{stem}{number}" for number in range(values.shape[1])]).infer_objects()
+    return values.set_axis(values.columns.astype(str), axis=1)
+
+
+def _write(table: pd.DataFrame, path: Path) -> None:
+    """Write the table unless the file contains it, because a newer file would repeat the study."""
+    text = table.astype({name: int for name in table if table[name].dtype == bool}).to_csv(index=False)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(text, path)
