@@ -94,20 +94,18 @@ def tables():
     }
 
 
-@pytest.fixture
-def config():
+def new_config():
     """Return the configuration of the study, with defaults."""
     filled = copy.deepcopy(CONFIG)
     check_config(filled)
     return filled
 
 
-@pytest.fixture
-def make_facts(tmp_path, config):
-    """Return a function that writes some tables of the study and returns its facts."""
+def maker(folder, config):
+    """Return a function that writes some tables of the study to a folder and returns its facts."""
 
     def make(written=None, *, is_done=True, is_recorded=True, **publish):
-        results = tmp_path / "study" / "results"
+        results = folder / "study" / "results"
         for name, table in tables().items() if written is None else ():
             (results / name).parent.mkdir(parents=True, exist_ok=True)
             table.assign(dataset="plants").to_csv(results / name, index=False)
@@ -158,3 +156,27 @@ def make_facts(tmp_path, config):
         return change(facts) if written is None else facts
 
     return make
+
+
+@pytest.fixture
+def config():
+    """Return the configuration of the study, with defaults."""
+    return new_config()
+
+
+@pytest.fixture(scope="session")
+def make_config():
+    """Return the function that returns a new configuration, for fixtures with a wider scope."""
+    return new_config
+
+
+@pytest.fixture(scope="session")
+def facts_in():
+    """Return a function of a folder and a configuration that returns ``make_facts`` for them."""
+    return maker
+
+
+@pytest.fixture
+def make_facts(tmp_path, config):
+    """Return a function that writes some tables of the study and returns its facts."""
+    return maker(tmp_path, config)

@@ -25,9 +25,11 @@ def of_other_models(facts, models):
     return facts
 
 
-@pytest.fixture(params=["as is", "with data", "by time", "unfinished", "several datasets"])
-def publication(request, make_facts, config, tmp_path):
+@pytest.fixture(scope="module", params=["as is", "with data", "by time", "unfinished", "several datasets"])
+def publication(request, facts_in, make_config, tmp_path_factory):
     """Return the facts and the folder of a publication."""
+    config, place = make_config(), tmp_path_factory.mktemp("publication")
+    make_facts = facts_in(place, config)
     if request.param == "unfinished":
         facts = make_facts({}, is_done=False, is_recorded=False)
     elif request.param == "by time":
@@ -38,8 +40,8 @@ def publication(request, make_facts, config, tmp_path):
         facts = make_facts(with_data=request.param == "with data")
     if request.param == "several datasets":
         config["weak_labels"]["datasets"] += ["yeast"]
-    write_publication(facts, tmp_path / "publication")
-    return facts, tmp_path / "publication"
+    write_publication(facts, place / "publication")
+    return facts, place / "publication"
 
 
 def test_every_file_and_column_that_a_text_names_exists(publication):
@@ -142,7 +144,8 @@ def test_tests_and_probabilities_are_described(make_facts):
     assert "better by more than 0.01, practically equal (within 0.01)" in sentences("bayesian", facts)
     assert "By samples, the estimate is 0.010 (p = 0.900)." in sentences("random_method", facts)
     assert "detectable" not in sentences("performance", facts)
-    facts.memo["tables/recommendation.csv"] = facts.table("tables/recommendation.csv").assign(detectable=0.06)
+    rows = facts.table("tables/recommendation.csv").assign(detectable=0.06)
+    facts = replace(facts, memo={"tables/recommendation.csv": rows})
     text = sentences("performance", facts)
     assert "Its Matthews correlation is 0.600 (95 % interval 0.850 to 0.950)." in text
     assert "the least true difference that the test finds in 80 % of cases is 0.060 before adjustment" in text
@@ -155,13 +158,13 @@ def test_tests_and_probabilities_are_described(make_facts):
 def test_changed_features_and_calibration_are_stated(make_facts):
     facts = make_facts()
     assert "which merges no distinct values of plants." in sentences("rounding", facts)
-    facts = replace(facts, n_rounded={"plants": 2})
+    facts = replace(facts, n_rounded={"plants": 2}, memo={})
     assert "merges distinct values in 2 features of plants. RF+ET, logistic+ and kNN shift" in sentences(
         "rounding", facts
     )
     assert sentences("calibration", facts) == ""
     table = {"model": "RF+ET", "n": [30, 10], "probability": [0.1, 0.6], "share": [0.1, 0.8]}
-    facts.memo["tables/reliability/plants.csv"] = pd.DataFrame(table)
+    facts = replace(facts, memo={"tables/reliability/plants.csv": pd.DataFrame(table)})
     assert "of RF+ET that a label is positive differ by 0.050" in sentences("calibration", facts)
 
 

@@ -14,15 +14,16 @@ from fairfold.publish.facts import Source
 from fairfold.publish.folder import write_publication
 
 
-@pytest.fixture
-def folder(make_facts, tmp_path):
-    """Return the folder of a publication with data."""
+@pytest.fixture(scope="module")
+def folder(facts_in, make_config, tmp_path_factory):
+    """Return the folder of a publication with data; tests only read it."""
+    make_facts = facts_in(place := tmp_path_factory.mktemp("publication"), make_config())
     facts = make_facts(with_data=True, authors=[{"name": "Ada Lovelace", "orcid": "0000-0002-1825-0097"}])
-    write_publication(facts, tmp_path / "publication")
-    return tmp_path / "publication"
+    write_publication(facts, place / "publication")
+    return place / "publication"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def graph(folder):
     return {each["@id"]: each for each in json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]}
 

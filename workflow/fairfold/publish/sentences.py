@@ -82,14 +82,14 @@ def sentences(name: str, facts: Facts, dataset: str | None = None) -> str:
     entry, values = load_phrases("sentences")[name], _values(facts)
     if not all(values["has"][need] for need in entry.get("needs", ())):
         return ""
-    template = _templates().from_string(entry["text"])
+    template = _template(name)
     if dataset in facts.finals:
         learned = _learned([facts.finals[dataset]], facts)
         values = values | learned | {"final_gaps": learned["gaps"]}
     if not entry.get("each"):
         return " ".join(template.render(values).split())
     named = [each for each in facts.datasets if facts.size(each) and dataset in (None, each)]
-    parts = [template.render(values | _of_dataset(each, facts)) for each in named]
+    parts = [template.render(values | values["of_dataset"][each]) for each in named]
     return " ".join(" ".join(parts).split())
 
 
@@ -160,6 +160,11 @@ def without_citations(text: str) -> str:
     'A test.'
     """
     return CITED.sub("", text)
+
+
+@cache
+def _template(name: str) -> jinja2.Template:
+    return _templates().from_string(load_phrases("sentences")[name]["text"])
 
 
 @cache
@@ -403,6 +408,7 @@ def _gather(facts: Facts) -> dict[str, Any]:
     return {
         **{"config": config, "finals": facts.finals, "names": names, "version": __version__, **_models(facts)},
         "datasets": facts.datasets,
+        "of_dataset": {name: _of_dataset(name, facts) for name in sizes},
         "bests": facts.bests,
         "has": has
         | {
