@@ -46,7 +46,7 @@ def data():
 
 
 def make(name):
-    return make_model(name, **(FEW if name in DEEP else {}), random_state=0)
+    return make_model(name, **{key: FEW[key] for key in FEW if key in spec_of(name).settings}, random_state=0)
 
 
 # --- scores and calibration -------------------------------------------------------------------------------------------

@@ -186,7 +186,7 @@ def _without_traces(data: bytes) -> bytes:
         contents = {name: archive.read(name) for name in archive.namelist() if name != _SCHEMA}
     number_of = {address: str(n) for n, address in enumerate(dict.fromkeys(re.findall(r'"__id__": (\d+)', schema)))}
     schema = re.sub(r'"__id__": (\d+)', lambda found: f'"__id__": {number_of[found[1]]}', schema)
-    order = sorted(contents, key=schema.find)
+    order = [*dict.fromkeys(re.findall(r'"file": "([^"]+)"', schema))]
     name_of = {name: f"{n}{Path(name).suffix}" for n, name in enumerate(order)}
     schema = re.sub(r'"file": "([^"]+)"', lambda found: f'"file": "{name_of[found[1]]}"', schema)
     stream = io.BytesIO()
