@@ -6,7 +6,6 @@ The additions are the examples of docs/extend.md.
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -37,7 +36,7 @@ def extended(copy_of_project):
     return copy_of_project
 
 
-def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path):
+def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path, python):
     models = ["RF+ET", "mine"]
     tiny["folds"]["method"] = "in-turn"
     tiny["splitting"]["methods"] = ["random", "in-turn"]
@@ -45,6 +44,7 @@ def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path)
         **{"datasets": ["few-topics"], "models": models, "missing_rates": [50]},
         **{"rank_stability": {}, "many_labels": {"datasets": ["few-topics"]}},
     }
+    tiny["weak_labels"]["mechanisms"] |= {"kinds": ["sample"], "wrong_positives": [20], "models": models}
     tiny["cross_testing"]["models"] |= {"candidates": models, "scoring": "recall"}
     tiny["cross_testing"]["experiments"] = {}
     tiny["win_percentage"] = {"models": tiny["win_percentage"]["models"] | {"models": models, "n_permutations": 0}}
@@ -74,7 +74,7 @@ def test_one_more_of_each_is_in_the_study(extended, study_class, tiny, tmp_path)
 
     def fairfold(*arguments):
         environment = {**os.environ, "PYTHONPATH": str(extended / "workflow")}
-        command = [sys.executable, "-m", "fairfold", *arguments]
+        command = [python, "-m", "fairfold", *arguments]
         done = subprocess.run(command, cwd=study.folder, env=environment, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stdout + done.stderr
 

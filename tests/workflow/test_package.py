@@ -166,7 +166,7 @@ trust:
 """
 
 
-def test_the_workflow_is_a_module_from_a_git_address(installed, source, tmp_path):
+def test_the_workflow_is_a_module_from_a_git_address(installed, source, tmp_path, python):
     """The rules come from the repository, and their code from the installed package."""
     environment, _ = installed
     repository, study = tmp_path / "repository", tmp_path / "study"
@@ -178,7 +178,7 @@ def test_the_workflow_is_a_module_from_a_git_address(installed, source, tmp_path
     study.mkdir()
     (study / "Snakefile").write_text(MODULE.format(repository=repository))
     (study / "config.yaml").write_text(CONFIG)
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "config.yaml"]
+    command = [python, "-m", "snakemake", "--cores", "2", "--configfile", "config.yaml"]
     command += ["--rerun-triggers", "mtime", "params", "input", "software-env"]  # as the page on modules shows
     for expected in ("100%", "Nothing to be done"):
         done = subprocess.run(command, env=environment, cwd=study, capture_output=True, text=True, timeout=600)

@@ -1,5 +1,7 @@
 """A table with text, categories and dates goes from the file to predictions and a publication."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 
@@ -24,7 +26,8 @@ def table(n=60):
     )
 
 
-def test_a_table_as_it_is(tmp_path, monkeypatch, capsys):
+def test_a_table_as_it_is(tmp_path, python, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "executable", python)
     monkeypatch.chdir(tmp_path)
     table().to_csv("visits.csv", index=False)
     options = ["--labels", "label_", "--id", "visit"]

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
+import textwrap
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_serializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+)
 
 from fairfold.errors import unknown_name
 
@@ -13,7 +26,27 @@ from fairfold.errors import unknown_name
 class Settings(BaseModel):
     """A section of the configuration: each key with its type, default and description."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Describe each key by its docstring, which pydantic's own option reads whenever the class is imported."""
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema)["properties"]
+        for name, text in _docstrings(cls).items():
+            properties[cls.model_fields[name].alias or name].setdefault("description", text)
+        return schema
+
+
+def _docstrings(cls: type[Settings]) -> dict[str, str]:
+    """Return the docstrings below the keys of a section."""
+    found = {}
+    for each in reversed(cls.__mro__[: cls.__mro__.index(Settings)]):
+        (section,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
+        for key, text in itertools.pairwise(getattr(section, "body", ())):
+            if isinstance(key, ast.AnnAssign) and isinstance(text, ast.Expr):
+                found[ast.unparse(key.target)] = inspect.cleandoc(ast.literal_eval(text.value))
+    return found
 
 
 def _without_null(schema: dict[str, Any]) -> None:

@@ -135,9 +135,9 @@ def test_the_warning_states_how_many_values_are_left():
 
 
 def test_values_that_chance_merges_are_no_warning():
-    X = np.random.default_rng(0).random((30_000, 2))
+    X = np.random.default_rng(0).random((n := 10_000, 2))
     assert len(np.unique(X.astype(np.float32))) < X.size
-    assert found(Dataset("mine", "binary", X, np.arange(30_000) % 2, ("a", "b"), ("no", "yes"))) == []
+    assert found(Dataset("mine", "binary", X, np.arange(n) % 2, ("a", "b"), ("no", "yes"))) == []
 
 
 def test_words_of_a_text_are_no_identifiers():
