@@ -144,8 +144,8 @@ def test_tests_and_probabilities_are_described(make_facts):
     assert "better by more than 0.01, practically equal (within 0.01)" in sentences("bayesian", facts)
     assert "By samples, the estimate is 0.010 (p = 0.900)." in sentences("random_method", facts)
     assert "detectable" not in sentences("performance", facts)
-    rows = facts.table("tables/recommendation.csv").assign(detectable=0.06)
-    facts = replace(facts, memo={"tables/recommendation.csv": rows})
+    facts.memo["tables/recommendation.csv"] = facts.table("tables/recommendation.csv").assign(detectable=0.06)
+    facts.memo.pop("values")
     text = sentences("performance", facts)
     assert "Its Matthews correlation is 0.600 (95 % interval 0.850 to 0.950)." in text
     assert "the least true difference that the test finds in 80 % of cases is 0.060 before adjustment" in text
@@ -164,7 +164,8 @@ def test_changed_features_and_calibration_are_stated(make_facts):
     )
     assert sentences("calibration", facts) == ""
     table = {"model": "RF+ET", "n": [30, 10], "probability": [0.1, 0.6], "share": [0.1, 0.8]}
-    facts = replace(facts, memo={"tables/reliability/plants.csv": pd.DataFrame(table)})
+    facts.memo["tables/reliability/plants.csv"] = pd.DataFrame(table)
+    facts.memo.pop("values")
     assert "of RF+ET that a label is positive differ by 0.050" in sentences("calibration", facts)
 
 
