@@ -118,12 +118,12 @@ def render_report(
     ]
     _number([item for section in built for item in section["items"]])
     is_answered = page == PAGES[0] and ANSWER in files
-    cards = [verdict_card(answer) for answer in load(study.results / ANSWER).values()] if is_answered else []
+    answers = load(study.results / ANSWER) if is_answered else {}
+    cards = [verdict_card(answer, has_final=config["final"]["fit"]) for answer in answers.values()]
     others = [name for name in PAGES if name != page and name in pages_of(declared, files, config)]
     return render(
         "report.html.jinja",
         **{"cards": cards, "sections": built, "others": others, "version": __version__, "seed": config["seed"]},
-        has_final=config["final"]["fit"],
         title=_TITLES.get(page) or title_of(cards),
         are_folded=len(cards) > _CARDS_AT_FIRST,
         files=[(file, _size(study.results / file)) for file in sorted(files) if file.endswith(".csv")]

@@ -20,13 +20,15 @@ _SIZES = {
 }
 
 
-def verdict_card(answer: Answer) -> dict[str, Any]:
+def verdict_card(answer: Answer, *, has_final: bool = False) -> dict[str, Any]:
     """Return what the first screen shows of a dataset.
 
     Parameters
     ----------
     answer : Answer
         Answer of the study on the dataset.
+    has_final : bool, default=False
+        Whether the study fits final models.
 
     Returns
     -------
@@ -42,6 +44,7 @@ def verdict_card(answer: Answer) -> dict[str, Any]:
         "rows": _rows(answer),
         "axes": _axes(answer.rows),
         "cautions": [*_cautions(answer)],
+        "has_final": has_final,
     }
 
 
