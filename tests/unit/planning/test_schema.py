@@ -6,6 +6,7 @@ import jsonschema
 import pytest
 import yaml
 
+from fairfold.core.arrays import GAPS
 from fairfold.core.violations import resolved, values_of
 from fairfold.planning.schema import json_schema
 from fairfold.planning.settings import Study
@@ -42,3 +43,9 @@ def test_the_schema_for_editors_accepts_the_configurations_of_the_project(root, 
     config["weak_labels"]["models"] = ["RF+ETT"]
     with pytest.raises(jsonschema.ValidationError, match="'RF\\+ETT' is not one of"):
         jsonschema.validate(config, schema)
+
+
+def test_the_words_for_a_missing_cell_are_all_named():
+    schema = Study.model_json_schema()
+    text = dict(described(schema, schema, "config"))["config.data.own.missing_value"]
+    assert {word.casefold() for word in re.findall("`([^`]+)`", text)} == GAPS - {""}

@@ -43,8 +43,8 @@ class Source(SparseSettings):
     """Whether the first line of a CSV file names the columns; true if left out."""
 
     missing_value: str | None = None
-    """Text of a missing feature, in addition to an empty cell, `?`, `NA`, `n/a`, `NaN`, `null`, `none`, `nil` and
-    `-`."""
+    """Text of a missing feature, in addition to an empty cell, `?`, `NA`, `n/a`, `#N/A`, `NaN`, `null`, `none`, `nil`
+    and `-`."""
 
     missing_values: Literal["error", "drop-features"] | None = None
     """Treatment of missing features in a series matrix or MAGE-TAB matrix. `error`, the default, refuses the file.

@@ -4,7 +4,7 @@ Scores, corrections for missing labels, thresholds, model selection, ranks, tabl
 Metrics with the use ``"top"`` score the first labels of each sample. They are computed for datasets with many labels
 and reported in separate tables. They are not used to select levels or to rank models.
 
-The five metrics of `BASIC_METRICS` are computed for every level of every model and stand in all tables of scores. The
+The metrics of `BASIC_METRICS` are computed for every level of every model and stand in all tables of scores. The
 other metrics are computed on request, for example if one of them is the score of a study.
 
 Averages

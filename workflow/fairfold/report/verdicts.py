@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairfold.answer.answer import Answer
-from fairfold.answer.leaderboard import Row, columns_of, digits_of, interval
+from fairfold.answer.leaderboard import COLUMNS, Row, columns_of, digits_of, interval
 from fairfold.evaluation.compare import BEST, GUESSING
 
 _LONGEST_TITLE = 3  # Datasets whose verdicts the title names.
@@ -125,8 +125,8 @@ def _mark(values: Sequence[float | None], axis: Mapping[str, Any]) -> list[float
 
 
 def _axes(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
-    """Return limits and at most three ticks of the axes of scores and of differences."""
-    columns = {"score": ["low", "score", "high"], "behind": ["behind_low", "behind", "behind_high"]}
+    """Return limits and at most three ticks of the axis of each column with an interval."""
+    columns = {column.name: (column.name, *column.limits) for column in COLUMNS if column.limits}
     axes, models = {}, [row for row in rows if row["verdict"] != GUESSING]
     for name, used in columns.items():
         values = [row[end] for row in models for end in used if row[end] is not None]
