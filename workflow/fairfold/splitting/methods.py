@@ -123,7 +123,8 @@ def folds_by(name: str, n_splits: int) -> Callable[..., np.ndarray]:
 
     def make(Y: Matrix, seed: int, groups: np.ndarray | None = None) -> np.ndarray:
         with ignore_uneven_folds():
-            return make_splitter(name, n_splits, random_state=seed).assign(Y, groups)
+            splitter = make_splitter(name, n_splits, random_state=seed)
+            return splitter.assign(Y) if groups is None else splitter.assign(Y, groups)  # Others may have no groups.
 
     make.__name__ = name
     return make
