@@ -143,9 +143,7 @@ def test_each_number_beside_a_printed_one_can_be_asked_for(study, root):
     config["data"]["unavailable"] = "stop"  # include unavailable datasets
     paths = (root / "resources/published").glob("*.csv")
     published = {path.stem: pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths}
-    checked = copy.deepcopy(config)
-    check_study(checked)
-    files = compare_published(published, {}, checked)["file"].unique()
+    files = compare_published(published, {}, check_study(copy.deepcopy(config)))["file"].unique()
     assert len(files) > 50
     commands = pd.read_csv(root / "resources/regenerated/published.csv")["command"]
     asked = commands[commands.str.startswith("snakemake")].str.extract(r"(results/\S+)")[0]
