@@ -33,7 +33,7 @@ def call(tmp_path):
     """Return a function that starts a process that calls ``outer``, whose inner function returns a value."""
     package = tmp_path / "library" / "fairfold"
     (package / "core").mkdir(parents=True)
-    for name in ("__init__.py", "core/compiled.py", "core/private.py"):
+    for name in ("__init__.py", "__init__.pyi", "core/compiled.py", "core/private.py"):
         shutil.copy(Path(fairfold.__file__).parent / name, package / name)
     (package / "core" / "outer.py").write_text(OUTER)
     caches = tmp_path / "caches"

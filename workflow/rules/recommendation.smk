@@ -85,8 +85,6 @@ rule recommend_models:
             dataset=[dataset for dataset in STUDY.weak_labels.datasets if checked_cells_of(dataset)],
         ),
         curves=expand(rules.score_by_samples.output.curve, **PLAN.sample_curves.curves),
-        sizes=rules.describe_study.output.sizes,
-        audit=rules.describe_study.output.audit,
     output:
         **({"sample_curves": "results/tables/sample_curves.csv"} if STUDY.weak_labels.sample_curves.datasets else {}),
         scores="results/tables/weak_label_scores.csv",
@@ -111,7 +109,6 @@ rule recommend_models:
         # these contain run times and memory, which vary between runs
         leaderboard="results/recommendation/leaderboard.csv",
         sentences="results/recommendation/sentences.csv",
-        answer="results/recommendation/answer.json",
         labels=expand("results/tables/labels/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
         reliability=expand("results/tables/reliability/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
         precision_recall=expand("results/tables/precision_recall/{dataset}.csv", dataset=STUDY.weak_labels.datasets),
@@ -131,3 +128,29 @@ rule recommend_models:
         code=code_of("recommend_models"),
     script:
         "../scripts/recommend_models.py"
+
+
+# A rule of its own, because a changed check of the data must not train the final model again.
+rule write_answers:
+    input:
+        leaderboard=rules.recommend_models.output.leaderboard,
+        numbers=rules.recommend_models.output.numbers,
+        sentences=rules.recommend_models.output.sentences,
+        missing_rates=rules.recommend_models.output.missing_rates,
+        complete_scores=rules.recommend_models.output.complete_scores,
+        summary=rules.recommend_models.output.summary,
+        tests=rules.recommend_models.output.tests,
+        labels=rules.recommend_models.output.labels,
+        sizes=rules.describe_study.output.sizes,
+        audit=rules.describe_study.output.audit,
+    output:
+        "results/recommendation/answer.json",
+    log:
+        "results/logs/write_answers.log",
+    localrule: True  # short
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        code=code_of("write_answers"),
+    script:
+        "../scripts/write_answers.py"

@@ -21,7 +21,10 @@ from fairfold.recommendation.regret import regret_tables
 from fairfold.recommendation.sentences import recommendation_sentences
 
 _JOINED = ("missing_rates", "corrected_folds", "complete_scores")
-_OF_ANSWER = ("leaderboard", "numbers", "sentences", "missing_rates", "complete_scores", "summary", "tests")
+_OF_ANSWER = (
+    *("leaderboard", "numbers", "sentences", "missing_rates", "complete_scores", "summary", "tests"),
+    *("sizes", "audit"),
+)
 
 
 def tabulate_scores(files: Any, made: Any, params: Any) -> None:
@@ -91,17 +94,15 @@ def tabulate_recommendations(files: Any, made: Any, params: Any) -> None:
     write_table(sentences, made["sentences"])
 
 
-def write_answers(files: Any, made: Any) -> None:
+def write_answers(files: Any, path: str) -> None:
     """Write the answers of the study, from its tables.
 
     Parameters
     ----------
-    files : namespace of str
-        Tables of all datasets: ``sizes, audit``.
-    made : mapping of str to str or sequence of str
-        Tables of the other steps, and the file ``answer`` to write.
+    files : mapping of str to str or sequence of str
+        Tables of all datasets, and ``labels``, a table for each dataset.
+    path : str
+        File to write.
     """
-    tables = {name: read_table(made[name]) for name in _OF_ANSWER}
-    tables |= {"labels": concat_tables(made["labels"]), "sizes": read_table(files.sizes)}
-    tables |= {"audit": read_table(files.audit)}
-    save([Answer.from_tables(name, tables) for name in tables["leaderboard"]["dataset"].unique()], made["answer"])
+    tables = {name: read_table(files[name]) for name in _OF_ANSWER} | {"labels": concat_tables(files["labels"])}
+    save([Answer.from_tables(name, tables) for name in tables["leaderboard"]["dataset"].unique()], path)
