@@ -513,6 +513,8 @@ def final_stage(study: Study) -> FinalStage:
         dataset=datasets,
     )
     models = [final.model] if final.model else study.weak_labels.models
+    if not final.model:  # The answer says why this model is recommended.
+        files.append("results/recommendation/answer.json")
     wanted = ["results/config.yaml"]
     if final.fit:
         wanted += files
