@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import fairfold
+from fairfold.commands import study as command
 from fairfold.errors import DataError, StudyError
 
 
@@ -45,8 +46,28 @@ def test_what_does_not_fit_is_one_sentence(data, tmp_path):
         fairfold.study(X.rename(columns={"height": "a"}), Y)
     with pytest.raises(DataError, match="X is sparse"):
         fairfold.study(sparse.csr_array((60, 2)), Y)
+    with pytest.raises(DataError, match="must end with a letter or a digit"):
+        fairfold.study(X, Y[["a"]].set_axis(["is_"], axis=1))
+    with pytest.raises(DataError, match="X has 3 dimensions"):
+        fairfold.study(np.zeros((60, 2, 2)), Y)
     with pytest.raises(StudyError, match="'forest'"):
         fairfold.study(X, Y, models=["forest"], directory=tmp_path)
+
+
+def test_text_of_digits_stays_text(data, monkeypatch):
+    """The table that the study reads has the values of the data frame."""
+    X, Y = data
+    chosen = []
+    add_to = command.add_to
+
+    def without_run(commands):
+        add_to(commands)
+        commands.choices["study"].set_defaults(run=chosen.append)
+
+    monkeypatch.setattr(command, "add_to", without_run)
+    with pytest.raises(FileNotFoundError):  # no study ran
+        fairfold.study(X.assign(code=["007", "010"] * 30, size=[1, 2] * 30, word=["NA", "none"] * 30), Y, n_jobs=-1)
+    assert chosen[0].categorical == ["code", "word"] and chosen[0].cores == "all"
 
 
 def test_public_names_load_when_they_are_used():

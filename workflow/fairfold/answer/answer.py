@@ -17,6 +17,7 @@ from fairfold.answer.labels import sentences_on_labels
 from fairfold.answer.leaderboard import (
     ALIKE,
     DECIDING,
+    ROW,
     SAME,
     Row,
     better_for_decisions,
@@ -296,6 +297,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, Answer]:
         If another version of fairfold wrote it.
     """
     found: dict[str, dict[str, Any]] = read_json(path)
-    if any({*answer} != {field.name for field in fields(Answer)} for answer in found.values()):
+    names = {field.name for field in fields(Answer)}
+    if any({*answer} != names or any({*row} != {*ROW} for row in answer["rows"]) for answer in found.values()):
         raise DataError(f"{path}: another version of fairfold wrote this file. Run `fairfold study` again.")
     return {dataset: Answer(**answer) for dataset, answer in found.items()}

@@ -126,6 +126,10 @@ COLUMNS = (
 )
 
 
+ROW = ["model", *(name for column in COLUMNS for name in (column.name, *column.limits)), "is_fastest"]
+"""Names of the values of a row."""
+
+
 def fastest(board: pd.DataFrame) -> Any:
     """Return the index of the fastest of the best models.
 
@@ -156,8 +160,7 @@ def rows_of(board: pd.DataFrame) -> list[Row]:
     list of dict
         Rows. ``is_fastest`` marks the fastest of the best models.
     """
-    names = ["model", *(name for column in COLUMNS for name in (column.name, *column.limits)), "is_fastest"]
-    table = board.assign(is_fastest=board.index == fastest(board)).reindex(columns=names).astype(object)
+    table = board.assign(is_fastest=board.index == fastest(board)).reindex(columns=ROW).astype(object)
     return table.where(table.notna(), None).to_dict("records")
 
 

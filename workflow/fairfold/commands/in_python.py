@@ -7,7 +7,7 @@ import contextlib
 import io
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fairfold.answer import Answer
+from fairfold.core.arrays import GAPS
 from fairfold.core.files import write_text
 from fairfold.errors import DataError
+from fairfold.features.cells import NUMBER
 
 _NAME = "table"
 _GROUPS, _WEIGHTS = "group of each sample", "weight of each sample"
@@ -44,7 +46,8 @@ def study(
     Parameters
     ----------
     X : {DataFrame, array-like} of shape (n_samples, n_features)
-        Features. A data frame may contain text, categories and dates. Missing values are NaN or None.
+        Features. A data frame may contain text, categories and dates. Text of digits, such as ``"007"``, is a category.
+        Missing values are NaN, None, and texts such as ``"NA"``.
     Y : {DataFrame, array-like} of shape (n_samples, n_labels)
         Labels, 0 or 1; NaN where unmeasured.
     models : sequence of str, default=()
@@ -64,7 +67,7 @@ def study(
     random_state : int or None, default=None
         Seed. None is 1.
     n_jobs : int or None, default=None
-        Number of cores. None uses all.
+        Number of cores. None and -1 use all.
     directory : str or path-like, default=None
         Folder of the study, with its report and final model. A later call continues an interrupted study. None uses a
         temporary folder, and no final model is fitted.
@@ -106,7 +109,7 @@ def study(
         options = parser.parse_args(["study", str(path), f"--directory={folder}"])
         chosen: dict[str, Any] = {"score": scoring, "folds": n_splits, "seed": random_state, "labels_are": labels_are}
         chosen |= {"models": [*models], "missing_rates": [*missing_rates], "final": keeps, **columns}
-        vars(options).update(chosen, cores="all" if n_jobs is None else str(n_jobs))
+        vars(options).update(chosen, cores="all" if n_jobs in (None, -1) else str(n_jobs))
         options.snakemake = [] if keeps else [f"results/{ANSWER}"]
         os.environ["PYTHONSAFEPATH"] = "1"  # Child processes import nothing from the current folder.
         with contextlib.redirect_stdout(io.StringIO()):  # The answer is returned.
@@ -127,7 +130,9 @@ def _table(
     if table.columns.has_duplicates:
         twice = table.columns[table.columns.duplicated()][0]
         raise DataError(f"study: two columns of X and Y have the name {twice!r}. Rename one of them.")
-    columns: dict[str, Any] = {"labels": list(labels)}
+    columns: dict[str, Any] = {"labels": list(labels), "categorical": [*_columns_of_codes(features)]}
+    if len(columns["labels"]) == 1 and not columns["labels"][0][-1:].isalnum():
+        raise DataError(f"study: the label {columns['labels'][0]!r} must end with a letter or a digit. Rename it.")
     columns |= {key: name for key, name in (("groups", _GROUPS), ("weights", _WEIGHTS)) if name in table}
     return table, columns
 
@@ -140,8 +145,20 @@ def _frame(values: Any, name: str, stem: str) -> pd.DataFrame:
         values = np.asarray(values)
         if values.ndim == 1:
             return pd.DataFrame({name if stem == name else f"{stem}0": values})
+        if values.ndim != 2:
+            raise DataError(f"study: {name} has {values.ndim} dimensions. Give one row per sample, and columns.")
         values = pd.DataFrame(values, columns=[f"{stem}{number}" for number in range(values.shape[1])]).infer_objects()
     return values.set_axis(values.columns.astype(str), axis=1)
+
+
+def _columns_of_codes(features: pd.DataFrame) -> Iterator[str]:
+    """Yield the columns of text in which a reader of files would find numbers."""
+    for name in features:
+        cells = features[name].dropna()
+        if len(cells) and all(
+            isinstance(cell, str) and (NUMBER.fullmatch(cell) or cell.strip().casefold() in GAPS) for cell in cells
+        ):
+            yield name
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:
