@@ -417,7 +417,10 @@ def dataset_html():
         label_scores=scores,
         label_errors=pd.DataFrame(rows, columns=columns),
         precision=pd.DataFrame({"depth": [20], "n_found": [13], "chance": [0.1], "hidden_rate": [30]}),
-        importance=pd.DataFrame([("a", 1, 0.1, 0, 1)], columns=["features", "n_features", "loss", "lowest", "highest"]),
+        importance=pd.DataFrame(
+            [("mine", "Stack+", "a", 1, 0.1, 0, 1)],
+            columns=["dataset", "model", "features", "n_features", "loss", "lowest", "highest"],
+        ),
         words=pd.DataFrame(columns=["label", "column", "words"]),
         folder="results/final/mine",
     )

@@ -11,7 +11,7 @@ from fairfold.report.contents import Item, Section
 from fairfold.report.dataset_page import render_dataset_page, unlearned
 from fairfold.report.page import render_report
 
-LOSSES = ["features", "n_features", "loss", "lowest", "highest"]
+LOSSES = ["dataset", "model", "features", "n_features", "loss", "lowest", "highest"]
 
 
 def scores(n=4):
@@ -33,7 +33,7 @@ def given():
         "label_scores": table,
         "label_errors": label_errors,
         "precision": pd.DataFrame({"depth": [20], "n_found": [13], "chance": [0.1], "hidden_rate": [30]}),
-        "importance": pd.DataFrame([("<b>", 1, 0.1, 0, 1)], columns=LOSSES),
+        "importance": pd.DataFrame([("mine", "gcForest+", "<b>", 1, 0.1, 0, 1)], columns=LOSSES),
         "words": pd.DataFrame({"label": ["l<0>"], "column": ["notes"], "words": ["oak, <i>"]}),
         "folder": "results/final/mine",
     }
@@ -57,6 +57,7 @@ def test_it_needs_nothing_else_and_escapes_names(given):
     page = render_dataset_page("<i>mine</i>", "gcForest+", "10 samples.", **given)
     assert "<i>" not in page and "<b>" not in page and "l<0>" not in page
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
+    assert re.findall(r"<th[^>]*>(?:<[^>]+>)*(dataset|model)<", page) == []  # the same in all rows
 
 
 def test_the_report_has_the_same_lists(given, tmp_path):

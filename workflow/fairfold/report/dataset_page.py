@@ -99,7 +99,7 @@ def final_parts(
     ]
     n_learned = len(label_scores) - sum(map(len, faults.values()))
     learned = f"{n_learned} of {len(label_scores)} examined labels are predicted better than by guessing."
-    features = importance[:_SHOWN].drop(columns="n_features")
+    features = importance[:_SHOWN].drop(columns=["dataset", "model", "n_features"])
     return [
         {
             "id": "cells",
