@@ -153,6 +153,14 @@ def test_broken_yaml_is_located(tmp_path, text, place):
     assert place in str(error.value)
 
 
+def test_files_of_fairfold_are_loaded_like_those_of_users(root, tmp_path):
+    for path in [*(root / "resources").glob("*.yaml"), *(root / "workflow/fairfold").rglob("*.yaml")]:
+        assert load_yaml(path, is_ours=True) == load_yaml(path)
+    (tmp_path / "twice.yaml").write_text("a: 1\na: 3")
+    with pytest.raises(ConfigError, match="line 2, column 1: the key 'a' is given twice; keep one"):
+        load_yaml(tmp_path / "twice.yaml", is_ours=True)
+
+
 def test_keys_that_only_look_repeated_are_taken(tmp_path):
     (tmp_path / "fine.yaml").write_text("a: &x {c: 1}\nb: {c: 1}\nd: {<<: *x, e: 2}\n1: {}\n'1': {}")
     assert load_yaml(tmp_path / "fine.yaml") == {"a": {"c": 1}, "b": {"c": 1}, "d": {"c": 1, "e": 2}, 1: {}, "1": {}}

@@ -552,7 +552,7 @@ def load_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
 def _load(path: Path) -> Catalog:
     from fairfold.datasets.settings import CatalogEntry  # Many jobs need no catalog.
 
-    stanzas = config.load_yaml(path)
+    stanzas = config.load_yaml(path, is_ours=path == CATALOG)
     config.validated(stanzas, list[CatalogEntry], path.name)
     entries: dict[str, Entry] = {}
     for stanza in stanzas:

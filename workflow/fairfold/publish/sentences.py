@@ -59,7 +59,7 @@ def load_phrases(name: str) -> dict[str, Any]:
     dict
         Content of the file.
     """
-    return load_yaml(REPORT / "publish" / f"{name}.yaml")
+    return load_yaml(REPORT / "publish" / f"{name}.yaml", is_ours=True)
 
 
 def sentences(name: str, facts: Facts, dataset: str | None = None) -> str:

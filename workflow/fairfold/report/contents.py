@@ -186,7 +186,7 @@ def load_contents(path: Path = REPORT / "contents.yaml") -> list[Section]:
     """
     specs, named = figure_specs(), set()
     sections = {}
-    for entry in load_yaml(path)["sections"]:
+    for entry in load_yaml(path, is_ours=True)["sections"]:
         items = [_item(each, specs, path.name) for each in entry["items"]]
         named |= {item.spec.name for item in items if item.spec is not None}
         section = _checked(Section, {**entry, "items": items}, path.name)
